@@ -14,7 +14,6 @@ from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 from tests import thoroughness
-from tests.durations import Durations
 
 torch.set_num_threads(1)
 os.environ.setdefault("PLAYGROUND_ENGINE", "here")  # a server's processes take seconds to start; the stories' server has them
@@ -23,21 +22,9 @@ settings.load_profile("same")
 BROWSER = "tests/browser/"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--renew-durations", action="store_true", help="write the twenty slowest of this run to tests/durations.json")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword
-    if config.option.renew_durations and not everything:
-        raise pytest.UsageError("--renew-durations goes with a run of all tests.")
-    if everything and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Durations(config))
-
-
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    thoroughness.mark_the_others_slow(items)
+    thoroughness.leave_the_others_to_the_night(items)
 
 
 class FileByFile(LoadFileScheduling):

@@ -36,7 +36,7 @@ def missing(*files: Path) -> str:
     return subprocess.run([oldest(), "-c", READ, *map(str, files)], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.skipif(not oldest(), reason=f"there is no {OLDEST} here")
 def test_the_oldest_python_has_every_name_that_the_app_imports(tmp_path):
     assert missing(ROOT / "app.py", *(ROOT / "playground").rglob("*.py")) == ""

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
-from tests.thoroughness import EXAMPLES, NIGHT, every_case, examples_at_night, mark_the_others_slow, sample
+from tests.thoroughness import EXAMPLES, NIGHT, every_case, examples_at_night, leave_the_others_to_the_night, sample
 
 
 @pytest.mark.parametrize("sizes", [(1,), (5,), (3, 3), (2, 14, 5), (40, 4), (2, 2, 2, 2, 2, 2)])
@@ -56,14 +56,14 @@ def test_the_others_are_slow():
     """What is no plain value, such as a dictionary, is a value of its own too; and what was slow before stands for nothing."""
     knobs = [{}, {"norm": "pre"}]
     cases = [Case(pytest.mark.sample, knobs=value, size=size) for size, value in product([(1, "a"), (2, "b")], knobs)]
-    cases += [Case(pytest.mark.sample, pytest.mark.slow, knobs=knobs[0], size=(3, "c"))]
+    cases += [Case(pytest.mark.sample, pytest.mark.night, knobs=knobs[0], size=(3, "c"))]
     others = [Case(knobs=value) for value in knobs]
-    mark_the_others_slow(cases + others)
-    left = [case.callspec.params for case in cases if not case.get_closest_marker("slow")]
+    leave_the_others_to_the_night(cases + others)
+    left = [case.callspec.params for case in cases if not case.get_closest_marker("night")]
     assert len(left) == 2
     assert left[0]["knobs"] != left[1]["knobs"]
     assert left[0]["size"] != left[1]["size"]
-    assert not any(case.get_closest_marker("slow") for case in others)
+    assert not any(case.get_closest_marker("night") for case in others)
 
 
 def test_a_property_is_tried_less_often_by_day():

@@ -46,7 +46,7 @@ runs.close()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_zero_gpu_space_declares_one_function_and_trains_on_the_cpu(tmp_path):
     (tmp_path / "spaces.py").write_text(SPACES)
     there = os.environ | {"SPACES_ZERO_GPU": "true", "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}

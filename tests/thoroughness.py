@@ -1,9 +1,9 @@
-"""How much is tried: enough by default to tell whoever changed a file, all of it by `pytest -m slow` and at night.
+"""How much is tried: enough by default to tell whoever changed a file, all of it by `pytest -m night`.
 
 Two things multiply a test: its cases and, where Hypothesis makes them up, its examples. `@every_case` tells many quick cases in one test:
 pytest takes some milliseconds for each test. `@pytest.mark.sample` above a parametrized test leaves a few of its cases in the default run,
-such that every value of every argument comes in one of them; the others are slow. `@examples_at_night(200)` above a property has so many
-tried with `--hypothesis-profile=night`, and `EXAMPLES` otherwise.
+such that every value of every argument comes in one of them; the others are left to the night. `@examples_at_night(200)` above a
+property has so many tried with `--hypothesis-profile=night`, and `EXAMPLES` otherwise.
 """
 
 from __future__ import annotations
@@ -83,16 +83,16 @@ def sample(cases: Sequence[Sequence[Hashable]], count: int | None = None) -> lis
     return sorted(kept)
 
 
-def mark_the_others_slow(items: Iterable[pytest.Item]) -> None:
+def leave_the_others_to_the_night(items: Iterable[pytest.Item]) -> None:
     """Of each test that is marked `sample`, the cases that are not in the sample."""
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sample") and not item.get_closest_marker("slow"):
+        if item.get_closest_marker("sample") and not item.get_closest_marker("night"):
             tests[item.nodeid.partition("[")[0]].append(item)
     for cases in tests.values():
         kept = sample([axes(item) for item in cases], *cases[0].get_closest_marker("sample").args)
         for at in set(range(len(cases))).difference(kept):
-            cases[at].add_marker(pytest.mark.slow)
+            cases[at].add_marker(pytest.mark.night)
 
 
 def axes(item: pytest.Item) -> list[Hashable]:

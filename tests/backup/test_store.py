@@ -52,7 +52,7 @@ def verdicts(folder):
     return {found.name: found.verdict for found in check(folder)}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_moved_store_serves_the_same_runs_to_the_same_people(moved, tmp_path):
     folder, out, run, ended, code = moved
     said = bring(out, tmp_path / "new")

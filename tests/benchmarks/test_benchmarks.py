@@ -80,7 +80,7 @@ def test_what_is_missing_is_one_line(problem, capsys, monkeypatch):
     assert capsys.readouterr().err.strip() == f"tasks: {problem}"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_tasks(capsys, tmp_path):
     kept = tmp_path / "tasks.md"
     result = result_of(capsys, "tasks", "--out", str(kept))
@@ -100,12 +100,12 @@ def test_tasks(capsys, tmp_path):
     assert "| beer" in text
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_no_part_of_the_table_replaces_the_kept_one(capsys):
     assert result_of(capsys, "tasks", "--tasks", "sort", "--variants", "default")["kept"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_time_to_target(capsys, one_server):
     result = result_of(capsys, "time_to_target", "--first-seed", "5")
     assert result["first_seed"] == 5
@@ -122,7 +122,7 @@ def test_time_to_target(capsys, one_server):
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.night
 def test_time_to_target_with_the_page_open(capsys, one_server):
     result = result_of(capsys, "time_to_target", "--modes", "page", "--presets", "fast")
     (row,) = result["rows"]
@@ -153,7 +153,7 @@ def test_a_target_that_is_never_reached_counts_as_later_than_any(capsys):
     assert (only["of"], only["to"], only["ratio"]["values"]) == ("default page", "default headless", [1.5])
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_page(capsys, one_server):
     result = result_of(capsys, "page")
     costs = {row["what"]: row for row in result["costs"]["rows"]}

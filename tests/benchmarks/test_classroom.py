@@ -26,7 +26,7 @@ def test_a_secret_is_a_leak_where_somebody_else_hears_it():
     assert records.bytes > 3
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_class_of_eight_meets_no_error_hears_no_secret_and_trains_fairly(capsys):
     result = result_of(capsys, "classroom", "--students", str(STUDENTS), "--minutes", str(SECONDS / 60), "--every", "10")
     assert result["errors"] == result["leaks"] == {}

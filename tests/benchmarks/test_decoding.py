@@ -15,7 +15,7 @@ from tests.benchmarks.test_benchmarks import SUMMARY, result_of
 SMALL = ModelConfig(d_model=16, n_heads=2, d_ff=32)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_decoding(capsys):
     result = result_of(capsys, "decoding")
     every = {kind: [*decoding.OURS, decoding.PEER] for kind in ("one", "batch")} | {"beam": [*decoding.OURS]}
@@ -34,7 +34,7 @@ def test_decoding(capsys):
     assert fast < own < anew
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_without_ctranslate_the_table_says_so(monkeypatch):
     def refused(*_: object) -> str:
         raise Missing("ctranslate2 can't be installed here: no network")

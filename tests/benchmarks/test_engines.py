@@ -8,7 +8,7 @@ import pytest
 from benchmarks import suite
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_all_engines_are_counted(capsys):
     assert suite.main(["engines", "--smoke", "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -7,14 +7,14 @@ from playground.config import Experiment
 from tests.benchmarks.test_benchmarks import result_of
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_forecast(capsys):
     (row,) = result_of(capsys, "forecast")["rows"]
     assert row["ratio"] == pytest.approx(row["forecast"] / row["seconds"])
     assert row["admitted"] > 0 < row["peak"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_word_comes_and_a_training_of_them_is_measured():
     given = sentences(20, 300)
     assert {word for pair in given.pairs for word in pair.src.split()} == {f"w{number}" for number in range(20)}

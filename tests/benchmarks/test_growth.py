@@ -53,7 +53,7 @@ def test_every_width_can_be_trained():
         assert model.d_model % model.n_heads == 0
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_growth_of_a_step(capsys):
     found = {one["axis"]: one for one in result_of(capsys, "growth", "--parts", "steps")["steps"]}
     assert found.keys() == {"length", "vocabulary", "pairs", "own_pairs"}
@@ -65,7 +65,7 @@ def test_growth_of_a_step(capsys):
         assert one["slopes"]["step"]["all"] == pytest.approx(exponent(one["values"], medians))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_memory_of_runs_and_visitors(capsys):
     result = result_of(capsys, "growth", "--parts", "memory")["memory"]
     assert result.keys() == memory.ROWS.keys()
@@ -75,7 +75,6 @@ def test_memory_of_runs_and_visitors(capsys):
         assert found["each"] == found["bytes"][-1] / 2
 
 
-@pytest.mark.slow
 @pytest.mark.night
 def test_a_visitor_is_counted_and_the_server_stays_as_large_as_it_is(capsys):
     """Caches fill with the first runs; as many more, all looked at, none deleted, may take no more than MORE bytes."""

@@ -91,7 +91,7 @@ def test_three_hundred_of_them_break_nothing(attack):
     assert [found.said for found in findings if found.fault and found.fault != "slow"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_nor_do_a_thousand(capsys):
     result = result_of(capsys, "hostile", "--calls", "1000", "--at-once", "8")
     assert result["calls"] == 1000

@@ -13,7 +13,7 @@ from playground.lessons.labs import LABS
 RESULTS = Path(labs.__file__).parent / "results" / "labs.md"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_experiments_come_to_a_verdict(capsys):
     assert suite.main(["labs", "--smoke", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]

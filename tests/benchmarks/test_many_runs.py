@@ -20,7 +20,7 @@ def test_no_owner_has_more_runs_than_a_server_allows():
     assert max(map(sum, CROWDS.values())) <= Limits().runs_unfinished
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_many_runs(capsys):
     result = result_of(capsys, "many_runs", "--first-seed", "7")
     nobody, one, five = result["crowds"]["rows"]
@@ -43,7 +43,6 @@ def test_many_runs(capsys):
     assert waiting["ratio"]["median"] == pytest.approx(waiting["mean"]["median"] / waiting["alone"]["median"])
 
 
-@pytest.mark.slow
 @pytest.mark.night
 def test_a_target_that_is_never_reached_is_said(capsys):
     result = result_of(capsys, "many_runs", "--parts", "waiting", "--target", "2")

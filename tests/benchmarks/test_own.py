@@ -25,7 +25,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_is_asked_was_never_learnt(folder, capsys):
     assert suite.main(["own", "--smoke", "--json", "--corpora", "scan_simple", "--data", str(folder)]) == 0
     (row,) = json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]

@@ -130,7 +130,7 @@ def test_the_watch_stops_when_the_time_is_up_and_still_asks(monkeypatch):
     assert (watch.found["exact_match"], watch.found["reached"]) == (0.7, False)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_peer_learns_what_it_is_given():
     watch = Watch(1.0, 60.0)
     one = replace(task(), heldout=task().train, setting=replace(SIZE, d_model=32))
@@ -152,7 +152,7 @@ def test_equal_is_as_large_as_ours_and_own_is_no_wider_than_asked():
     assert peers.sizes("joey", "own", ours, 128).d_model == 64  # as in its example
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_peers(capsys):
     assert suite.main(["peers", "--smoke", "--json"]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
@@ -168,7 +168,7 @@ def test_peers(capsys):
     assert "nn.Transformer" in peers.table(result)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("failure", [subprocess.CalledProcessError(1, "pip", stderr="first\nERROR: no such thing"), OSError("no disk")])
 def test_what_cannot_be_installed_is_one_line_of_the_table(failure, capsys, monkeypatch, tmp_path):
     def refuse(self, place) -> None:
@@ -181,7 +181,7 @@ def test_what_cannot_be_installed_is_one_line_of_the_table(failure, capsys, monk
     assert said == [f"joeynmt 2.3.0 can't be installed here: {problem}"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_peer_that_breaks_is_one_line_and_the_rest_goes_on(capsys, monkeypatch):
     def broken(*command, **settings) -> None:
         raise subprocess.CalledProcessError(1, "drive", stderr="Traceback\nValueError: too wide")

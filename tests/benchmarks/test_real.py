@@ -38,7 +38,7 @@ def test_files_that_are_not_there_are_named(tmp_path, capsys):
     assert "tasks_train_simple.txt.gz" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_both_ways_are_trained_and_asked(capsys):
     assert suite.main(["real", "--smoke", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]

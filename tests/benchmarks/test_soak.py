@@ -35,7 +35,7 @@ def test_the_parts_lie_upon_each_other_below_what_is_held():
     assert (panels.y, page.y, page.stackgroup, everything.y) == ((3.0, 3.0), (500.0, 500.0), None, (None, None))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_soak_is_soaked(capsys, tmp_path):
     found = result_of(capsys, "soak", "--drawing", str(tmp_path / "new" / "soak.html"))
     assert found["problems"] == []

@@ -23,7 +23,7 @@ def corpus():
     return build_corpus(Experiment().with_(**SMALL).data)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_step_rate(capsys):
     result = result_of(capsys, "step_rate")
     assert [(row["d_model"], row["threads"]) for row in result["rows"]] == [(16, 1)] * 4

@@ -17,7 +17,7 @@ HIDDEN = """() => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_keys_of_one_character_can_be_switched_off(visit):
     """The tick is kept in the browser; arrows and space go on, and P and the numbers mean nothing."""
     page = visit(link(tab="attention"))
@@ -40,7 +40,7 @@ def test_keys_of_one_character_can_be_switched_off(visit):
     has_address(page, head="3")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_training_is_told_from_its_start_to_its_end_and_never_step_by_step(visit):
     page = visit(link(ONE_SENTENCE))
     told = page.locator("#pg-announced")
@@ -73,7 +73,7 @@ def test_a_training_is_told_from_its_start_to_its_end_and_never_step_by_step(vis
         assert page.evaluate("place => window.live[place]", place) == ["off"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_focus_is_never_behind_the_frame(visit):
     """Through a whole panel by Tab and back: what has the focus can be seen."""
     page = visit(link(tab="evaluation"), viewport={"width": 1280, "height": 600})
@@ -86,7 +86,7 @@ def test_the_focus_is_never_behind_the_frame(visit):
             assert page.evaluate(HIDDEN) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_nothing_sticks_out_of_a_window_that_is_enlarged_four_times(visit):
     width = 320
     page = visit(link(tab="board"), viewport={"width": width, "height": 512})  # which has a button in a room only
@@ -101,7 +101,7 @@ def test_nothing_sticks_out_of_a_window_that_is_enlarged_four_times(visit):
         eventually(page, lambda: (address(page).get("tab"), wide(page)), lambda found: found[1] <= width)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_key_brings_runs_to_another_browser(visit):
     here, there = visit(link(ONE_SENTENCE)), visit(link())
     run = train(here)

@@ -51,7 +51,7 @@ def now(page: Page) -> list[str]:
     return page.evaluate("frames_seen.at(-1)")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_curve_grows_from_frame_to_frame_and_ends_as_plotlys(visit):
     """One light line over Plotly's axes; when the run rests Plotly's own is in its place, with the same numbers."""
     page = visit(link(SMALL | {"steps": 700, "eval_every": 100}))
@@ -83,7 +83,7 @@ def test_the_curve_grows_from_frame_to_frame_and_ends_as_plotlys(visit):
     eventually(page, lambda: page.locator("#pg-replay-step").inner_text(), lambda text: "700 of" not in text)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_no_picture_stands_under_the_name_of_another_run(visit):
     """From shipped run to shipped run, and from a shipped run to a new one: in every frame the name, the picture and the output agree."""
     whole, frames = {}, []
@@ -117,7 +117,7 @@ def test_no_picture_stands_under_the_name_of_another_run(visit):
         assert bool(picture) == bool(title), "a picture and its title are there together"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_refused_training_leaves_the_page_as_it_was(visit):
     """Pictures are greyed when Train is pressed, and are themselves again when no run came of it."""
     page = visit(link(SMALL, run="sort"), route=("**/command*", lambda route: route.fulfill(json={"error": "No."})))

@@ -18,7 +18,7 @@ def lit(page: Page, how: str) -> Locator:
     return page.locator(f"#pg-panel-attention [data-block='chips tokens'] .pg-chip.{how}")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_point_click_and_choose(visit):
     """A hover names the pair and its weight, a click pins the cell in the address, thumbnails choose heads, masked cells are hatched."""
     page = visit(link(text=HELLO, tab="attention"))
@@ -66,7 +66,7 @@ def test_point_click_and_choose(visit):
     expect(panel.locator(".pg-cell")).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_masked_is_not_small(visit):
     """In the decoder the future is hatched, says so, and has no number. The mask and the pinned token are the same in every tab."""
     page = visit(link(text=HELLO, tab="attention"))

@@ -116,7 +116,7 @@ def pages(page: Page, theme: str) -> Iterator[tuple[str, str | None]]:
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-@pytest.mark.slow
+@pytest.mark.night
 def test_nothing_breaks_a_rule(visit, theme, width):
     axe.source()
     page = visit(link(**RUN), viewport={"width": width, "height": 900})

@@ -11,7 +11,7 @@ from tests.browser.steps import drawn, figure, has_address, link, words
 SOURCE, RIGHT, STEP = "wir glauben , dass die Ärztin die Frau findet", "we believe that the doctor finds the woman", "79"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_tree_the_verdict_and_another_beginning(visit):
     page = visit(link(run="german_english", text=SOURCE, step=STEP, tab="translate", method="beam", beam="3", penalty="0.6"))
     panel = page.locator("#pg-panel-translate")

@@ -84,7 +84,7 @@ def follow(student: Page) -> None:
 
 
 @pytest.mark.fault("kill -9 in the middle of a lesson of six", "all are back in their room, and all runs come to their ends by themselves")
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Callable[..., Page], server: Server):
     ears: list[Ear] = []
     hear = {"before": lambda page: ears.append(Ear(page))}

@@ -17,7 +17,7 @@ TINY = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&
 TRAINED = 120_000  # milliseconds, on a busy machine
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     teacher = come(f"?{TINY}&packing=off")
     code, link = open_room(teacher)
@@ -98,7 +98,7 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
         expect(student.locator("#pg-arm")).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_arms_of_several_settings_and_those_of_a_lab_are_dealt_in_the_same_dialog(come):
     teacher = come(f"?{TINY}&packing=off")
     open_room(teacher)

@@ -15,7 +15,7 @@ def lines(page, name: str) -> list[dict]:
     return figure(page, name).evaluate("plot => plot.data.map(({ name, x, y }) => ({ name, x: [...x], y: [...y] }))")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     page = visit(link(SMALL | {"task": "reverse", "eval_every": 20}))
     four = train(page)
@@ -76,7 +76,7 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     eventually(page, lambda: lines(page, "loss"), lambda found: len(found) == 2)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_a_telephone_a_dead_link_says_so_and_runs_are_compared(visit):
     page = visit(link(tab="runs", runs="nobody,sort,reverse"), viewport={"width": 390, "height": 844})
     panel = page.locator("#pg-panel-runs")
@@ -89,7 +89,7 @@ def test_on_a_telephone_a_dead_link_says_so_and_runs_are_compared(visit):
     assert len(lines(page, "validation_loss")) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_run_is_repeated_with_another_seed_and_deleted_only_after_a_question(visit):
     page = visit(link(SMALL | {"task": "reverse", "eval_every": 20}))
     first = train(page)

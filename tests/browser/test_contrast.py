@@ -72,7 +72,7 @@ TABS = {
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_text_stands_out_from_its_ground(visit, theme):
     faint = {}
     page = visit(link(text="hello", __theme=theme))

@@ -28,7 +28,7 @@ def guess(page: Page, value: str) -> None:
     page.locator("[data-block='choice sure'] button[data-value='75']").click()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_lesson_is_done_by_doing_it(visit):
     page = visit(link({}))
     course = tab(page, "course")
@@ -74,7 +74,7 @@ def test_a_lesson_is_done_by_doing_it(visit):
     expect(page.locator(".pg-steps li.done")).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_progress_outlives_a_reload_and_can_be_forgotten(visit):
     page = visit(link(tab="course", lesson=FIRST.name))
     guess(page, "last")
@@ -97,7 +97,7 @@ def test_progress_outlives_a_reload_and_can_be_forgotten(visit):
     expect(page.locator(".pg-lesson.next")).to_contain_text(words("page.course_begin"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_run_of_ones_own_counts_and_the_replay_is_watched(visit):
     page = visit(link(ONE_SENTENCE, tab="course", lesson="training"))
     page.get_by_role("button", name=words("lessons.unknown")).click()
@@ -114,7 +114,7 @@ def test_a_run_of_ones_own_counts_and_the_replay_is_watched(visit):
     expect(page.locator(".pg-lesson-next")).to_have_text(words("course.answer"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_lesson_sets_the_controls(visit):
     page = visit(link({"steps": 70, "d_model": 32}, tab="course", lesson="order"))
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
@@ -123,7 +123,7 @@ def test_a_lesson_sets_the_controls(visit):
     expect(page.locator("#knob-positions")).to_be_in_viewport()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_teacher_opens_the_notes_by_a_link(visit):
     page = visit(link({"lang": "zh", "tab": "course", "notes": "on"}))
     notes = page.locator("#pg-panel-course .pg-notes")
@@ -137,7 +137,7 @@ def test_a_teacher_opens_the_notes_by_a_link(visit):
     expect(page.locator("#pg-lesson-bar")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_own_sentences_that_are_read_count(visit):
     page = visit(link(tab="course", lesson="own"))
     step(page, "read").get_by_role("button", name=words("page.course_go")).click()
@@ -147,7 +147,7 @@ def test_own_sentences_that_are_read_count(visit):
     done_in_bar(page, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_link_to_a_lesson_does_not_carry_the_guess_and_no_guess_of_a_link_counts(visit):
     page = visit(link(tab="course", lesson=FIRST.name))
     guess(page, "last")
@@ -163,7 +163,7 @@ def test_a_link_to_a_lesson_does_not_carry_the_guess_and_no_guess_of_a_link_coun
     assert student.evaluate("localStorage.getItem('playground-guesses')") is None
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_tokens_count_once_they_are_in_sight(visit):
     page = visit(link(tab="data", lesson="tokens"), viewport={"width": 1280, "height": 420})
     tab(page, "course")
@@ -183,7 +183,7 @@ def question(page: Page, name: str) -> Locator:
     return page.locator(f"[data-block='check {name}']")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_questions_are_graded_at_once_and_kept_in_this_browser_alone(visit):
     """By keyboard, on a telephone, in Chinese; then the model answers, which only a teacher sees."""
     here = link({}, run="reverse", tab="course", lesson="masks", lang="zh")

@@ -18,7 +18,7 @@ TABS = {
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", TABS)
 def test_nothing_is_cut_off(visit, language):
     page = visit(link(lang=language))
@@ -37,7 +37,7 @@ def in_sight(page: Page, selector: str) -> bool:
     return page.locator(selector).evaluate(inside)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_verdict_is_in_sight_and_says_what_is_wrong(visit):
     page = visit(link(run="german_english", step="10"))
     verdict = page.locator("#pg-result .pg-verdict.wrong")
@@ -52,7 +52,7 @@ def test_the_verdict_is_in_sight_and_says_what_is_wrong(visit):
             assert in_sight(page, "#pg-result .pg-verdict"), (width, scrolled)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_telephone_trains_at_once_and_stops(visit):
     page = visit(link(steps=2000), viewport=PHONE)
     button = page.locator("#pg-train-now")
@@ -68,7 +68,7 @@ def test_a_telephone_trains_at_once_and_stops(visit):
     expect(button).to_have_text(words("page.stop_now"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_help_of_a_knob_covers_no_other(visit):
     page = visit(viewport={"width": 1366, "height": 768})
     page.locator("#knob-d_model [data-testid=block-info]").hover()
@@ -85,7 +85,7 @@ PLACES = """() => [...document.querySelectorAll("#pg-inner-tabs, #pg-replay-bar,
   .map((one) => [one.id, one.getBoundingClientRect()]).map(([id, { left, top }]) => [id, left, top + scrollY])"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (390, 844)])
 def test_unknown_words_push_nothing(visit, width, height):
     page = visit(link(run="german_english"), viewport={"width": width, "height": height})
@@ -123,7 +123,7 @@ LINE = """(line) => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_how_far_a_run_is_takes_one_line(visit, language):
     """Whatever it is at, its line is one, its parts are whole, and it moves nothing."""
@@ -145,7 +145,7 @@ def test_how_far_a_run_is_takes_one_line(visit, language):
         assert all(place == places[0] for place in places)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_unknown_words_have_ways_out(visit):
     page = visit(link(run="german_english", text="die Frau liebt den Konig"))
     expect(page.locator("#pg-unknown")).to_contain_text("Konig")
@@ -161,7 +161,7 @@ IN_PART = """(line) => [...line.children].map((one) => one.getBoundingClientRect
   top < line.getBoundingClientRect().bottom && right > line.getBoundingClientRect().right + 1).length"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_where_a_sentence_has_no_room_its_last_tokens_are_left_out_whole(visit):
     page = visit(link(run="german_english"), viewport={"width": 1440, "height": 900})
     result = page.locator("#pg-result")
@@ -175,7 +175,7 @@ BEYOND = """() => [...document.querySelectorAll("#pg-dialog, #pg-dialog *")]
   .filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth).map((one) => one.tagName)"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(("width", "height"), [(1440, 500), (390, 844)])
 def test_lines_of_code_stay_in_their_box_and_copy_in_sight(visit, width, height):
     page = visit(link(api="1", text="a b c d " * 12), viewport={"width": width, "height": height})

@@ -59,7 +59,7 @@ def with_numbers(visit) -> tuple[Page, Locator]:
     return page, reading
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_upload_and_train(visit):
     """A file is read, shown as understood and trained on."""
     page, reading = with_numbers(visit)
@@ -87,7 +87,7 @@ def test_upload_and_train(visit):
     assert all(pair in PAIRS for pair in zip(lines[1::2], lines[2::2], strict=True))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_paste_and_train_the_other_way_round(visit):
     """Pasted lines take the place of a file that was chosen before."""
     page, reading = with_numbers(visit)
@@ -105,7 +105,7 @@ def test_paste_and_train_the_other_way_round(visit):
     expect(page.locator("#pg-sentence")).to_have_value(re.compile(rf"^({'|'.join(WORTE)}) "))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_bad_upload(visit):
     """The wrong file gets one plain sentence; what was there before stays, and everything goes on working."""
     page = visit(link(OWN, task="copy"))
@@ -162,7 +162,7 @@ def test_bad_upload(visit):
     expect(page.locator("#pg-sentence")).to_have_value(re.compile("^(" + "|".join(dict(PAIRS[:30])) + ")$"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_was_understood_can_be_changed(visit):
     """Columns, header and encoding are chosen, lines that were dropped are looked at, and each choice shows at once what it does."""
     page = visit(link(OWN, steps=90))
@@ -194,7 +194,7 @@ def test_what_was_understood_can_be_changed(visit):
     assert len(json.loads(got.value.path().read_text(encoding="utf-8"))) == 21
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_was_read_survives_a_refusal_a_reload_and_another_language(visit):
     """A choice that can't be is taken back, and nobody has to upload again because of a reload or a click on 中文."""
     page = visit(link(OWN))
@@ -231,7 +231,7 @@ BEYOND = """card => [...card.querySelectorAll(".pg-choices *")]
   .filter((one) => one.getBoundingClientRect().right > card.getBoundingClientRect().right).map((one) => one.id || one.tagName)"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_table_of_inflections_on_a_telephone_in_chinese(visit):
     """What is ticked can be seen to be ticked, no control stands beyond the card, and nothing breaks a rule."""
     page = visit(link(OWN, tab="data", lang="zh"), viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)

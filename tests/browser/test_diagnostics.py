@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.steps import SMALL, STEPS, drawn, drawn_from, eventually, figure, has_status, link, press_tab, train, words
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     """A shipped run tells what it can; then a run of one's own is cut off live, and its curve falls to 0."""
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}, run="reverse", tab="diagnostics"))

@@ -13,7 +13,7 @@ FIRST = LESSONS[1]  # after the tour
 TELEPHONE = {"width": 390, "height": 844}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_link_with_a_lesson_docks_it_for_whoever_has_never_been_here(visit):
     page = visit(link(tab="attention", lesson=FIRST.name))
     dock = page.locator("#pg-lesson-bar")
@@ -35,7 +35,7 @@ def test_a_link_with_a_lesson_docks_it_for_whoever_has_never_been_here(visit):
     expect(dock).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_a_telephone_a_lesson_is_a_line_that_opens(visit):
     page = visit(link(tab="attention", lesson=FIRST.name), viewport=TELEPHONE)
     dock, steps = page.locator("#pg-dock"), page.locator("#pg-lesson-bar ol")
@@ -48,7 +48,7 @@ def test_on_a_telephone_a_lesson_is_a_line_that_opens(visit):
     expect(steps).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_whoever_is_stuck_is_told_where_the_next_step_is_done(visit):
     page = visit(link(tab="masks", lesson=FIRST.name))
     hint = page.locator(".pg-lesson-hint")

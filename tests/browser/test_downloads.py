@@ -75,7 +75,7 @@ def numbers(row: Sequence[str]) -> list[str | float]:
     return [cell if cell == "masked" else float(cell) for cell in row]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_all_heads_at_once_as_picture_drawing_and_table(visit):
     page = visit(link(run="german_english", tab="attention", view="all", __theme="dark"))
     drawn(page.locator("#pg-panel-attention"))
@@ -92,7 +92,7 @@ def test_all_heads_at_once_as_picture_drawing_and_table(visit):
     assert len({row[3] for row in rows}) == len(rows) == 12
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_attention_as_picture_drawing_table_and_arrays(visit):
     page = visit(link(tab="attention", text="playground", part="cross", layer=2, head=1))
     plot = figure(page, "attention").bounding_box()
@@ -135,7 +135,7 @@ def test_attention_as_picture_drawing_table_and_arrays(visit):
         np.testing.assert_allclose(np.array(drawn_weights), arrays["weights"][1, 0], atol=5.1e-5)  # which was rounded to four digits
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_masks_positions_and_curves_as_tables(visit):
     page = visit(link(tab="masks", text="playground", mask="causal"))
     figure(page, "mask-own")
@@ -177,7 +177,7 @@ def test_masks_positions_and_curves_as_tables(visit):
     assert [[series, float(x), float(y)] for series, x, y in rows] == points
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_by_keyboard_one_stop_and_arrows(visit):
     page = visit(link(tab="attention", text="playground"))
     figure(page, "attention")
@@ -197,7 +197,7 @@ def test_by_keyboard_one_stop_and_arrows(visit):
     expect(table_of_it).to_be_focused()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_in_chinese_with_a_finger_and_on_a_dark_page(visit):
     """One button opens the choice; the files speak the page's language and are light, whatever the page is."""
     page = visit(link(tab="attention", text="playground", lang="zh", __theme="dark"), **PHONE)

@@ -64,7 +64,7 @@ def draw(page, width, **figures):
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
     ("length", "width"),
-    [(1, 360), (9, 360), (18, 360), (9, 1100), *(pytest.param(*size, marks=pytest.mark.slow) for size in ((40, 720), (250, 1100)))],
+    [(1, 360), (9, 360), (18, 360), (9, 1100), *(pytest.param(*size, marks=pytest.mark.night) for size in ((40, 720), (250, 1100)))],
 )
 def test_no_label_is_cut_off_or_lies_on_another(page, language, length, width):
     draw(page, width, **gallery(length, width, hard=False, labels=labels(language)))

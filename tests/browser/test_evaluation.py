@@ -13,7 +13,7 @@ from tests.browser.steps import address, drawn, eventually, figure, has_address,
 DRAWN = re.compile("[1-9]")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_scores_then_vectors(visit):
     page = visit(link(run="sort", tab="evaluation"))
     panel = page.locator("#pg-panel-evaluation")
@@ -73,7 +73,7 @@ COVERED = """(plot) => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("what", ["src", "memory"])
 def test_names_on_the_plane_cover_nothing(visit, width, what):
@@ -85,7 +85,7 @@ def test_names_on_the_plane_cover_nothing(visit, width, what):
     assert found["on"] == [], found
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
     half = [{"kind": "progress", "id": "progress", "done": 50, "all": 100, "label": words("evaluation.trying", tried=50, asked=100)}]
     endless = json.dumps({"step": 1, "uses": [], "more": True, "blocks": half})

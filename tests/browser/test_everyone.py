@@ -36,7 +36,7 @@ WITHOUT_A_NAME = """
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_chinese(visit):
     """A Chinese browser is met in Chinese, controls and captions and sentences of errors; one click says it all in English."""
     page = visit(locale="zh-CN")
@@ -69,7 +69,7 @@ def test_chinese(visit):
     has_address(page, lang="zh")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_dark(visit):
     """In the dark the page is dark, its figures are, and nothing is written dark on dark."""
     page = visit(link(tab="attention"), color_scheme="dark")
@@ -87,7 +87,7 @@ def brightness(page: Page, place: str, what: str) -> float:
     return 0.3 * red + 0.59 * green + 0.11 * blue
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_telephone(visit):
     """390 pixels: nothing sticks out sideways in any tab, the controls fold away, and a model is trained."""
     page = visit(link(ONE_SENTENCE), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
@@ -106,7 +106,7 @@ def test_telephone(visit):
     expect(page.locator("#pg-result .pg-verdict.right")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_keyboard(visit):
     """Space plays to the end, arrows move, numbers choose heads, ? helps; every control is reached and named; typing stays typing."""
     page = visit(link(tab="attention"))
@@ -147,7 +147,7 @@ def test_keyboard(visit):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_slow_line(visit):
     """The page's own script comes long after Gradio: until then nothing is to be seen or pressed, and the link's settings are not lost."""
     held = []
@@ -164,7 +164,7 @@ def test_slow_line(visit):
     has_address(page, tab="masks", d_model="16", run="reverse")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_sentence_stays_in_sight(visit):
     """Sentence and replay are above every picture, also when the page is scrolled; zoom is kept while new numbers come."""
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))

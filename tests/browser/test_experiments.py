@@ -27,7 +27,7 @@ def trained(labs):
     expect(labs.locator("[data-block='text verdict']")).to_be_visible(timeout=LONG)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_leak_is_trained_seen_and_opened(visit):
     page = visit(link({"tab": "labs"}))
     page.locator(".pg-card[data-lab=bug_shift]").click()
@@ -51,7 +51,7 @@ def test_a_leak_is_trained_seen_and_opened(visit):
     expect(labs.locator("[data-block='text verdict']")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_mystery_in_chinese_keeps_its_secret_until_the_guess(visit):
     page = visit(link({"lang": "zh", "tab": "labs", "lab": "mystery"}))
     labs = page.locator("#pg-panel-labs")
@@ -75,7 +75,7 @@ def test_a_mystery_in_chinese_keeps_its_secret_until_the_guess(visit):
     expect(labs.locator("[data-block='text verdict']")).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_bench_is_trained_and_kept(visit):
     page = visit(link({"tab": "labs", "lab": "no_ffn"}))
     labs = guess(page, "without")
@@ -94,7 +94,7 @@ def test_a_bench_is_trained_and_kept(visit):
     assert shared.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_an_experiment_that_is_left_and_stopped(visit):
     page = visit(link({"tab": "labs", "lab": "skip"}))
     labs = guess(page, "same")

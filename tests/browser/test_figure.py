@@ -18,7 +18,7 @@ def lit(page: Page, *names: str) -> None:
     eventually(page, lambda: found.evaluate_all("all => all.map((one) => one.dataset.part)"), lambda now: now == list(names))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_figure_leads_everywhere_and_says_where_one_is(visit):
     page = visit(link(run="reverse", text="hello", tab="attention"))
     lit(page, "decoder.cross_attention")
@@ -60,7 +60,7 @@ def test_the_figure_leads_everywhere_and_says_where_one_is(visit):
     expect(page.locator("#pg-figure")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_whole_model_fits_in_the_window(visit):
     page = visit(link(run="reverse", text="hello", tab="map"), viewport={"width": 1440, "height": 900})
     drawn(page.locator("#pg-panel-map"))
@@ -70,7 +70,7 @@ def test_the_whole_model_fits_in_the_window(visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 1440
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_a_phone_it_is_behind_a_button(visit):
     page = visit(link(run="reverse", text="hello", tab="attention"), viewport={"width": 390, "height": 844})
     expect(part(page, "memory")).to_be_hidden()

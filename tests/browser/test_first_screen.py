@@ -38,7 +38,7 @@ def before(page: Page) -> None:
     expect(page.locator("#pg-first h3")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(
     ("width", "height", "language", "scheme"), [(1440, 900, "en-US", "light"), (1366, 768, "en-US", "dark"), (390, 844, "zh-CN", "dark")]
 )
@@ -65,7 +65,7 @@ def test_nothing_jumps(browser, server, visit, width, height, language, scheme):
     assert page.evaluate("window.moved") < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_first_visit_fetches_less_than_a_megabyte(visit):
     """Counted, not timed: what came over the line until the page stands still."""
     page = visit(NOWHERE, meet=lambda page: None)
@@ -81,7 +81,7 @@ def test_a_first_visit_fetches_less_than_a_megabyte(visit):
     assert page.evaluate("Object.keys(window.Plotly.PlotSchema.get().traces).sort().join()") == "bar,heatmap,scatter"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_who_comes_back_to_a_run_of_their_own_sees_no_other_one_first(visit):
     page = visit()
     page.evaluate("localStorage.setItem('playground-own-run', '{}')")
@@ -90,7 +90,7 @@ def test_who_comes_back_to_a_run_of_their_own_sees_no_other_one_first(visit):
     expect(page.locator("#pg-first")).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_controls_hold_what_the_link_says(visit):
     """Not what the page's script, which may be there before Gradio, has written into the address since: the run that it shows first."""
     page = visit(locale="zh-CN")

@@ -18,7 +18,7 @@ from tests.browser.conftest import Trouble, ready
 from tests.browser.steps import address, figure, has_address, tab, type_sentence
 from tests.browser.visitors import Visitors
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 SEEN = [name for name in TABS if name != "board"]  # that one is there in a room only
 RUN = "sort"  # the smallest model that ships

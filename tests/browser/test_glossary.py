@@ -31,7 +31,7 @@ def opened(page: Page) -> Locator:
     return page.locator("#pg-tip")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_term_explains_itself(visit, language):
     page = visit(link({**LAB, "lang": language}))
@@ -64,7 +64,7 @@ def test_a_term_explains_itself(visit, language):
     expect(tip).not_to_contain_text(told(language, "attention"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_finger_on_a_small_screen(visit, language):
     page = visit(link({**LAB, "lang": language}), viewport=SIZE, has_touch=True, color_scheme="dark")
@@ -81,7 +81,7 @@ def test_a_finger_on_a_small_screen(visit, language):
         expect(tip).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_stays_while_the_panel_is_drawn_anew(visit):
     page = visit(link(LAB))
     tip = opened(page)
@@ -95,7 +95,7 @@ def test_it_stays_while_the_panel_is_drawn_anew(visit):
     expect(tip).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_all_terms_in_a_list(visit):
     page = visit(link({"lang": "en"}))
     page.keyboard.press("?")

@@ -14,7 +14,7 @@ HELLO, OLLEH = [*"hello", "<eos>"], decoder_rows("olleh")
 PRODUCTS = "plot => plot.data[2].y"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_names_lines_and_products(visit):
     page = visit(link(text="hello", tab="attention", layer=2, head=1))
     panel = page.locator("#pg-panel-attention")

@@ -26,7 +26,7 @@ BOTTOM = """panel => Object.fromEntries(["figure", "text", "code"].map((kind) =>
 TOP = "(one) => one.getBoundingClientRect().top + scrollY"  # at once: between two questions the page may scroll
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_all_heads_are_one_stop_and_a_head_opens_large(visit):
     page = visit(link(run="reverse", text="hello", tab="attention", view="all"))
     panel = page.locator("#pg-panel-attention")
@@ -52,7 +52,7 @@ def test_all_heads_are_one_stop_and_a_head_opens_large(visit):
     expect(panel.locator("[data-block='figure attention'] h3")).to_contain_text("layer 2, head 2")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_part_is_one_screen(visit):
     page = visit(link(tab="attention"))
     for (width, height), name in product(SIZES, PARTS):
@@ -68,7 +68,7 @@ def test_a_part_is_one_screen(visit):
         assert all(0 < bottom <= height for bottom in seen.values()), (height, name, found)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_a_telephone_the_picture_begins_in_the_first_screen(visit):
     page = visit(link(), viewport={"width": 390, "height": 844})
     for tab, picture in {"masks": "figure mask-own", "interventions": "switches heads", "evaluation": "figure reach"}.items():
@@ -79,7 +79,7 @@ def test_on_a_telephone_the_picture_begins_in_the_first_screen(visit):
         assert shown.evaluate(TOP) < 844 - 52 - 60, tab  # above the bar at the bottom; enough is seen
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_replay_bar_is_not_clipped(visit):
     page = visit(link(tab="map"))
     for width in (820, 1001, 1100):
@@ -89,7 +89,7 @@ def test_the_replay_bar_is_not_clipped(visit):
         assert box["x"] + box["width"] <= width
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("place", ["inside", "use"])
 def test_a_picture_that_was_left_is_as_large_as_before(visit, place):
     page = visit("")

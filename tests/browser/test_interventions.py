@@ -17,7 +17,7 @@ def sentence(panel: Locator, name: str) -> Locator:
     return panel.locator(f".pg-compare-line.{name} .pg-chip")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_heads_are_switched_off(visit):
     page = visit(link(text="transformer", tab="interventions"))
     panel = page.locator("#pg-panel-interventions")
@@ -67,7 +67,7 @@ def test_heads_are_switched_off(visit):
     expect(sentence(panel, "after")).to_have_text(WORD)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_one_step_looks_elsewhere_and_the_link_keeps_it(visit):
     page = visit(link(text="attention", tab="interventions", change="row", layer=2, head=3, q=1))
     panel = page.locator("#pg-panel-interventions")

@@ -15,7 +15,7 @@ def focused(page: Page, script: str) -> object:
     return page.evaluate(f"(element => {script})(document.activeElement)")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_shortcuts_lead_to_the_sentence_and_to_the_picture(visit):
     page = visit(link(run="german_english", tab="attention"))
     drawn(page.locator("#pg-panel-attention"))
@@ -33,7 +33,7 @@ def test_shortcuts_lead_to_the_sentence_and_to_the_picture(visit):
     expect(page.locator("[data-block='text attention-cell']")).to_contain_text(words("figures.rows_cross")[:5], ignore_case=True)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_group_is_one_stop_and_a_choice_keeps_the_focus(visit):
     page = visit(link(tab="attention"))
     drawn(page.locator("#pg-panel-attention"))
@@ -56,7 +56,7 @@ def test_a_group_is_one_stop_and_a_choice_keeps_the_focus(visit):
 PARTS = "#pg-skip, .pg-run, #pg-place-tabs, #pg-tools, .pg-stage, #pg-inner-tabs, #pg-replay-bar, #pg-knobs, .pg-panel"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_tab_goes_through_the_page_in_the_order_in_which_it_is_seen(visit):
     """The title row, the sentence, the tabs of the place and the replay, then what stands below; and a link past it all to the places."""
     page = visit(link(tab="training"))
@@ -77,7 +77,7 @@ def test_tab_goes_through_the_page_in_the_order_in_which_it_is_seen(visit):
     expect(page.locator("#pg-tab-training-button")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_menu_that_is_left_is_closed(visit):
     page = visit(link(lang="en"))
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
@@ -96,7 +96,7 @@ def test_a_menu_that_is_left_is_closed(visit):
     expect(lists).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_who_only_passes_the_menu_of_tasks_changes_nothing(visit):
     """Gradio tells of input also when a menu is left: the steps of a run that are not the task's usual ones stay."""
     page = visit(link(run="sort"))
@@ -115,7 +115,7 @@ def test_who_only_passes_the_menu_of_tasks_changes_nothing(visit):
     expect(same).to_have_text(words("page.difference_none"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_is_chosen_by_keys_keeps_the_focus(visit):
     page = visit(link(tab="attention"))
     runs, more = page.locator("#pg-run"), page.locator("#pg-run-more")
@@ -135,7 +135,7 @@ def test_what_is_chosen_by_keys_keeps_the_focus(visit):
     expect(more).to_be_focused()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_is_drawn_anew_takes_no_focus_from_who_has_left_it(visit):
     """A control that has the focus has it still when its picture is drawn for another sentence; one that was left before that has not."""
     page = visit(link(run="german_english", tab="attention"))
@@ -153,7 +153,7 @@ def test_what_is_drawn_anew_takes_no_focus_from_who_has_left_it(visit):
     has_address(page, q="0")  # the next key is for the picture
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_menu_of_a_run_stays_open_when_the_list_of_runs_comes_late(visit):
     """Somebody opens the menu while the header still waits for the runs, or another tab trains: it is theirs until they leave it."""
     page = visit(link(tab="attention"))
@@ -172,7 +172,7 @@ def test_the_menu_of_a_run_stays_open_when_the_list_of_runs_comes_late(visit):
     expect(page.locator("#pg-run-more")).to_be_focused()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_tab_before_the_scripts_are_there_meets_the_shortcuts(visit):
     """Somebody presses Tab and Enter at once; the scripts come later, and the sentence has the focus then."""
     held: list[Route] = []

@@ -10,7 +10,7 @@ from playground.words import say
 from tests.browser.steps import address, drawn, has_address, link, tab, words
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_guess_and_its_answer(visit):
     page = visit(link({}))
     labs = tab(page, "labs")
@@ -35,7 +35,7 @@ def test_a_guess_and_its_answer(visit):
     expect(labs.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=95, right=1, count=1))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_whoever_does_not_know_is_shown_and_counts_for_nothing(visit):
     page = visit(link({"lang": "zh", "tab": "labs", "lab": "softmax"}))
     labs = page.locator("#pg-panel-labs")

@@ -26,7 +26,7 @@ def is_open(page: Page, panel: Locator, address: str) -> None:
     drawn(panel)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_where_a_number_comes_from(visit):
     page = visit(link(text="hello", tab="map"))
     panel = page.locator("#pg-panel-map")
@@ -104,7 +104,7 @@ def test_where_a_number_comes_from(visit):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1100, 800), (390, 844)])
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_calculation_is_in_sight_and_its_reasons_are_lines(visit, width, height):
     """Beside the matrix where there is room, else scrolled to; and no reason stands in a column of single words."""
     page = visit(link(text="playground", tab="map", stage=WEIGHTS), viewport={"width": width, "height": height})
@@ -130,7 +130,7 @@ LARGE, SMALL = (1440, 900), (1366, 768)
         ("encoder.0.feed_forward.hidden", *LARGE), ("probabilities", *SMALL),
     ],
 )  # fmt: skip
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_click_on_a_cell_moves_nothing_that_stood_there(visit, stage, width, height):
     """Neither the picture, nor the page under it: the room for the calculation is there before."""
     page = visit(link(text="playground", tab="map", stage=stage), viewport={"width": width, "height": height})

@@ -38,7 +38,7 @@ WATCH = """() => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_while_a_run_trains_all_that_has_a_step_has_the_same(visit):
     """From the press of Train to the end: never the old run under the new name, never two steps at once; the curve marks that step."""
     page = visit(link(RUN, run="reverse"), viewport={"width": 1440, "height": 900})

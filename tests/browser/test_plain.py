@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import ready
 from tests.browser.steps import drawn, has_address, link, words
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 
 @pytest.mark.parametrize("width", [390, 1280])

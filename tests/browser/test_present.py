@@ -21,7 +21,7 @@ NOT_WHOLE = """() => {
 LONG = "wir glauben , dass die Ärztin die Frau findet"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_one_picture_fills_the_screen(visit):
     page = visit(link(run="german_english", tab="attention"), viewport=SIZE)
     panel = page.locator("#pg-panel-attention")
@@ -64,7 +64,7 @@ def test_one_picture_fills_the_screen(visit):
     expect(page.locator("#pg-share")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1366, 768), (1024, 768)])
 def test_the_output_and_its_verdict_are_whole(visit, width, height):
     page = visit(link(run="german_english", tab="attention", text=LONG, present="1"), viewport={"width": width, "height": height})

@@ -11,7 +11,7 @@ from tests.browser.steps import eventually, words
 from tests.browser.test_data import with_numbers
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_preset_is_one_click_and_says_what_it_is(visit):
     page = visit()
     about, presets = page.locator("#pg-outlook"), page.locator("#preset")
@@ -39,7 +39,7 @@ def test_a_preset_is_one_click_and_says_what_it_is(visit):
     expect(page.get_by_role("option", name=say("zh", "knobs.preset.own"))).to_have_count(0)  # nobody can choose it
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("own", [False, True])
 def test_a_time_in_minutes_sets_the_steps_and_the_forecast(visit, own):
     page = with_numbers(visit)[0] if own else visit()

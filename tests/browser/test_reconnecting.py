@@ -30,7 +30,7 @@ def step_of(page: Page) -> int:
 
 
 @pytest.mark.fault("the line of a browser gone while its run trains", "no step is there twice, none is missing")
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Page], line: Line):
     page = come(link(SMALL | {"steps": STEPS, "eval_every": 1000}), base_url=line.url)
     run = train(page)
@@ -55,7 +55,7 @@ def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Pag
 
 
 @pytest.mark.fault("two tabs of one visitor that train at the same time", "each shows its own; what one stops has stopped in the other")
-@pytest.mark.slow
+@pytest.mark.night
 def test_two_tabs_train_at_once(come: Callable[..., Page]):
     page = come(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     other = page.context.new_page()

@@ -38,7 +38,7 @@ WATCH = f"""plot => {{
 }}"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_scrub_the_replay(visit):
     """The slider goes back to the first step, every panel follows, the replay plays to its end, and a fork starts in the middle."""
     page = visit(link(ONE_SENTENCE))
@@ -104,7 +104,7 @@ def test_scrub_the_replay(visit):
     expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_plays_as_one_picture(visit):
     """Every frame is as large as the last one, of the same head and the same rows; its colours fade into the next one's."""
     page = visit(link(run="reverse"))
@@ -145,7 +145,7 @@ PLACED = """() => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(
     ("run", "place", "first"),
     [
@@ -170,7 +170,7 @@ def test_no_frame_moves_the_picture(visit, run, place, first):
     assert len(seen) == 1, seen
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_who_follows_the_best_head_sees_it_change_and_who_stops_keeps_it(visit):
     page = visit(link(run="reverse", step="90"))
     learn = page.locator("#pg-panel-training")

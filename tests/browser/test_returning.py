@@ -39,7 +39,7 @@ def past_the_map(page: Page, go: Callable[[], object]) -> None:
         go()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_back_goes_back(visit):
     """Training, Attention, Masks; Back, Back: the page is where it was each time, and what was typed in between is no place."""
     page = visit(link())
@@ -61,7 +61,7 @@ def test_back_goes_back(visit):
     is_at(page, "attention", run="reverse", text="playground")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_training_keeps_what_somebody_looks_at(visit):
     """Tab, sentence, head and cell, as far as the new run can read them; whoever opens the page anew goes on with their own run."""
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
@@ -108,7 +108,7 @@ def test_training_keeps_what_somebody_looks_at(visit):
     expect(page.locator(f"#pg-run option[value='{again}']")).to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_another_run_is_shown_with_ones_own_sentence_if_it_can_read_it(visit):
     page = visit(link(text="playground"))
     choose = page.locator("#pg-run").select_option
@@ -123,7 +123,7 @@ def test_another_run_is_shown_with_ones_own_sentence_if_it_can_read_it(visit):
     expect(source(page)).to_have_text([*"playground"])
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_server_that_is_away_for_a_moment_takes_nobodys_run_away(visit):
     page = visit(link())
     page.route("**/run/sort?*", lambda route: route.abort("aborted"), times=1)
@@ -134,7 +134,7 @@ def test_a_server_that_is_away_for_a_moment_takes_nobodys_run_away(visit):
     expect(source(page)).not_to_have_count(0)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_back_leaves_a_place_at_once(visit):
     page = visit(link())
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
@@ -151,7 +151,7 @@ def test_back_leaves_a_place_at_once(visit):
     is_at(page, "training")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_who_comes_back_to_a_run_or_chooses_one_has_its_settings_at_the_left(visit):
     """Train would make the same again, until something is moved; a link with settings keeps its own."""
     page = visit(link(SMALL))

@@ -12,7 +12,7 @@ from tests.browser.test_rooms import PHONE, come, join, open_room
 __all__ = ["come"]  # a fixture
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_class_does_what_is_meant_today_and_who_leaves_is_free(come):
     teacher = come("?d_model=32&n_heads=2", viewport={"width": 1440, "height": 900})
     _, link = open_room(teacher)

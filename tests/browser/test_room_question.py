@@ -26,7 +26,7 @@ def guess(page: Page, at: int, sure: str) -> None:
     page.locator(f"[data-block='choice sure'] button[data-value='{sure}']").click()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_class_guesses_and_sees_what_it_guessed(come: Callable[..., Page]):
     teacher = come("?tab=labs&lab=softmax")
     _, link = open_room(teacher)

@@ -72,7 +72,7 @@ def seconds_to_follow(teacher: Page, students: list[Page], head: str) -> float:
     return time.monotonic() - began
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_class_follows_lets_go_comes_back_and_survives_a_restart(come, server: Server):
     teacher = come()
     code, link = open_room(teacher)

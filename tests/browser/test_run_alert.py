@@ -19,7 +19,7 @@ SAID = """(text) => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_went_wrong_lies_over_no_control(visit, language):
     for width, height in SIZES:

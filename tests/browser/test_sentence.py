@@ -10,7 +10,7 @@ from tests.browser.steps import has_address, link, output, source, type_sentence
 HEIGHT = "() => document.querySelector('.pg-stage').getBoundingClientRect().height"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_the_model_cannot_read_is_named_with_a_way_out(visit):
     page = visit(link(text="hello"))
     unknown = page.locator("#pg-unknown")
@@ -30,7 +30,7 @@ def test_what_the_model_cannot_read_is_named_with_a_way_out(visit):
     expect(output(page)).to_have_text([*"wolleh"])
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_an_empty_line_shows_an_example_and_says_so(visit):
     page = visit(link(text="hello"))
     result = page.locator("#pg-result")

@@ -76,7 +76,7 @@ def settled(page: Page) -> None:
     drawn(panel)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_reload_and_restart(visit, server: Server):
     """After a reload, and after the server was started anew, the page shows the same run in the same view."""
     page = visit(link(ONE_SENTENCE))
@@ -104,7 +104,7 @@ def test_reload_and_restart(visit, server: Server):
     expect(page.locator("#pg-run optgroup[label=Yours] option").first).to_have_attribute("value", run)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_shared_link(visit):
     """The link shows somebody else the same view, lets them change nothing, and gives them a run of their own on one click."""
     owner = visit(link(ONE_SENTENCE))
@@ -150,7 +150,7 @@ def test_shared_link(visit):
     has_address(guest, task="beer")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_share_says_the_sentence_and_that_nobody_else_can_follow(visit):
     """Also when nobody typed it; and the address of this very machine is no address to give away."""
     page = visit()
@@ -163,7 +163,7 @@ def test_share_says_the_sentence_and_that_nobody_else_can_follow(visit):
     expect(guest.locator("#pg-sentence")).to_have_value(sentence)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_bad_link(visit):
     """A link with bad values opens the page and says in one sentence what was ignored; the rest of it holds."""
     good = {"n_heads": 2, "text": "<script>alert(1)</script>{{x}}"}

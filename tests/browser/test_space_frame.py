@@ -92,7 +92,7 @@ def in_sight(page: Page, thing: Locator) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_notices_dialogs_and_the_bar_are_in_sight(framed):
     """At the top, in the middle and at the end of the page; and nothing of it makes the page around jump or grow."""
     page, app = framed()
@@ -116,7 +116,7 @@ def test_notices_dialogs_and_the_bar_are_in_sight(framed):
     assert abs(height(page) - tall) < 80
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_new_tab_begins_at_its_beginning(framed):
     page, app = framed()
     scroll(page, 400)
@@ -124,7 +124,7 @@ def test_a_new_tab_begins_at_its_beginning(framed):
     eventually(page, lambda: page.evaluate("scrollY"), lambda now: now < 100)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_is_presented_fills_the_window_and_the_page_comes_back(framed):
     page, app = framed()
     scroll(page, 300)
@@ -138,7 +138,7 @@ def test_what_is_presented_fills_the_window_and_the_page_comes_back(framed):
     in_sight(page, app.locator("#pg-sentence"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_a_telephone_the_places_and_the_notices_are_at_its_bottom(framed):
     page, app = framed(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     scroll(page, 500)
@@ -147,7 +147,7 @@ def test_on_a_telephone_the_places_and_the_notices_are_at_its_bottom(framed):
     in_sight(page, app.locator("#pg-dialog"))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_where_nothing_is_kept_a_window_of_its_own_is_offered(framed):
     """One sentence and a link to where one looks; it stays until it is closed."""
     blocked = (

@@ -19,7 +19,7 @@ def home(page: Page) -> set[str]:
         return set(found.namelist())
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_button_in_the_menu_of_the_run(visit):
     page = visit(link(tab="training"))
     for width in (1440, 390):

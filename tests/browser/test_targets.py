@@ -57,7 +57,7 @@ def first_tabs(page: Page) -> Iterator[str]:
         yield tab
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("size", SIZES, ids=["telephone", "screen"])
 def test_targets_are_large_enough_or_have_room(visit, size):
     page = visit(link(), viewport={"width": size[0], "height": size[1]})
@@ -68,7 +68,7 @@ def test_targets_are_large_enough_or_have_room(visit, size):
     assert len(page.evaluate(CROWDED)) >= 2  # such as these are found
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_nothing_moves_for_those_who_want_no_motion(visit):
     page = visit(link(), reduced_motion="reduce")
     drawn(page.locator("#pg-panel-training"))

@@ -10,7 +10,7 @@ from tests.browser.steps import address, drawn, figure, has_address, link, words
 LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_forced_free_and_one_correction(visit):
     page = visit(link(text=LONG, tab="teacher_forcing"))
     panel = page.locator("#pg-panel-teacher_forcing")
@@ -41,7 +41,7 @@ def test_forced_free_and_one_correction(visit):
     expect(again.locator("#pg-panel-teacher_forcing .pg-lane")).to_have_count(3)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_opens_on_a_sentence_that_goes_wrong_unless_somebody_chose_one(visit):
     page = visit(link(tab="teacher_forcing"))
     panel = page.locator("#pg-panel-teacher_forcing")

@@ -48,7 +48,7 @@ COVERS = """(head) => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_lab_begins_high_on_the_screen(visit):
     """What stands in the frame about another run and its sentence says nothing there, and a telephone has no room for its empty place."""
     page = visit(link(tab="labs"), viewport=PHONE)
@@ -58,7 +58,7 @@ def test_a_lab_begins_high_on_the_screen(visit):
     expect(page.locator("#pg-sentence")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(("way", "language", "scheme"), [("button", "en", "light"), ("Escape", "zh", "dark")])
 def test_the_settings_close_and_the_focus_returns_to_their_button(visit, way, language, scheme):
     page = visit(link(lang=language), viewport=PHONE, color_scheme=scheme)
@@ -80,7 +80,7 @@ def test_the_settings_close_and_the_focus_returns_to_their_button(visit, way, la
     expect(opener).to_have_attribute("aria-expanded", "false")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_menu_in_the_settings_closes_before_they_do(visit):
     page = visit(link(), viewport=PHONE)
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
@@ -94,7 +94,7 @@ def test_a_menu_in_the_settings_closes_before_they_do(visit):
     expect(page.locator("#pg-train")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_open_tab_is_in_sight_and_a_line_that_goes_on_fades(visit, language):
     page = visit(link(lang=language), viewport=PHONE)
@@ -127,7 +127,7 @@ def in_sight(cells: Locator) -> list[bool]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_number_of_a_run_is_in_sight_under_the_name_of_its_column(visit):
     page = visit(link(tab="runs", runs="sort,reverse"), viewport=PHONE)
     panel = page.locator("#pg-panel-runs")

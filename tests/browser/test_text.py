@@ -29,7 +29,7 @@ def tick_labels(page: Page, figure: str) -> list[str]:
     return page.locator(f"#pg-figure-{figure} .xtick text").all_text_contents()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_nasty_sentences(visit):
     """A model is trained on such words; chips, figures, tables, hovers, captions, lists and the run's name show them letter by letter."""
     page = visit(link(SMALL | {"validation_size": 10, "steps": 20}))

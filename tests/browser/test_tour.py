@@ -36,7 +36,7 @@ def is_seen_whole(page: Page) -> None:
     assert picture["y"] + picture["height"] <= page.viewport_size["height"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_all_stops_by_the_keyboard_from_the_first_screen(visit):
     page = visit("")
     page.get_by_role("button", name=words("tour.open")).click()
@@ -73,7 +73,7 @@ def test_all_stops_by_the_keyboard_from_the_first_screen(visit):
     expect(page.get_by_role("button", name=words("tour.open"))).to_be_hidden()  # who was there isn't asked again
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_on_a_telephone_in_chinese_nothing_is_cut(visit):
     page = visit("?tab=map&stop=ids&lang=zh", viewport=TELEPHONE, has_touch=True, reduced_motion="reduce")
     for stop in STOPS:
@@ -90,7 +90,7 @@ def test_on_a_telephone_in_chinese_nothing_is_cut(visit):
     expect(page.locator("#pg-lesson-bar")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_space_means_the_tour_and_elsewhere_the_replay(visit):
     page = visit("?run=reverse&tab=map&stop=scores")
     at(page, "scores")

@@ -51,7 +51,7 @@ def test_first_look(page: Page):
     expect(page.locator("#pg-pause")).to_be_disabled()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_train_and_watch(visit):
     """Train is pressed, the curve grows, the sentence turns right, and it ends."""
     slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0}
@@ -95,7 +95,7 @@ def test_train_and_watch(visit):
     expect(page.locator("#pg-run option").first).to_have_attribute("value", run)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_pause_step_resume_stop(visit):
     """A run is stopped in its tracks, pushed one step, let go, and ended after a reload of the page, which it went on through."""
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))

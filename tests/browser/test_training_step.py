@@ -47,7 +47,7 @@ def goes_on(page: Page, language: str) -> None:
     expect(onward).to_be_focused()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_step_is_taken_apart_down_to_one_number(visit):
     page = visit(link(tab="training", step=0))
     page.locator("[data-block='button slow'] button").click()
@@ -79,7 +79,7 @@ def drawn_x(page: Page) -> float:
     return figure(page, "step-parts").evaluate("plot => plot.data[0].x[6]")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_on_a_telephone_nothing_is_wider_than_the_screen(visit, language):
     page = visit(link(tab="step", lang=language), viewport=PHONE)
@@ -87,7 +87,7 @@ def test_on_a_telephone_nothing_is_wider_than_the_screen(visit, language):
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_next_step_is_shown_before_it_is_made(visit):
     """A run of one's own, paused: the step that is shown is the one that the button makes, and then the one after it."""
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}, tab="training", lang="zh"))
@@ -118,7 +118,7 @@ MOVED = """() => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_the_picture_unfolds_in_the_way_its_numbers_go(visit, motion):
     """The forward pass from the left, the backward pass from the right, along the stream upwards; nobody who wants no motion sees any."""

@@ -26,7 +26,7 @@ from tests.browser.steps import (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_translate_while_training(visit):
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     train(page)

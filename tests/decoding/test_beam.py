@@ -39,7 +39,7 @@ def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_all(vocab, long
     assert all(node.kept for node in found.nodes)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.trust
 def test_the_largest_that_was_promised():
     """Six tokens, five steps: 4,686 sentences."""

@@ -37,7 +37,7 @@ def unpacked(zip_file: Path, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_zip_in_an_environment_with_torch_and_safetensors_alone(tmp_path):
     assert main(["export", "reverse", "-o", str(tmp_path / "reverse.zip")]) == 0
     home, python = unpacked(tmp_path / "reverse.zip", tmp_path / "home"), environment(tmp_path / "venv", CORE)
@@ -54,7 +54,7 @@ def test_the_zip_in_an_environment_with_torch_and_safetensors_alone(tmp_path):
         assert model.model(src, tgt).logits.tolist() == json.loads((home / "logits.json").read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("own", [False, True], ids=["task", "own"])
 def test_the_notebook_trains_the_same_run_again(tmp_path, own, monkeypatch):
     """Its cells, one after the other as Jupyter would run them: the last loss is equal to the last bit."""
@@ -73,7 +73,7 @@ def test_the_notebook_trains_the_same_run_again(tmp_path, own, monkeypatch):
     assert float(before) == load(tmp_path / "run").run.last_loss
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_wheel_is_installed_and_loads_a_model(tmp_path):
     """From the files of the repository, into an environment with the core's packages only."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)

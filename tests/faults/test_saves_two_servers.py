@@ -34,7 +34,7 @@ def test_the_second_server_ends_with_one_sentence(taken, capsys):
     assert "Stop" in line
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("command", [["app.py"], ["-m", "playground", "serve"]])
 def test_so_does_the_whole_program(taken, command):
     found = subprocess.run([sys.executable, *command], cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=120)

@@ -17,7 +17,7 @@ SECONDS = 10.0  # after which Docker kills
 HEADERS = [{"X-Playground-Token": f"{number:032d}"} for number in range(RUNS)]
 WAYS = {"SIGTERM": ["app.py"], "SIGHUP": ["app.py"], "SIGINT": ["-m", "playground", "serve"]}
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no such signals here")]
+pytestmark = [pytest.mark.night, pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no such signals here")]
 
 
 @pytest.fixture

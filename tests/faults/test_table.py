@@ -13,7 +13,7 @@ HERE = Path(__file__)
 
 def test_it_is_read_off_the_tests(tmp_path):
     (tmp_path / "test_it.py").write_text(
-        'import pytest\n@pytest.mark.slow\n@pytest.mark.fault("pulled", "it goes on")\ndef test_a():\n    pass\ndef test_b():\n    pass\n'
+        'import pytest\n@pytest.mark.night\n@pytest.mark.fault("pulled", "it goes on")\ndef test_a():\n    pass\ndef test_b():\n    pass\n'
     )
     (tmp_path / "it.test.js").write_text('// fault: pushed | it stays\ntest("this, and that", () => {});\ntest("other", () => {});\n')
     assert list(faults(tmp_path)) == [

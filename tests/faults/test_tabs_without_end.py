@@ -9,7 +9,7 @@ from playground.ui.sessions import MOST
 TABS = 200
 FEW, MORE = 4, 30_000_000  # handles that come and go; bytes: Gradio's own sessions of so many tabs took 70 MB
 
-pytestmark = [pytest.mark.slow, pytest.mark.night]
+pytestmark = [pytest.mark.night]
 
 
 @pytest.mark.fault("two hundred tabs opened and closed", "no thread and no file handle stays, and hardly any memory")

@@ -31,7 +31,7 @@ def test_plotly_would_refuse_a_wrong_property():
         go.Figure({"data": picture["data"], "layout": {**picture["layout"], "colour": 1}})
 
 
-@pytest.mark.parametrize("length", [1, 12, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [1, 12, pytest.param(250, marks=pytest.mark.night)])
 def test_every_figure_is_plain_json(length):
     for name, picture in gallery(length).items():
         assert json.loads(json.dumps(picture, allow_nan=False)) == picture, name  # nothing but lists, dicts, text and finite numbers

@@ -33,7 +33,7 @@ def test_a_run_is_pushed_and_read_back(hub, capsys):
     assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(run)))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_upload_in_several_commits_ends_the_same(hub, monkeypatch):
     """The way that huggingface_hub goes by itself where hf_xet is installed; what Xet stores is not imitated."""
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", False)
@@ -42,7 +42,7 @@ def test_the_upload_in_several_commits_ends_the_same(hub, monkeypatch):
     assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(find("reverse"))))
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_second_push_renews_the_first(hub, tmp_path):
     push.push("reverse", "ada/model")
     push.push("sort", "ada/model")
@@ -67,7 +67,7 @@ def test_a_run_is_found_by_its_folder_its_name_its_label_and_its_id(tmp_path, mo
         find("nothing-like-it")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_failure_is_one_sentence(hub, capsys, monkeypatch):
     def told(*arguments):
         assert main(["push", *arguments]) == 2

@@ -26,7 +26,7 @@ def test_only_files_that_belong_go_up():
     assert sum(names.values()) < 25_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_it_is_all_the_app_needs(hub, tmp_path):
     """What was uploaded starts by itself, in a folder of its own."""
     space.upload(space.plan(REPO, "cpu"))
@@ -67,7 +67,7 @@ def test_a_dry_run_tells_everything_and_asks_nothing(hub, capsys):
     assert f"{len(made.sizes())} files, {sum(made.sizes().values()):,} bytes" in out
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_space_is_created_filled_and_renewed(hub, capsys):
     assert main(["space", "ada/playground", "--hardware", "zero", "--private"]) == 0
     assert capsys.readouterr().out.startswith(f"{hub.url}/spaces/ada/playground\n")

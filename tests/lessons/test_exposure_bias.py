@@ -15,7 +15,7 @@ ONE_ANSWER = [name for name in TASKS if name != "one_to_many"]  # tests/tasks/te
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("steps", [15, pytest.param(80, marks=[pytest.mark.slow, pytest.mark.night])])
+@pytest.mark.parametrize("steps", [15, pytest.param(80, marks=[pytest.mark.night])])
 @pytest.mark.parametrize("task", ONE_ANSWER)
 def test_both_exact_matches_agree_to_the_sentence_and_part_only_after_the_first_mistake(task, steps):
     training = taught(task, steps)

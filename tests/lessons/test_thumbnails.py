@@ -32,7 +32,6 @@ def test_what_is_kept_is_what_the_lab_computes(name, tmp_path):
     assert np.allclose(found["lines"], thumbnails.kept()[name]["lines"], atol=0.002)
 
 
-@pytest.mark.slow
 @pytest.mark.night
 @pytest.mark.parametrize("name", [name for name in START if isinstance(LABS[name], ControlledExperiment)])
 def test_what_is_kept_is_how_the_arms_end(name):

@@ -39,7 +39,7 @@ def test_a_copied_word_is_the_sources_own_text():
     assert copying.copied(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_file_is_copied_as_its_sentences_are_and_it_is_said(tmp_path, capsys, monkeypatch):
     """There is no room for names in the vocabularies. stderr says how many were copied."""
     monkeypatch.setattr(tokenizers, "LARGEST", 8)

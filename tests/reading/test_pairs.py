@@ -71,7 +71,7 @@ def test_the_sentence_says_how_large_it_is_and_may_be():
     assert all("3.2 MB" in refusal.value.say(language) and "2.5 MB" in refusal.value.say(language) for language in LANGUAGES)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_zip_that_keeps_every_other_limit_is_refused_when_it_is_read():
     """Chinese takes two bytes a character in UTF-16 and three where it is kept."""
     line = "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥" * 5

@@ -17,7 +17,7 @@ def put_away(run) -> bool:
     return run.status == "stopped" and run.message.key == "runs.gave_way"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.fault("every place taken by paused runs that nobody looks at", "the one that was seen longest ago gives way")
 def test_twenty_five_visitors_with_six_paused_runs_each_block_nobody(serve):
     runs = serve(limits(runs_unfinished=4, runs_each=2))

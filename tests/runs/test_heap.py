@@ -50,7 +50,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.skipif(not sys.platform.startswith("linux") or not hasattr(ctypes.CDLL(None), "mallopt"), reason="glibc only")
 def test_what_a_step_frees_the_next_one_takes_without_a_fault():
     default, kept = (

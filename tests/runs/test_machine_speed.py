@@ -97,7 +97,7 @@ def test_rates_are_measured_and_remembered():
     assert machine_speed.product_rate(64, torch.float32, "cpu") == first
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("knobs", [{}, {"norm": "pre", "positions": "both", "bias": False}, {"dropout": 0.2, "memory_mode": "mean"}])
 def test_bfloat16_learns_and_its_parameters_stay_float32(knobs):
     rough, fine = (training_of(task="copy", steps=60, d_model=32, batch_size=32, **knobs) for _ in range(2))

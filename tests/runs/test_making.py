@@ -176,7 +176,7 @@ def test_a_fork_goes_on_without_a_jump_of_the_loss(serve):
     assert max(losses[1:]) < 1.1 * losses[0], losses
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_paused_fork_goes_on_with_its_learning_rate(runs):
     source = done(runs.create(tiny(steps=60), ME))
     at = next(step for step in source.replay.parameter_steps if step >= 20)
@@ -214,7 +214,7 @@ def test_a_fork_begins_between_two_pictures(runs):
     assert len(fork.replay.plan.steps) == len(source.replay.plan.steps)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_fork_of_the_end_has_as_many_steps_again(runs):
     source = done(runs.create(tiny(steps=30, schedule="linear", warmup=10), ME))
     fork = done(runs.fork(source.id, None, YOU))
@@ -227,7 +227,7 @@ def test_a_fork_of_the_end_has_as_many_steps_again(runs):
     assert (third.first_step, third.step) == (30, 60)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_fork_of_a_run_that_reached_its_goal_is_trained(runs):
     experiment = tiny(task="beer", steps=2000, stop_at=1.0, learning_rate=0.01, eval_every=1, dropout=0.0)
     source = done(runs.create(experiment, ME))

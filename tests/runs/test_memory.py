@@ -163,7 +163,7 @@ print(held_bytes() - before)
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.night
 def test_products_of_ever_new_shapes_take_no_more_and_more_memory():
     """Compiled products that oneDNN keeps, of 394 shapes: 272 MB by default, 77 as it is here, where the processor knows bfloat16."""
     done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, timeout=600, check=True)

@@ -97,7 +97,7 @@ def test_what_is_damaged_has_a_row_without_numbers(tmp_path):
     store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_nobody_waits_for_pandas_who_asks_for_no_table():
     code = "import sys, playground.cli, playground.runs.registry; sys.exit('pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -66,7 +66,7 @@ def test_it_has_no_more_steps_than_were_wished_for():
     assert run.seconds < 30
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_with_its_events_it_is_repeated_without_a_clock():
     first = Run("a", "a", tiny(**TIMED))
     for _ in recorded(first, LOADS["a burst"]).steps():

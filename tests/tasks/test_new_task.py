@@ -53,7 +53,7 @@ print(json.dumps({{
 """
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_task_that_is_declared_is_found_everywhere():
     done = subprocess.run([sys.executable, "-c", DECLARATION + ASKED], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

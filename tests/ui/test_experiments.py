@@ -69,7 +69,7 @@ def test_each_student_trains_their_own_arm_with_their_own_token(site, dealt):
     assert do(site, ANNA, "train", **dealt)["run"] == runs[ANNA].id, "who has trained is led to their run"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_who_comes_late_is_dealt_an_arm_and_who_has_deleted_a_run_may_train_again(site, dealt):
     do(site, CARL, "join", code=dealt["code"], nickname="")
     run = trained(site, CARL, dealt)

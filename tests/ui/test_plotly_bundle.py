@@ -56,7 +56,7 @@ def test_it_is_a_script(small, tmp_path):
     assert done.returncode == 0, done.stderr[-500:]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.skipif(not ESLINT.exists(), reason="ESLint is not installed: run npm ci")
 def test_nothing_is_missing(small, tmp_path):
     """No name that is used was left out with its module."""

@@ -21,7 +21,7 @@ def found(site) -> dict[str, Row]:
     return {row.kind: row for row in rights.rows(People.come(site.http.base_url.port))}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("who", PEOPLE)
 def test_whoever_may_is_not_refused_and_whoever_may_not_is(found, who):
     wrong = {}
@@ -44,12 +44,12 @@ def test_what_is_somebody_elses_is_seen_in_an_answer_unless_the_question_had_it(
     assert others_in(replace(call, who="owner"), b"zeisig 3, key of ada", people) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_no_answer_has_what_is_somebody_elses(found):
     assert {row.kind: row.read for row in found.values() if row.read} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_table_can_be_printed(found):
     printed = rights.table(list(found.values()))
     assert len(printed.splitlines()) == 2 + len(found)

@@ -39,7 +39,7 @@ def run(language: str, code: str, folder) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_lines_run_as_they_stand(site, language, tmp_path):
     told = run(language, lines(site, language, "hello"), tmp_path)
@@ -50,7 +50,7 @@ def test_the_lines_run_as_they_stand(site, language, tmp_path):
         assert "<bos> → o" in told
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_any_sentence_stays_a_sentence(site, language, tmp_path):
     """Quoted as the language quotes it: nothing of it is run. The model doesn't know these characters, and answers all the same."""

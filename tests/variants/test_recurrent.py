@@ -68,7 +68,7 @@ def test_every_way_of_decoding_writes_with_it(variant):
     assert [one.ids for one in kept.hypotheses] == [one.ids for one in anew.hypotheses]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @EACH
 def test_its_pairs_never_share_a_row(variant):
     """A state would run on from one sentence into the next. So packing changes nothing."""

@@ -76,7 +76,7 @@ def said(tmp_path_factory) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_third_language_is_offered(said):
     assert said["languages"] == ["en", "xx", "zh"], "English first"
     assert "Ixish" in said["head"]
@@ -84,7 +84,7 @@ def test_a_third_language_is_offered(said):
     assert said["arrives"] == ["xx", "xx", "en"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_link_in_a_third_language_works_and_what_it_says_is_in_it(said):
     english, third, unknown = (said["boot"][language] for language in ("en", "xx", "no"))
     assert third["ignored"] == english["ignored"] == ["task"], "the task of the link, never its language"
@@ -96,7 +96,7 @@ def test_a_link_in_a_third_language_works_and_what_it_says_is_in_it(said):
     assert said["refused"].startswith("¡¡")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_panels_answer_in_a_third_language(said):
     captions = [[block.get("text") or block.get("caption") for block in said["panels"][language]["blocks"]] for language in ("en", "xx")]
     assert sum(map(bool, captions[0])) >= 2
@@ -105,7 +105,7 @@ def test_panels_answer_in_a_third_language(said):
         assert bool(english) == str(third).startswith("¡¡")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_what_a_language_lacks_is_named(said):
     assert said["whole"] == []
     assert said["broken"] == ["page.train is missing", "page.started fills in nobody, not name"]

@@ -83,7 +83,7 @@ def kept(folder: Path) -> list[str]:
 
 
 @pytest.mark.fault("kill -9 at each point of a save", "the run is whole, and resumed it becomes what it would have become, bit for bit")
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
 @pytest.mark.parametrize(("point", "again"), [*((point, False) for point in POINTS), ("moved", True)])
 def test_killed_the_run_is_what_it_would_have_been(serve, tmp_path, point, again):
@@ -118,7 +118,7 @@ def test_killed_the_run_is_what_it_would_have_been(serve, tmp_path, point, again
     assert same_replay(run, twin)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_server_that_ends_by_itself_leaves_in_order(tmp_path):
     """The interpreter's exit closes the runs: no abort by a thread that still trains, and the run is saved."""
     code = """

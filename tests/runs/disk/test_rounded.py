@@ -64,7 +64,7 @@ def trained():
     return run, exact
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_no_attention_weight_changes_by_more_than_the_page_says(trained):
     run, exact = trained
     heldout = CORPORA.get(run.experiment).heldout[:SENTENCES]
@@ -79,7 +79,7 @@ def test_no_attention_weight_changes_by_more_than_the_page_says(trained):
     assert max(np.abs(weights(exact[step]) - weights(run.replay.kept[step])).max() for step in exact) < ROUNDING
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_they_are_read_back_as_they_were_and_can_be_written_again(trained):
     replay = trained[0].replay
     model, parameters = trained[0].experiment.model, trained[0].snapshot.parameters
@@ -90,7 +90,7 @@ def test_they_are_read_back_as_they_were_and_can_be_written_again(trained):
     assert pack_replay(back) == files
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_file_that_lacks_some_is_refused(trained):
     said, numbers = pack_replay(trained[0].replay).values()
     shapes = shapes_of(trained[0].snapshot.parameters)

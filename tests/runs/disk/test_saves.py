@@ -113,7 +113,7 @@ CASES = [
     "the newest save of a run truncated, emptied, deleted, with a bit flipped, or with hostile tensors",
     "it is set aside, the one before is used, its owner is told; resumed, it becomes what it would have become",
 )
-@pytest.mark.parametrize(("name", "how"), [case if case in OFTEN else pytest.param(*case, marks=pytest.mark.slow) for case in CASES])
+@pytest.mark.parametrize(("name", "how"), [case if case in OFTEN else pytest.param(*case, marks=pytest.mark.night) for case in CASES])
 def test_the_save_before_is_used_when_the_newest_is_damaged(data, name, how, caplog):
     folder, path, id, early, _ = data
     DAMAGE[how](path / name)

@@ -82,7 +82,7 @@ def test_what_the_steps_of_a_training_took_is_given_back_with_its_end(beside):
 
 
 @pytest.mark.fault("kill -9 or SIGSTOP of a process that trains", "it is replaced, and its runs go on")
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number):
     runs = beside(turn_seconds=0.05, step_seconds=12.0)
@@ -105,7 +105,7 @@ def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number
     "a leak in one run: its process holds far more than its training should take",
     "it is replaced; its run goes on from its last save",
 )
-@pytest.mark.slow
+@pytest.mark.night
 def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, monkeypatch, caplog):
     runs = beside()
     experiments = [tiny(steps=200, seed=seed) for seed in (1, 2)]
@@ -128,7 +128,7 @@ def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, 
     assert alive(other)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.skipif(not children.OOM_SCORE.exists(), reason="only Linux says who goes first")
 def test_where_the_machine_has_no_memory_left_a_process_that_trains_goes_and_not_the_page(beside):
     runs = beside()
@@ -137,7 +137,7 @@ def test_where_the_machine_has_no_memory_left_a_process_that_trains_goes_and_not
     assert int(children.OOM_SCORE.read_text()) < children.FIRST_TO_GO
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_an_order_comes_between_two_short_turns(beside, monkeypatch):
     runs = beside(turn_seconds=0.1)
     run = at_step(runs.create(tiny(steps=100_000), ME), 50)
@@ -153,7 +153,7 @@ def test_an_order_comes_between_two_short_turns(beside, monkeypatch):
     assert run.step == before + 1
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_sentence_of_what_goes_wrong_there_is_the_same(beside):
     runs = beside()
     made = runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS)
@@ -161,7 +161,7 @@ def test_the_sentence_of_what_goes_wrong_there_is_the_same(beside):
     assert made.message.key.startswith("data.")
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.3, 1.0])
 def test_closed_while_its_processes_start_nothing_is_left_and_nobody_waits(caplog, seconds):
     before = set(multiprocessing.active_children())
@@ -191,7 +191,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.fault("kill -9 of the server", "no process that trained for it stays")
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_processes_end_with_the_one_that_asks_them(tmp_path, number):
     (tmp_path / "lonely.py").write_text(LONELY)

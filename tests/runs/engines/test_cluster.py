@@ -32,7 +32,7 @@ def trained_by(serve, monkeypatch):
     return start
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_whenever_one_ends_a_run_is_its_solitary_twin(trained_by):
     machines = Machines("1", "2", often=15)
     runs = trained_by(machines, save_seconds=0.02)

@@ -19,7 +19,7 @@ from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_param
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(scope="module", params=["here", "host", *(pytest.param(name, marks=pytest.mark.slow) for name in ("process", "ray"))])
+@pytest.fixture(scope="module", params=["here", "host", *(pytest.param(name, marks=pytest.mark.night) for name in ("process", "ray"))])
 def engine(request):
     """engine(run) -> a Trainer of it."""
     with ExitStack() as stack:
@@ -137,7 +137,7 @@ def test_what_was_done_since_the_save_is_done_again(begin, store):
     "an engine that dies at random, before or after it did what it was asked",
     "no more than one interval of saves is trained again; the same weights",
 )
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("seed", range(3))
 def test_an_engine_that_dies_at_random_costs_no_more_than_one_interval_of_saves(store, seed):
     """Whatever it was asked when it died, and whether it had done it by then."""

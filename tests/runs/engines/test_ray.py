@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.runs.engines import cluster
 from tests.runs.tiny import ME, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 
 @pytest.fixture

@@ -191,7 +191,7 @@ runs.close()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.fault("runs that are closed while the machine is still being warmed up", "the interpreter ends when that is over, with code 0")
 def test_closed_while_it_is_warmed_up_the_interpreter_is_not_aborted(tmp_path):
     command = [sys.executable, "-c", CLOSED_MEANWHILE, str(tmp_path)]

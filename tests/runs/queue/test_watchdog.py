@@ -111,7 +111,7 @@ def test_it_is_resumed_from_its_last_save_while_the_old_step_still_hangs(patient
     assert (patient.get(back.id), back.status, back.step) == (back, "done", 20)
 
 
-@pytest.mark.parametrize("ask", ["pause", *(pytest.param(ask, marks=pytest.mark.slow) for ask in ("stop", "delete"))])
+@pytest.mark.parametrize("ask", ["pause", *(pytest.param(ask, marks=pytest.mark.night) for ask in ("stop", "delete"))])
 def test_what_is_asked_of_a_hung_run_is_answered_at_once(serve, gate, ask):
     """Before the watch has given it up, and after."""
     runs = serve(limits(step_seconds=300.0, cores=1))

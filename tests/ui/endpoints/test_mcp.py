@@ -35,7 +35,7 @@ def test_nobody_asked_for_it_here(site):
     assert site.http.get("/gradio_api/mcp/").status_code == 404
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_client_finds_the_tools_and_uses_one(tmp_path, monkeypatch):
     pytest.importorskip("mcp", reason='the client is not installed: pip install ".[page,mcp]"')
     monkeypatch.setenv("PLAYGROUND_MCP", "1")

@@ -47,7 +47,7 @@ def test_three_numbers_are_in_sight_and_each_says_what_it_is(site):
     assert numbers["more"]
 
 
-@pytest.mark.parametrize("run", [SHIPPED[0], *(pytest.param(name, marks=pytest.mark.slow) for name in SHIPPED[1:])])
+@pytest.mark.parametrize("run", [SHIPPED[0], *(pytest.param(name, marks=pytest.mark.night) for name in SHIPPED[1:])])
 def test_every_frame_has_one_size_the_same_rows_and_the_same_head(site, run):
     for text in [*sentences(site, run), "§ § §"]:  # the last is no sentence of any task: the newest output is fed
         seen = [frame_of(picture(panel)) for panel in frames(site, run, text).values()]
@@ -55,7 +55,7 @@ def test_every_frame_has_one_size_the_same_rows_and_the_same_head(site, run):
         assert all(shape == now for shape in seen)
 
 
-@pytest.mark.parametrize("run", [SHIPPED[0], *(pytest.param(name, marks=pytest.mark.slow) for name in SHIPPED[1:])])
+@pytest.mark.parametrize("run", [SHIPPED[0], *(pytest.param(name, marks=pytest.mark.night) for name in SHIPPED[1:])])
 def test_sentence_matrix_and_probes_are_of_the_very_step(site, run):
     record = site.runs.get(run)
     for text in sentences(site, run):

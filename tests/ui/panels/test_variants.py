@@ -59,7 +59,7 @@ def refusal(variant: str, language: str, key: str = "page.has_variant") -> dict:
     return {"error": say(language, key, variant=name), "key": key}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("variant", RECURRENT)
 def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, variant, tmp_path):
     """Every panel, now and at a step of the replay: what it has is drawn, what it hasn't got is said. It can be frozen."""

@@ -76,7 +76,7 @@ def scored(site, run: str, lesson: str, draw: int) -> tuple[list[str], int]:
     return [f"{name}: {block['text']} {block['why']}" for name, block in after.items() if block["value"] != block["right"]], len(given)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize(("run", "draw"), DRAWS)
 def test_a_learner_who_reads_the_pictures_is_right_everywhere(site, run, draw):
     found = [scored(site, run, lesson.name, draw) for lesson in LESSONS]
@@ -88,7 +88,7 @@ def test_a_learner_who_reads_the_pictures_is_right(site):
     assert scored(site, "numbers_de", "masks", 1) == ([], 4)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_guesser_gets_the_chance_level(site):
     """Over many draws of the questions that cost little, by dice or always the first or the last: right choices stand anywhere."""
     seen = Seen(site.reader, site.runs.get("numbers_de"), None, sentence(site, "numbers_de"))
@@ -144,13 +144,13 @@ def said(site, run: str, **parameters) -> None:
                 assert 2 <= len({option["label"] for option in block["options"]}) == len(block["options"]) <= 4
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("run", RUNS)
 def test_every_shipped_run_is_asked_in_both_languages(site, run):
     said(site, run)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("knobs", OTHERS, ids=lambda knobs: next(iter(knobs.values())))
 def test_other_models_are_asked_what_they_can_be(site, knobs):
     run = site.train(TEACHER, TINY | {"encoder_layers": 1, "decoder_layers": 1} | knobs)

@@ -22,7 +22,7 @@ def at_stop(site, run: str, stop: str, **parameters) -> tuple[dict, dict]:
     return tour, drawing
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_number_is_the_model_s_in_every_run_that_came_with_the_app(site, language):
     for run in site.runs.shipped():

@@ -1,0 +1,188 @@
+"""`python -m tests.mutants`: draws small faults in the rooms whose truths matter, and says which the gate's tests notice.
+
+    python -m tests.mutants measure          # runs the gate once: which test runs which line, and how long it takes
+    python -m tests.mutants                  # draws the mutants and runs, for each, the tests that run its line
+    python -m tests.mutants --room reading --count 40 --seed 2
+    python -m tests.mutants --only ID …      # these again, with what the tests print
+
+A mutant that no test can notice stands in equivalent.json with the reason. The status is 1 when another one survives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import count
+from pathlib import Path
+from queue import Queue
+from typing import NamedTuple
+
+from tests.mutants.mutations import Mutant, mutate
+from tests.mutants.selection import Coverage
+
+ROOT = Path(__file__).parents[2]
+OUTPUT = ROOT / "test-output" / "mutants"
+EQUIVALENT = Path(__file__).with_name("equivalent.json")
+ROOMS = {
+    "model": "**/*.py", "training": "**/*.py", "decoding": "**/*.py", "inspection": "**/*.py", "data": "**/*.py", "reading": "**/*.py",
+    "runs": "**/*.py", "queries": "**/*.py", "rooms": "**/*.py", "ui": "*.py",
+}  # fmt: skip
+COPIED = ("playground", "tests", "benchmarks", "app.py", "pyproject.toml", "setup.py", "README.md")
+LINKED = ("checkpoints", "node_modules")
+COUNT = 160
+TESTS_S = 60.0  # of tests by their own seconds, for one mutant
+STARTUP_S = 60.0  # more than a run of them may take before it counts as hung, which is a fault that is noticed
+
+
+class Result(NamedTuple):
+    """What became of one mutant: "killed", "hung" or "survived", by which test or after how many."""
+
+    mutant: Mutant
+    outcome: str
+    detail: str
+
+
+def draw(rooms: Iterable[str], total: int, seed: int) -> list[Mutant]:
+    """The same number from each room, and no two from one statement."""
+    rooms, drawn = list(rooms), []
+    for room in rooms:
+        files = sorted((ROOT / "playground" / room).glob(ROOMS[room]))
+        mutants = [mutant for file in files for mutant in mutate(file.read_text(encoding="utf-8"), file.relative_to(ROOT).as_posix())]
+        taken: dict[tuple[str, int], Mutant] = {}
+        for mutant in sorted(mutants, key=lambda mutant: mutant.order(seed)):
+            if len(taken) < total // len(rooms):
+                taken.setdefault((mutant.file, mutant.line), mutant)
+        drawn += taken.values()
+    return drawn
+
+
+class Copies:
+    """Copies of the tree in which a file may be wrong for a while; each is used by one thread at a time."""
+
+    def __init__(self, number: int) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="mutants-")
+        self._free: Queue[Path] = Queue()
+        self._times = count(int(time.time()))  # a time of its own for each change, or Python would take the module it compiled before
+        for at in range(number):
+            self._free.put(self._copy(Path(self._folder.name) / str(at)))
+
+    def _copy(self, folder: Path) -> Path:
+        folder.mkdir()
+        for name in COPIED:
+            source = ROOT / name
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+        for name in LINKED:
+            if (ROOT / name).exists():
+                (folder / name).symlink_to(ROOT / name)
+        return folder
+
+    def run(self, mutant: Mutant, tests: list[str], seconds: float, show: bool) -> Result:
+        folder = self._free.get()
+        file = folder / mutant.file
+        before = file.read_text(encoding="utf-8")
+        try:
+            self._write(file, mutant.source)
+            return run_tests(folder, mutant, tests, seconds, show)
+        finally:
+            self._write(file, before)
+            self._free.put(folder)
+
+    def _write(self, file: Path, text: str) -> None:
+        file.write_text(text, encoding="utf-8")
+        at = next(self._times)
+        os.utime(file, (at, at))
+
+
+def run_tests(folder: Path, mutant: Mutant, tests: list[str], seconds: float, show: bool) -> Result:
+    """Runs the tests in a copy of the tree until one fails."""
+    (folder / "tests.txt").write_text("\n".join(tests), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", "-m", "", "--tb=line", "@tests.txt"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=folder, text=True, start_new_session=True, **pipes) as process:
+        try:
+            output, _ = process.communicate(timeout=STARTUP_S + 5 * seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.communicate()
+            return Result(mutant, "hung", f"{len(tests)} tests")
+    if show:
+        print(output)
+    if process.returncode == 0:
+        return Result(mutant, "survived", f"{len(tests)} tests")
+    lines = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return Result(mutant, "killed", lines[0].split(" - ")[0][:160] if lines else f"status {process.returncode}")
+
+
+def results(mutants: list[Mutant], coverage: Coverage, jobs: int, show: bool) -> Iterator[Result]:
+    copies = Copies(jobs)
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = []
+        for mutant in mutants:
+            tests = coverage.tests(mutant.file, range(mutant.line, mutant.last + 1), TESTS_S)
+            seconds = sum(coverage.seconds[test] for test in tests)
+            futures.append(pool.submit(copies.run, mutant, tests, seconds, show))
+        for future in as_completed(futures):
+            yield future.result()
+
+
+def measure(words: list[str]) -> int:
+    """Runs the gate, or the tests that are named, with coverage by test."""
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    config = OUTPUT / "coverage.ini"
+    config.write_text(f"[run]\nsource = playground\ndata_file = {OUTPUT / 'coverage'}\n", encoding="utf-8")
+    options = ["--cov=playground", "--cov-context=test", "--cov-report=", f"--cov-config={config}", f"--junitxml={OUTPUT / 'report.xml'}"]
+    return subprocess.run([sys.executable, "-m", "pytest", *options, *words], cwd=ROOT).returncode
+
+
+def main(words: list[str]) -> int:
+    if words[:1] == ["measure"]:
+        return measure(words[1:])
+    whole = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__, formatter_class=whole)
+    parser.add_argument("--room", action="append", choices=ROOMS, help="draw from this one only; may be repeated")
+    parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", nargs="+", default=[], metavar="ID")
+    parser.add_argument("--json", type=Path, help="writes each mutant's outcome to this file")
+    parser.add_argument("--data", type=Path, default=OUTPUT, help="the folder that `measure` wrote to")
+    options = parser.parse_args(words)
+    coverage = Coverage(options.data / "coverage", options.data / "report.xml")
+    if options.only:
+        named = {part.partition(":")[0] for part in options.only}
+        every = [mutant for file in named for mutant in mutate((ROOT / file).read_text(encoding="utf-8"), file)]
+        mutants = [mutant for mutant in every if mutant.id in options.only]
+    else:
+        mutants = draw(options.room or ROOMS, options.count, options.seed)
+    equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    table: dict[str, list[Result]] = defaultdict(list)
+    survivors, began = 0, time.monotonic()
+    for result in results(mutants, coverage, options.jobs, bool(options.only)):
+        table[result.mutant.file.split("/")[1]].append(result)
+        reason = equivalent.get(result.mutant.id)
+        survivors += result.outcome == "survived" and reason is None
+        change = f"{result.mutant.before[:60]!r} -> {result.mutant.after[:60]!r}"
+        print(f"{result.outcome:<9}{result.mutant.id}  {change}  {reason or result.detail}", flush=True)
+    print("\n| room | mutants | killed | equivalent | survived |\n|---|---|---|---|---|")
+    for room, rows in [*table.items(), ("all", [row for of_room in table.values() for row in of_room])]:
+        left = [row for row in rows if row.outcome == "survived"]
+        same = sum(row.mutant.id in equivalent for row in left)
+        print(f"| {room} | {len(rows)} | {len(rows) - len(left)} | {same} | {len(left) - same} |")
+    print(f"\n{time.monotonic() - began:.0f} s")
+    if options.json:
+        outcomes = {row.mutant.id: [row.outcome, row.detail] for of_room in table.values() for row in of_room}
+        options.json.write_text(json.dumps(outcomes, indent=1), encoding="utf-8")
+    return int(survivors > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,80 @@
+"""Which tests cover a line, and how long each takes: read from one measured run of the gate."""
+
+from __future__ import annotations
+
+import sqlite3
+import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from coverage.numbits import numbits_to_nums
+
+NEVER = ("tests/browser/", "tests/mutants/", "tests/test_readme.py")  # the page's process is not measured; the README quotes source lines
+
+
+class Coverage:
+    """The tests that ran each line of playground/, from pytest-cov's contexts, with the seconds of pytest's JUnit report."""
+
+    def __init__(self, data: Path, report: Path) -> None:
+        self.seconds = read_seconds(report)
+        self._of_file: dict[str, list[str]] = defaultdict(list)  # test file -> its tests
+        for test in self.seconds:
+            self._of_file[test.partition("::")[0]].append(test)
+        self._database = sqlite3.connect(data)
+        paths = self._database.execute("select id, path from file")
+        self._files = {path[path.rindex("playground/") :]: id for id, path in paths if "playground/" in path}
+        self._contexts = dict(self._database.execute("select id, context from context"))
+        self._lines: dict[str, dict[int, set[int]]] = {}
+
+    def tests(self, file: str, lines: Iterable[int], seconds: float) -> list[str]:
+        """The tests that run one of the lines: those of the mirrored test file first, then the quickest, as many as take `seconds`. Where a
+        fixture of a file ran the line, the other tests of the file are taken as well. Without any, the tests of the mirrored folder."""
+        wanted, direct, files = set(lines), set(), set()
+        for context, covered in self._covered(file).items():
+            if wanted & covered:
+                test, _, phase = self._contexts[context].partition("|")
+                direct.add(test)
+                if phase == "setup":
+                    files.add(test.partition("::")[0])
+        shared = {test for name in files for test in self._of_file[name]}
+        mirrored = mirror(file)
+        chosen = direct | shared
+        if not any(test in self.seconds for test in chosen):
+            folder = mirrored.rpartition("/")[0] + "/"
+            chosen = {test for name, tests in self._of_file.items() if name.startswith(folder) for test in tests}
+        known = [test for test in chosen if test in self.seconds and not test.startswith(NEVER)]
+        known.sort(key=lambda test: (not test.startswith(mirrored), test not in direct, self.seconds[test]))
+        return within(known, self.seconds, seconds)
+
+    def _covered(self, file: str) -> dict[int, set[int]]:
+        if file not in self._lines:
+            rows = self._database.execute("select context_id, numbits from line_bits where file_id = ?", (self._files.get(file, -1),))
+            self._lines[file] = {context: set(numbits_to_nums(bits)) for context, bits in rows if self._contexts[context]}
+        return self._lines[file]
+
+
+def read_seconds(report: Path) -> dict[str, float]:
+    """Test -> seconds, of every test that passed."""
+    found = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        if not len(case) or all(part.tag in ("system-out", "system-err", "properties") for part in case):
+            found[f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"] = float(case.get("time", 0))
+    return found
+
+
+def mirror(file: str) -> str:
+    """Where the tests of a module are by custom: tests/runs/test_lru for playground/runs/lru.py."""
+    folder, _, name = file.replace("playground/", "tests/", 1).removesuffix(".py").rpartition("/")
+    return f"{folder}/test_{name}"
+
+
+def within(tests: Sequence[str], seconds: dict[str, float], most: float) -> list[str]:
+    """As many of the first tests as take at most so long together, and at least one."""
+    total, taken = 0.0, []
+    for test in tests:
+        total += seconds[test] + 0.01
+        if taken and total > most:
+            break
+        taken.append(test)
+    return taken
