@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from playground.config import Refusal
 from playground.runs.run import Run
+from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 TRIES = 3
@@ -44,22 +44,23 @@ def _tries(said: Refusal | None, step: int) -> int:
 class CutOff:
     """Thread-safe. Its thread is there as long as there is a run that may yet go on."""
 
-    def __init__(self, runs: Iterable[Run], wanted_seconds: float, go_on: Callable[[Run, bool], object]) -> None:
+    def __init__(
+        self, runs: Iterable[Run], wanted_seconds: float, go_on: Callable[[Run, bool], object], runtime: Runtime = REAL
+    ) -> None:
         """Of the runs that were just read back. `go_on(run, in_room)` raises Refusal while there is no place; a wish holds for so long."""
         self._left = {run.id: run for run in runs if _may_go_on(run)}
         self._seconds, self._go_on = wanted_seconds, go_on
         self._wanted: dict[str, tuple[float, bool]] = {}  # run id -> until when, and whether in a room; first come, first served
         self._lock, self._news, self._closing = threading.Lock(), threading.Event(), False
-        self._thread = threading.Thread(target=self._work, name="cut-off", daemon=True)
-        if self._left:
-            self._thread.start()
+        self._clock = runtime.monotonic
+        self._thread = runtime.spawn(self._work, "cut-off") if self._left else None
 
     def want(self, id: str, in_room: bool = False) -> None:
         """Somebody is there for this run. Returns at once."""
         if id in self._left:
             with self._lock:
                 is_news = id not in self._wanted
-                self._wanted[id] = time.monotonic() + self._seconds, in_room or self._wanted.get(id, (0.0, False))[1]
+                self._wanted[id] = self._clock() + self._seconds, in_room or self._wanted.get(id, (0.0, False))[1]
             if is_news:
                 self._news.set()
 
@@ -75,17 +76,21 @@ class CutOff:
         """Returns when the thread is gone."""
         self._closing = True
         self._news.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
+        if self._thread and self._thread is not threading.current_thread():
             self._thread.join()
 
     def _work(self) -> None:
         while self._left and not self._closing:
             self._news.wait(RETRY_SECONDS if self._wanted else None)
             self._news.clear()
-            for id, (until, in_room) in list(self._wanted.items()):
-                if not self._closing and (time.monotonic() > until or self._is_over(self._left.get(id), in_room)):
-                    with self._lock:
-                        del self._wanted[id]
+            self.try_again()
+
+    def try_again(self) -> None:
+        """Has those go on that are wanted and for which there is a place."""
+        for id, (until, in_room) in list(self._wanted.items()):
+            if not self._closing and (self._clock() > until or self._is_over(self._left.get(id), in_room)):
+                with self._lock:
+                    del self._wanted[id]
 
     def _is_over(self, run: Run | None, in_room: bool) -> bool:
         """Whether nothing more is to be done for it: it goes on, or never will."""

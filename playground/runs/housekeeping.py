@@ -18,6 +18,7 @@ from playground.runs.memory import Memory
 from playground.runs.queue.workers import Workers
 from playground.runs.retention import Retention
 from playground.runs.run import Run
+from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 TIDY_SECONDS = 10.0  # between two rounds
@@ -26,15 +27,17 @@ TIDY_SECONDS = 10.0  # between two rounds
 class Housekeeper:
     """A thread that goes its round now and then, until it is closed."""
 
-    def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory) -> None:
+    def __init__(
+        self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory,
+        runtime: Runtime = REAL,
+    ) -> None:  # fmt: skip
         self._admission, self._workers, self._store, self._limits, self._retention = admission, workers, store, limits, retention
         self._memory, self._loaded = memory, LoadedRuns(admission, store)
         memory.add("runs", self._loaded)
         self._closing, self._at_work = threading.Event(), set()
         self.full = False  # whether the last round found no room for another run
         self._others: list[Callable[[], object]] = []
-        self._thread = threading.Thread(target=self._go_round, name="housekeeper", daemon=True)
-        self._thread.start()
+        self._thread = runtime.spawn(self._go_rounds, "housekeeper")
 
     def close(self) -> None:
         """Returns when the thread is gone, after the last of what others have it do: nothing that waits for a round is lost."""
@@ -107,10 +110,14 @@ class Housekeeper:
                 with suppress(OSError):  # the log has said it
                     self._store.write_waiting(run)
 
-    def _go_round(self) -> None:
+    def go_round(self) -> None:
+        """All duties once."""
+        duties = (self._store.disk.look, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory)
+        _do(*duties, *self._others)
+
+    def _go_rounds(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
-            duties = (self._store.disk.look, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory)
-            _do(*duties, *self._others)
+            self.go_round()
         _do(*self._others)
 
 

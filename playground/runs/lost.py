@@ -5,7 +5,7 @@ from now on; what is still being written to in memory is nobody's, and gone when
 from __future__ import annotations
 
 import logging
-import threading
+from functools import partial
 
 from playground.config import Refusal
 from playground.runs.admission import Admission
@@ -19,7 +19,7 @@ def put_back(run: Run, message: Refusal, admission: Admission, store: Store) -> 
     """Says at once that the run is over, and then has its last save in its place; the disk may take its time."""
     run.eta, run.place = None, 0
     run.say("failed", message)
-    threading.Thread(target=_put_back, args=(run, message, admission, store), name="lost-run", daemon=True).start()
+    run.runtime.spawn(partial(_put_back, run, message, admission, store), "lost-run")
 
 
 def _put_back(run: Run, message: Refusal, admission: Admission, store: Store) -> None:

@@ -20,6 +20,7 @@ from playground.runs.completer import Completer
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
 from playground.runs.replay import BUDGET_BYTES, HEADER_BYTES, MAX_FRAMES, Completion, ReplayPlan, plan, spread
 from playground.runs.run import Run, Snapshot
+from playground.runs.runtime import Clock
 from playground.runs.timed_steps import TimedSteps
 from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
@@ -34,9 +35,11 @@ BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share 
 class Recording:
     """One run and its training. `steps()` is a generator: pause is not asking."""
 
-    def __init__(self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES) -> None:
+    def __init__(
+        self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, clock: Clock = time.perf_counter
+    ) -> None:
         """The replay has at most so many `frames`."""
-        corpus, self.clock = training.corpus, time.perf_counter
+        corpus, self.clock = training.corpus, clock
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
         shadow = trainable_copy(training.model)

@@ -16,6 +16,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.cut_off import CutOff, said_again
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
+from playground.runs.engines.choice import Engines
 from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
@@ -27,6 +28,7 @@ from playground.runs.queue.workers import Workers
 from playground.runs.retention import Retention, Share
 from playground.runs.rules import Rules
 from playground.runs.run import Run
+from playground.runs.runtime import REAL, Runtime
 from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
 from playground.runs.visitors import Visitors
@@ -42,22 +44,26 @@ class Runs:
 
     table = staticmethod(runs_table)
 
-    def __init__(self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None) -> None:
-        """Reads the shipped runs and what is kept in `folder` (default_folder() when None), and starts the workers."""
+    def __init__(
+        self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None, runtime: Runtime = REAL,
+        engines: Callable[..., Engines] = Engines,
+    ) -> None:  # fmt: skip
+        """Reads the shipped runs and those kept in `folder` (default_folder() when None), and starts the workers. `runtime` gives time and
+        threads, `engines` makes what trains."""
         share_arenas()
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
-        self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
-        self._shipped = shipped
+        self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder, runtime)
+        self._shipped, self._runtime = shipped, runtime
         self.visitors = Visitors(self._came)
         known = (*read_shipped(shipped), *self.store.read_all())
         self._admission = Admission(known, self.limits, self.visitors, self._in_room)
-        self._retention = Retention(self.limits, self.store.disk_size, self._in_room)
+        self._retention = Retention(self.limits, self.store.disk_size, self._in_room, runtime.date)
         self.memory = Memory(self.limits.memory)
         for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
             self.memory.add(name, *share.caches)
-        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back)
-        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory)
-        self._cut_off = CutOff(known, self.limits.idle_seconds, self._go_on_again)
+        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back, runtime, engines)
+        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory, runtime)
+        self._cut_off = CutOff(known, self.limits.idle_seconds, self._go_on_again, runtime)
         self._housekeeper.also(self._look_after_rooms)
         atexit.register(self.close)
 
@@ -317,6 +323,9 @@ class Runs:
 
     def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
         """Puts new runs on the disk, by `write`, and then they are there: all of them, or none."""
+        for run in new:
+            run.runtime = self._runtime
+            run.seen()
         self._housekeeper.stop_idle()
         self._retention.admit(self._admission.all(), new)
         self._housekeeper.note(self._admission.reserve(new, self.rules.in_room(token)))

@@ -18,6 +18,7 @@ from playground.logs import event
 from playground.runs.history import History, Probe
 from playground.runs.names import owns
 from playground.runs.replay import Parameters, Replay
+from playground.runs.runtime import REAL, Runtime
 from playground.runs.steady_clock import now
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Run:
     checkpoint_step: int | None = None  # the step of the last save
     where: dict[str, Any] = field(default_factory=dict)  # it is trained, where that isn't the page's process, see remote.Link
     live: dict[str, Any] = field(default_factory=dict)  # the live knobs as they are to be from the next step on
+    runtime: Runtime = field(default=REAL, repr=False, compare=False)  # of the server that has it
 
     def __post_init__(self, data: Pairs | None) -> None:
         # tenths of a second since 1970: a page that slept through a restart of the server can't mistake a new version for one it has
@@ -231,14 +233,14 @@ class Run:
 
     def seen(self, token: str = "") -> None:
         """Somebody is looking, the holder of this token: snapshots are made, and the run may go on."""
-        self.seen_at, self.looked_at = time.monotonic(), now()
+        self.seen_at, self.looked_at = self.runtime.monotonic(), self.runtime.date()
         if token and not self.visited and self.owner:
             self.visited = not owns(self.owner, token)
 
     @property
     def unseen_seconds(self) -> float:
         """Since somebody looked; of a run that was read from the disk, since then at most."""
-        return time.monotonic() - self.seen_at
+        return self.runtime.monotonic() - self.seen_at
 
     @property
     def watched(self) -> bool:

@@ -39,8 +39,8 @@ ROOMS = {
 COPIED = ("playground", "tests", "benchmarks", "app.py", "pyproject.toml", "setup.py", "README.md")
 LINKED = ("checkpoints", "node_modules")
 COUNT = 160
-TESTS_S = 60.0  # of tests by their own seconds, for one mutant
-STARTUP_S = 60.0  # more than a run of them may take before it counts as hung, which is a fault that is noticed
+TESTS_S = 20.0  # of tests by their own seconds, for one mutant
+STARTUP_S = 120.0  # more than a run of them may take before it counts as hung, which is a fault that is noticed
 
 
 class Result(NamedTuple):
@@ -70,10 +70,12 @@ class Copies:
 
     def __init__(self, number: int) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="mutants-")
-        self._free: Queue[Path] = Queue()
+        self._free: Queue[tuple[Path, subprocess.Popen]] = Queue()
         self._times = count(int(time.time()))  # a time of its own for each change, or Python would take the module it compiled before
         for at in range(number):
-            self._free.put(self._copy(Path(self._folder.name) / str(at)))
+            folder = self._copy(Path(self._folder.name) / str(at))
+            command = [sys.executable, "-m", "tests.mutants.runner"]
+            self._free.put((folder, subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)))
 
     def _copy(self, folder: Path) -> Path:
         folder.mkdir()
@@ -86,40 +88,30 @@ class Copies:
         return folder
 
     def run(self, mutant: Mutant, tests: list[str], seconds: float, show: bool) -> Result:
-        folder = self._free.get()
+        """Runs the tests in one of the copies until one of them fails."""
+        folder, runner = self._free.get()
         file = folder / mutant.file
         before = file.read_text(encoding="utf-8")
         try:
             self._write(file, mutant.source)
-            return run_tests(folder, mutant, tests, seconds, show)
+            print(json.dumps({"tests": tests, "seconds": STARTUP_S + 5 * seconds}), file=runner.stdin, flush=True)
+            answer = json.loads(runner.stdout.readline())
         finally:
             self._write(file, before)
-            self._free.put(folder)
+            self._free.put((folder, runner))
+        if show:
+            print(answer["output"])
+        if answer["status"] is None:
+            return Result(mutant, "hung", f"{len(tests)} tests")
+        if answer["status"] == 0:
+            return Result(mutant, "survived", f"{len(tests)} tests")
+        lines = [line for line in answer["output"].splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return Result(mutant, "killed", lines[0].split(" - ")[0][:160] if lines else f"status {answer['status']}")
 
     def _write(self, file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
         at = next(self._times)
         os.utime(file, (at, at))
-
-
-def run_tests(folder: Path, mutant: Mutant, tests: list[str], seconds: float, show: bool) -> Result:
-    """Runs the tests in a copy of the tree until one fails."""
-    (folder / "tests.txt").write_text("\n".join(tests), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", "-m", "", "--tb=line", "@tests.txt"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, cwd=folder, text=True, start_new_session=True, **pipes) as process:
-        try:
-            output, _ = process.communicate(timeout=STARTUP_S + 5 * seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.communicate()
-            return Result(mutant, "hung", f"{len(tests)} tests")
-    if show:
-        print(output)
-    if process.returncode == 0:
-        return Result(mutant, "survived", f"{len(tests)} tests")
-    lines = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return Result(mutant, "killed", lines[0].split(" - ")[0][:160] if lines else f"status {process.returncode}")
 
 
 def results(mutants: list[Mutant], coverage: Coverage, jobs: int, show: bool) -> Iterator[Result]:

@@ -7,6 +7,7 @@ import pytest
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from tests.runs.tiny import CORPORA, LIMITS
+from tests.simulation.world import Disk, World
 
 
 @pytest.fixture
@@ -28,6 +29,14 @@ def serve(tmp_path):
 @pytest.fixture
 def runs(serve):
     return serve()
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A server without threads: a test gives its turns and moves its clock."""
+    made = World(tmp_path / "data", Disk())
+    yield made
+    made.end(killed=True)
 
 
 @pytest.fixture

@@ -118,10 +118,9 @@ class Folder:
         return {name: self.read(name) for name in self.entries}
 
     def sent(self) -> dict[str, bytes]:
-        """What whoever is to train on needs of it, wherever that is, see SentFolder."""
-        needed = [self.entries[name] for name in TRAINED_FROM if self.has(name)]
-        most = {"run.json": MAX_CARD_BYTES} | {entry["called"]: entry["bytes"] for entry in needed}
-        return {name: self._bytes(name, bytes, name) for name, bytes in most.items()}
+        """The files that a trainer in another process needs, see SentFolder."""
+        needed = {self.entries[name]["called"]: self.read(name) for name in TRAINED_FROM if self.has(name)}
+        return needed | {"run.json": self._bytes("run.json", MAX_CARD_BYTES, "run.json")}
 
     def _bytes(self, called: str, most: int, name: str) -> bytes:
         """Of a file that is called so, at most so many; one that can't be read is refused by its `name`."""

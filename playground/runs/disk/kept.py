@@ -18,7 +18,7 @@ from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.run import Run
-from playground.runs.steady_clock import now
+from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -27,10 +27,10 @@ ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 class KeptRuns:
     """The runs in the folder `root`, one folder each."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, runtime: Runtime = REAL) -> None:
+        self.root, self.runtime = root, runtime
         root.mkdir(exist_ok=True)
-        self.disk = DiskWatch(root)
+        self.disk = DiskWatch(root, runtime)
         self.unreadable: dict[str, Refusal] = {}  # run id -> why it is left alone
         self._cards: dict[str, dict[str, Any]] = {}  # run id -> its run.json as last written
         self._beside: dict[str, int] = {}  # run id -> bytes of the save before, and of one set aside
@@ -69,9 +69,10 @@ class KeptRuns:
             log.warning("%s: the newest save is set aside, the one before is used: %s", path, refusal)
             said = Refusal("runs.earlier_save", step=folder.run.step)
         run, self._cards[path.name] = folder.run, folder.card
-        if run.status not in saves.TWICE:
+        run.runtime, run.seen_at = self.runtime, self.runtime.monotonic()
+        if run.status not in saves.TWICE and files.beside(path).old.is_dir() and saves.is_whole(folder):
             files.recover(path)
-        run.looked_at = min((path / "run.json").stat().st_mtime, now())
+        run.looked_at = min((path / "run.json").stat().st_mtime, self.runtime.date())
         if run.working:
             run.status, run.message = "interrupted", said_of(run)
         run.message = said or run.message
@@ -117,7 +118,7 @@ class KeptRuns:
         """The run as it was last saved, apart from the one in memory, which somebody goes on writing to that can't be stopped. Both have
         one lock for their folder. Raises Refusal."""
         back = self.read(run, lambda folder: folder.run)
-        back.disk, back.live = run.disk, dict(run.live)
+        back.runtime, back.disk, back.live = run.runtime, run.disk, dict(run.live)
         back.seen_at, back.looked_at = run.seen_at, run.looked_at
         back.loaders = {name: partial(self._load, back, name) for name in LAZY}
         return back

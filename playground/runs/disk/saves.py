@@ -36,11 +36,22 @@ def step_back(path: Path) -> Folder | None:
     """Sets the newest save aside and puts the one before in its place, when that is whole. None when it isn't, and then nothing has
     changed. Raises OSError."""
     try:
-        opened(files.beside(path).old, path.name).files()
+        before = opened(files.beside(path).old, path.name)
     except Refusal:
+        return None
+    if not is_whole(before):
         return None
     files.set_aside(path)
     return opened(path, path.name)
+
+
+def is_whole(folder: Folder) -> bool:
+    """Whether every file of a save is as its run.json promises: only then the save before may go."""
+    try:
+        folder.files()
+    except Refusal:
+        return False
+    return True
 
 
 def set_back(run: Run, back: Run) -> None:

@@ -19,6 +19,7 @@ from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of, describe, pack_pairs
 from playground.runs.disk.kept import ID, KeptRuns
 from playground.runs.run import WORKING, Run
+from playground.runs.runtime import REAL, Runtime
 
 try:
     import fcntl
@@ -86,12 +87,12 @@ def first_files(run: Run) -> dict[str, bytes]:
 class Store(KeptRuns):
     """Saves runs, and lets go of them."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, runtime: Runtime = REAL) -> None:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder or default_folder()
         self._held = lock(self.folder)
-        super().__init__(self.folder / "runs")
+        super().__init__(self.folder / "runs", runtime)
         self._waiting: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # run id -> the end of its training, which the disk did not take
 
     def close(self) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import errno
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from playground.runs.runtime import REAL, Runtime
+
 
 class DiskError(NamedTuple):
-    """What went wrong, by its number's name ("ENOSPC"), and at which time.time()."""
+    """What went wrong, by its number's name ("ENOSPC"), and at which date: seconds since 1970."""
 
     name: str
     at: float
@@ -22,8 +23,8 @@ class DiskError(NamedTuple):
 class DiskWatch:
     """Told of everything that is asked of a folder. Thread-safe."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, runtime: Runtime = REAL) -> None:
+        self._folder, self._runtime = folder, runtime
         self._asked: dict[object, tuple[int, float]] = {}  # what has no answer yet -> (thread, since when)
         self.last_error: DiskError | None = None  # of a write
         self.refuses = False  # the newest write failed
@@ -33,13 +34,13 @@ class DiskWatch:
     def asked(self, writes: bool = False) -> Iterator[None]:
         """Around whatever needs the disk; what `writes` and fails is remembered."""
         here = object()
-        self._asked[here] = threading.get_ident(), time.monotonic()
+        self._asked[here] = threading.get_ident(), self._runtime.monotonic()
         try:
             yield
         except OSError as error:
             if writes:
                 name = errno.errorcode.get(error.errno or 0, type(error).__name__)
-                self.last_error, self.refuses = DiskError(name, time.time()), True
+                self.last_error, self.refuses = DiskError(name, self._runtime.date()), True
             raise
         else:
             self.refuses = self.refuses and not writes
@@ -53,7 +54,7 @@ class DiskWatch:
     @property
     def silent_seconds(self) -> float:
         """For how long somebody has been waiting by now; 0 when nobody waits."""
-        now = time.monotonic()
+        now = self._runtime.monotonic()
         return max((now - since for _, since in list(self._asked.values())), default=0.0)
 
     def look(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
 from playground.runs.memory import own_bytes
 from playground.runs.run import Run
+from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 PRELOADED = "playground.runs.engines.preloaded"
@@ -39,7 +39,9 @@ class Engines:
     beside the page's, so that who trains and who looks have an interpreter each, even when there is one run only. With limits.engine
     "here" there are none, nor with "auto" on one core, which such a process would have to share. A GPU has one process anyway."""
 
-    def __init__(self, corpora: Corpora, limits: Limits, grown: Callable[[int], object] = lambda count: None) -> None:
+    def __init__(
+        self, corpora: Corpora, limits: Limits, grown: Callable[[int], object] = lambda count: None, runtime: Runtime = REAL
+    ) -> None:
         """Begins to start the processes. As long as none is ready, runs are trained here, and they move there then. `grown` is told how
         many a cluster will have."""
         self._corpora, self._limits = corpora, limits
@@ -53,9 +55,8 @@ class Engines:
             if wanted and "cpu" in limits.devices:
                 self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
             if limits.cluster:
-                self.cluster = Cluster(lambda: begin(context, limits.cluster), limits.step_seconds, grown)
-        self._starter = threading.Thread(target=self._start, name="starter", daemon=True)
-        self._starter.start()
+                self.cluster = Cluster(lambda: begin(context, limits.cluster), limits.step_seconds, grown, runtime)
+        self._starter = runtime.spawn(self._start, "starter")
 
     @property
     def devices(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -25,6 +24,7 @@ from playground.runs.engines.host import Answer
 from playground.runs.engines.hosted import Wishes
 from playground.runs.engines.trainer import Lost
 from playground.runs.queue.watchdog import FIRST
+from playground.runs.runtime import REAL, Runtime
 from playground.words import ENGLISH, say
 
 log = logging.getLogger(__name__)
@@ -79,16 +79,17 @@ class Slot:
 class Cluster:
     """All processes of the cluster at `address`. Those that are up are in `ready`."""
 
-    def __init__(self, start: Callable[[], Driver], step_seconds: float, grown: Callable[[int], object] = lambda count: None) -> None:
+    def __init__(
+        self, start: Callable[[], Driver], step_seconds: float, grown: Callable[[int], object] = lambda count: None, runtime: Runtime = REAL
+    ) -> None:
         """`start` begins the process that speaks with the cluster; it may raise anything. `grown` is told how many processes there will be
         at once."""
         self.state, self.gpus, self.memory = CONNECTING, False, {}
         self._start, self._step_seconds, self._grown = start, step_seconds, grown
         self._slots: list[Slot] = []
         self._driver: Driver | None = None
-        self._closing = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, name="cluster", daemon=True)
-        self._keeper.start()
+        self._closing, self._clock = threading.Event(), runtime.monotonic
+        self._keeper = runtime.spawn(self._keep, "cluster")
 
     @property
     def ready(self) -> list[Slot]:
@@ -131,7 +132,7 @@ class Cluster:
         """What has ended is asked for again; what has come is up."""
         driver = self._driver
         for slot in self._slots:
-            if not slot.up and not slot.asked_for and time.monotonic() >= slot.not_before:
+            if not slot.up and not slot.asked_for and self._clock() >= slot.not_before:
                 driver.begin(slot.number)
                 slot.asked_for = True
         for number, place in driver.arrived(LOOK_S).items():
@@ -140,7 +141,7 @@ class Cluster:
             if isinstance(place, str):
                 event(log, "no_process", logging.WARNING, number=number, error=place)
                 slot.failed += 1
-                slot.not_before = time.monotonic() + min(AGAIN_S, 2**slot.failed)
+                slot.not_before = self._clock() + min(AGAIN_S, 2**slot.failed)
             else:
                 slot.node, slot.where = place.machine, {"node": place.address} | ({} if place.gpu is None else {"gpu": place.gpu})
                 slot.up, slot.failed = True, 0

@@ -16,6 +16,7 @@ from playground.runs.engines.trainer import Failed, Lost
 from playground.runs.heap import give_back
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers
+from playground.runs.runtime import REAL, Runtime
 from playground.training.loop import Diverged
 
 CORPORA_BYTES = 40_000_000  # of those that nobody trains on at present: no share of the page's memory, which can't have them given up
@@ -34,7 +35,8 @@ class Answer:
 class Host:
     """Trainings by the id of their run."""
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: Runtime = REAL) -> None:
+        self._runtime = runtime
         self._corpora, self._helpers = Corpora(CORPORA_BYTES), Helpers(machine_cores() - 1)
         self._trainings: dict[str, HostedTraining] = {}
 
@@ -42,7 +44,7 @@ class Host:
         """Calls the method of this name of the run's training. The first is "begin", the last "close"; one that isn't here is Lost."""
         torch.set_num_threads(1)
         if name == "begin":
-            self._trainings[id] = HostedTraining(self._corpora)
+            self._trainings[id] = HostedTraining(self._corpora, self._runtime)
         elif name == "close":
             if self._trainings.pop(id, None):
                 give_back()  # what its steps took, which the next one's may not need

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from playground.runs.history import History
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.replay import Frame, Replay, ReplayPlan
+from playground.runs.runtime import REAL, Runtime
 from playground.training.loop import Training
 
 
@@ -80,14 +80,15 @@ class FarRecording(Recording):
 class HostedTraining:
     """`begin` comes first, and then whatever a Trainer is asked, after `obey` each."""
 
-    def __init__(self, corpora: Corpora) -> None:
-        self._corpora = corpora
+    def __init__(self, corpora: Corpora, runtime: Runtime = REAL) -> None:
+        self._corpora, self._runtime = corpora, runtime
         self._cursor: Cursor | None = None  # before it begins
 
     def begin(self, start: Start) -> Prepared:
         """The model as it was saved, ready to train, once there is its corpus, which may take long."""
         folder = SentFolder(start.files)
         run = folder.run
+        run.runtime = self._runtime
         corpus = self._corpora.get(run.experiment, run.pairs)
         for name, value in start.settings.items():
             setattr(run, name, value)
@@ -98,7 +99,7 @@ class HostedTraining:
         replay.frames = tuple(Frame(step, ()) for step in start.frames)
         run.hold(history=start.history, replay=replay, snapshot=None, pairs=None)
         self._run, self._cursor = run, Cursor(run)
-        self._recording = FarRecording(run, training, start.replay_bytes)
+        self._recording = FarRecording(run, training, start.replay_bytes, clock=self._runtime.monotonic)
         self._steps = self._recording.steps()
         src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
         longest = corpus.longest, run.longest_target
@@ -108,13 +109,13 @@ class HostedTraining:
         """From the next call on."""
         if self._cursor is not None:
             self._run.live, self._recording.training.parallel_map = dict(wishes.live), parallel_map
-            self._run.seen_at = time.monotonic() if wishes.watched else -math.inf
+            self._run.seen_at = self._runtime.monotonic() if wishes.watched else -math.inf
 
     def advance(self, seconds: float, one_step: bool) -> bool:
         """At least one step. False when the run is at its end."""
-        end = time.perf_counter() + seconds
+        end = self._runtime.monotonic() + seconds
         while next(self._steps, None) is not None:
-            if one_step or time.perf_counter() >= end:
+            if one_step or self._runtime.monotonic() >= end:
                 return True
         return False
 

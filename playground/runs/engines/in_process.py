@@ -39,7 +39,7 @@ class InProcess:
         training, parts = read(saved)
         run.hold(**parts)
         run.where = {}
-        self._recording = Recording(run, training, self._replay_bytes)
+        self._recording = Recording(run, training, self._replay_bytes, clock=run.runtime.monotonic)
         self._steps = self._recording.steps()
 
     def advance(self, seconds: float, one_step: bool) -> bool:

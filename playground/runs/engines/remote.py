@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -99,9 +98,9 @@ class Remote:
         answer = self.lane.ask(run.id, name, wishes, *arguments)
         if answer.increment and self._completer:
             enter(answer.increment, run, self._completer)
-            if wishes.watched and time.perf_counter() >= self._next_told:
+            if wishes.watched and run.runtime.monotonic() >= self._next_told:
                 run.touch()
-                self._next_told = time.perf_counter() + TOLD
+                self._next_told = run.runtime.monotonic() + TOLD
         if answer.error:
             raise answer.error
         return answer.value

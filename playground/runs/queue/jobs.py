@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -41,7 +40,7 @@ class TrainingJob(Orders):
         """`better` says, at the beginning of a turn, who else should train the run from now on."""
         super().__init__()
         self.run, self.store, self.trainer, self.limits, self.bytes = run, store, trainer, limits, bytes
-        self.key, self.owner, self.cores = run.id, run.owner, run.threads
+        self.key, self.owner, self.cores, self._clock = run.id, run.owner, run.threads, run.runtime.monotonic
         self._better, self._ended = better, ended
         self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
         self._losses = Counter()  # processes that have ended, by the step of the save before
@@ -82,7 +81,7 @@ class TrainingJob(Orders):
 
     def _work(self, seconds: float) -> bool:
         try:
-            self._train(time.perf_counter() + seconds)
+            self._train(self._clock() + seconds)
             return not self._over and self._obey()
         except Lost:
             raise
@@ -100,7 +99,7 @@ class TrainingJob(Orders):
         if not self._prepared and not self.urgent:
             self._prepare()
         while not self.urgent:
-            goes_on = self.trainer.advance(until - time.perf_counter(), self._order == "step")
+            goes_on = self.trainer.advance(until - self._clock(), self._order == "step")
             self._check_mine()
             if not goes_on:
                 self._end("done", self._saving.lasting_message())
@@ -108,7 +107,7 @@ class TrainingJob(Orders):
             if self._order == "step":
                 self.ask("pause")
             self._keep_up()
-            if time.perf_counter() >= until:
+            if self._clock() >= until:
                 return
 
     def _prepare(self) -> None:
@@ -160,7 +159,7 @@ class TrainingJob(Orders):
 
     def _keep_up(self) -> None:
         """Between two steps: the time left, the disk, and whether anybody still looks."""
-        run, now = self.run, time.perf_counter()
+        run, now = self.run, self._clock()
         if self._pace is None:
             self._pace, self._told = Pace(now, run.step), now
         if now - self._told >= 0.25:

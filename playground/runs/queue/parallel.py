@@ -19,6 +19,7 @@ import torch
 
 from playground.logs import event
 from playground.runs.lru import LRU
+from playground.runs.runtime import Clock
 
 log = logging.getLogger(__name__)
 HUNG = 0.5  # of the time that somebody waits for an answer: who waits longer than that for a thread waits in a crowd, and no thread hangs
@@ -84,8 +85,8 @@ class ReaderThreads:
     is due PATIENCE times what its kind takes after it was asked, so that a long one waits for the short ones, but not for ever.
     """
 
-    def __init__(self, count: int) -> None:
-        self._count, self._changing = count, threading.Lock()
+    def __init__(self, count: int, clock: Clock = time.monotonic) -> None:
+        self._count, self._changing, self._clock = count, threading.Lock(), clock
         self._waiting: list[_Question] = []
         self._costs = LRU(most=COSTS)  # by kind: seconds of a processor, of late
         self._mine = threading.local()
@@ -106,7 +107,7 @@ class ReaderThreads:
     def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None) -> Any:
         """What `work` returns or raises; questions of one `kind` take about the same time. Raises TimeoutError after so many seconds; what
         has not begun by then is left undone."""
-        question = _Question(work, kind, getattr(self._mine, "asked", None) or time.monotonic())
+        question = _Question(work, kind, getattr(self._mine, "asked", None) or self._clock())
         with self._changing:
             self._waiting.append(question)
             self._pool.submit(self._answer_next)
@@ -123,7 +124,7 @@ class ReaderThreads:
     def one_answer(self, patience: float = 0.0) -> Iterator[None]:
         """All that the thread which calls asks for belongs to one answer: what it asks for later is due as what it asked for first, and
         doesn't wait behind a crowd once more. Who has `patience` lets those go first who come within so many seconds."""
-        self._mine.asked = time.monotonic() + patience
+        self._mine.asked = self._clock() + patience
         try:
             yield
         finally:
@@ -143,7 +144,7 @@ class ReaderThreads:
                 self._waiting.remove(question)
         if question is None or not question.answer.set_running_or_notify_cancel():
             return
-        self._begun[question] = time.monotonic()
+        self._begun[question] = self._clock()
         before = time.thread_time()
         try:
             found = question.work()
@@ -169,7 +170,7 @@ class ReaderThreads:
     def _replace(self, seconds: float) -> None:
         """New threads, if one has been at a question for longer; the old ones go when they have answered what they were asked, if ever."""
         with self._changing:
-            late = time.monotonic() - seconds
+            late = self._clock() - seconds
             overdue = {question for question, began in list(self._begun.items()) if began < late} - self._lost
             if overdue:
                 self._lost |= overdue

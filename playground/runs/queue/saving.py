@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 
 from playground.config import Refusal
 from playground.logs import event, reason
@@ -45,7 +44,7 @@ class Saving:
 
         A full disk stops no training: it is said, and tried again later.
         """
-        run, started, before = self.run, time.perf_counter(), self.run.checkpoint_step
+        run, started, before = self.run, self.run.runtime.monotonic(), self.run.checkpoint_step
         rest = rest or (run.status, self.lasting_message())
         contents, self._failed = self._contents(trainer, rest[0]) if trainer else {}, False
         try:
@@ -57,9 +56,10 @@ class Saving:
         except OSError as error:
             event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
             run.checkpoint_step, self._failed = before, True
-            run.hold()
+            if trainer:  # else all there is of it is on the disk, and may not be in memory
+                run.hold()
             rest = rest[0], self._said_of_full_disk(contents, rest)
-        self._cost, self._since = time.perf_counter() - started, run.seconds
+        self._cost, self._since = self.run.runtime.monotonic() - started, run.seconds
         return rest[1]
 
     def lasting_message(self) -> Refusal | None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 import math
 import threading
-import time
 from collections.abc import Callable, Hashable
 from typing import NamedTuple, Protocol
 
 from playground.logs import event
 from playground.runs.queue.parallel import Helpers, ParallelMap
+from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 RECOVERY_S = 1.0  # seconds until a worker tries again after an error that is not a job's
@@ -44,7 +44,7 @@ class Turn(NamedTuple):
     job: Job
     cores: int
     thread: threading.Thread
-    began: float  # time.perf_counter()
+    began: float  # Runtime.monotonic()
     longest: float
 
 
@@ -53,11 +53,11 @@ class Scheduler:
 
     def __init__(
         self, cores: int, memory: int, turn_seconds: float = 0.1, warm_up: Callable[[], object] | None = None,
-        unaccounted: Callable[[], int] = int, room: Callable[[Hashable], float] = lambda node: math.inf,
+        unaccounted: Callable[[], int] = int, room: Callable[[Hashable], float] = lambda node: math.inf, runtime: Runtime = REAL,
     ) -> None:  # fmt: skip
         """`unaccounted` says how much of the `memory` is taken by what is no job, `room` how many bytes another machine has for jobs."""
         self.cores, self.memory, self.turn_seconds, self._warm_up, self._unaccounted = cores, memory, turn_seconds, warm_up, unaccounted
-        self._room = room
+        self._room, self._runtime = room, runtime
         self._changed = threading.Condition()
         self._waiting: list[Job] = []  # for memory
         self._jobs: list[Job] = []  # with turns, in order of arrival
@@ -72,9 +72,7 @@ class Scheduler:
         self._threads = [self._started(number) for number in range(cores)]
 
     def _started(self, number: int) -> threading.Thread:
-        thread = threading.Thread(target=self._work, name=f"worker-{number}", daemon=True)
-        thread.start()
-        return thread
+        return self._runtime.spawn(self._work, f"worker-{number}")
 
     def grow(self, elsewhere: int) -> None:
         """So many jobs may have turns on other machines at once, if not more already. Each turn there ends with an answer that is read
@@ -135,13 +133,14 @@ class Scheduler:
     def close(self, seconds: float = math.inf) -> list[Job]:
         """No new turns; returns when the present ones are over and every thread is gone, or after so many seconds, with the jobs that still
         have a turn. The others stay where they were."""
-        until = time.monotonic() + seconds
+        clock = self._runtime.monotonic
+        until = clock() + seconds
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         for thread in self._threads:
             if thread is not threading.current_thread():
-                thread.join(None if until == math.inf else max(0.0, until - time.monotonic()))
+                thread.join(None if until == math.inf else max(0.0, until - clock()))
         if self._turns or self._lost:
             self._helpers.leave()
         else:
@@ -202,25 +201,27 @@ class Scheduler:
         mine = True
         while mine and not self._closing:
             try:
-                mine = self._give_turn()
+                mine = self.give_turn()
             except BaseException:
                 log.exception("a turn could not be given")
                 with self._changed:
                     self._changed.wait(RECOVERY_S)
 
-    def _give_turn(self) -> bool:
-        """Waits for the turn that is due, and gives it; does without one when the scheduler is closed. Returns whether this thread still
-        has its place."""
+    def give_turn(self, blocking: bool = True) -> bool:
+        """Gives the turn that is due in the thread that calls; waits for it if `blocking`, and does without one when the scheduler is
+        closed. Returns whether this thread still has its place, or where it doesn't wait, whether a turn was due."""
         with self._changed:
             self._let_in()  # whom an error may have left out
             while not self._closing and (due := self._next()) is None:
+                if not blocking:
+                    return False
                 self._changed.wait()
             if self._closing:
-                return True
+                return blocking
             job, cores = due
             seconds = self.turn_seconds if job.node is None else self._far_seconds
             self._charge(job, max(cores, 1) * seconds)  # at once, so that the other workers see it
-            turn = Turn(job, cores, threading.current_thread(), time.perf_counter(), self._longest.get(job, 0.0))
+            turn = Turn(job, cores, threading.current_thread(), self._runtime.monotonic(), self._longest.get(job, 0.0))
             self._turns.append(turn)
             self._free -= cores
         more = False
@@ -237,7 +238,7 @@ class Scheduler:
             self._turns.remove(turn)
             self._free += cores
             try:
-                took = time.perf_counter() - turn.began
+                took = self._runtime.monotonic() - turn.began
                 self._longest[job] = max(turn.longest, took)
                 self._charge(job, max(cores, 1) * (took - seconds))
             finally:

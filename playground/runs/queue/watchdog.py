@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterable
 from weakref import WeakKeyDictionary
 
 from playground.runs.queue.scheduler import Scheduler, Turn
+from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 LOOK_S = 1.0  # seconds between two looks
@@ -23,14 +23,14 @@ class Watchdog:
     its worker was replaced; `waits` says of a thread that it waits for the disk, which comes back or leaves nobody anything to do."""
 
     def __init__(
-        self, schedulers: Iterable[Scheduler], seconds: float, waits: Callable[[int], bool], lost: Callable[[Turn, float], object]
-    ) -> None:
+        self, schedulers: Iterable[Scheduler], seconds: float, waits: Callable[[int], bool], lost: Callable[[Turn, float], object],
+        runtime: Runtime = REAL,
+    ) -> None:  # fmt: skip
         """`seconds` is how long a step may take, unless the run's own have shown that they take longer."""
         self._schedulers, self._seconds, self._waits, self._lost = tuple(schedulers), seconds, waits, lost
         self._waited: WeakKeyDictionary[threading.Thread, float] = WeakKeyDictionary()  # when each was last seen to wait for the disk
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
-        self._thread.start()
+        self._closing, self._clock = threading.Event(), runtime.monotonic
+        self._thread = runtime.spawn(self._watch, "watchdog")
 
     @property
     def alive(self) -> bool:
@@ -49,7 +49,7 @@ class Watchdog:
 
     def look(self) -> None:
         """Once over all turns."""
-        now = time.perf_counter()
+        now = self._clock()
         for scheduler in self._schedulers:
             for turn in scheduler.replace(lambda turn: self._is_overdue(turn, now)):
                 self._lost(turn, now - turn.began)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,6 +22,7 @@ from playground.runs.queue.scheduler import Scheduler, Turn
 from playground.runs.queue.warmup import get_ready
 from playground.runs.queue.watchdog import Watchdog
 from playground.runs.run import Run
+from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 SAVE_TIMEOUT_S = 60.0  # seconds that a save may take
@@ -32,9 +32,12 @@ CLOSE_TIMEOUT_S = 5.0  # seconds that turns may take to end when the server goes
 class Workers:
     """Starts jobs, passes on what visitors ask of them, gives up those that don't come to an end, and ends in order."""
 
-    def __init__(self, store: Store, corpora: Corpora, limits: Limits, memory: Memory, lost: Callable[[Run, Refusal], object]) -> None:
+    def __init__(
+        self, store: Store, corpora: Corpora, limits: Limits, memory: Memory, lost: Callable[[Run, Refusal], object],
+        runtime: Runtime = REAL, engines: Callable[..., Engines] = Engines,
+    ) -> None:  # fmt: skip
         """`lost` is told of a run with a step that does not come to an end, and in which sentence. Somebody may still be writing to it."""
-        self._store, self._limits, self._run_lost = store, limits, lost
+        self._store, self._limits, self._run_lost, self._runtime = store, limits, lost, runtime
         self._jobs: dict[str, TrainingJob] = {}
 
         def warm_up(device: str) -> None:
@@ -44,14 +47,14 @@ class Workers:
         self._schedulers = {
             device: Scheduler(
                 limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, partial(warm_up, device),
-                lambda: memory.unaccounted, lambda node: self._engines.room(node),
+                lambda: memory.unaccounted, lambda node: self._engines.room(node), runtime,
             )
             for device in limits.devices
         }  # fmt: skip
         self._elsewhere = self._schedulers[limits.devices[0]]  # who gives turns on other machines as well
-        self._engines = Engines(corpora, limits, self._elsewhere.grow)
+        self._engines = engines(corpora, limits, self._elsewhere.grow, runtime)
         memory.reserve_by(lambda: sum(scheduler.reserved for scheduler in self._schedulers.values()))
-        self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose)
+        self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose, runtime)
 
     def count(self) -> dict[str, int]:
         """Of all devices together, see Scheduler.count; whether there is a "watchdog" as well, and how many "processes" beside this one."""
@@ -112,21 +115,21 @@ class Workers:
     def wait(self, run: Run) -> None:
         """Until a job that is over has put everything away. Raises Refusal when that takes too long."""
         job = self._jobs.get(run.id)
-        if job and not job.done.wait(SAVE_TIMEOUT_S):
+        if job and not self._runtime.wait(job.done, SAVE_TIMEOUT_S):
             raise Refusal("runs.still_saving")
 
     def save(self, run: Run) -> None:
         """Returns once a run that is at work is on the disk as it is now. Raises Refusal when that takes too long."""
         job = self._jobs.get(run.id)
-        if job and not job.save_soon().wait(SAVE_TIMEOUT_S):
+        if job and not self._runtime.wait(job.save_soon(), SAVE_TIMEOUT_S):
             raise Refusal("runs.still_saving")
 
     def close(self) -> None:
         """Stops and joins every thread that comes back, then saves what was at work, and ends the processes."""
         self._watchdog.close()
-        until = time.monotonic() + CLOSE_TIMEOUT_S
+        until = self._runtime.monotonic() + CLOSE_TIMEOUT_S
         for scheduler in self._schedulers.values():
-            for job in scheduler.close(max(0.0, until - time.monotonic())):
+            for job in scheduler.close(max(0.0, until - self._runtime.monotonic())):
                 event(log, "run_left", logging.ERROR, run=job.run.id, name=job.run.name, step=job.run.step)
                 job.give_up()
         for job in list(self._jobs.values()):
