@@ -11,53 +11,63 @@ import pytest
 import torch
 
 from playground.config import Refusal
+from playground.runs.disk import files
 from playground.runs.forecast import forecast
 from playground.training.loop import Diverged, Training
-from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, tiny, wait
+from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, tiny
 
 ROOT = Path(__file__).parents[3]
+BAD, AT = 666, 4  # the seed of the runs that something happens to, and the step before it
+
+
+@pytest.fixture
+def happens(monkeypatch):
+    """happens(what): in the fifth step of runs with the seed BAD."""
+
+    def begin(what, real=Training._update):
+        def update(self, batch):
+            if self.experiment.training.seed == BAD and self.step == AT:
+                what(self)
+            return real(self, batch)
+
+        monkeypatch.setattr(Training, "_update", update)
+
+    return begin
+
+
+def full(*arguments, **options):
+    raise OSError(28, "No space left on device")
+
+
+def ended(world, run):
+    world.until(lambda: not run.working and not world.runs._workers.busy(run))
+    return run
 
 
 @pytest.mark.fault("a loss that diverges", "the run says so and keeps its last good step; others train on")
-def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(runs, monkeypatch):
-    real = Training.steps
-
-    def steps(self):
+def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(world, monkeypatch):
+    def steps(self, real=Training.steps):
         for step in real(self):
             yield step
             if step.step == 12:
                 raise Diverged(13)
 
     monkeypatch.setattr(Training, "steps", steps)
-    run, other = runs.create(tiny(), ME), runs.create(tiny(steps=5), YOU)
-    assert done(run).status == "diverged"
-    assert run.message.key == "runs.diverged"
-    assert "13" in str(run.message)
+    run, other = world.runs.create(tiny(), ME), world.runs.create(tiny(steps=5), YOU)
+    assert (ended(world, run).status, run.message.key, run.message.values["step"]) == ("diverged", "runs.diverged", 13)
     assert run.step == 12 == run.snapshot.step == run.replay.steps[-1]
-    assert done(other).status == "done"
+    assert ended(world, other).status == "done"
 
 
 @pytest.mark.fault("NaN in the parameters", "the run ends as diverged; what is kept has none")
-def test_nan_in_the_numbers_themselves(runs, monkeypatch):
-    run = done(
-        runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, max_grad_norm=0.0, attention_scale=0.0), ME)
-    )
-    assert run.status in ("done", "diverged")
-    real = Training._update
-
-    def update(self, batch):
-        if self.experiment.training.seed == 666 and self.step == 4:
-            with torch.no_grad():
-                next(self.model.parameters()).fill_(float("nan"))
-        return real(self, batch)
-
-    monkeypatch.setattr(Training, "_update", update)
-    poisoned = runs.create(tiny(steps=100, seed=666), ME)
-    assert done(poisoned).status == "diverged"
-    assert all(bool(tensor.isfinite().all()) for tensor in poisoned.snapshot.parameters.values())
-    assert all(np.isfinite(c.top_probabilities).all() for frame in poisoned.replay.frames for c in frame.completions)
-    assert runs.store.open(poisoned).run.replay.steps == poisoned.replay.steps  # and it can be read back
-    json.loads(runs.update(poisoned)[0], parse_constant=pytest.fail)  # no number in it is NaN
+def test_nan_in_the_numbers_themselves(world, happens):
+    happens(lambda training: next(training.model.parameters()).data.fill_(float("nan")))
+    run = ended(world, world.runs.create(tiny(steps=100, seed=BAD), ME))
+    assert run.status == "diverged"
+    assert all(bool(tensor.isfinite().all()) for tensor in run.snapshot.parameters.values())
+    assert all(np.isfinite(c.top_probabilities).all() for frame in run.replay.frames for c in frame.completions)
+    assert world.runs.store.open(run).run.replay.steps == run.replay.steps  # and it can be read back
+    json.loads(world.runs.update(run)[0], parse_constant=pytest.fail)  # no number in it is NaN
 
 
 @pytest.mark.fault("an exception, no memory, or SystemExit in a step", "that run fails with a sentence; others train on")
@@ -67,58 +77,81 @@ def test_nan_in_the_numbers_themselves(runs, monkeypatch):
      (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."), "runs.out_of_memory"), (SystemExit(1), "runs.failed"),
      (KeyboardInterrupt(), "runs.failed")],
 )  # fmt: skip
-def test_an_exception_in_the_model_fails_one_run_only(runs, monkeypatch, error, key, caplog):
-    real = Training._update
+def test_an_exception_in_the_model_fails_one_run_only(world, happens, error, key, caplog):
+    def fail(training):
+        raise error
 
-    def update(self, batch):
-        if self.experiment.training.seed == 666 and self.step == 4:
-            raise error
-        return real(self, batch)
-
-    monkeypatch.setattr(Training, "_update", update)
-    run, other = runs.create(tiny(seed=666), ME), runs.create(tiny(), YOU)
-    assert done(run).status == "failed"
-    assert run.message.key == key
-    assert run.step == 4
+    happens(fail)
+    run, other = world.runs.create(tiny(seed=BAD), ME), world.runs.create(tiny(), YOU)
+    assert (ended(world, run).status, run.message.key, run.step) == ("failed", key, AT)
     assert "Traceback" not in run.message.say("en") + run.message.say("zh")
     assert type(error).__name__ in caplog.text
-    wait(lambda: not runs._workers.busy(run))
-    assert done(other).status == "done"
+    assert ended(world, other).status == "done"
     assert curve(other) == curve(alone(tiny())[0])
 
 
 @pytest.mark.fault("an exception while a run ends", "it ends nevertheless")
-def test_an_exception_while_it_ends_still_ends_it(runs, monkeypatch):
+def test_an_exception_while_it_ends_still_ends_it(world, monkeypatch):
     monkeypatch.setattr("playground.runs.recording.Recording.finish", lambda self: 1 / 0)
-    run = done(runs.create(tiny(steps=2), ME))
-    assert run.status == "failed"
-    assert not runs._workers.busy(run)
+    assert ended(world, world.runs.create(tiny(steps=2), ME)).status == "failed"
 
 
-def test_a_refusal_while_it_is_prepared_is_its_message(runs):
-    run = done(runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
+def test_a_refusal_while_it_is_prepared_is_its_message(world):
+    run = ended(world, world.runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
     assert run.status == "failed"
     assert run.message.key.startswith("data.")
 
 
-def test_a_full_disk_stops_no_training(runs, monkeypatch):
-    run = at_step(runs.create(tiny(steps=100), ME), 1)
+def test_a_full_disk_stops_no_training(world, monkeypatch):
+    run = world.runs.create(tiny(), ME)
+    world.until(lambda: run.step >= 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_write_new", full)
+        world.runs.pause(run.id, ME)
+        assert (ended(world, run).status, run.message.key) == ("paused", "runs.end_not_on_disk")
+        with pytest.raises(Refusal) as refusal:
+            world.runs.create(tiny(), YOU)
+        assert (refusal.value.key, world.runs.mine(YOU)) == ("runs.disk_full", [])
+    world.runs.resume(run.id, ME)
+    assert (ended(world, run).status, run.message) == ("done", None)
+    assert curve(run) == curve(alone(tiny())[0])
 
-    def full(*arguments, **options):
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("playground.runs.disk.files._write_new", full)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    assert run.message.key == "runs.end_not_on_disk"
-    with pytest.raises(Refusal, match="disk"):
-        runs.create(tiny(), YOU)
-    assert runs.mine(YOU) == []
-    monkeypatch.undo()
-    runs.resume(run.id, ME)
-    done(run)
-    assert (run.status, run.message) == ("done", None)
-    assert curve(run) == curve(alone(tiny(steps=100))[0])
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [(lambda runs, id: runs.rename(id, ME, "new"), ("label", "new")), (lambda runs, id: runs.stop(id, ME), ("status", "stopped")),
+     (lambda runs, id: runs.set_live(id, ME, "learning_rate", 0.002), ("learning_rate", 0.002))],
+)  # fmt: skip
+def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, monkeypatch, change, value, caplog):
+    run = world.runs.create(tiny(), ME)
+    world.until(lambda: run.step >= 1)
+    world.runs.pause(run.id, ME)
+    version = ended(world, run).version
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_write_new", full)
+        with pytest.raises(Refusal) as refusal:
+            change(world.runs, run.id)
+    assert refusal.value.key == "runs.change_not_saved"
+    assert ({"label": run.label, "status": run.status} | run.live)[value[0]] == value[1]
+    assert run.version > version  # every page is told
+    assert "No space" in caplog.text
+    world.runs.resume(run.id, ME)  # nothing else is harmed
+    assert ended(world, run).status == "done"
+
+
+def test_a_pause_on_a_full_disk_before_it_is_prepared_loses_nothing_that_is_only_there(world, monkeypatch):
+    run = world.runs.create(tiny(), ME)
+    world.until(lambda: run.step >= 1)
+    world.runs.pause(run.id, ME)
+    ended(world, run)
+    back = world.restart().get(run.id)
+    world.runs.resume(run.id, ME)
+    world.runs.pause(run.id, ME)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_write_new", full)
+        ended(world, back)
+    assert back.snapshot.step == run.step
+    assert len(back.history.steps) == run.step
 
 
 def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
@@ -128,23 +161,9 @@ def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
     runs.close()
     assert set(threading.enumerate()) <= before
     assert run.status == "interrupted"
-    again = serve()
-    back = again.get(run.id)
-    assert (back.status, back.step, back.name) == ("interrupted", run.step, run.name)
-    assert back.message.key == "runs.interrupted"
+    back = serve().get(run.id)
+    assert (back.status, back.step, back.name, back.message.key) == ("interrupted", run.step, run.name, "runs.interrupted")
     assert curve(back) == curve(run)
-
-
-@pytest.mark.fault("the browser of a run that trains closed for good", "the run is stopped, saved, and can be resumed")
-def test_nobody_looks(serve):
-    runs = serve(limits(idle_seconds=0.2))
-    run = runs.create(tiny(steps=100_000), ME)
-    wait(lambda: run.seen() or run.step > 20)
-    assert run.status == "training"
-    done(run)
-    assert run.status == "stopped"
-    assert run.message.key == "runs.nobody_looked"
-    assert run.resumable
 
 
 def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(serve, monkeypatch, caplog):
@@ -197,30 +216,3 @@ def test_closed_while_it_is_warmed_up_the_interpreter_is_not_aborted(tmp_path):
     command = [sys.executable, "-c", CLOSED_MEANWHILE, str(tmp_path)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
-
-
-@pytest.mark.parametrize("knob", ["label", "live", "status"])
-def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(runs, monkeypatch, knob, caplog):
-    run = at_step(runs.create(tiny(steps=1000), ME), 1)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    version = run.version
-
-    def full(*arguments, **options):
-        raise OSError(28, "No space left on device")
-
-    change = {
-        "label": lambda: runs.rename(run.id, ME, "the same"),
-        "live": lambda: runs.set_live(run.id, ME, "learning_rate", 0.002),
-        "status": lambda: runs.stop(run.id, ME),
-    }[knob]
-    monkeypatch.setattr("playground.runs.disk.files._write_new", full)
-    with pytest.raises(Refusal) as refusal:
-        change()
-    assert refusal.value.key == "runs.change_not_saved"
-    assert {"label": run.label, "live": run.live["learning_rate"], "status": run.status}[knob] in ("the same", 0.002, "stopped")
-    assert run.version > version  # every page is told
-    assert "No space" in caplog.text
-    monkeypatch.undo()
-    runs.resume(run.id, ME)  # nothing else is harmed
-    at_step(run, run.step + 1)

@@ -6,18 +6,17 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.runs.queue.parallel import PATIENCE, Helpers, ReaderThreads
 from tests.runs.tiny import wait
-from tests.thoroughness import every_case
 
 
-@every_case("cores", [1, 2, 3])
-@every_case("count", [0, 1, 2, 7])
+@given(cores=st.integers(1, 3), count=st.integers(0, 7))
 def test_results_come_in_order(cores, count):
     with Helpers(2) as helpers:
-        found = helpers.parallel_map(cores)(lambda n: (time.sleep(0.001 * (n % 3)), n * n)[1], range(count))
-        assert list(found) == [n * n for n in range(count)]
+        assert list(helpers.parallel_map(cores)(lambda n: n * n, range(count))) == [n * n for n in range(count)]
 
 
 def test_parts_are_worked_on_at_once_by_one_torch_thread_each():
@@ -41,12 +40,13 @@ def test_without_helpers_it_is_map():
 
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_an_error_is_raised_when_all_have_come_to_rest(wrong):
-    finished = []
+    finished, failed = [], threading.Event()
 
     def work(n):
         if n == wrong:
+            failed.set()
             raise ZeroDivisionError
-        time.sleep(0.05)
+        assert failed.wait(60)
         finished.append(n)
 
     with Helpers(1) as helpers:
@@ -81,25 +81,23 @@ def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
 
 
 def test_a_crowd_is_no_hang():
-    readers = ReaderThreads(1)
-    with ThreadPoolExecutor(9) as askers:
-        asked = [askers.submit(readers.ask, lambda: time.sleep(0.05), 0.2) for _ in range(9)]
-        late = [one for one in asked if one.exception()]
-    assert (bool(late), readers.lost) == (True, 0)
-    readers.close()
-
-
-def test_who_waits_behind_one_that_hangs_is_answered_when_it_is_given_up():
-    opened, readers = threading.Event(), ReaderThreads(1)
-    readers.ask(lambda: None, 30)  # its thread has started
-    with ThreadPoolExecutor(2) as askers:
-        hung = askers.submit(readers.ask, lambda: opened.wait(60), 0.5)
+    """Who waits too long for a thread that was asked late has waited in a crowd."""
+    now, opened = [0.0], threading.Event()
+    readers = ReaderThreads(1, clock=lambda: now[0])
+    with ThreadPoolExecutor(1) as askers:
+        first = askers.submit(readers.ask, lambda: opened.wait(60), 60)
         wait(lambda: readers._begun)
-        behind = askers.submit(readers.ask, lambda: "an answer", 30)
-        assert behind.result() == "an answer"
-        assert isinstance(hung.exception(), TimeoutError)
+        with pytest.raises(TimeoutError):
+            readers.ask(lambda: None, 0.01)
+        assert readers.lost == 0
+        now[0] = 10.0
+        with pytest.raises(TimeoutError):
+            readers.ask(lambda: None, 0.01)
+        assert readers.lost == 1
+        assert readers.ask(lambda: "an answer", 60) == "an answer", "on a thread in its place"
+        opened.set()
+        first.result(60)
     readers.close()
-    opened.set()
 
 
 def burn(seconds):
@@ -113,7 +111,8 @@ def burn(seconds):
 def answered():
     """A reader's thread that knows what a long and a short question take, and `ask(*kinds)`, which has them asked in this order while it is
     busy and returns the order in which they were answered. `long`: seconds that a long one takes; `pause`: seconds after each."""
-    readers, opened, order = ReaderThreads(1), threading.Event(), []
+    now, opened, order = [0.0], threading.Event(), []
+    readers = ReaderThreads(1, clock=lambda: now[0])
     readers.ask(lambda: None, 30, "short")
     with ThreadPoolExecutor(9) as askers:
 
@@ -124,7 +123,7 @@ def answered():
             for number, kind in enumerate(kinds, 1):
                 asked.append(askers.submit(readers.ask, lambda kind=kind: order.append(kind) or burn(0.06 * (kind == "new")), 30, kind))
                 wait(lambda number=number: len(readers._waiting) == number)
-                time.sleep(pause)
+                now[0] += pause
             opened.set()
             for one in asked:
                 one.result()
