@@ -59,7 +59,7 @@ def draw(rooms: Iterable[str], total: int, seed: int) -> list[Mutant]:
         mutants = [mutant for file in files for mutant in mutate(file.read_text(encoding="utf-8"), file.relative_to(ROOT).as_posix())]
         taken: dict[tuple[str, int], Mutant] = {}
         for mutant in sorted(mutants, key=lambda mutant: mutant.order(seed)):
-            if len(taken) < total // len(rooms):
+            if len(taken) < total // len(rooms) and mutant.apply((ROOT / mutant.file).read_text(encoding="utf-8")):
                 taken.setdefault((mutant.file, mutant.line), mutant)
         drawn += taken.values()
     return drawn
@@ -93,7 +93,7 @@ class Copies:
         file = folder / mutant.file
         before = file.read_text(encoding="utf-8")
         try:
-            self._write(file, mutant.source)
+            self._write(file, mutant.apply(before))
             print(json.dumps({"tests": tests, "seconds": STARTUP_S + 5 * seconds}), file=runner.stdin, flush=True)
             answer = json.loads(runner.stdout.readline())
         finally:

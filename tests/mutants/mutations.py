@@ -21,10 +21,10 @@ class Mutant(NamedTuple):
 
     id: str
     file: str
-    first: int  # lines of the statement or expression that changes, in the source as it was
-    last: int
-    line: int  # the first line of the statement it belongs to
-    source: str  # the whole file, changed
+    line: int  # the first line of the statement that changes, and
+    last: int  # the last line of what changes
+    begin: int  # bytes of the source in the place of which `after` comes
+    end: int
     before: str
     after: str
 
@@ -32,44 +32,26 @@ class Mutant(NamedTuple):
         """Sorting by it draws a sample that stays the same while other mutants come and go."""
         return sha256(f"{seed} {self.id}".encode()).hexdigest()
 
-
-def mutate(source: str, file: str) -> Iterator[Mutant]:
-    """Every mutant of one file that can be parsed."""
-    text = _Text(source)
-    for name, rule, node, line, after in _Visitor(source).changes:
-        before = text.segment(node)
-        changed = text.replaced(node, after)
-        if changed is not None:
-            yield Mutant(f"{file}:{name}:{rule}", file, node.lineno, node.end_lineno, line, changed, before, after)
-
-
-class _Text:
-    """A source by lines, whose parts are addressed as `ast` does it: by lines and bytes."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source.encode()
-        starts = [0]
-        for line in self._source.splitlines(keepends=True):
-            starts.append(starts[-1] + len(line))
-        self._starts = starts
-
-    def _range(self, node: ast.AST) -> tuple[int, int]:
-        return self._starts[node.lineno - 1] + node.col_offset, self._starts[node.end_lineno - 1] + node.end_col_offset
-
-    def segment(self, node: ast.AST) -> str:
-        begin, end = self._range(node)
-        return self._source[begin:end].decode()
-
-    def replaced(self, node: ast.AST, after: str) -> str | None:
-        """The source with `after` in the place of a node, every other line where it was. None where that is no Python."""
-        begin, end = self._range(node)
-        newlines = "\n" * (node.end_lineno - node.lineno)
-        changed = (self._source[:begin] + (after + newlines).encode() + self._source[end:]).decode()
+    def apply(self, source: str) -> str | None:
+        """The changed source, every other line where it was. None where that is no Python."""
+        data = source.encode()
+        newlines = "\n" * self.before.count("\n")
+        changed = (data[: self.begin] + (self.after + newlines).encode() + data[self.end :]).decode()
         try:
             ast.parse(changed)
         except SyntaxError:
             return None
         return changed
+
+
+def mutate(source: str, file: str) -> Iterator[Mutant]:
+    """Every mutant of one file."""
+    data, starts = source.encode(), [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for name, rule, node, line, after in _Visitor(source).changes:
+        begin, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+        yield Mutant(f"{file}:{name}:{rule}", file, line, node.end_lineno, begin, end, data[begin:end].decode(), after)
 
 
 class _Visitor(ast.NodeVisitor):
