@@ -240,8 +240,8 @@ def test_a_mark_does_not_hide_a_broken_byte():
     ("data", "encoding", "key", "line"),
     numbered(
         ("a\tb\nc\té\n".encode("latin-1"), "utf-8", "wrong_encoding", 2),
-        ("ok\n你好\n".encode() + b"\xff\n", "gb18030", "wrong_encoding", 3), (b"a\r\nb\r\n\x85\xff", "shift_jis", "wrong_encoding", 3), (b"a\tb\nc\x81d\n", "windows-1252", "wrong_encoding", 2),
-        (b"abc", "utf-16-le", "wrong_encoding", 1),
+        ("ok\n你好\n".encode() + b"\xff\n", "gb18030", "wrong_encoding", 3), (b"a\r\nb\r\n\x85\xff", "shift_jis", "wrong_encoding", 3),
+        (b"a\tb\nc\x81d\n", "windows-1252", "wrong_encoding", 2), (b"abc", "utf-16-le", "wrong_encoding", 1),
         (b"a\tb\nc\0\td\n", "", "binary", 2), (b"\xef\xbb\xbfok\n\n\0", "", "binary", 3),
         (b"one\ntwo\nthree\0four\0five\n", "", "binary", 3),
         ("a\tb\n".encode("utf-16") + "c\0\n".encode("utf-16-le"), "", "binary", 2), (bytes(range(256)), "", "binary", 1),

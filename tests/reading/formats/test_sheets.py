@@ -95,10 +95,11 @@ def test_a_formula_is_its_last_result():
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        ({"B2": "a", "D2": "b", "B3": "c", "B6": "d", "D6": "e"}, [(1, []), (2, ["a", "b"]), (3, ["c"]), (4, []), (5, []), (6, ["d", "e"])]),
+        ({"B2": "a", "D2": "b", "B3": "c", "B6": "d", "D6": "e"},
+         [(1, []), (2, ["a", "b"]), (3, ["c"]), (4, []), (5, []), (6, ["d", "e"])]),
         ({"A1": "a", "B1": "b", "A1048576": "c", "B1048576": "d"}, [(1, ["a", "b"]), (1_048_576, ["c", "d"])]),  # another table begins
     ],
-)
+)  # fmt: skip
 def test_rows_keep_their_numbers_and_empty_columns_are_none(cells, expected):
     book = openpyxl.Workbook()
     for place, text in cells.items():
