@@ -74,7 +74,8 @@ FLAT = [{"de": 1, "en": "one", "more": "x"}, {"de": 2, "en": None, "more": "x"}]
     [
         (RECORDS[:1], ("translation.de", "translation.en"), ("translation.de", "translation.en"), [["b 0", "a 0"]]),
         (FLAT, ("de", "en"), ("de", "en"), [["1", "one"], ["2", ""]]), (FLAT, ("en", "de"), ("en", "de"), [["one", "1"], ["", "2"]]),
-        (RECORDS[:1], ("translation",), ("en", "de"), [["a 0", "b 0"]]), ([{"a.b": "c", "d": "e"}], ("a.b", "d"), ("a.b", "d"), [["c", "e"]]),
+        (RECORDS[:1], ("translation",), ("en", "de"), [["a 0", "b 0"]]),
+        ([{"a.b": "c", "d": "e"}], ("a.b", "d"), ("a.b", "d"), [["c", "e"]]),
     ],
 )  # fmt: skip
 def test_columns_are_read_in_the_order_that_was_chosen(records, columns, names, expected):
