@@ -6,9 +6,7 @@ import openpyxl
 import pytest
 
 from playground.reading.column_mapping import BY_SOURCE
-from playground.reading.formats.column_names import SIDES, common, meaning, plain
-from playground.reading.formats.column_words import ASIDE, BESIDE, VAGUE
-from playground.reading.formats.languages import coded, is_language, named
+from playground.reading.formats.column_names import meaning
 from tests.reading.outcomes import outcome, read, two
 
 SENTENCES = [
@@ -210,24 +208,6 @@ def test_columns_are_shown():
 def test_what_a_name_means(kind, names):
     for what, words in names.items():
         assert {word: meaning(word)[:2] for word in words.split("|")} == dict.fromkeys(words.split("|"), (kind, what))
-
-
-def test_what_means_nothing():
-    for name in (
-        "", "?", "Hello", "ein Wort", "English and more", "- English", "• text", "Mai", "May", "English / German", "to be", "東京",
-        "a" * 41,
-    ):  # fmt: skip
-        assert meaning(name) is None, name
-
-
-def test_every_language_has_one_name_at_least_and_every_word_one_place():
-    assert named("Deutsch") == named("německy") == named("allemande") == "de"
-    assert (coded("zh_Hans_CN"), coded("xx"), coded("English")) == ("zh", "", "")
-    assert is_language("Klingon")
-    assert not SIDES & ASIDE | SIDES & BESIDE | ASIDE & BESIDE
-    assert all(plain(word) == word for word in SIDES | ASIDE | BESIDE | VAGUE if word != "s/n")
-    assert common(["en", "de", "foo"]) == common(["src", "tgt"]) == common(["text", "de"]) == 2
-    assert common(["word", "sentence"]) == common(["a"]) == 0  # a list of words, and no columns
 
 
 # --- features of words: whole lemmas are held out ---

@@ -100,11 +100,6 @@ def test_a_workbook_holds_texts_and_no_formulas():
     assert [cell.value for cell in sheet["A"][:4]] == ["source", "hello", "=1+1", "-3"]
 
 
-def test_a_file_without_formulas_is_written_as_it_is():
-    plain = [("a", "b"), ("it's", "'quoted'")]
-    assert content(write(plain, "tsv")) == b"source\ttarget\na\tb\nit's\t'quoted'\n"
-
-
 def test_apostrophes_of_others_stay():
     assert two(read_files([("x.tsv", b"source\ttarget\n'=a\tb\n'-c\td\n")])) == [("'=a", "b"), ("'-c", "d")]
     rows = [Row(1, ["'cause", "'=b"]), Row(2, ["'=a", "b"])]
@@ -148,11 +143,6 @@ def test_po_is_read_by_polib():
     assert [(entry.msgid, entry.msgstr) for entry in file] == AWKWARD
     assert len({(entry.msgid, entry.msgctxt) for entry in file}) == len(AWKWARD)
     assert file.metadata["X-Credit"] == CREDIT
-
-
-def test_lines_of_two_files_stay_aligned():
-    files = write(AWKWARD, "two_files")
-    assert [data.decode().split("\n")[:-1] for _, data in files] == [[pair[side] for pair in AWKWARD] for side in (0, 1)]
 
 
 # --- the property ---
