@@ -53,8 +53,8 @@ def check(pairs: Pairs) -> None:
     source, target = pairs.chosen
     assert source != target
     assert 0 <= min(source, target) <= max(source, target) < len(pairs.columns)
-    shown = {reason: min(50, len(lines)) for reason, lines in pairs.dropped.items()}
-    assert {reason: len(rows) for reason, rows in pairs.dropped_rows.items()} == shown
+    expected = {reason: min(50, len(lines)) for reason, lines in pairs.dropped.items()}
+    assert {reason: len(rows) for reason, rows in pairs.dropped_rows.items()} == expected
     assert len(pairs.preview) == min(8, pairs.lines)
     json.dumps(as_json(pairs), ensure_ascii=False).encode()
     for language in LANGUAGES:

@@ -184,8 +184,8 @@ def test_columns_are_chosen(choices, expected):
 
 
 def test_columns_are_shown():
-    found = [(column.name, column.filled, column.samples) for column in read(CHOOSE).columns]
-    assert found[1:] == [("English", 2, ("cat", "dog")), ("Deutsch", 2, ("Katze", "Hund")), ("Français", 1, ("chat",))]
+    columns = [(column.name, column.filled, column.samples) for column in read(CHOOSE).columns]
+    assert columns[1:] == [("English", 2, ("cat", "dog")), ("Deutsch", 2, ("Katze", "Hund")), ("Français", 1, ("chat",))]
 
 
 # --- names of columns ---

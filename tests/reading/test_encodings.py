@@ -104,9 +104,9 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"), max
 @given(texts.filter(lambda text: not text.lstrip().startswith("<")), st.sampled_from(["utf-8-sig", "utf-16", "utf-32"]))
 def test_a_text_with_a_mark_reads_as_it_was_written(text, codec):
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    found = decode("f", text.encode(codec))
-    assert found.encoding.name == codec.removesuffix("-sig")
-    assert found.lines == (lines if lines[-1] else lines[:-1])
+    decoded = decode("f", text.encode(codec))
+    assert decoded.encoding.name == codec.removesuffix("-sig")
+    assert decoded.lines == (lines if lines[-1] else lines[:-1])
 
 
 @given(st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.sampled_from(UNICODE))
@@ -127,18 +127,18 @@ def test_only_line_ends_end_lines():
 @pytest.mark.parametrize("codec", UNICODE)
 def test_unicode(codec):
     for language in SENTENCES:
-        found = decode("f", lesson(language).encode(codec))
-        assert found.lines == lesson(language).splitlines(), language
-        assert (found.encoding.name, found.encoding.guessed) == (codec.removesuffix("-sig"), codec in ("utf-16-le", "utf-16-be"))
+        decoded = decode("f", lesson(language).encode(codec))
+        assert decoded.lines == lesson(language).splitlines(), language
+        assert (decoded.encoding.name, decoded.encoding.guessed) == (codec.removesuffix("-sig"), codec in ("utf-16-le", "utf-16-be"))
 
 
 @pytest.mark.parametrize(("language", "codec", "name"), LEGACY)
 def test_legacy_encodings_are_guessed_and_can_be_chosen(language, codec, name):
     text = lesson(language)
-    found = decode("f", encoded(text, codec))
-    assert composed(found.lines) == text.splitlines()
-    assert (found.encoding.guessed, bool(found.encoding.samples)) == (True, True)
-    assert name in (found.encoding.name, *found.encoding.alternatives)  # another may show the same
+    decoded = decode("f", encoded(text, codec))
+    assert composed(decoded.lines) == text.splitlines()
+    assert (decoded.encoding.guessed, bool(decoded.encoding.samples)) == (True, True)
+    assert name in (decoded.encoding.name, *decoded.encoding.alternatives)  # another may show the same
     assert composed(lines_of(encoded("\n".join(sentences(language)), codec))) == sentences(language)  # one side alone
     chosen = decode("f", encoded(text, codec), codec)
     assert composed(chosen.lines) == text.splitlines()
@@ -169,9 +169,9 @@ def test_few_characters_are_enough(text, codec):
 
 def test_a_guess_can_be_judged_and_changed():
     data = "café\tcoffee\n\nthé\ttea\n".encode("latin-1")
-    found = decode("f", data)
-    assert found.encoding.samples == ("café coffee", "thé tea")
-    assert "windows-1252" in (found.encoding.name, *found.encoding.alternatives)
+    decoded = decode("f", data)
+    assert decoded.encoding.samples == ("café coffee", "thé tea")
+    assert "windows-1252" in (decoded.encoding.name, *decoded.encoding.alternatives)
     assert decode("f", data, "koi8-r").encoding.samples[0] == "cafИ coffee"
     assert lines_of("佢哋喺呢度。\n我們知道。\n".encode("big5hkscs"), "big5")[0] == "佢哋喺呢度。"
 
@@ -186,10 +186,10 @@ def test_names_of_encodings():
         "utf-8": "UTF8 utf-8-sig", "big5": "Big5-HKSCS", "windows-1251": "Windows-1251", "koi8-r": "KOI8-R", "utf-16-le": "UTF-16LE",
         "windows-874": "tis-620", "mac-roman": "macroman",
     }  # fmt: skip
-    assert {name: {canonical(said) for said in names.split()} for name, names in usual.items()} == {name: {name} for name in usual}
-    for said in ("klingon", "", " ", "punycode", "unicode_escape", "rot13", "base64", "idna", "x" * 999, "a\0b", "../x"):
+    assert {name: {canonical(one) for one in names.split()} for name, names in usual.items()} == {name: {name} for name in usual}
+    for unknown in ("klingon", "", " ", "punycode", "unicode_escape", "rot13", "base64", "idna", "x" * 999, "a\0b", "../x"):
         with pytest.raises(Refusal) as refused:
-            canonical(said)
+            canonical(unknown)
         assert refused.value.key == "data.unknown_encoding"
 
 
@@ -198,10 +198,10 @@ def test_names_of_encodings():
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "gbk", "big5"])
 def test_xml_becomes_utf8(codec):
-    said = codec.removesuffix("-sig")
-    text = f'<?xml version="1.0" encoding="{said}"?>\n<tmx><seg>你好</seg></tmx>\n'
-    found = decode("f.tmx", text.encode(codec))
-    assert (found.lines, found.data.decode(), found.encoding.guessed) == ([], text.replace(f'"{said}"', '"utf-8"'), False)
+    declared = codec.removesuffix("-sig")
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n<tmx><seg>你好</seg></tmx>\n'
+    decoded = decode("f.tmx", text.encode(codec))
+    assert (decoded.lines, decoded.data.decode(), decoded.encoding.guessed) == ([], text.replace(f'"{declared}"', '"utf-8"'), False)
 
 
 def test_xml_that_says_something_else_than_it_is():
@@ -211,8 +211,8 @@ def test_xml_that_says_something_else_than_it_is():
 
 def test_a_po_file_names_its_encoding():
     text = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-2\\n"\n\nmsgid "t"\nmsgstr "ž"\n'
-    found = decode("f.po", text.encode("iso8859-2"))
-    assert (found.lines, found.encoding.name, found.encoding.guessed) == (text.splitlines(), "iso-8859-2", False)
+    decoded = decode("f.po", text.encode("iso8859-2"))
+    assert (decoded.lines, decoded.encoding.name, decoded.encoding.guessed) == (text.splitlines(), "iso-8859-2", False)
     assert lines_of(text.replace("ISO-8859-2", "CHARSET").encode()) == text.replace("ISO-8859-2", "CHARSET").splitlines()
 
 
@@ -224,16 +224,16 @@ def test_a_broken_byte_costs_its_line_only(codec, language):
     good = (lesson(language) * 40).splitlines()
     lines = [line.encode(codec) for line in good]
     lines[100] = lines[100][:-1] + b"\xff"
-    found = decode("f", b"\n".join(lines))
-    assert [number for number, line in enumerate(found.lines) if is_damaged(line)] == [100]
-    assert found.lines[:100] + found.lines[101:] == good[:100] + good[101:]
-    assert found.encoding.guessed
+    decoded = decode("f", b"\n".join(lines))
+    assert [number for number, line in enumerate(decoded.lines) if is_damaged(line)] == [100]
+    assert decoded.lines[:100] + decoded.lines[101:] == good[:100] + good[101:]
+    assert decoded.encoding.guessed
 
 
 def test_a_mark_does_not_hide_a_broken_byte():
-    found = decode("f", codecs.BOM_UTF8 + "süß\n".encode() + b"s\xfc\xdf\n")
-    assert (found.encoding.name, found.encoding.guessed) == ("utf-8", True)
-    assert list(map(is_damaged, found.lines)) == [False, True]
+    decoded = decode("f", codecs.BOM_UTF8 + "süß\n".encode() + b"s\xfc\xdf\n")
+    assert (decoded.encoding.name, decoded.encoding.guessed) == ("utf-8", True)
+    assert list(map(is_damaged, decoded.lines)) == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -288,8 +288,8 @@ def test_oddness_by_hand(text, expected):
 @given(st.binary(max_size=300), st.sampled_from(["", *ENCODINGS]))
 def test_random_bytes_are_decoded_or_refused(data, encoding):
     try:
-        found = decode("f", data, encoding)
+        decoded = decode("f", data, encoding)
     except Refusal as refused:
         check_refusal(refused)
     else:
-        assert not any("\n" in line or "\r" in line or "\0" in line for line in found.lines)
+        assert not any("\n" in line or "\r" in line or "\0" in line for line in decoded.lines)

@@ -92,11 +92,11 @@ def pairs_of(*rows: tuple[str, str]) -> Pairs:
 @given(st.lists(st.tuples(st.text(st.sampled_from("ab e\u0301é"), max_size=3), st.sampled_from("xyz")), max_size=20))
 def test_references_are_what_a_search_through_all_pairs_finds(rows):
     pairs = pairs_of(*rows)
-    found = pairs.references
-    assert pairs.references is found
+    references = pairs.references
+    assert pairs.references is references
     for source in {normalise(src) for src, _ in rows}:
-        assert found[source] == tuple(dict.fromkeys(tgt for src, tgt in rows if normalise(src) == source))
-    assert len(found) == len({normalise(src) for src, _ in rows})
+        assert references[source] == tuple(dict.fromkeys(tgt for src, tgt in rows if normalise(src) == source))
+    assert len(references) == len({normalise(src) for src, _ in rows})
 
 
 def test_threads_get_the_same_references():

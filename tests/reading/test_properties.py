@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.reading.formats.escapes import KINDS, undo
-from playground.reading.formats.escapes import found as traces
+from playground.reading.formats.escapes import found as traces_in
 from playground.reading.formats.markup import plain
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs
@@ -176,7 +176,7 @@ def test_time_grows_with_the_length(unit):
     text = "a" + unit * (100_000 // len(unit))
     assert normalise(normalise(text)) == normalise(text)
     assert isinstance(plain(text), str)
-    traces([text])
+    traces_in([text])
     assert isinstance(undo(text, KINDS), str)
 
 

@@ -68,7 +68,7 @@ AB = [("x.en", b"a\n"), ("x.de", b"b\n")]
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "found"),
+    ("data", "name", "files"),
     numbered(
         (PAIRS, "pairs.zip", [("pairs.zip", PAIRS)]),  # a name alone packs nothing
         (gzip.compress(PAIRS), "pairs.tsv.gz", [("pairs.tsv", PAIRS)]),
@@ -92,8 +92,8 @@ AB = [("x.en", b"a\n"), ("x.de", b"b\n")]
             for name, codec in (("wört.tsv", "utf-8"), ("wört.tsv", "cp437"), ("中文.tsv", "gbk"), ("语料库.tsv", "utf-8")))),
     ),
 )  # fmt: skip
-def test_files_come_out(data, name, found):
-    assert opened(data, name) == found
+def test_files_come_out(data, name, files):
+    assert opened(data, name) == files
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
@@ -116,11 +116,11 @@ def test_what_is_no_file_in_a_tar_is_passed_over():
 
 
 @pytest.mark.parametrize(
-    ("path", "shown"),
+    ("path", "expected"),
     [("a/b/words.tsv", "words.tsv"), ("C:\\w.txt", "w.txt"), ("../../etc", "etc"), ("", "?"), ("a\nb\u202e", "a b"), ("x" * 99, "x" * 60)],
 )
-def test_labels(path, shown):
-    assert label(path) == shown
+def test_labels(path, expected):
+    assert label(path) == expected
 
 
 def test_a_manythings_zip_gives_its_sentences_and_its_credit():
@@ -191,9 +191,9 @@ LOCKED[LOCKED.index(b"PK\x01\x02") + 8] |= 1
     ),
 )  # fmt: skip
 def test_refusals(data, key, values):
-    found, said = refusal(data)
-    assert (found, said["name"]) == (key, "up")
-    assert values.items() <= said.items()
+    actual, named_values = refusal(data)
+    assert (actual, named_values["name"]) == (key, "up")
+    assert values.items() <= named_values.items()
 
 
 MEGABYTES = 60 * 1024**2
@@ -266,19 +266,19 @@ UNUSABLE = {
 def test_the_file_that_cannot_be_used_is_named_and_the_other_not_read_against_itself(name):
     data, unusable = UNUSABLE[name]
     for choices in ({}, {"same_language": True}):
-        found = refused({"both.zip": data}, **choices)
-        assert found.key != "data.same_language"
-        assert unusable in found.say("en")
-        assert unusable in found.say("zh")
+        refusal = refused({"both.zip": data}, **choices)
+        assert refusal.key != "data.same_language"
+        assert unusable in refusal.say("en")
+        assert unusable in refusal.say("zh")
 
 
 def test_a_side_that_was_lost_is_said_to_be_missing():
     other = tarfile.TarInfo("x.de")
     other.type, other.linkname = tarfile.LNKTYPE, "x.en"
-    found = refused({"both.tar": tarred(("x.en", TURNS), (other, b""))})
-    assert (found.key, found.values["members"]) == ("data.lost_side", "x.de")
-    found = refused({"both.zip": zipped(("x.en", "\n".join(ENGLISH).encode()), ("x.pdf", b"%PDF-1.7"))})  # not columns
-    assert (found.key, found.values) == ("data.lost_side", {"name": "both.zip", "taken": "x.en", "members": "x.pdf"})
+    refusal = refused({"both.tar": tarred(("x.en", TURNS), (other, b""))})
+    assert (refusal.key, refusal.values["members"]) == ("data.lost_side", "x.de")
+    refusal = refused({"both.zip": zipped(("x.en", "\n".join(ENGLISH).encode()), ("x.pdf", b"%PDF-1.7"))})  # not columns
+    assert (refusal.key, refusal.values) == ("data.lost_side", {"name": "both.zip", "taken": "x.en", "members": "x.pdf"})
 
 
 @pytest.mark.parametrize("paper", ["README.md", "x_readme.html", "LICENSE.pdf", "x.ids", "about.htm", "__MACOSX/._x.pdf"])

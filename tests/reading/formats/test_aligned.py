@@ -242,9 +242,9 @@ def test_subtitles_of_one_file():
 
 
 def campaign(kind: str, language: str, *texts: str, doc: str = "7") -> str:
-    said = "".join(f'<seg id="{number}"> {text} </seg>\n' for number, text in enumerate(texts, 1))
+    body = "".join(f'<seg id="{number}"> {text} </seg>\n' for number, text in enumerate(texts, 1))
     attribute = {"srcset": "srclang", "refset": "trglang"}.get(kind, "lang")
-    body = f'<doc docid="{doc}">\n<url>u</url>\n{said}</doc>'
+    body = f'<doc docid="{doc}">\n<url>u</url>\n{body}</doc>'
     return f'<?xml version="1.0"?>\n<mteval>\n<{kind} setid="x" {attribute}="{language}">\n{body}\n</{kind}>\n</mteval>\n'
 
 

@@ -135,16 +135,16 @@ def test_files_of_translators(content, expected):
 
 
 @pytest.mark.parametrize(
-    ("state", "target", "kept"),
+    ("state", "target", "translated"),
     [("new", "a", False), ("initial", " a ", False), ("new", "b", True), ("translated", "a", True), ("", "a", True),
      ("needs-translation", "b", False)],
 )  # fmt: skip
-def test_a_copy_of_the_source_is_no_translation_before_its_state_says_so(state, target, kept):
-    said = f' state="{state}"' if state else ""
-    one = f'<file source-language="en"><trans-unit><source>a</source><target{said}>{target}</target></trans-unit></file>'
-    other = f"<file><unit><segment{said}><source>a</source><target>{target}</target></segment></unit></file>"
+def test_a_copy_of_the_source_is_no_translation_before_its_state_says_so(state, target, translated):
+    attribute = f' state="{state}"' if state else ""
+    one = f'<file source-language="en"><trans-unit><source>a</source><target{attribute}>{target}</target></trans-unit></file>'
+    other = f"<file><unit><segment{attribute}><source>a</source><target>{target}</target></segment></unit></file>"
     for content, names in ((one, "en→target"), (other, "source→target")):
-        expected = f"xliff {names}: a→{target}{' +same' * (target == 'a')}" if kept else "!none_kept_untranslated count=1"
+        expected = f"xliff {names}: a→{target}{' +same' * (target == 'a')}" if translated else "!none_kept_untranslated count=1"
         assert outcome(f"<xliff>{content}</xliff>") == expected
 
 

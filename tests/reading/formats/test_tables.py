@@ -26,8 +26,8 @@ def rows_of(content: str) -> list:
     lines = content.split("\n")
     source = Source("file.txt", content.encode("utf-8", "replace"), lines if lines[-1] else lines[:-1])
     assert not any(reader([source, source]) for reader in IN_ORDER)  # two files are not for these
-    found = next((table for table in (reader([source]) for reader in IN_ORDER) if table), None)
-    return list(found.rows) if found else []
+    result = next((table for table in (reader([source]) for reader in IN_ORDER) if table), None)
+    return list(result.rows) if result else []
 
 
 def table(rows: list, delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> str:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.reading.formats.escapes import KINDS, found, undo
+from playground.reading.formats.escapes import KINDS, undo
+from playground.reading.formats.escapes import found as traces_in
 from playground.reading.formats.language_id import letter_script, line_language, line_script, main_language
 from tests.reading.formats.made_words import word
 from tests.reading.outcomes import read, refused, two
@@ -61,7 +62,7 @@ def test_prose_is_no_dictionary():
     ],
 )
 def test_each_trace_is_found_and_undone(kind, left, clean):
-    assert found([left])[kind] == 1
+    assert traces_in([left])[kind] == 1
     assert undo(left, [kind]) == clean
 
 
@@ -78,7 +79,7 @@ def test_each_trace_is_found_and_undone(kind, left, clean):
     ],
 )  # fmt: skip
 def test_traces_are_counted_by_sentence(sentences, traces):
-    assert found(sentences) == traces
+    assert traces_in(sentences) == traces
 
 
 def test_several_traces_at_once():
@@ -90,7 +91,7 @@ def test_several_traces_at_once():
 @given(st.text(max_size=40), st.lists(st.sampled_from(KINDS), max_size=4))
 def test_anything_can_be_undone(text, kinds):
     assert isinstance(undo(text, kinds), str)
-    assert set(found([text])) <= set(KINDS)
+    assert set(traces_in([text])) <= set(KINDS)
 
 
 @given(st.lists(st.text(st.sampled_from("abcé中"), min_size=1, max_size=6), min_size=1, max_size=6), st.randoms())
