@@ -9,7 +9,7 @@ import pytest
 from playground.config import Refusal
 from playground.reading import hub
 from playground.reading.hub import from_hub, table_from
-from playground.words import LANGUAGES
+from tests.reading.outcomes import check_refusal
 
 RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
 
@@ -19,16 +19,16 @@ class DatasetNotFoundError(FileNotFoundError):
 
 
 def library(monkeypatch, load) -> list:
-    """A stand-in for the library, and what it was asked for."""
-    asked = []
+    """A stand-in for the library, and its calls."""
+    calls = []
 
     def load_dataset(*arguments, **options):
-        asked.append((arguments, options))
+        calls.append((arguments, options))
         return load()
 
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
     monkeypatch.setattr(hub, "_reachable", lambda: True)
-    return asked
+    return calls
 
 
 def failing(monkeypatch, error: Exception) -> list:
@@ -41,7 +41,7 @@ def failing(monkeypatch, error: Exception) -> list:
 def refusal(*arguments, **options) -> Refusal:
     with pytest.raises(Refusal) as refused:
         from_hub(*arguments, **options)
-    assert all(refused.value.say(language) for language in LANGUAGES)
+    check_refusal(refused.value)
     return refused.value
 
 
@@ -50,12 +50,12 @@ def cells(table) -> list:
 
 
 def test_all_columns(monkeypatch):
-    asked = library(monkeypatch, lambda: iter(RECORDS))
+    calls = library(monkeypatch, lambda: iter(RECORDS))
     table = from_hub("Helsinki-NLP/opus_books", "de-en")
     assert (table.kind, table.unit, table.columns, table.pair, table.notes) == ("hub", "item", ("en", "de", "id"), None, ())
     assert cells(table) == [[f"a {n}", f"b {n}", str(n)] for n in range(5)]
     assert table.credit == "huggingface.co/datasets/Helsinki-NLP/opus_books"
-    assert asked == [(("Helsinki-NLP/opus_books", "de-en"), {"split": "train", "streaming": True, "token": False})]
+    assert calls == [(("Helsinki-NLP/opus_books", "de-en"), {"split": "train", "streaming": True, "token": False})]
 
 
 def test_the_licence_is_part_of_the_credit(monkeypatch):
@@ -66,17 +66,22 @@ def test_the_licence_is_part_of_the_credit(monkeypatch):
     assert from_hub("a/b").credit == "huggingface.co/datasets/a/b (cc-by-4.0)"
 
 
-def test_two_columns_are_source_and_target_in_the_order_asked_for():
-    table = table_from(RECORDS, "x", ("translation.de", "translation.en"))
-    assert (table.columns, table.pair, cells(table)[0]) == (("translation.de", "translation.en"), (0, 1), ["b 0", "a 0"])
-    flat = [{"de": 1, "en": "one", "more": "x"}, {"de": 2, "en": None, "more": "x"}]
-    assert cells(table_from(flat, "x", ("de", "en"))) == [["1", "one"], ["2", ""]]
-    assert cells(table_from(flat, "x", ("en", "de"))) == [["one", "1"], ["", "2"]]
+FLAT = [{"de": 1, "en": "one", "more": "x"}, {"de": 2, "en": None, "more": "x"}]
 
 
-def test_a_column_of_translations_and_a_column_with_a_dot_in_its_name():
-    assert table_from(RECORDS, "x", ("translation",)).columns == ("en", "de")
-    assert cells(table_from([{"a.b": "c", "d": "e"}], "x", ("a.b", "d"))) == [["c", "e"]]
+@pytest.mark.parametrize(
+    ("records", "columns", "names", "expected"),
+    [
+        (RECORDS[:1], ("translation.de", "translation.en"), ("translation.de", "translation.en"), [["b 0", "a 0"]]),
+        (FLAT, ("de", "en"), ("de", "en"), [["1", "one"], ["2", ""]]), (FLAT, ("en", "de"), ("en", "de"), [["one", "1"], ["", "2"]]),
+        (RECORDS[:1], ("translation",), ("en", "de"), [["a 0", "b 0"]]),
+        ([{"a.b": "c", "d": "e"}], ("a.b", "d"), ("a.b", "d"), [["c", "e"]]),
+    ],
+)  # fmt: skip
+def test_columns_are_read_in_the_order_that_was_chosen(records, columns, names, expected):
+    table = table_from(records, "x", columns)
+    assert (table.columns, cells(table)) == (names, expected)
+    assert table.pair == ((0, 1) if len(columns) == 2 else None)
 
 
 def test_only_the_first_rows_are_asked_for():
@@ -103,26 +108,21 @@ def test_pictures_are_not_decoded():
 # --- what can be wrong ---
 
 
-@pytest.mark.parametrize("dataset", ["", "squad", "../etc", "a/..", "a/b/c", "/etc/passwd", "a b/c", "http://x/y", "é/a", "a" * 200 + "/b"])
-def test_the_name_is_looked_at_first(dataset, monkeypatch):
-    asked = library(monkeypatch, lambda: iter(RECORDS))
-    assert refusal(dataset).key == "data.hub_id"
-    assert not asked
+def test_the_name_is_looked_at_first(monkeypatch, tmp_path):
+    calls = library(monkeypatch, lambda: iter(RECORDS))
+    for dataset in ("", "squad", "../etc", "a/..", "a/b/c", "/etc/passwd", "a b/c", "http://x/y", "é/a", "a" * 200 + "/b"):
+        assert refusal(dataset).key == "data.hub_id", dataset
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert refusal("a/b").key == "data.hub_unknown"  # a folder here is no data set
+    assert not calls
 
 
 @pytest.mark.parametrize("written", ["a/b", " a/b\n", "https://huggingface.co/datasets/a/b/"])
 def test_a_link_is_as_good_as_a_name(monkeypatch, written):
-    asked = library(monkeypatch, lambda: iter(RECORDS))
+    calls = library(monkeypatch, lambda: iter(RECORDS))
     from_hub(written)
-    assert asked[0][0] == ("a/b", None)
-
-
-def test_a_folder_here_is_no_data_set(monkeypatch, tmp_path):
-    asked = library(monkeypatch, lambda: iter(RECORDS))
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    assert refusal("a/b").key == "data.hub_unknown"
-    assert not asked
+    assert calls[0][0] == ("a/b", None)
 
 
 def test_without_the_library(monkeypatch):
@@ -131,13 +131,13 @@ def test_without_the_library(monkeypatch):
 
 
 def test_without_a_network(monkeypatch):
-    asked = library(monkeypatch, lambda: iter(RECORDS))
+    calls = library(monkeypatch, lambda: iter(RECORDS))
     monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: asked.append(a)))
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: calls.append(a)))
     monkeypatch.setattr(hub, "getproxies", dict)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     assert refusal("a/b").key == "data.hub_away"
-    assert not asked
+    assert not calls
 
 
 @pytest.mark.parametrize(
@@ -161,16 +161,13 @@ def test_what_the_library_says_becomes_a_sentence(monkeypatch, error, key, value
     assert values.items() <= refused.values.items()
 
 
-def test_what_breaks_on_the_way(monkeypatch):
+def test_a_broken_stream_an_empty_split_and_an_unknown_column(monkeypatch):
     def broken():
         yield RECORDS[0]
         raise ConnectionError
 
     library(monkeypatch, broken)
     assert refusal("a/b").key == "data.hub_away"
-
-
-def test_an_empty_split_and_an_unknown_column(monkeypatch):
     library(monkeypatch, lambda: iter([]))
     assert refusal("a/b").key == "data.hub_empty"
     library(monkeypatch, lambda: iter(RECORDS))

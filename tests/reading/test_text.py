@@ -2,7 +2,6 @@
 
 import random
 import re
-import time
 import unicodedata
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from playground.reading import text
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
-from tests.thoroughness import every_case, examples_at_night
 
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
 # what works on its neighbours, and neighbours of every kind
@@ -22,10 +20,11 @@ ODD = (
     *"مكतिকᠠ葛か各가ᄀ",
     *"←☺❤👩🔬♂〈\u2329\u2adc",
 )  # fmt: skip
+SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
 odd_text = st.lists(st.sampled_from(ODD), max_size=12).map("".join)
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("raw", "clean"),
     [
         ("  two   words\t", "two words"),
@@ -56,10 +55,7 @@ odd_text = st.lists(st.sampled_from(ODD), max_size=12).map("".join)
         ("1\ufe0f\u20e3 #\ufe0f\u20e3", "1\ufe0f\u20e3 #\ufe0f\u20e3"),
         ("👩\u200d", "👩"),
         ("🇩🇪🇨🇳", "🇩🇪🇨🇳"),
-        (
-            "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
-            "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
-        ),
+        (SCOTLAND, SCOTLAND),
         ("plain\U000e0068\U000e0069\U000e007f 🏴\U000e0067", "plain 🏴"),  # tags of no flag are hidden text
         ("葛\U000e0100城 字\ufe00", "葛\U000e0100城 字\ufe00"),  # variants of Chinese characters
         ("\u200d\u200c \ufe0f", ""),
@@ -81,7 +77,6 @@ def test_normalise_by_hand(raw, clean):
 @example("ṩ" + "\u0301" * 30)
 @example("=\u200d\u0338\ufe00")
 @example("👩\ufe0f\ufe0f\u200d\u200c👩")
-@examples_at_night(500)
 def test_normalised_text_is_clean_and_stays_as_it_is(raw):
     text = normalise(raw)
     assert normalise(text) == text
@@ -92,7 +87,6 @@ def test_normalised_text_is_clean_and_stays_as_it_is(raw):
 
 
 @given(odd_text, odd_text)
-@examples_at_night(300)
 def test_what_is_hidden_makes_no_difference(one, two):
     for hidden in "\u200b\u00ad\u202e\u2060\ufeff\x07":
         assert normalise(f"{one}{hidden}{two}") == normalise(one + two)
@@ -102,19 +96,6 @@ def test_what_is_hidden_makes_no_difference(one, two):
 def test_letters_and_digits_survive(raw):
     seen = "".join(character for character in raw if character.isalnum() and character not in "\u115f\u1160\u3164\uffa0")
     assert normalise(seen) == unicodedata.normalize("NFC", seen)
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    "unit",
-    ["\u0301\u0316", "\u0344", "क्\u200d", "👩\u200d", "\u200c", "a\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", " \u2028", "ᠠ\u180b", "é"],
-)
-def test_time_grows_with_the_length(unit):
-    text = "a" + unit * (100_000 // len(unit))
-    start = time.process_time()
-    clean = normalise(text)
-    assert time.process_time() - start < 2
-    assert normalise(clean) == clean
 
 
 def test_more_marks_than_a_character_can_carry():
@@ -128,9 +109,9 @@ def test_every_character_and_word_of_a_clean_text_is_a_symbol(raw):
     assert all(map(is_symbol, text.split()))
 
 
-@pytest.mark.parametrize("thing", ["", "two words", " a", "\0", "\ud800", "\u200b", None, 3, ["a"]])
-def test_what_no_sentence_holds_is_no_symbol(thing):
-    assert not is_symbol(thing)
+def test_what_no_sentence_holds_is_no_symbol():
+    for thing in ("", "two words", " a", "\0", "\ud800", "\u200b", None, 3, ["a"]):
+        assert not is_symbol(thing)
 
 
 def test_the_quick_way_changes_nothing(monkeypatch):

@@ -1,14 +1,111 @@
-"""Truths about languages: what lines are in is said where it is clear, the same on every machine, and otherwise nothing."""
+"""What words and letters tell: pronunciations, the traces that other tools leave, and the language of a line."""
 
+import random
 import subprocess
 import sys
 from itertools import chain
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from playground.reading.formats.escapes import KINDS, undo
+from playground.reading.formats.escapes import found as traces_in
 from playground.reading.formats.language_id import letter_script, line_language, line_script, main_language
-from tests.thoroughness import every_case
+from tests.reading.formats.made_words import word
+from tests.reading.outcomes import read, refused, two
+
+# --- a word and its sounds on one line ---
+
+
+def entries(blanks: str) -> list[str]:
+    dice = random.Random(1)
+    words = sorted({word(dice).upper() for _ in range(60)})
+    return [f"{one}{blanks}{' '.join(f'{letter}0' for letter in one)}" for one in words]
+
+
+@pytest.mark.parametrize("blanks", [" ", "  "])
+def test_a_word_and_its_sounds_are_a_pair(blanks):
+    lines = entries(blanks)
+    first, rest = lines[0].split(None, 1)
+    pairs = read("\n".join([";;; # a remark", *lines, f"{first}(2){blanks}{rest} B0 # place, irish"]))
+    assert two(pairs)[:-1] == [tuple(line.split(None, 1)) for line in lines]
+    assert pairs.dropped == {"header": (1,)}
+    assert pairs.references[first] == (rest, f"{rest} B0")  # another pronunciation is another target of the same word
+
+
+def test_prose_is_no_dictionary():
+    dice = random.Random(1)
+    prose = [" ".join(["The", *(word(dice) for _ in range(5))]) for _ in range(40)]  # its first words come again
+    others = [" ".join(word(dice) for _ in range(6)) for _ in range(40)]  # and its words are no small set of symbols
+    assert [refused("\n".join(lines)).key for lines in (prose, others)] == ["data.one_column"] * 2
+
+
+# --- traces of tools ---
+
+
+@pytest.mark.parametrize(
+    ("kind", "left", "clean"),
+    [
+        ("moses", "I don &apos;t &quot; know &quot; &#91; x &#93; &#124; A &amp; B &lt; C &gt;", 'I don \'t " know " [ x ] | A & B < C >'),
+        ("moses", "&amp;apos; &amp;amp;", "&apos; &amp;"),  # undone once
+        ("moses", "a well @-@ known and @/@ or", "a well-known and/or"),
+        ("moses", "state ##AT##-##AT## of", "state-of"),
+        ("moses", "&bar; &bra; &ket;", "| [ ]"),
+        ("bpe", "un@@ believ@@ able , ni@@ cht wahr", "unbelievable , nicht wahr"),
+        ("bpe", "cut o@@", "cut o"),  # cut off in the middle of a word
+        ("bpe", "机@@ 器 翻@@ 译", "机器 翻译"),
+        ("pieces", "▁Hello ▁wor ld .", "Hello world."),
+        ("pieces", "▁ 我 喜欢 ▁BLE U", "我喜欢 BLEU"),
+        ("html", "<b>Hallo</b><br>Welt &amp; &eacute;", "Hallo Welt & é"),
+    ],
+)
+def test_each_trace_is_found_and_undone(kind, left, clean):
+    assert traces_in([left])[kind] == 1
+    assert undo(left, [kind]) == clean
+
+
+@pytest.mark.parametrize(
+    ("sentences", "traces"),
+    [
+        (["▁don &apos; t ▁&lt; x"], {"pieces": 1, "moses": 1}), (["a &quot; b &quot;", "c", "d &apos; e"], {"moses": 2}),
+        (["▁a", "▁b", "c"], {"pieces": 2}), (["a &#124; b &#91; c &#93;"], {"moses": 1}),
+        (["&#228; &#x41;", "&#1240;", "&#124; <b>x</b>"], {"moses": 1, "html": 3}),
+        # ordinary text
+        ([], {}), (["", " "], {}), (["AT&T", "a & b", "R&D; and more"], {}), (["me@example.org", "@@ alone", "wait @@"], {}),
+        (["1 < 2 > 0", "<s> </s>", "<unk>", "{{x}} <url>"], {}), (["▁ is a sign", "one", "two", "three"], {}),
+        (["你好", "привет", "سلام"], {}),
+    ],
+)  # fmt: skip
+def test_traces_are_counted_by_sentence(sentences, traces):
+    assert traces_in(sentences) == traces
+
+
+def test_several_traces_at_once():
+    assert undo("▁don &apos; t ▁&lt; x", ["moses", "pieces"]) == "don't <x"
+    assert undo("do@@ n &apos;t", {"bpe", "moses"}) == "don 't"
+    assert undo("as it is &amp;", []) == "as it is &amp;"
+
+
+@given(st.text(max_size=40), st.lists(st.sampled_from(KINDS), max_size=4))
+def test_anything_can_be_undone(text, kinds):
+    assert isinstance(undo(text, kinds), str)
+    assert set(traces_in([text])) <= set(KINDS)
+
+
+@given(st.lists(st.text(st.sampled_from("abcé中"), min_size=1, max_size=6), min_size=1, max_size=6), st.randoms())
+def test_what_a_tool_cuts_is_put_together_again(words, random):
+    joints, pieces = [], []
+    for whole in words:
+        place = random.randint(1, len(whole))
+        parts = [part for part in (whole[:place], whole[place:]) if part]
+        joints.append("@@ ".join(parts))
+        pieces.append("▁" + " ".join(parts))
+    assert undo(" ".join(joints), ["bpe"]) == undo(" ".join(pieces), ["pieces"]) == " ".join(words)
+
+
+# --- the language of a line ---
 
 PROSE = {  # the beginning of the Universal Declaration of Human Rights and the like: lines as people write them
     "en": [
@@ -44,21 +141,17 @@ PROSE = {  # the beginning of the Universal Declaration of Human Rights and the 
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("language", PROSE)
-def test_prose_is_in_its_language(language):
-    assert main_language(PROSE[language]) == language
+def test_prose_is_in_its_language():
+    assert {language: main_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
 
 
-@every_case(
-    "lines",
-    [
+def test_what_is_not_clear_is_no_language():
+    for lines in (
         [], [""], ["", "  "], ["1 2 3", "4 5 6"], ["cat", "dog", "house"], ["x y z"] * 10, ["walk ( agent = Emma )"] * 3,
         [*PROSE["en"], *PROSE["ru"]], [*PROSE["en"][:3], *PROSE["zh"]], ["नमस्ते दुनिया", "यह एक किताब है"],
         ["Kiboko yuko mtoni.", "Habari gani?"],
-    ],
-)  # fmt: skip
-def test_what_is_not_clear_is_no_language(lines):
-    assert main_language(lines) == ""
+    ):  # fmt: skip
+        assert main_language(lines) == "", lines
 
 
 def test_a_line_and_a_letter():

@@ -1,0 +1,281 @@
+"""Lines that belong together: in two files, in turn, at the same time, under the same number; and when they are taken for pairs at all."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.reading.formats import names, segments
+from tests.reading.outcomes import outcome, read, refused, two
+
+ENGLISH = [
+    "I have a new house.", "Where is the station?", "She reads a book every evening.", "We want to eat something.",
+    "The weather is nice today.", "They do not know the way.", "My brother works in the city.", "Can you help me?", "It was a long day.",
+    "The children are playing in the garden.", "He has never been there.", "What time is it now?", "You should go to bed.",
+    "This is the best of all.", "I will write to you soon.",
+]  # fmt: skip
+GERMAN = [
+    "Ich habe ein neues Haus.", "Wo ist der Bahnhof?", "Sie liest jeden Abend ein Buch.", "Wir wollen etwas essen.",
+    "Das Wetter ist heute schön.", "Sie kennen den Weg nicht.", "Mein Bruder arbeitet in der Stadt.", "Können Sie mir helfen?",
+    "Es war ein langer Tag.", "Die Kinder spielen im Garten.", "Er ist noch nie dort gewesen.", "Wie spät ist es jetzt?",
+    "Du solltest ins Bett gehen.", "Das ist das Beste von allem.", "Ich werde dir bald schreiben.",
+]  # fmt: skip
+CHINESE = ["我有新房子。", "车站在哪里？", "她每晚看书。", "我们想吃东西。", "今天天气很好。"]
+POEM = [  # Robert Frost, The Road Not Taken (1915)
+    "Two roads diverged in a yellow wood,", "And sorry I could not travel both", "And be one traveler, long I stood",
+    "And looked down one as far as I could", "To where it bent in the undergrowth;", "Then took the other, as just as fair,",
+    "And having perhaps the better claim,", "Because it was grassy and wanted wear;",
+]  # fmt: skip
+GEDICHT = [  # Johann Wolfgang von Goethe, Erlkönig (1782)
+    "Wer reitet so spät durch Nacht und Wind?", "Es ist der Vater mit seinem Kind;", "Er hat den Knaben wohl in dem Arm,",
+    "Er faßt ihn sicher, er hält ihn warm.", "Mein Sohn, was birgst du so bang dein Gesicht?", "Siehst, Vater, du den Erlkönig nicht?",
+]  # fmt: skip
+SHI = ["床前明月光，", "疑是地上霜。", "举头望明月，", "低头思故乡。"]  # 李白，静夜思
+QUESTIONS = ["What is the capital of %s?", "How many people live in %s?", "Where is the river of %s?", "Who was the first king of %s?"]
+ANSWERS = ["I have not been to %s yet.", "My old map of %s is in the car.", "Nobody knows anything of %s.", "They said %s was far away."]
+PLACES = ["France", "Spain", "Peru", "India", "Japan", "Kenya"]
+
+
+def in_turn(one, other) -> list[str]:
+    return [line for pair in zip(one, other, strict=True) for line in pair]
+
+
+def in_blocks(lines: list[str]) -> str:
+    """Two and two, with a blank line between."""
+    return "\n\n".join("\n".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True))
+
+
+def srt(cues, late: int = 0) -> str:
+    return "".join(
+        f"{number}\n00:00:{begin + late:02},000 --> 00:00:{begin + late + 1:02},900\n{text}\n\n"
+        for number, (begin, text) in enumerate(cues, 1)
+    )
+
+
+def vtt(cues) -> str:
+    return "WEBVTT\n\n" + "".join(f"00:{begin:02}.000 --> 00:{begin + 1:02}.900 align:start\n{text}\n\n" for begin, text in cues)
+
+
+def film(lines: list[str]) -> str:
+    """Subtitles of two lines each."""
+    return srt((3 * n + 1, "\n".join(lines[2 * n : 2 * n + 2])) for n in range(len(lines) // 2))
+
+
+# --- in turn ---
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "between"),
+    [(ENGLISH[:5], CHINESE, "\n"), (CHINESE, ENGLISH[:5], "\n"), (ENGLISH[:5], CHINESE, "\n\n"),
+     ([*ENGLISH, "OK."], [*CHINESE * 3, "OK."], "\n"), (ENGLISH[:4], GERMAN[:4], "\n"), (ENGLISH * 3, GERMAN * 3, "\n")],
+)  # fmt: skip
+def test_lines_in_turn_are_pairs_where_they_are_two_languages(one, other, between):
+    pairs = read(between.join(in_turn(one, other)))
+    assert (pairs.kind, pairs.dropped) == ("interleaved", {})
+    assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(one, other, strict=True)))
+
+
+def test_blank_lines_between_pairs():
+    pairs = read("\n\n".join(["a\nb"] * 10 + ["alone"] + ["c\nd"] * 10))
+    assert pairs.dropped == {"unpaired": (31,)}
+    assert pairs.pairs == (*(("a", "b", 1 + 3 * n) for n in range(10)), *(("c", "d", 33 + 3 * n) for n in range(10)))
+
+
+@given(st.integers(1, 28), st.sampled_from([CHINESE * 3, GERMAN]))
+def test_a_line_that_is_missing_shifts_nothing(lost, targets):
+    lines = in_turn(ENGLISH, targets)
+    del lines[lost]
+    pairs = read("\n".join(lines))
+    assert two(pairs) == [pair for n, pair in enumerate(zip(ENGLISH, targets, strict=True)) if n != lost // 2]
+    assert pairs.dropped == {"unpaired": (lost // 2 * 2 + 1,)}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [ENGLISH * 4, random.Random(0).sample(ENGLISH + GERMAN, 30), ENGLISH + GERMAN, ENGLISH[:4] + GERMAN[:4],
+     ["2024", *in_turn(ENGLISH[:5], CHINESE)]],
+    ids=["one language", "mixed", "behind each other", "few", "which begins?"],
+)  # fmt: skip
+def test_without_evidence_nothing_takes_turns(lines):
+    assert refused("\n".join(lines)).key == "data.one_column"
+
+
+@pytest.mark.parametrize("delimiter", ["\t", " ||| ", ",", ";", ", "])
+@pytest.mark.parametrize("label", ["{}: ", "<{}> "])
+def test_labels_in_the_cells_of_a_table_are_no_labels_of_lines(delimiter, label):
+    a, b = label.format("A"), label.format("B")
+    rows = [(f"{a}Hello", f"{a}Hallo"), (f"{b}You?", f"{b}Du?"), (f"{a}Fine.", f"{a}Gut."), (f"{b}Bye", f"{b}Ade")]
+    assert two(read("\n".join(map(delimiter.join, rows)))) == rows
+
+
+# --- one language is not taken for two ---
+
+DIALOGUE = in_turn(*([line % place for line in lines for place in PLACES] for lines in (QUESTIONS, ANSWERS)))  # as unlike as two languages
+
+
+@pytest.mark.parametrize(
+    "content",
+    [in_blocks(POEM), in_blocks(GEDICHT), in_blocks(SHI), film(POEM), "\n".join(DIALOGUE), in_blocks(ENGLISH[:14])],
+    ids=["English", "German", "Chinese", "subtitles", "dialogue", "sentences"],
+)
+def test_lines_of_one_language_are_pairs_only_by_choice(content):
+    refusal = refused(content)
+    assert refusal.key == "data.same_language"
+    sides = (refusal.values["one"], refusal.values["two"])
+    pairs = read(content, same_language=True)
+    assert pairs.kind in ("interleaved", "subtitles")
+    assert pairs.pairs[0][:2] == sides
+    assert read(content, same_language=True, swap=True).pairs[0][:2] == sides[::-1]
+
+
+def test_long_lines_are_quoted_by_their_beginning():
+    refusal = refused(in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8))
+    assert max(map(len, refusal.values.values())) == 60
+
+
+VERSES = list(zip(POEM[::2], POEM[1::2], strict=True))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        in_blocks(in_turn(ENGLISH, GERMAN)), in_blocks(in_turn(ENGLISH[:5], CHINESE)), film(in_turn(ENGLISH, GERMAN)),
+        "\n".join(in_turn(ENGLISH * 3, GERMAN * 3)), in_blocks(["cat", "Katze", "dog", "Hund", "house", "Haus"]),
+        in_blocks(["3 1 2", "1 2 3", "2 1", "1 2"]), in_blocks(["walk twice", "WALK WALK", "jump", "JUMP"] * 5),
+        "\n".join(f"Q: {one}\nA: {other}" for one, other in VERSES), "\n".join(map("\t".join, VERSES)),
+    ],
+    ids=["blocks", "scripts", "subtitles", "turns", "words", "numbers", "commands", "labels", "tabs"],
+)  # fmt: skip
+def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what_are_pairs(content):
+    pairs = read(content)
+    assert not pairs.dropped
+    assert read(content, same_language=True) == pairs
+
+
+# --- two files ---
+
+
+@pytest.mark.parametrize("lost", [0, 13, 60, 119])
+@pytest.mark.parametrize("side", [0, 1])
+def test_where_lines_begin_to_drift(lost, side):
+    numbers = random.Random(lost).choices(range(1, 40), k=120)
+    files = [["word " * number for number in numbers], ["Wörter " * number for number in numbers]]
+    del files[side][lost]
+    refusal = refused(*map("\n".join, files))
+    if lost == 119:  # the last one: nothing after it drifts
+        assert refusal.key == "data.unequal"
+    else:
+        assert refusal.key == "data.unequal_from"
+        assert 0 <= lost + 1 - refusal.values["line"] <= 1
+        assert refusal.values["lines_one"] - refusal.values["lines_two"] == (-1 if side == 0 else 1)
+
+
+def test_lines_of_equal_length_say_nothing_about_a_drift():
+    assert refused("same\n" * 50, "gleich\n" * 49).key == "data.unequal"
+    assert refused("a\n" * 50, "b\n" * 10).key == "data.unequal"
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_any_names_of_files(one, other):
+    assert len(names.columns_of(one, other)) == 2
+    back = names.direction_of(other, one)
+    assert back in (None, (0, 1), (1, 0))
+    assert names.direction_of(one, other) == (back and (back[1], back[0]))
+
+
+TALK_DE = """<url>http://www.ted.com/talks/1</url>
+<keywords>talks, climate</keywords>
+<speaker>Al Gore</speaker>
+<title>Die Krise</title>
+<description>Ein Vortrag.</description>
+Vielen Dank.
+Wirklich <em>sehr</em>.
+
+<reviewer href="http://x">Jemand</reviewer>
+<url>http://www.ted.com/talks/2</url>
+Noch etwas.
+"""
+TALK_EN = TALK_DE.replace("Vielen Dank.", "Thank you.").replace("Wirklich <em>sehr</em>.", "Really, <em>so</em> much.")
+TALK_EN = TALK_EN.replace("Noch etwas.", "One more thing.").replace('<reviewer href="http://x">Jemand</reviewer>\n', "")
+
+
+def test_talks():
+    spoken = "Vielen Dank.→Thank you. · Wirklich <em>sehr</em>.→Really, <em>so</em> much. · (blank) · (header) · (header)"
+    talks = f"{'(header) · ' * 5}{spoken} · Noch etwas.→One more thing."
+    assert outcome({"train.tags.de-en.de": TALK_DE, "train.tags.de-en.en": TALK_EN}) == f"tagged de→en: {talks} +html"
+    assert outcome(TALK_DE, TALK_EN + "\n") == f"tagged: {talks} · (blank) +html"
+    assert outcome(TALK_DE, TALK_EN + "Zu viel.\n") == "!unequal_tagged one=a.txt lines_one=4 two=b.txt lines_two=5"
+
+
+# --- at the same time ---
+
+CUES = [(1, "Hello."), (3, "I am\nhere."), (6, "2024"), (9, "Bye.")]
+GERMAN_CUES = [(1, "Hallo."), (3, "Ich bin hier."), (6, "2024"), (9, "Ade.")]
+SHOWN = "Hello.→Hallo. · I am here.→Ich bin hier. · 2024→2024 · Bye.→Ade. +same"
+BOTH = [(begin, f"{one}\n{other}") for (begin, one), (_, other) in zip(CUES[:1] + CUES[2:], GERMAN_CUES[:1] + GERMAN_CUES[2:], strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (srt(CUES), srt(GERMAN_CUES), SHOWN), (srt(CUES), vtt(GERMAN_CUES), SHOWN),
+        (srt(CUES).replace("\n\n", "\n"), srt(GERMAN_CUES), SHOWN),
+        (srt(CUES), srt(GERMAN_CUES, late=30), SHOWN),  # as many, though at other times
+        (srt(CUES), srt([*GERMAN_CUES[:1], *GERMAN_CUES[2:], (12, "Ende.")]),
+         "Hello.→Hallo. · (unpaired) · 2024→2024 · Bye.→Ade. · (unpaired) +same"),
+        (srt(CUES), srt(GERMAN_CUES[:3], late=30), "!cues_apart one=a.en.srt count_one=4 two=a.de.srt count_two=3"),
+        (srt(CUES), "Hallo\n", "!unequal one=a.en.srt lines_one=17 two=a.de.srt lines_two=1"),
+    ],
+)  # fmt: skip
+def test_subtitles_of_two_files(one, other, expected):
+    assert outcome({"a.en.srt": one, "a.de.srt": other}) == ("" if expected[0] == "!" else "subtitles/item en→de: ") + expected
+
+
+def test_subtitles_of_one_file():
+    assert outcome(srt(BOTH)) == "subtitles: @2 Hello.→Hallo. · @7 2024→2024 · @12 Bye.→Ade. +same"
+    assert outcome(vtt(BOTH)) == "subtitles: @3 Hello.→Hallo. · @7 2024→2024 · @11 Bye.→Ade. +same"
+    assert outcome(srt(CUES)) == "!one_side"
+
+
+# --- under the same number ---
+
+
+def campaign(kind: str, language: str, *texts: str, doc: str = "7") -> str:
+    body = "".join(f'<seg id="{number}"> {text} </seg>\n' for number, text in enumerate(texts, 1))
+    attribute = {"srcset": "srclang", "refset": "trglang"}.get(kind, "lang")
+    body = f'<doc docid="{doc}">\n<url>u</url>\n{body}</doc>'
+    return f'<?xml version="1.0"?>\n<mteval>\n<{kind} setid="x" {attribute}="{language}">\n{body}\n</{kind}>\n</mteval>\n'
+
+
+ONE, OTHER = campaign("srcset", "de", "Vielen Dank.", "A &amp; B", "nur hier"), campaign("refset", "en", "Thanks.", "A & B")
+ONE_FILE = """<?xml version='1.0' encoding='utf-8'?><dataset id="newstest"><doc id="d1" origlang="en">
+<src lang="en"><p><seg id="1">Hello.</seg><seg id="2">Bye.</seg></p></src>
+<ref lang="de" translator="A"><p><seg id="1">Hallo.</seg><seg id="2">Tschüss.</seg></p></ref></doc>
+<doc id="d2"><src lang="en"><seg id="1">Yes</seg></src><ref lang="de" translator="A"><seg id="1">Ja</seg></ref></doc></dataset>"""
+
+
+@pytest.mark.parametrize(
+    ("contents", "expected"),
+    [
+        ((ONE, OTHER), "segments/item de→en: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
+        ((OTHER, ONE), "segments/item de→en 1→0: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
+        # documents of other names are joined by their order
+        ((campaign("doc_", "", "a", "b"), campaign("doc_", "", "c", "d", doc="other")), "segments/item: a→c · b→d"),
+        ((campaign("srcset", "de", "Grüße"), campaign("refset", "zh", "你好")), "segments/item de→zh: Grüße→你好"),
+        ((ONE_FILE,), "segments/item en→de: Hello.→Hallo. · Bye.→Tschüss. · Yes→Ja"),
+        (({"x.de.sgm": '<doc docid="a"><seg id="1">a1</seg><seg id="2">a2</seg></doc><doc docid="b"><seg id="1">b1\nb1</seg></doc>',
+           "x.en.sgm": '<DOC docid="b"><SEG id="1">B1</SEG></DOC>\n<DOC docid="a"><hl><seg id="2">A2</seg></hl><seg id=1>A1</DOC>'},),
+         "segments/item de→en: a1→A1 · a2→A2 · b1 b1→B1"),
+        ((campaign("srcset", "de", "a"),), "!one_side"),
+        ((campaign("srcset", "de", "a"), campaign("refset", "en", "b").replace('seg id="1"', 'seg id="9"')), "!no_common_segments"),
+        (("<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>",), "!one_language only="),
+    ],
+)  # fmt: skip
+def test_segments(contents, expected):
+    assert outcome(*contents) == expected
+
+
+def test_too_many_segments(monkeypatch):
+    monkeypatch.setattr(segments, "MAX_LINES", 3)
+    assert refused("<seg id=1>\n" * 4).key == "data.too_many_lines"

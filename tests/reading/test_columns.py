@@ -1,0 +1,241 @@
+"""Which row names the columns, and which columns hold the sentences: by their names and by what is in them."""
+
+import io
+
+import openpyxl
+import pytest
+
+from playground.reading.column_mapping import BY_SOURCE
+from playground.reading.formats.column_names import meaning
+from tests.reading.outcomes import outcome, read, two
+
+SENTENCES = [
+    ("Hello", "Hallo"), ("Good morning", "Guten Morgen"), ("I am tired", "Ich bin müde"), ("Where is the station", "Wo ist der Bahnhof"),
+]  # fmt: skip
+WORDS = [("dog", "Hund"), ("cat", "Katze"), ("house", "Haus"), ("tree", "Baum")]
+
+
+def table(*rows, separator: str = "\t") -> str:
+    return "".join(separator.join(row) + "\n" for row in rows)
+
+
+def numbered(rows, start: int = 1) -> list:
+    return [(str(number), *row) for number, row in enumerate(rows, start)]
+
+
+# --- headers ---
+
+TWO_NAMES = """
+English,Hausa English,Kannada English,हिन्दी Deutsch,Italienisch Português,Inglês Polski,Angielski Nederlands,Engels Türkçe,İngilizce
+العربية,الإنجليزية Русский,Английский Українська,Англійська Čeština,Angličtina Magyar,Angol Suomi,Englanti Svenska,Engelska Ελληνικά,Αγγλικά
+ไทย,อังกฤษ ภาษาไทย,ภาษาอังกฤษ עברית,אנגלית فارسی,انگلیسی বাংলা,ইংরেজি Kiswahili,Kiingereza Yoruba,English espanol,ingles
+中文,英文 日本語,英語 한국어,영어 中文句子,英文翻译 原文,译文 单词,释义 問題,答え
+en,de EN,DE En,De eng,deu Eng,Ger en-US,de-DE en-US,en-GB eng_Latn,deu_Latn text_en,text_de en_text,de_text eng_sent,deu_sent
+source,target Source,Target src,trg sourceText,targetText src_txt,tgt_txt source_lang,target_lang text,summary
+question,answer Question?,Answer Q,A L1,L2 Lang1,Lang2 text1,text2 text_1,text_2 sentence1,sentence2 Column1,Column2
+Wort,Übersetzung Vokabel,Bedeutung Palabra,Significado Parola,Traduzione Mot,Traduction Слово,Перевод Kata,Arti Front,Back Eingabe,Ausgabe
+English,Translation Meaning,Deutsch Engl.,Dt. English:,German: *English*,*German*
+"""
+SEVERAL_WORDS = [
+    "English,Chinese (Simplified)", "Simplified Chinese,English", "English (US),German (DE)", "English (UK),English (US)",
+    "Deutscher Satz,Englischer Satz", "Phrase française,Phrase anglaise", "Mot en français,Mot en anglais", "Tiếng Việt,Tiếng Anh",
+    "Sentence A,Sentence B", "Sentence 1,Sentence 2", "Language 1,Language 2", "Column A,Column B", "Word (English),Word (German)",
+    "Source text (EN),Target text (DE)", "Source language,Target language", "Русский язык,Английский язык", "영어 문장,한국어 번역",
+    "Old English,Modern English", "Norwegian Bokmål,English",
+]  # fmt: skip
+
+
+def test_two_names_are_a_header():
+    for pair in (*TWO_NAMES.split(), *SEVERAL_WORDS):
+        pairs = read(table(pair.split(","), *SENTENCES))
+        assert pairs.dropped == {"header": (1,)}, pair
+        assert [column.name for column in pairs.columns] == pair.split(",")
+
+
+FIRST_PAIRS = """
+German,Deutsch|German language,deutsche Sprache|Deutsch,German|word,Wort|the word,das Wort|text,Text|question,Frage|answer,Antwort|
+translation,Übersetzung|source,Quelle|note,nota|number,Nummer|time,Zeit|phrase,phrase|first question,erste Frage|a text,la frase|
+sens,meaning|page,página|in,in|in,en|to,zu|no,ja|no,is|he,er|as,als|ja,da|May,Mai|x,y|a,target|from,von|formal,informal|old,new|
+active,aktiv|in,out|No.,Nein.|Hi.,Hallo.|Word.,Translation.|- Hello,- Hallo|- English,- German|• text,• translation|Polish,polieren|
+English,is spoken here|question,Frage,noun|text,Text,noun|train,Hello,Hallo|Lesson 1,dog,Hund
+""".replace("\n", "").split("|")  # the same in two languages, words that are codes or names of columns, sentences
+
+
+def test_a_first_pair_of_a_list_of_words_is_no_header():
+    for first in FIRST_PAIRS:
+        cells = first.split(",")
+        assert not read(table(cells, *[(*pair, "noun")[: len(cells)] for pair in WORDS])).header, first
+    assert not read(table(("1", "German", "Deutsch"), *numbered(WORDS, 2))).header
+
+
+@pytest.mark.parametrize("names", ["formal,informal", "human,iso", "x,y", "complex,simple", "old,modern", "question,query", "date,iso"])
+def test_names_that_are_words_too_stand_above_sentences_only(names):
+    assert read(table(names.split(","), *SENTENCES)).header
+    assert not read(table(names.split(","), *WORDS)).header
+    assert not read(table(names.split(",")) + "a\tb\n").header  # too little to tell
+
+
+@pytest.mark.parametrize(
+    "names", ["Nr.,Deutsch,Englisch", "No.,A,B", "S.No.,English,Hindi", "Lfd. Nr.,Deutsch,E", "№,foo,bar", "#,English,German"]
+)
+def test_a_stop_may_end_the_name_of_a_column_of_numbers(names):
+    pairs = read(table(names.split(","), *numbered(SENTENCES)))
+    assert (two(pairs), pairs.dropped) == (SENTENCES, {"header": (1,)})
+
+
+@pytest.mark.parametrize(
+    ("above", "dropped"),
+    [("Vocabulary Unit 3\n", {"one_column": (1,)}), ("Vocabulary Unit 3,\n,\n", {"empty_target": (1,), "blank": (2,)}),
+     ("downloaded\n\nfrom here\n", {"one_column": (1, 3), "blank": (2,)}), ("\n" * 20, {"blank": tuple(range(1, 21))})],
+)  # fmt: skip
+def test_a_title_stands_above_the_names(above, dropped):
+    pairs = read(above + "English,German\n" + table(*SENTENCES, separator=","))
+    assert pairs.dropped == {**dropped, "header": (above.count("\n") + 1,)}
+    assert [column.filled for column in pairs.columns] == [4, 4]
+
+
+def test_below_more_than_ten_titles_no_header_is_looked_for():
+    assert [read("title\t\n" * count + table(("English", "German"), *SENTENCES)).header for count in (10, 11)] == [True, False]
+
+
+@pytest.mark.parametrize("separator", "\t,")
+@pytest.mark.parametrize("names", [("en", "de"), ("foo", "bar")])
+def test_a_header_without_a_name_for_the_numbers_of_rows(separator, names):  # as R writes it
+    rows = [[f'"{cell}"' for cell in row] for row in (names, *numbered(SENTENCES))]
+    pairs = read(table(*rows, separator=separator))
+    assert (two(pairs), pairs.dropped) == (SENTENCES, {"header": (1,)})
+    assert [column.name for column in pairs.columns] == ["", *names]
+
+
+# --- columns ---
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("Expression,Reading,Meaning", (0, 2)), ("汉字,拼音,翻译", (0, 2)), ("Wort,Wortart,Übersetzung", (0, 2)),
+        ("Meaning,Hanzi,Pinyin", (1, 0)), ("Übersetzung,Aussprache,irgendwas", (2, 0)), ("Hanzi,Pinyin,English", (0, 2)),
+        ("English,Wort,Notiz", (0, 1)),  # a word is on the side where it stands
+        ("Pinyin,Question,foo", (1, 2)), ("lp,src,mt,ref", (1, 3)), ("src,mt,score", (0, 1)),
+        ("Hanzi,Pinyin,Notes", (0, 1)),  # where there is no other text
+        ("German,Gender,Plural,English", (0, 3)), ("Simplified,Traditional,Pinyin,English", (0, 3)), ("premise,hypothesis,label", (0, 1)),
+        ("comment,text_en,note,text_de", (1, 3)), ("text_en,url,text_id", (0, 2)), ("doc_id,en,de", (1, 2)),
+        ("Source language,Target language,Notes", (0, 1)), ("target_de,source_en,note", (1, 0)),
+        ("English,German,translation", (0, 1)),  # two languages say more
+    ],
+)  # fmt: skip
+def test_columns_by_their_names(names, expected):
+    rows = [[f"{word} {name}" for name in names.split(",")] for word in ("das", "ist", "nun", "ein", "Satz")]
+    assert read(table(names.split(","), *rows, separator=",")).chosen == expected
+
+
+DULL = """
+en-de en-de en-de|eng eng eng|English English German|EN EN EN|de>en de>en de>en|train train test|U1 U2 U2|A1 B2 C1|same same same|
+noun verb adj.|m f n|Nomen Verb Nomen|名词 动词 名词|9.1e-05 1.05 1e-3|-0.5 +2 50%|2024-01-02 2024-01-03 2024-02-02|
+https://a.b/1 https://a.b/2 https://a.b/2
+""".replace("\n", "").split("|")
+SPACED = [["Lesson 1", "Lesson 1", "Lesson 2"], [f"2024/01/0{day} 3:04:05 PM GMT+1" for day in (2, 2, 3)], ["-0.5", "+2", "50 %"]]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_is_no_sentence_is_passed_over(place):
+    pairs = [("Hello.", "Hallo."), ("Good morning.", "Guten Morgen."), ("I am tired.", "Ich bin müde.")]
+    for column in (*map(str.split, DULL), *SPACED):
+        rows = [(*pair[:place], cell, *pair[place:]) for cell, pair in zip(column, pairs, strict=True)]
+        assert two(read(table(*rows))) == pairs, column
+
+
+def test_a_number_too_long_to_be_one():
+    assert read("9" * 5000 + "\ta b\tc d\n" + "9" * 5000 + "\te f\tg h\n").chosen == (1, 2)
+    assert two(read('"en"\t"de"\n' + f'"{"9" * 5000}"\t"a"\t"b"\n' * 3)) == [("a", "b")] * 3
+
+
+def test_a_remark_in_a_sheet_loses_no_row():
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    for row in [("English", "German"), *WORDS[:3], (*WORDS[3], "plant")]:
+        book.active.append(row)
+    book.save(file)
+    assert two(read(file.getvalue())) == WORDS
+
+
+CHOOSE = "id,English,Deutsch,Français\n7,cat,Katze,chat\n9,dog,Hund,\n"
+ALL = "id, English, Deutsch, Français"
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        ({}, "English→Deutsch 1→2: (header) · cat→Katze · dog→Hund"),
+        ({"swap": True}, "Deutsch→English 2→1: (header) · Katze→cat · Hund→dog"),
+        ({"target": 3}, "English→Français 1→3: (header) · cat→chat · (empty_target)"),
+        ({"target": "français"}, "English→Français 1→3: (header) · cat→chat · (empty_target)"),
+        ({"source": "Deutsch"}, "Deutsch→English 2→1: (header) · Katze→cat · Hund→dog"),
+        ({"source": "Deutsch", "target": "English"}, "Deutsch→English 2→1: (header) · Katze→cat · Hund→dog"),
+        ({"source": 0, "target": 1}, "id→English: (header) · 7→cat · 9→dog"),
+        ({"target": "English"}, "Deutsch→English 2→1: (header) · Katze→cat · Hund→dog"),
+        ({"source": "Français", "swap": True}, "Deutsch→Français 2→3: (header) · Katze→chat · (empty_target)"),
+        ({"source": 4}, f"!no_column column=5 columns={ALL}"), ({"source": -1}, f"!no_column column=0 columns={ALL}"),
+        ({"target": "Klingon"}, f"!no_column column=Klingon columns={ALL}"), ({"target": ""}, f"!no_column column= columns={ALL}"),
+        ({"source": 1, "target": "English"}, "!same_column column=English"), ({"encoding": "nix"}, "!unknown_encoding encoding=nix"),
+    ],
+)  # fmt: skip
+def test_columns_are_chosen(choices, expected):
+    assert outcome(CHOOSE, **choices) == (expected if expected[0] == "!" else f"csv {expected} +languages")
+
+
+def test_columns_are_shown():
+    columns = [(column.name, column.filled, column.samples) for column in read(CHOOSE).columns]
+    assert columns[1:] == [("English", 2, ("cat", "dog")), ("Deutsch", 2, ("Katze", "Hund")), ("Français", 1, ("chat",))]
+
+
+# --- names of columns ---
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("language", {
+            "en": "English|ENGLISCH|inglés|ingles|英语|İngilizce|en|English sentence", "hi": "हिन्दी",
+            "pt-br": "pt-BR", "en us": "English (US)",
+            "de": "text_de|deText|Deutscher Satz|translation.de", "zh simplified": "Simplified Chinese", "id": "text_id", "no": "no"}),
+        ("source", {"": "source|sourceText|Source language|Question?"}),
+        ("target", {"": "target_de|Übersetzung|ubersetzung|translation", "german": "Translation (German)"}),
+        ("unit", {"": "text|the word", "a": "Sentence A", "2": "text_2", "1": "Language 1"}),
+        ("aside", {"": "doc_id|No.|Nr.|Lfd. Nr.|is_correct|Audio file"}), ("beside", {"": "Pinyin|Part of speech"}),
+        ("vague", {"formal": "formal", "x": "x"}),
+    ],
+)  # fmt: skip
+def test_what_a_name_means(kind, names):
+    for what, words in names.items():
+        assert {word: meaning(word)[:2] for word in words.split("|")} == dict.fromkeys(words.split("|"), (kind, what))
+
+
+# --- features of words: whole lemmas are held out ---
+
+FEATURES = {"V;IND;PRS;3;SG": "t", "V;IND;PST;3;SG": "te", "V.PTCP;PRS": "nd", "V;NFIN": "n"}
+
+
+def forms(order: tuple[int, int, int] = (0, 1, 2)) -> str:
+    stems = sorted(f"{one}{other}e" for one in ("ba", "do", "fi", "gu", "ke") for other in ("l", "m", "n", "p", "r", "s", "k", "g"))
+    rows = [(f"{stem}n", stem + end, features) for stem in stems for features, end in FEATURES.items()]
+    return table(*[[row[place] for place in order] for row in rows])
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)])
+def test_features_belong_to_the_lemma(order):
+    pairs = read(forms(order))
+    lemmas = [pair.src.split() for pair in pairs.pairs]
+    assert [pair.tgt for pair in pairs.pairs] == [lemma[:-1] + FEATURES[features] for lemma, features in lemmas]
+    assert (pairs.joined, pairs.group) == ((order.index(2),), 0)
+
+
+def test_pairs_may_be_split_by_source_and_other_columns_joined():
+    by_source = read(forms(), group=BY_SOURCE)
+    assert (by_source.joined, by_source.group, by_source.groups) == ((2,), None, ())
+    alone = read(forms(), source=0, target=1, joined=())
+    assert (alone.pairs[0].src.split(), alone.group) == ([alone.pairs[0].src], None)
+    other = read(forms(), source=2, target=1, joined=(0, 1, 9), group=0)
+    assert other.pairs[0].src.split()[0] in FEATURES  # in the order that was chosen; the target itself can't be joined
+    assert (other.joined, other.group) == ((0,), 0)
+    codes = read("".join(f"this is sentence number {n}\tdas ist wohl der Satz {n}\tA;B{n % 2}\n" for n in range(20)))
+    assert (codes.joined, codes.group, codes.chosen) == ((), None, (0, 1))  # beside sentences they are no features

@@ -1,0 +1,207 @@
+"""Whatever the bytes are, they are read or refused, and what was written reads back."""
+
+import csv
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from itertools import product
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.reading.formats.escapes import KINDS, undo
+from playground.reading.formats.escapes import found as traces_in
+from playground.reading.formats.markup import plain
+from playground.reading.text import normalise
+from playground.reading.uploads import Choices, Pairs
+from tests.reading.cases import PO
+from tests.reading.formats.test_exchange import AB, CD, XLIFF_12, XLIFF_20, tmx
+from tests.reading.outcomes import read, read_or_refused, two
+
+TSV = b"hello\thallo\nhow are you?\twie geht's?\n\nNA\tnull\n"
+CREDITED = (
+    "嗨。\tHi.\tCC-BY 2.0 (France) Attribution: tatoeba.org #1 (A)\n你好\u200b。\tHello.\tCC-BY 2.0 (France) Attribution: tatoeba.org #2\n"
+)
+FUZZY = '#, fuzzy\nmsgid "a"\nmsgstr "b"\n\nmsgid ""\n"c"\nmsgid_plural "d"\nmsgstr[0] "e"\nmsgstr[1] "f"\n\n#~ msgid "g"\n#~ msgstr "h"\n'
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:  # not compressed, so that damage reaches the contents
+        for name, data in members:
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def tarred(*members: tuple[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name, data in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return file.getvalue()
+
+
+def workbook() -> bytes:
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    for row in (("source", "target"), ("Hi.", "Hallo."), (7, 1.5), (None, "x")):
+        book.active.append(row)
+    book.save(file)
+    with zipfile.ZipFile(file) as packed:
+        return zipped(*[(name, packed.read(name)) for name in packed.namelist()])
+
+
+GOOD = {  # name -> file
+    "a.tsv": TSV,
+    "a.csv": b'source,target\n"Well, ""no""","Na ja, nein"\n"two\nlines",zwei Zeilen\n',
+    "excel.csv": "\ufeffsep=;\r\nJa, gut;Yes, good\r\nNein;No\r\n",
+    "credited.txt": CREDITED,
+    "utf16.txt": CREDITED.encode("utf-16"),
+    "gbk.txt": CREDITED.replace("\u200b", "").encode("gbk"),
+    "latin.txt": "café\tcoffee\nthé\ttea\n".encode("latin-1"),
+    "bars.txt": "Hi. ||| Hallo.\nNo. ||| Nein.\n",
+    "scan.txt": "IN: jump twice OUT: I_JUMP I_JUMP\nIN: walk OUT: I_WALK\n",
+    "interleaved.txt": "How are you?\nWie geht es dir?\n\nI am here.\nIch bin hier.\n\nWhere is the house?\nWo ist das Haus?\n",
+    "anki.txt": '#separator:tab\n#html:true\n#guid column:1\n#tags column:4\nA!\t<b>Hi</b>\tHallo\ttag\nD!\tNo\t"Nein, ""nie"""\ttag\n',
+    "words.yml": "# words\nhi: \"hallo\"\nbye: 'tsch\\u00fcss' # x\ngood day: guten Tag\n",
+    "replay.srt": "1\n00:00:01,000 --> 00:00:02,500\nHi.\nHallo.\n\n2\n00:00:03,000 --> 00:00:04,500\nNo.\nNein.\n",
+    "gen.txt": "S-1\tHi\nT-1\tHallo\nH-1\t-0.3\tHal\nS-0\tNo\nT-0\tNein\n",
+    "cards.txt": "Hi\tHallo;No\tNein;Yes\tJa",
+    "dictionary.u8": "# CC\n漢語 汉语 [Han4 yu3] /Chinese/\n狗 狗 [gou3] /dog/\n",
+    "list.txt": "# list\n1. Hi\tHallo\n2. No\tNein\n3. Yes\tJa\n",
+    "hub.csv": ",translation\n0,\"{'en': 'Hi', 'de': 'Hallo'}\"\n1,\"{'en': 'No', 'de': 'Nein'}\"\n",
+    "table.md": "# Words\n\n| en | de |\n|---|---|\n| Hi | Hallo |\n| No | Nein |\n",
+    "a.json": json.dumps({"data": [{"translation": {"en": "Hi.", "de": "Hallo."}}, {"translation": {"en": "No.", "de": None}}]}),
+    "a.jsonl": '{"src": "a", "tgt": "b"}\n{"src": "c", "tgt": "d", "id": 7}\n',
+    "pairs.json": '[["a", "b"], ["c", "d"]]',
+    "words.json": '{"cat": "Katze", "dog": "Hund"}',
+    "a.tmx": tmx(AB, CD),
+    "a.xlf": XLIFF_12,
+    "b.xlf": XLIFF_20,
+    "a.po": PO + 'msgid "Hi"\nmsgstr "Hallo"\n\n' + FUZZY,
+    "a.xlsx": workbook(),
+    "a.gz": gzip.compress(TSV, 0),
+    "a.zip": zipped(("deu.txt", TSV), ("_about.txt", b"CC-BY 2.0"), ("__MACOSX/._deu.txt", b"\0")),
+    "opus.zip": zipped(("X.de-en.de", b"a\nb\n"), ("X.de-en.en", b"c\nd\n"), ("README", b"x")),
+    "a.tar": tarred(("x.en", b"a\nb\n"), ("x.de", b"c\nd\n")),
+    "a.tar.gz": gzip.compress(tarred(("a.tsv", TSV)), 0),
+}
+GOOD = {name: data if isinstance(data, bytes) else data.encode() for name, data in GOOD.items()}
+any_text = st.text(st.characters(codec="utf-8"), max_size=20)
+some_pairs = st.lists(st.tuples(any_text, any_text), min_size=1, max_size=8)
+column = st.none() | st.integers(-1, 5) | st.sampled_from(["source", "tgt", "en", ""])
+encodings = st.sampled_from(["", "", "gbk", "utf-16", "utf-8,latin-1"])
+some_choices = st.builds(Choices, column, column, st.none() | st.booleans(), encodings, st.none() | st.booleans(), st.booleans())
+PIECES = [*'",;:\t\n\r\0<>&{}[]\\#~|/-9x', "\u2028", "\x85", "٣", "msgid ", "msgstr ", '"x"', "<mrk>", "</mrk>", "<source>", "</source>"]
+PIECES += ["<seg>", "</seg>", "<ph>", "</ph>", "<tu>", "</tu>", "<row>", "</c>", 't="s"', 't="d"', 't="b"', "<v>x</v>", ""]
+pieces = st.binary(max_size=3) | st.sampled_from([piece.encode() for piece in PIECES])
+
+
+def clean(pairs) -> list[tuple[str, str]]:
+    return [(src, tgt) for src, tgt in ((normalise(src), normalise(tgt)) for src, tgt in pairs) if src and tgt]
+
+
+# --- bytes ---
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_files_are_read(name):
+    assert isinstance(read_or_refused([(name, GOOD[name])]), Pairs)
+
+
+@given(st.lists(st.tuples(st.text(max_size=8), st.binary(max_size=200)), max_size=3))
+def test_random_bytes_are_read_or_refused(files):
+    read_or_refused(files)
+
+
+@pytest.mark.parametrize("name", GOOD)
+@given(data=st.data())
+def test_damaged_files_are_read_or_refused(name, data):
+    damaged = bytearray(GOOD[name] * data.draw(st.sampled_from([1, 1, 1, 3])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(damaged)))
+        damaged[place : place + data.draw(st.integers(0, 9))] = data.draw(pieces)
+    cut = data.draw(st.sampled_from([len(damaged), len(damaged), len(damaged) // 2]))
+    files = [(name, bytes(damaged[:cut]) + data.draw(st.binary(max_size=9)))]
+    choices = data.draw(some_choices)
+    read_or_refused(files, choices)
+    other = data.draw(st.sampled_from(sorted(GOOD)))
+    read_or_refused([*files, (other, GOOD[other])], choices)
+
+
+NOISE = ['ab é,;"\t\n\r\u200b\u2028', 'ab".:=\\;,# \n|{}-', "ab:QA\n\n 你好[]<>", "ab\n<>seg id=1/doc", 'ab",;|=-:\n\t \\']
+
+
+noise = st.sampled_from(NOISE).flatmap(lambda signs: st.text(st.sampled_from(signs), max_size=80))
+
+
+@given(noise, st.sampled_from(["txt", "yml", "properties"]))
+def test_readable_noise_is_read_or_refused(content, ending):
+    pairs = read_or_refused([(f"noise.{ending}", content.encode())])
+    read_or_refused([("one.en", content.encode()), ("other.de", content[::-1].encode())])
+    if isinstance(pairs, Pairs) and pairs.kind == "tsv" and '"' not in content and "\t\t" not in content:
+        lines = [line.split("\t") for line in content.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+        # pairs stand where they are said to
+        assert all([src, tgt] == [normalise(lines[line - 1][place]) for place in pairs.chosen] for src, tgt, line in pairs.pairs)
+
+
+HOSTILE = [  # each of which took very long once, or could: a test that hangs has found an error
+    '"open,x\n' + "a,b\n" * 100_000, '"' * 99_999 + "\n" + "a,b\n" * 9, 'a,"b\n' * 50_000, ('"' + "x\n" * 99) * 2000,
+    "-" * 99_999 + "\n" + "=" * 99_999 + "\n", ("| " * 40_000 + "\n") * 9, ("- " * 40_000 + "\n") * 9, '""\t""\n' * 30_000, '\\",' * 30_000,
+    "\t" * 99_999 + "\n" + "a\t\tb\n" * 50_000, "<seg id=" * 12_000 + "\n" + "<seg id=1>x", '<seg id="1">' + "\n<doc " * 50_000,
+    "IN:" * 30_000 + "\nIN: a OUT: b", "Q: " * 30_000 + "\n" + "A: " * 30_000, "[a" * 50_000, "你\nx\n" * 20_000, "a b c\nd e f\n" * 20_000,
+    "\n" * 100_000 + "a", *("\n".join([line] * 3) for line in (
+        "a: " + " " * 90_000 + "b", "a" + " " * 90_000, '"' + "\\" * 90_000, "a: '" + "'" * 90_001, "_" * 90_000 + " :b",
+        'a: "x"' + " " * 90_000 + "y")), "a=b\\\n" * 100_000,
+]  # fmt: skip
+UNITS = [
+    "<", "<a ", "<!--", "<script>", "<rt><", "[sound:", "&#1", "&lt", "<br", "</", "a='>", "&", "&am", "@@", "@@ ", "▁", " @-@", "&quot;",
+]  # fmt: skip
+MARKS = ["\u0301\u0316", "\u0344", "क्\u200d", "👩\u200d", "\u200c", "a\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", " \u2028", "ᠠ\u180b"]
+
+
+@pytest.mark.night
+@pytest.mark.parametrize(("content", "ending"), product(HOSTILE, ["txt", "yml", "properties"]), ids=range(3 * len(HOSTILE)))
+def test_hostile_text_takes_time_by_its_length(content, ending):
+    read_or_refused([(f"a.{ending}", content.encode())])
+
+
+@pytest.mark.parametrize("unit", [*UNITS, *MARKS])
+def test_time_grows_with_the_length(unit):
+    text = "a" + unit * (100_000 // len(unit))
+    assert normalise(normalise(text)) == normalise(text)
+    assert isinstance(plain(text), str)
+    traces_in([text])
+    assert isinstance(undo(text, KINDS), str)
+
+
+# --- what was written ---
+
+
+@given(some_pairs)
+def test_tsv_reads_back(pairs):
+    pairs = clean(pairs)
+    if pairs:
+        assert two(read("\n".join("\t".join(pair) for pair in [("source", "target"), *pairs]))) == pairs
+
+
+@given(some_pairs, st.booleans())
+def test_csv_reads_back_normalised(pairs, quote_all):
+    pairs = [(f"{src}x".replace("\0", ""), f"{tgt}y".replace("\0", "")) for src, tgt in pairs]  # line ends, quotes, anything but NUL
+    file = io.StringIO()
+    csv.writer(file, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL).writerows([("source", "target"), *pairs])
+    if "\t" not in file.getvalue():
+        assert two(read(file.getvalue())) == clean(pairs)
+
+
+@given(st.lists(any_text, min_size=1, max_size=8), st.data())
+def test_two_files_read_back_and_stay_aligned(src, data):
+    src = ["first", *map(normalise, src), "last"]
+    tgt = ["erste", *[normalise(data.draw(any_text)) for _ in src[1:-1]], "letzte"]
+    pairs = read("\n".join(src), "\n".join(tgt))
+    assert [(src[line - 1], tgt[line - 1]) for _, _, line in pairs.pairs] == two(pairs) == clean(zip(src, tgt, strict=True))
