@@ -46,7 +46,7 @@ def get(url: str, server: subprocess.Popen) -> str:
                 return answer.read().decode()
         except HTTPError:
             raise
-        except URLError:
+        except (URLError, ConnectionError, TimeoutError):
             time.sleep(0.2)
     raise RuntimeError(f"{url} does not answer; the server's status is {server.poll()}")
 
