@@ -37,6 +37,7 @@ test("every weight that can be seen is a line from its query to its key, as thic
   assert.deepEqual(strands(element), [[5, 0.9], [0.98, 0.096], [1.75, 0.25], [4.25, 0.75]]); // 0.004 is too little, the last 0 is masked
   const label = (side) => element.querySelectorAll(`text.${side}`)[0].attributes;
   assert.deepEqual([first.attributes.y1, first.attributes.y2], [label("query").y, label("key").y]);
+  assert.ok(Number(first.attributes.x1) < Number(first.attributes.x2));
 });
 
 test("only a right place that there is has a guide, and one in the legend", () => {
@@ -45,7 +46,8 @@ test("only a right place that there is has a guide, and one in the legend", () =
 });
 
 test("the query under the pointer stands out with its weights, and lets go again; a key with its column, unless a row is pinned", () => {
-  const element = drawn(), pinned = drawn({ row: 0, column: 0 }), on = (side) => element.querySelectorAll(`text.${side}`).map((text) => text.classList.contains("on"));
+  const element = drawn(), pinned = drawn({ row: 0, column: 0 });
+  const on = (side) => element.querySelectorAll(`text.${side}`).map((text) => text.classList.contains("on"));
   happen(hits(element, "query")[1], "pointerover");
   assert.deepEqual(strengths(element), [0.03, 0.03, 0.3 + 0.7 * 0.25, 0.3 + 0.7 * 0.75]);
   assert.deepEqual([numbers(element), on("query"), on("key")], [["0.25", "0.75", "masked"], [false, true], [true, true, false]]);

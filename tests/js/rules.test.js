@@ -14,7 +14,8 @@ const screen = (more = {}) => ({
 const done = (when, more, seen = new Set()) => holds(when, screen(more), seen);
 const unknown = { rest: { card: null } }; // before the run on screen is known
 const exact = (...shares) => ({ run: { validations: { exact_match: shares } } });
-const rate = { settings: { learning_rate: 0.001 } }, isRate = { live: "learning_rate" }, live = (value) => ({ card: rate, run: { live: { learning_rate: value } } });
+const rate = { settings: { learning_rate: 0.001 } }, isRate = { live: "learning_rate" };
+const live = (value) => ({ card: rate, run: { live: { learning_rate: value } } });
 const sentence = { source: [{ known: true }], correct: true };
 const reads = (text, more = {}) => ({ cursor: { text }, rest: { sentence: { ...sentence, ...more } } });
 
