@@ -35,6 +35,8 @@ def test_a_field_reads_what_it_accepts_and_its_default_is_possible(text):
             assert default is None or field.low <= default <= field.high, name
             assert [field.read(word) for word in ("no", "nan", "-1", "１２", "1_0", "1e3")] == [default] * 6, name
             assert (field.read("999999999"), field.read("999999999", most=field.low)) == (field.high, field.low), name
+            assert [field.refusal(name, f"{bound:.10g}") for bound in (field.low, field.high)] == [None, None], name
+            assert field.refusal(name, f"{field.high + field.step:.10g}").key == "config.not_in_range", name
             assert type(field.read(f"{field.high:.10g}")) is type(field.step), name
 
 
