@@ -1,7 +1,9 @@
 """The command line, as a program would use it."""
 
+import io
 import json
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 
 import pandas
@@ -40,30 +42,32 @@ def said(capsys):
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_train_says_each_validation_and_the_end(capsys):
-    assert main(["train", *SMALL, "--json"]) == 0
-    *validations, end = said(capsys)
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """(what the program printed, the run's folder) of one small training."""
+    folder = tmp_path_factory.mktemp("trained") / "runs" / ("a" * 22)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
+        patch.setenv("PLAYGROUND_DEVICE", "cpu")
+        assert main(["train", *SMALL, "--json", "--out", str(folder), "--replay-bytes", "300000"]) == 0
+    torch.set_num_threads(1)
+    return [json.loads(line) for line in out.getvalue().splitlines()], folder
+
+
+def test_a_run_made_here_is_the_run_the_page_would_make(trained):
+    (*validations, end), folder = trained
+    run, training = alone(tiny())
     assert [row["step"] for row in validations] == [10, 20, 30]
+    assert [row["loss"] for row in validations] == run.history.validations.column("loss")
     for row in validations:
         assert {"loss", "token_accuracy", "exact_match", "pairs", "seconds", "train_loss"} <= row.keys()
-    assert {"seconds", "steps", "exact_match", "tokens_per_second", "parameters", "device", "threads", "clock"} <= end.keys()
+    assert {"tokens_per_second", "clock"} <= end.keys()
     assert (end["steps"], end["device"], end["threads"], end["status"]) == (30, "cpu", 1, "done")
     assert end["exact_match"] == validations[-1]["exact_match"]
     assert end["seconds"] >= validations[-1]["seconds"] > 0
-    run, training = alone(tiny())
     assert end["parameters"] == sum(p.numel() for p in training.model.parameters())
-    assert validations[-1]["loss"] == run.history.validations.last()["loss"]
-
-
-def test_a_run_made_here_is_the_run_the_page_would_make(capsys, tmp_path):
-    assert main(["train", *SMALL, "--out", str(tmp_path / "run"), "--replay-bytes", "300000"]) == 0
-    assert "Kept in" in capsys.readouterr().out
-    run = Folder(tmp_path / "run").run
-    assert run.experiment == tiny()
-    assert curve(run) == curve(alone(tiny())[0])
-    assert sum((tmp_path / "run" / f"replay.{kind}").stat().st_size for kind in ("json", "safetensors")) <= 300_000
-    assert main(["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run")]) == 0  # a run may take a run's place
-    assert Folder(tmp_path / "run").run.steps == 1
+    written = Folder(folder).run
+    assert (written.experiment, curve(written)) == (tiny(), curve(run))
+    assert sum((folder / f"replay.{kind}").stat().st_size for kind in ("json", "safetensors")) <= 300_000
 
 
 def test_until_exact_match_ends_early(capsys):
@@ -73,14 +77,6 @@ def test_until_exact_match_ends_early(capsys):
     assert end["steps"] < 2000
     assert end["exact_match"] == 1.0
     assert "100\N{NO-BREAK SPACE}%" in end["message"]
-
-
-def test_own_files_are_trained_on(capsys, tmp_path):
-    (tmp_path / "own.tsv").write_text("".join(f"a{n} b\tc{n} d\n" for n in range(30)))
-    assert main(["train", *SMALL, "--data", str(tmp_path / "own.tsv"), "--steps", "2", "--out", str(tmp_path / "run")]) == 0
-    run = Folder(tmp_path / "run").run
-    assert run.experiment.data.task == "own"
-    assert len(run.pairs.pairs) == 30
 
 
 def test_what_no_option_says_is_as_suggested_for_these_files(capsys):
@@ -129,8 +125,8 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
     made = _experiment(parser().parse_args(["train", "--minutes", "5"]))
     assert made.training.steps == forecast.SLACK * 5 * 60 * 10
     assert "6,000" in capsys.readouterr().err
-    kept = _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"]))
-    assert (kept.training.steps, capsys.readouterr().err) == (70, "")
+    given = _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"]))
+    assert (given.training.steps, capsys.readouterr().err) == (70, "")
     pairs = Pairs(tuple(Pair(f"s{n}", f"t{n}", n + 1) for n in range(9000)), {}, 9000, "tsv", ("own.tsv",))
     for minutes, dropout in (("1", 0.0), ("5", DROPOUT)):  # six epochs and 32, as it seems; the sentence says which
         made = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--minutes", minutes]), pairs)
@@ -141,56 +137,42 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
         assert "--steps" not in told
 
 
-def test_translate(capsys, tmp_path):
-    main(["train", *SMALL, "--steps", "2", "--out", str(tmp_path / "run")])
-    capsys.readouterr()
-    assert main(["translate", str(tmp_path / "run"), "hello", "world", "--json", "--beam", "2"]) == 0
+def test_translate(trained, capsys):
+    folder = str(trained[1])
+    assert main(["translate", folder, "hello", "world", "--json", "--beam", "2"]) == 0
     hello, world = said(capsys)
-    assert (hello["source"], hello["references"], hello["step"]) == ("hello", ["olleh"], 2)
+    assert (hello["source"], hello["references"], hello["step"]) == ("hello", ["olleh"], 30)
     assert len(world["outputs"]) == 2
-    assert main(["translate", str(tmp_path / "run"), "hello", "--step", "0"]) == 0
+    assert main(["translate", folder, "hello", "--step", "0"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
     assert main(["translate", "reverse", "hello"]) == 0  # one that ships with the app, by its name
     assert capsys.readouterr().out == "olleh\n"
     drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
-    assert main(["translate", str(tmp_path / "run"), "hello", *drawn]) == 0
+    assert main(["translate", folder, "hello", *drawn]) == 0
     assert capsys.readouterr().out.startswith("ol")
     for odd in (["--beam", "0"], ["--beam", "99"], ["--sample", "nan"], ["--sample", "0"], ["--sample", "1", "--top-p", "0"]):
-        assert main(["translate", str(tmp_path / "run"), "hello", *odd]) == 2
+        assert main(["translate", folder, "hello", *odd]) == 2
         assert "top-p" in capsys.readouterr().err
 
 
-def test_runs_and_their_curves_are_tables(capsys, tmp_path, monkeypatch):
+def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch):
+    folder, run = trained[1], alone(tiny())[0]
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "nothing here"))
     assert main(["runs"]) == 0
     assert "numbers_zh" in capsys.readouterr().out
-    main(["train", *SMALL, "--out", str(tmp_path / "runs" / ("a" * 22))])
-    capsys.readouterr()
-    assert main(["runs", "--folder", str(tmp_path), "--csv", str(tmp_path / "runs.csv")]) == 0
+    assert main(["runs", "--folder", str(folder.parents[1]), "--csv", str(tmp_path / "runs.csv")]) == 0
     table = pandas.read_csv(tmp_path / "runs.csv")
     assert set(CHECKPOINTS) <= set(table["name"])
     assert len(table) == len(CHECKPOINTS) + 1
-    assert table.iloc[-1]["exact_match"] == pytest.approx(alone(tiny())[0].exact_match)
-
-    curve, folder = alone(tiny())[0].history, str(tmp_path / "runs" / ("a" * 22))
-    assert main(["history", folder, "--csv", str(tmp_path / "steps.csv")]) == 0
-    assert pandas.read_csv(tmp_path / "steps.csv", float_precision="round_trip")["loss"].tolist() == curve.steps.column("loss")
-    assert main(["history", folder, "--validations"]) == 0
+    assert table.iloc[-1]["exact_match"] == pytest.approx(run.exact_match)
+    assert main(["history", str(folder), "--csv", str(tmp_path / "steps.csv")]) == 0
+    steps = pandas.read_csv(tmp_path / "steps.csv", float_precision="round_trip")
+    assert steps["loss"].tolist() == run.history.steps.column("loss")
+    capsys.readouterr()
+    assert main(["history", str(folder), "--validations"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == list(VALIDATIONS)
     assert [row.split()[0] for row in rows] == ["10", "20", "30"]
-
-
-def test_read_says_what_a_file_was_understood_as(capsys, tmp_path):
-    file = tmp_path / "pairs.tsv"
-    file.write_text("eins\tone\n\nzwei\ttwo\nkaputt\n")
-    assert main(["read", str(file), "--json"]) == 0
-    (found,) = said(capsys)
-    assert (found["pairs"], found["lines"], found["first"]) == (2, 4, ["eins", "one"])
-    assert main(["read", str(file), "--swap", "--json"]) == 0
-    assert said(capsys)[0]["first"] == ["one", "eins"]
-    assert main(["read", str(file)]) == 0
-    assert "2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -238,18 +220,14 @@ def test_a_run_that_diverges_ends_with_another_code(capsys, monkeypatch):
     assert said(capsys)[-1]["status"] == "diverged"
 
 
-def test_every_knob_is_an_option(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["train", "--help"])
-    assert stop.value.code == 0
-    text = capsys.readouterr().out
-    assert all(f"--{name.replace('_', '-')}" in text for name in KNOBS)
+def test_every_knob_is_an_option():
+    for name in KNOBS:
+        value = default(name)
+        assert str(getattr(parser().parse_args(["train", f"--{name.replace('_', '-')}", str(value)]), name)) == str(value)
 
 
 def test_the_shipped_runs_are_what_the_task_asks_for():
-    assert {"reverse", "sort", "numbers_de", "numbers_zh", "german_english"} <= CHECKPOINTS.keys()
-    for name in CHECKPOINTS:
-        assert experiment(name).data.task == name
+    assert {name: experiment(name).data.task for name in CHECKPOINTS} == {name: name for name in CHECKPOINTS}
 
 
 def test_a_task_that_needs_more_steps_gets_them():
@@ -261,17 +239,13 @@ def test_a_task_that_needs_more_steps_gets_them():
     assert steps("--task", "addition", "--preset", "fast") == steps("--preset", "fast")
 
 
-def test_a_bench_is_trained_and_judged(capsys, monkeypatch):
+def test_labs_are_listed_and_run(capsys, monkeypatch):
     monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={"steps": 2, "d_model": 8, "d_ff": 8, "n_heads": 2, "eval_every": 1}))
     assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["lab"], found["kind"], found["seed"], found["arms"]) == ("skip", "ablation", 3, ["with", "without"])
-    assert found["answer"] in LABS["skip"].guesses
-    assert found["verdict"]
-    assert found["numbers"]["with_loss"] > 0
-
-
-def test_labs_are_listed_and_run(capsys):
+    (bench,) = said(capsys)
+    assert (bench["lab"], bench["kind"], bench["seed"], bench["arms"]) == ("skip", "ablation", 3, ["with", "without"])
+    assert bench["answer"] in LABS["skip"].guesses
+    assert bench["numbers"]["with_loss"] > 0
     assert main(["lab", "--json"]) == 0
     names = [lab["name"] for lab in json.loads(capsys.readouterr().out)]
     assert "softmax" in names
@@ -286,16 +260,11 @@ def test_labs_are_listed_and_run(capsys):
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["runs", "history reverse"])
-def test_a_package_that_is_missing_is_named(command, monkeypatch, capsys):
+def test_a_missing_package_is_named_and_a_missing_module_of_ours_is_a_fault(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pandas", None)  # as after `pip install .`: importing it raises ModuleNotFoundError
-    assert main(command.split()) == 2
-    said = capsys.readouterr()
-    assert said.err == str(Refusal("export.no_package", package="pandas")) + "\n"
-    assert not said.out
-
-
-def test_a_module_of_ours_that_is_missing_is_no_package_to_install(monkeypatch):
+    for command in (["runs"], ["history", "reverse"]):
+        assert main(command) == 2
+        assert capsys.readouterr() == ("", str(Refusal("export.no_package", package="pandas")) + "\n")
     monkeypatch.setitem(sys.modules, "playground.ui.server", None)
     with pytest.raises(ModuleNotFoundError, match="playground"):
         main(["serve"])

@@ -80,21 +80,14 @@ def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys):
     assert found["chrf"] > 0
 
 
-def test_a_score_for_people(folder, files, capsys):
-    assert main(["score", str(folder), str(files / "source"), str(files / "reference"), "--step", "0"]) == 0
-    bleu, chrf, rest, how = capsys.readouterr().out.splitlines()
-    assert bleu.startswith("BLEU")
-    assert chrf.startswith("chrF")
-    assert "length ratio" in rest
-    assert how.endswith("greedy, step 0")
-
-
-def test_what_cant_be_scored_is_one_sentence(folder, files, capsys):
+def test_a_score_for_people_and_what_cant_be_scored_are_few_lines(folder, files, capsys):
     source, reference = files / "source", files / "reference"
-    reference.write_text("just one\n")
-    spoil = lambda: reference.write_bytes(b"a\n\xff\n")  # noqa: E731
-    for change, word in ((lambda: None, "60 lines"), (spoil, "line 2"), (reference.unlink, "can't be used")):
-        change()
+    assert main(["score", str(folder), str(source), str(reference), "--step", "0"]) == 0
+    bleu, chrf, _, how = capsys.readouterr().out.splitlines()
+    assert (bleu[:4], chrf[:4]) == ("BLEU", "chrF")
+    assert how.endswith("greedy, step 0")
+    for contents, word in ((b"just one\n", "60 lines"), (b"a\n\xff\n", "line 2"), (None, "can't be used")):
+        reference.write_bytes(contents) if contents else reference.unlink()
         assert main(["score", str(folder), str(source), str(reference)]) == 2
         out, err = capsys.readouterr()
         assert out == ""

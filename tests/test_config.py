@@ -4,8 +4,9 @@ import math
 from dataclasses import asdict, fields, replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from playground import config
 from playground.config import KNOBS, LIVE_KNOBS, PARTS, PRESETS, TASK_STEPS, USUAL_STEPS, Refusal, check, default, limits, preset
 from playground.tasks.toy_tasks import TASKS
 from playground.training.loop import Live
@@ -14,42 +15,41 @@ from playground.words import LANGUAGES
 from tests.training.corpora import training_of
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
-WHOLE = [name for name in NUMBERS if isinstance(default(name), int)]
-CONTINUOUS = [name for name in NUMBERS if name not in WHOLE]
 
 
-@pytest.mark.parametrize("name", CONTINUOUS)
-def test_between_two_steps_of_a_control_lie_values_too(name):
-    """A link or the command line may ask for any of them: a dropout of 0.123, though the slider stops at 0.1 and 0.15."""
-    knob = limits(name)
-    for value in (knob.low, knob.high, knob.low + knob.step * 0.46, math.nextafter(knob.high, 0)):
+@given(name=st.sampled_from(NUMBERS), share=st.floats(0, 1))
+def test_a_number_is_accepted_in_its_range_and_on_its_steps(name, share):
+    """Between two steps of a slider a link may ask for a dropout of 0.123; between two whole numbers is nothing."""
+    knob, value = limits(name), limits(name).low + share * (limits(name).high - limits(name).low)
+    if isinstance(default(name), float):
+        value = min(value, knob.high)
         assert check(name, value) == check(name, repr(value)) == value
+        return
+    below = knob.low + int((value - knob.low) // knob.step) * knob.step
+    for number in (below, float(below), str(below)):
+        assert check(name, number) == below
+        assert isinstance(check(name, number), int)
+    above = below + knob.step
+    for between in (below + 0.5, above - 0.25, *([below + 1] if knob.step > 1 else [])):
+        if above <= knob.high:
+            with pytest.raises(Refusal) as refusal:
+                check(name, between)
+            assert refusal.value.key == "config.off_step"
+            assert (refusal.value.values["below"], refusal.value.values["above"]) == (below, above)
+
+
+def test_what_is_no_number_of_the_range_is_refused():
     assert isinstance(check("dropout", 0), float)
-
-
-@pytest.mark.parametrize("name", WHOLE)
-def test_whole_numbers_go_in_steps_and_between_them_is_nothing(name):
-    knob = limits(name)
-    for number in (knob.low, knob.low + knob.step, knob.high - (knob.high - knob.low) % knob.step):
-        assert check(name, number) == check(name, str(number)) == check(name, float(number)) == number
-        assert isinstance(check(name, float(number)), int)
-    for between in (knob.low + 0.5, knob.low + knob.step - 0.25, *([knob.low + 1] if knob.step > 1 else [])):
-        with pytest.raises(Refusal) as refusal:
-            check(name, between)
-        assert refusal.value.key == "config.off_step"
-        nearest = refusal.value.values["below"], refusal.value.values["above"]
-        assert nearest == (knob.low, knob.low + knob.step)
-        assert all(check(name, number) == number for number in nearest)
-
-
-@pytest.mark.parametrize("name", NUMBERS)
-def test_what_is_no_number_of_the_range_is_refused(name):
-    knob = limits(name)
-    for value in (math.nan, math.inf, -math.inf, "nan", "", "ten", None, True, [1], 10**400, knob.low - knob.step, knob.high + knob.step):
-        with pytest.raises(Refusal) as refusal:
-            check(name, value)
-        assert refusal.value.key == "config.not_in_range"
-        assert all(name in refusal.value.say(language) for language in LANGUAGES)
+    for name in NUMBERS:
+        knob, beyond = limits(name), [limits(name).low - limits(name).step, limits(name).high + limits(name).step]
+        highest = knob.high - (knob.high - knob.low) % knob.step if isinstance(default(name), int) else knob.high
+        assert (check(name, knob.low), check(name, highest)) == (knob.low, highest)
+        assert type(check(name, type(knob.low)(knob.low))) is type(default(name))
+        for value in (math.nan, math.inf, -math.inf, "nan", "", "ten", None, True, [1], 10**400, *beyond):
+            with pytest.raises(Refusal) as refusal:
+                check(name, value)
+            assert refusal.value.key == "config.not_in_range", (name, value)
+            assert all(name in refusal.value.say(language) for language in LANGUAGES)
 
 
 def test_a_preset_that_is_not_there_is_refused_with_those_that_are():
@@ -73,14 +73,9 @@ def test_every_knob_but_the_free_text_has_its_place_on_the_page():
         assert all(limits(name).first for name in first)
         assert not any(limits(name).first for name in more)
         assert first, "each part has something for a first look"
-    assert all(limits(name).low is not None for name in KNOBS if limits(name).typed)
-
-
-@pytest.mark.parametrize("typed", [True, False])
-def test_what_is_typed_is_said_in_the_knob(monkeypatch, typed):
-    made = config._knob(default("dropout"), **vars(replace(limits("dropout"), typed=typed)))
-    monkeypatch.setitem(KNOBS, "dropout", made)
-    assert type(control("dropout")).__name__ == ("Number" if typed else "Slider")
+    for name in NUMBERS:
+        assert type(control(name)).__name__ == ("Number" if limits(name).typed else "Slider"), name
+    assert {name for name in KNOBS if limits(name).typed} <= {*NUMBERS}
 
 
 def test_what_a_training_takes_between_two_steps_are_the_knobs_that_are_marked_live():

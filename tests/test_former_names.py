@@ -4,20 +4,9 @@ import json
 
 import pytest
 
+from playground import config
 from playground.arguments import parser
-from playground.config import (
-    FORMER_NAMES,
-    FORMER_VALUES,
-    KNOBS,
-    Experiment,
-    Refusal,
-    check,
-    default,
-    from_json,
-    limits,
-    read_query,
-    to_json,
-)
+from playground.config import FORMER_NAMES, FORMER_VALUES, KNOBS, Experiment, Refusal, from_json, read_query, to_json
 from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.history import History
 from playground.runs.registry import SHIPPED
@@ -31,41 +20,33 @@ NEW = {
     "memory_mode": "mean", "variant": "bilinear", "train_size": 500, "vocab_size": 512, "validation_size": 40, "test_size": 20,
     "max_grad_norm": 0.5, "eval_every": 7, "schedule": "linear", "attention_scale": 0.0,
 }  # fmt: skip
-OTHERWISE = Experiment().with_(schedule="constant")
 
 
-def test_every_former_name_leads_to_a_knob_and_is_none_itself():
+def test_every_former_name_is_read_from_a_link_a_file_and_an_option():
     assert OLD.keys() - FORMER_VALUES.keys() == FORMER_NAMES.keys()
-    assert set(FORMER_NAMES.values()) <= KNOBS.keys()
     assert not FORMER_NAMES.keys() & KNOBS.keys()
-    for knob, values in FORMER_VALUES.items():
-        assert set(values.values()) <= set(limits(knob).choices)
-        assert not values.keys() & set(limits(knob).choices)
-
-
-def test_a_link():
-    assert read_query(OLD, OTHERWISE) == (OTHERWISE.with_(**NEW), [])
-
-
-def test_a_link_that_says_both_means_the_present_name():
-    assert read_query({"pairs": "500", "train_size": "700"})[0].data.train_size == 700
-
-
-def test_what_a_former_name_can_t_be_is_said_by_the_present_one():
-    _, (refusal,) = read_query({"clip": "many"})
-    assert refusal.values["name"] == "max_grad_norm"
-
-
-def test_a_link_written_now_says_present_names_only():
-    assert not Experiment().with_(**NEW).query().keys() & FORMER_NAMES.keys()
-
-
-def test_a_config_file():
-    old = {"model": {}, "data": {}, "training": {}}
+    otherwise, wanted = Experiment().with_(schedule="constant"), Experiment().with_(**NEW)
+    assert read_query(OLD, otherwise) == (otherwise.with_(**NEW), [])
+    assert not wanted.query().keys() & FORMER_NAMES.keys()
+    file = {"model": {}, "data": {}, "training": {}}
     place = {name: part for part, values in to_json(Experiment()).items() for name in values}
     for name, value in OLD.items():
-        old[place[FORMER_NAMES.get(name, name)]][name] = value
-    assert from_json(json.loads(json.dumps(old))) == Experiment().with_(**NEW)
+        file[place[FORMER_NAMES.get(name, name)]][name] = value
+    assert from_json(json.loads(json.dumps(file))) == wanted
+    for former, name in FORMER_NAMES.items():
+        options = parser().parse_args(["train", f"--{former.replace('_', '-')}", OLD[former]])
+        assert config.check(name, getattr(options, name)) == NEW[name]
+    for knob, values in FORMER_VALUES.items():
+        assert set(values.values()) <= set(config.limits(knob).choices)
+        assert not values.keys() & set(config.limits(knob).choices)
+
+
+def test_the_present_name_goes_first_and_is_the_one_in_a_refusal():
+    assert read_query({"pairs": "500", "train_size": "700"})[0].data.train_size == 700
+    _, (refusal,) = read_query({"clip": "many"})
+    assert refusal.values["name"] == "max_grad_norm"
+    with pytest.raises(Refusal, match=r"data\.hold_out"):
+        from_json({"data": {"hold_out": 5}})
 
 
 @pytest.mark.parametrize("name", ["variant", "twist"])
@@ -76,24 +57,13 @@ def test_a_variant_that_is_a_value_of_another_knob_now(name, former, deviation):
     assert from_json({"model": {"d_model": 16, name: former}}) == now
 
 
-def test_a_name_that_never_was_is_refused_as_it_was_written():
-    with pytest.raises(Refusal, match=r"data\.hold_out"):
-        from_json({"data": {"hold_out": 5}})
-
-
-@pytest.mark.parametrize("former", FORMER_NAMES)
-def test_an_option_of_the_command_line(former):
-    options = parser().parse_args(["train", f"--{former.replace('_', '-')}", OLD[former]])
-    assert check(FORMER_NAMES[former], getattr(options, FORMER_NAMES[former])) == NEW[FORMER_NAMES[former]]
-
-
 def test_the_events_of_a_history():
-    said = History().to_json() | {"events": [[3, "clip", 0.5], [4, "memory", "cut"]]}
-    assert History.from_json(said).events == [(3, "max_grad_norm", 0.5), (4, "memory_mode", "cut")]
+    history = History().to_json() | {"events": [[3, "clip", 0.5], [4, "memory", "cut"]]}
+    assert History.from_json(history).events == [(3, "max_grad_norm", 0.5), (4, "memory_mode", "cut")]
 
 
-def as_it_was(folder, name):
-    """The shipped run `name`, its files and settings called as they were before."""
+def test_a_shipped_run_with_its_files_and_settings_called_as_before(tmp_path):
+    name, folder = "reverse", tmp_path / "reverse"
     folder.mkdir()
     former = {present: old for old, present in (FORMER_NAMES | FORMER).items()}
     card = json.loads((SHIPPED / name / "run.json").read_text())
@@ -103,17 +73,9 @@ def as_it_was(folder, name):
         present = SHIPPED / name / FORMER.get(old, old)
         (folder / old).write_bytes((present if present.exists() else SHIPPED / name / old).read_bytes())
     (folder / "run.json").write_text(json.dumps(card))
-    return folder
-
-
-@pytest.mark.parametrize("name", [path.name for path in sorted(SHIPPED.iterdir())])
-def test_a_shipped_run(tmp_path, name):
-    folder = Folder(as_it_was(tmp_path / name, name), name)
-    found, there = folder.run, Folder(SHIPPED / name, name).run
-    assert folder.entries.keys() <= set(NAMES)
-    assert (found.experiment, found.live) == (there.experiment, there.live)
-    assert set(found.live) == {"memory_mode", "learning_rate", "label_smoothing", "max_grad_norm"}
-    assert found.replay.steps == there.replay.steps != ()
-    assert len(found.replay.frames) == len(found.replay.steps)
-    assert found.experiment.training.schedule in limits("schedule").choices
-    assert found.live["max_grad_norm"] == default("max_grad_norm")
+    there, now = Folder(folder, name), Folder(SHIPPED / name, name).run
+    assert there.entries.keys() <= set(NAMES)
+    assert (there.run.experiment, there.run.live) == (now.experiment, now.live)
+    assert there.run.replay.steps == now.replay.steps != ()
+    assert len(there.run.replay.frames) == len(there.run.replay.steps)
+    assert there.run.live["max_grad_norm"] == config.default("max_grad_norm")

@@ -50,19 +50,11 @@ def test_every_source_gives_the_same_model(home, monkeypatch):
     zip_file, folder = home
     monkeypatch.setattr(fetching, "snapshot_of", None)  # no test fetches
     monkeypatch.setattr("playground.pretrained.snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
-    for source in ("reverse", SHIPPED / "reverse", folder, zip_file, "hf:somebody/reverse"):
-        model = playground.load(source)
+    models = [playground.load(source) for source in ("reverse", SHIPPED / "reverse", folder, zip_file, "hf:somebody/reverse")]
+    for model in models:
         assert model.translate("hello") == "olleh"
         assert model.run.settings["task"] == "reverse"
-        assert model.run.last_loss == playground.load("reverse").run.last_loss
-
-
-def test_without_pandas_there_is_a_sentence_and_the_rest_works(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    run = playground.load("reverse").run
-    assert run.last_loss > 0
-    with pytest.raises(Refusal, match="pip install pandas"):
-        run.history  # noqa: B018
+        assert model.run.last_loss == models[0].run.last_loss > 0
 
 
 def test_attention_comes_with_its_labels():
@@ -78,11 +70,16 @@ def test_attention_comes_with_its_labels():
     assert found.cross[-1].mean(axis=0).argmax(axis=-1)[:5].tolist() == [4, 3, 2, 1, 0]  # it reads the word backwards
 
 
-def test_the_history_is_a_table():
+def test_the_history_is_a_table_where_there_is_pandas(monkeypatch):
     run = playground.load("reverse").run
     assert list(run.history["step"]) == list(range(1, 91))
     assert run.history["loss"].iloc[-1] == run.last_loss
     assert run.history["exact_match"].dropna().iloc[-1] == pytest.approx(0.99)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    run = playground.load("reverse").run
+    assert run.last_loss > 0
+    with pytest.raises(Refusal, match="pip install pandas"):
+        run.history  # noqa: B018
 
 
 def test_what_can_not_be_read_is_one_sentence(home):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from playground import zero_gpu
-from playground.words import LANGUAGES, say
 
 ROOT = Path(__file__).parents[1]
 # What the package of this name does there: it must come before Gradio, and says that there is a GPU where asking for one is an error.
@@ -61,8 +60,3 @@ def test_elsewhere_there_is_nothing_of_it():
     assert not zero_gpu.ON_ZERO_GPU
     assert not hasattr(zero_gpu, "lent_gpu")
     assert "spaces" not in sys.modules
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_says_where_training_runs(language):
-    assert "CPU" in say(language, "page.zero_gpu")

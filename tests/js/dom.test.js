@@ -14,12 +14,11 @@ const words = {
 };
 change({ boot: { words, knobs: [], statuses: {} } });
 
-test("the time left is a range, in whole seconds or minutes", () => {
-  assert.deepEqual([[2.1, 2.9], [60, 89], [61, 170], [300.5, 600]].map(timeLeft), ["2 to 3 s", "60 to 89 s", "1 to 3 min", "5 to 10 min"]);
-});
-
-test("where both ends are one it is about that; the last moment is about a second", () => {
-  assert.deepEqual([[3, 3], [0, 0.2], [120, 120]].map(timeLeft), ["about 3 s", "about 1 s", "about 2 min"]);
+test("the time left is a range, in whole seconds or minutes, and about that where both ends are one", () => {
+  for (const [wanted, range] of [
+    ["2 to 3 s", [2.1, 2.9]], ["60 to 89 s", [60, 89]], ["1 to 3 min", [61, 170]], ["5 to 10 min", [300.5, 600]], ["–", null],
+    ["about 3 s", [3, 3]], ["about 1 s", [0, 0.2]], ["about 2 min", [120, 120]],
+  ]) assert.equal(timeLeft(range), wanted, range);
 });
 
 test("a space parts sentences, but for Chinese ones, and none is left for what is empty", () => {
@@ -27,28 +26,22 @@ test("a space parts sentences, but for Chinese ones, and none is left for what i
   assert.equal(paragraph(["一。", "", "二？", "三。"]), "一。二？三。");
 });
 
-test("before anything was measured nothing is said", () => assert.equal(timeLeft(null), "–"));
-
-test("of an element's properties those are written that differ", () => {
+test("of an element's properties and attributes those are written that differ", () => {
   const written = [], element = { hidden: false, textContent: "a" };
   const set = (to, name, value) => (written.push(name), Reflect.set(to, name, value));
   update(new Proxy(element, { set }), { hidden: false, textContent: "b" });
   assert.deepEqual([written, element], [["textContent"], { hidden: false, textContent: "b" }]);
-});
-
-test("so are its attributes, numbers as text", () => {
-  const element = document.createElement("i"), put = (attributes) => writes(() => updateAttributes(element, attributes));
-  assert.deepEqual([put({ x: 1, y: "2" }), put({ x: "1", y: 2 }), put({ x: 1, y: 3 })], [2, 0, 1]);
-  assert.deepEqual(element.attributes, { x: "1", y: "3" });
+  const other = document.createElement("i"), put = (attributes) => writes(() => updateAttributes(other, attributes));
+  assert.deepEqual([put({ x: 1, y: "2" }), put({ x: "1", y: 2 }), put({ x: 1, y: 3 })], [2, 0, 1]); // numbers as text
+  assert.deepEqual(other.attributes, { x: "1", y: "3" });
 });
 
 test("a word has the form that its number asks for", () => {
   const done = (steps) => say("done", { steps, percent: "9 %" });
   assert.deepEqual(["1", "2", "1,000"].map(done), ["done · 1 step · 9 %", "done · 2 steps · 9 %", "done · 1,000 steps · 9 %"]);
   assert.deepEqual([1, 2].map((wrong) => say("differ", { wrong, tokens: 3 })), ["1 of 3 tokens differs", "2 of 3 tokens differ"]);
+  assert.equal(say("done", { percent: "9 %" }), "done · {steps} {steps:step|steps} · 9 %"); // what is not filled in stays
 });
-
-test("what is not filled in stays as it is", () => assert.equal(say("done", { percent: "9 %" }), "done · {steps} {steps:step|steps} · 9 %"));
 
 test("a sentence takes the place of an older one of its kind, and what was wrong goes when something came through", async () => {
   const { notice } = await import("../../playground/ui/static/dom.js"), { reply } = await import("../../playground/ui/static/actions.js");

@@ -53,37 +53,26 @@ test("lines end at boxes: from the memory at cross-attention, around each sublay
   assert.equal(layOut(figure("none", false)).lines.filter(({ kind }) => kind === "residual").length, 0);
 });
 
-test("matrices that are one are joined", () => {
+test("matrices that are one are joined, and a text is cut where it may be", () => {
   const joined = (shared) => layOut(figure(shared)).lines.filter(({ kind }) => kind === "shared").length;
   assert.deepEqual(["none", "output", "all"].map(joined), [0, 1, 2]);
+  assert.deepEqual([lines("cross-attention", 58), lines("add & norm", 80), lines("one two three", 50)],
+    [["cross-", "attention"], ["add & norm"], ["one two", "three"]]);
 });
 
-test("on the map the part is lit that the open stage belongs to, in any layer", () => {
-  const lit = (stage) => shownParts(figure(), { tab: "map", stage });
-  assert.deepEqual(lit(""), []);
-  assert.deepEqual(lit("encoder.1.self_attention.weights"), ["encoder.self_attention"]);
-  assert.deepEqual(lit("encoder.1.self_attention.masked"), ["encoder.self_attention.mask"]);
-  assert.deepEqual(lit("decoder.0.cross_attention.residual"), ["decoder.cross_attention.norm"]);
-  assert.deepEqual(lit("memory"), ["memory"]);
-  assert.deepEqual(lit("encoder.1"), []);
-});
-
-test("elsewhere it is whatever the cursor names", () => {
+test("on the map the part is lit that the open stage belongs to, in any layer; elsewhere whatever the cursor names", () => {
   const at = { stage: "memory", part: "cross", mask: "padding", what: "tgt" };
-  assert.deepEqual(shownParts(figure(), { ...at, tab: "attention" }), ["decoder.cross_attention"]);
-  assert.deepEqual(shownParts(figure(), { ...at, tab: "embeddings" }), ["tgt.embedding"]);
-  assert.deepEqual(shownParts(figure(), { ...at, tab: "positions" }), []);
+  for (const [wanted, cursor] of [
+    [[], { tab: "map", stage: "" }], [["encoder.self_attention"], { tab: "map", stage: "encoder.1.self_attention.weights" }],
+    [["encoder.self_attention.mask"], { tab: "map", stage: "encoder.1.self_attention.masked" }],
+    [["decoder.cross_attention.norm"], { tab: "map", stage: "decoder.0.cross_attention.residual" }],
+    [["memory"], { tab: "map", stage: "memory" }], [[], { tab: "map", stage: "encoder.1" }],
+    [["decoder.cross_attention"], { ...at, tab: "attention" }], [["tgt.embedding"], { ...at, tab: "embeddings" }], [[], { ...at, tab: "positions" }],
+  ]) assert.deepEqual(shownParts(figure(), cursor), wanted, JSON.stringify(cursor));
 });
 
 test("a click stays in the layer that is open on the map", () => {
   const [feedForward] = partsOf(figure()).filter(({ name }) => name === "encoder.feed_forward");
-  assert.equal(target(feedForward, { stage: "" }).stage, "encoder.0.feed_forward.activated");
-  assert.equal(target(feedForward, { stage: "encoder.1.self_attention.q" }).stage, "encoder.1.feed_forward.activated");
-  assert.equal(target(feedForward, { stage: "decoder.1.self_attention.q" }).stage, "encoder.0.feed_forward.activated");
-});
-
-test("a text is cut where it may be", () => {
-  assert.deepEqual(lines("cross-attention", 58), ["cross-", "attention"]);
-  assert.deepEqual(lines("add & norm", 80), ["add & norm"]);
-  assert.deepEqual(lines("one two three", 50), ["one two", "three"]);
+  const stages = ["", "encoder.1.self_attention.q", "decoder.1.self_attention.q"].map((stage) => target(feedForward, { stage }).stage);
+  assert.deepEqual(stages, [0, 1, 0].map((layer) => `encoder.${layer}.feed_forward.activated`));
 });

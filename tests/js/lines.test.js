@@ -25,79 +25,56 @@ const strands = (element) => {
   const lines = element.querySelectorAll("line.strand").filter(({ style }) => style.opacity);
   return lines.map(({ attributes, style }) => [Number(attributes["stroke-width"]), Number(style.opacity)]);
 };
-const hits = (element, side) => element.querySelectorAll("rect.hit").filter((hit) => hit.dataset.side === side);
+const strengths = (element) => strands(element).map(([, strength]) => strength);
 const numbers = (element) => element.querySelectorAll("text.number").map(({ textContent }) => textContent);
+const hits = (element, side) => element.querySelectorAll("rect.hit").filter((hit) => hit.dataset.side === side);
 const happen = (element, type) => element.dispatchEvent(new Event(type, { bubbles: true }));
 
 beforeEach(() => move({ q: "", k: "" }));
 
-test("every weight that can be seen is a line, as thick and as strong as it is", () => {
-  assert.deepEqual(strands(drawn()), [[5, 0.9], [0.98, 0.096], [1.75, 0.25], [4.25, 0.75]]); // 0.004 is too little, the last 0 is masked
-});
-
-test("a line ends where its query and its key stand", () => {
+test("every weight that can be seen is a line from its query to its key, as thick and as strong as it is", () => {
   const element = drawn(), [first] = element.querySelectorAll("line.strand");
-  const label = (side, at) => element.querySelectorAll(`text.${side}`)[at].attributes;
-  assert.equal(first.attributes.y1, label("query", 0).y);
-  assert.equal(first.attributes.y2, label("key", 0).y);
+  assert.deepEqual(strands(element), [[5, 0.9], [0.98, 0.096], [1.75, 0.25], [4.25, 0.75]]); // 0.004 is too little, the last 0 is masked
+  const label = (side) => element.querySelectorAll(`text.${side}`)[0].attributes;
+  assert.deepEqual([first.attributes.y1, first.attributes.y2], [label("query").y, label("key").y]);
   assert.ok(Number(first.attributes.x1) < Number(first.attributes.x2));
 });
 
-test("only a right place that there is has a guide", () => {
-  assert.equal(drawn().querySelectorAll("line.guide").length, 2); // one, and one in the legend
-  assert.equal(drawn({ alignment: null }).querySelectorAll("line.guide").length, 0);
-  assert.equal(drawn({ alignment: [7, null] }).querySelectorAll("line.guide").length, 0);
+test("only a right place that there is has a guide, and one in the legend", () => {
+  const guides = (more) => drawn(more).querySelectorAll("line.guide").length;
+  assert.deepEqual([guides(), guides({ alignment: null }), guides({ alignment: [7, null] })], [2, 0, 0]);
 });
 
-test("the query under the pointer stands out with its weights, and lets go again", () => {
-  const element = drawn();
-  happen(hits(element, "query")[1], "pointerover");
-  assert.deepEqual(strands(element).map(([, strength]) => strength), [0.03, 0.03, 0.3 + 0.7 * 0.25, 0.3 + 0.7 * 0.75]);
-  assert.deepEqual(numbers(element), ["0.25", "0.75", "masked"]);
-  const on = (side) => element.querySelectorAll(`text.${side}`).map((text) => text.classList.contains("on"));
-  assert.deepEqual([on("query"), on("key")], [[false, true], [true, true, false]]);
-  happen(element.querySelector("svg"), "pointerleave");
-  assert.deepEqual(strands(element), strands(drawn()));
-  assert.deepEqual(numbers(element), ["", "", ""]);
-});
-
-test("a key under the pointer lets its column stand out, unless a row is pinned", () => {
+test("the query under the pointer stands out with its weights, and lets go again; a key with its column, unless a row is pinned", () => {
   const element = drawn(), pinned = drawn({ row: 0, column: 0 });
-  happen(hits(element, "key")[1], "pointerover");
-  assert.deepEqual(strands(element).map(([, strength]) => strength), [0.03, 0.3 + 0.7 * 0.096, 0.03, 0.3 + 0.7 * 0.75]);
-  happen(hits(pinned, "key")[1], "pointerover");
-  assert.deepEqual(strands(pinned).map(([, strength]) => strength), [0.3 + 0.7 * 0.9, 0.3 + 0.7 * 0.096, 0.03, 0.03]);
-  assert.deepEqual(pinned.querySelectorAll("line.pinned").length, 1);
+  const on = (side) => element.querySelectorAll(`text.${side}`).map((text) => text.classList.contains("on"));
+  happen(hits(element, "query")[1], "pointerover");
+  assert.deepEqual(strengths(element), [0.03, 0.03, 0.3 + 0.7 * 0.25, 0.3 + 0.7 * 0.75]);
+  assert.deepEqual([numbers(element), on("query"), on("key")], [["0.25", "0.75", "masked"], [false, true], [true, true, false]]);
+  happen(element.querySelector("svg"), "pointerleave");
+  assert.deepEqual([strands(element), numbers(element)], [strands(drawn()), ["", "", ""]]);
+  for (const one of [element, pinned]) happen(hits(one, "key")[1], "pointerover");
+  assert.deepEqual(strengths(element), [0.03, 0.3 + 0.7 * 0.096, 0.03, 0.3 + 0.7 * 0.75]);
+  assert.deepEqual(strengths(pinned), [0.3 + 0.7 * 0.9, 0.3 + 0.7 * 0.096, 0.03, 0.03]);
+  assert.equal(pinned.querySelectorAll("line.pinned").length, 1);
 });
 
-test("a click on a query pins its row, another lets go of it", () => {
-  const element = drawn();
-  happen(hits(element, "query")[1], "click");
-  assert.deepEqual([cursor.q, cursor.k], ["1", ""]);
-  happen(hits(element, "query")[1], "click");
-  assert.deepEqual([cursor.q, cursor.k], ["", ""]);
-});
-
-test("a click on a key pins the cell of the pinned row, else of the row that attends to it most", () => {
-  const element = drawn();
-  happen(hits(element, "key")[1], "click");
-  assert.deepEqual([cursor.q, cursor.k], ["1", "1"]);
-  happen(hits(drawn({ row: 0 }), "key")[1], "click");
-  assert.deepEqual([cursor.q, cursor.k], ["0", "1"]);
-  happen(hits(drawn({ row: 0 }), "key")[1], "click");
+test("a click pins a query's row, or a key's cell in the pinned row, else in the row that attends to it most; another lets go", () => {
+  const element = drawn(), pinned = () => drawn({ row: 0 });
+  for (const [place, side, wanted] of [
+    [element, "query", ["1", ""]], [element, "query", ["", ""]], [element, "key", ["1", "1"]], [pinned(), "key", ["0", "1"]], [pinned(), "key", ["0", ""]],
+  ]) {
+    happen(hits(place, side)[1], "click");
+    assert.deepEqual([cursor.q, cursor.k], wanted);
+  }
+  happen(drawn().querySelector("svg"), "click"); // beside all tokens
   assert.deepEqual([cursor.q, cursor.k], ["0", ""]);
 });
 
-test("a click beside all tokens does nothing", () => {
-  move({ q: "1", k: "0" });
-  happen(drawn().querySelector("svg"), "click");
-  assert.deepEqual([cursor.q, cursor.k], ["1", "0"]);
-});
-
-test("of many tokens only as many are named as have room", () => {
+test("of many tokens only as many are named as have room, and pointing finds every one", () => {
   const many = Array.from({ length: 90 }, (_, at) => `token ${at}`), weights = many.map(() => many.map(() => 0.01));
   const element = drawn({ rows: many, columns: many, weights, mask: weights.map((row) => row.map(() => 1)), alignment: null });
   const named = element.querySelectorAll("text.query").filter(({ textContent }) => textContent);
   assert.ok(named.length >= 30 && named.length <= 45, `${named.length} of 90`);
-  assert.equal(element.querySelectorAll("rect.hit").length, 180); // pointing finds every one
+  assert.equal(element.querySelectorAll("rect.hit").length, 180);
 });

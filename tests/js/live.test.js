@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { openPage, streams } from "./page.js";
 
 const document = openPage("?lang=en");
-const { change, cursor, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
+const { change, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
 const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, statusKey, taken, toldStep } = live;
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
@@ -14,24 +14,14 @@ change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
 const all = (update, run = nothing("a")) => taken(run, { id: "a", ...update });
 
-test("the first update is the whole run", () => {
-  const run = all({ version: 4, from: 0, status: "training", step: 2, rows: rows(1, 2) });
-  assert.deepEqual([run.version, run.status, run.rows], [4, "training", rows(1, 2)]);
-});
-
-test("later ones grow it", () => {
-  const first = all({ version: 4, from: 0, rows: rows(1, 2) });
-  const run = all({ version: 6, from: 2, rows: rows(3, 4, 5) }, first);
-  assert.deepEqual(run.rows, rows(1, 2, 3, 4, 5));
-  assert.deepEqual(first.rows, rows(1, 2)); // nothing is changed under anybody's hands
-});
-
-test("rows that come again are not there twice", () => {
-  const run = all({ from: 0, rows: rows(1, 2, 3, 4) });
-  assert.deepEqual(all({ from: 2, rows: rows(3, 4, 5) }, run).rows, rows(1, 2, 3, 4, 5));
-  assert.deepEqual(all({ from: 1, rows: rows(2, 3) }, run).rows, rows(1, 2, 3, 4));
-  assert.deepEqual(all({ from: 4, rows: rows() }, run).rows, rows(1, 2, 3, 4));
-  assert.deepEqual(all({ from: 4 }, run).rows, rows(1, 2, 3, 4));
+test("updates grow a run, rows that come again are not there twice, and what an update doesn't say stays", () => {
+  const first = all({ version: 4, from: 0, status: "training", rows: rows(1, 2), eta: 5, validations: { step: [1] }, replay: [0, 1] });
+  const run = all({ version: 6, from: 2, step: 5, rows: rows(3, 4, 5), replay: [0, 1, 2] }, first);
+  assert.deepEqual([run.rows, run.version, run.status, run.step, run.eta, "from" in run], [rows(1, 2, 3, 4, 5), 6, "training", 5, 5, false]);
+  assert.deepEqual([run.validations, run.replay], [{ step: [1] }, [0, 1, 2]]);
+  assert.deepEqual(first.rows, rows(1, 2)); // an update changes no run that is shown already
+  for (const again of [{ from: 1, rows: rows(2, 3) }, { from: 5, rows: rows() }, { from: 5 }]) assert.deepEqual(all(again, run).rows, run.rows);
+  assert.deepEqual(all({ from: 0, rows: rows(1) }, run).rows, rows(1)); // it began anew
 });
 
 test("however a stream is cut and asked again, the curve is the one that was sent", () => {
@@ -48,43 +38,20 @@ test("however a stream is cut and asked again, the curve is the one that was sen
   }
 });
 
-test("a run that begins anew replaces what was there", () => {
-  const run = all({ from: 0, rows: rows(1, 2, 3) });
-  assert.deepEqual(all({ from: 0, rows: rows(1) }, run).rows, rows(1));
-});
-
-test("what an update doesn't say stays, and of its frame nothing is kept", () => {
-  const run = all({ from: 1, step: 3 }, all({ from: 0, rows: rows(1), eta: 5, device: "cpu" }));
-  assert.deepEqual([run.step, run.eta, run.device, "from" in run], [3, 5, "cpu", false]);
-});
-
-test("statuses are what the server says they are", () => {
-  change({ live: { ...nothing("a"), status: "training" } });
-  assert.deepEqual([isActive(), isResumable()], [true, false]);
-  change({ live: { ...nothing("a"), status: "stopped" } });
-  assert.deepEqual([isActive(), isResumable()], [false, true]);
-});
-
-test("a run is listened to once, and again when it was resumed", () => {
-  const told = [];
-  subscribe(["live"], () => told.push([page.live.id, page.live.status]));
+test("a run is listened to once, again when it was resumed, and another run is another stream", () => {
+  const events = [];
+  subscribe(["live"], () => events.push([page.live.id, page.live.status]));
   follow("b");
   follow("b");
-  assert.equal(streams.length, 1);
-  assert.equal(streams[0].url.searchParams.get("since"), "0");
+  assert.deepEqual([streams.length, streams[0].url.searchParams.get("since")], [1, "0"]);
   streams[0].say({ id: "b", version: 3, from: 0, status: "training", rows: rows(1) });
   follow("b");
   assert.equal(streams.length, 1);
   streams[0].say({ id: "b", version: 8, from: 1, status: "stopped", rows: rows(2) });
   assert.equal(streams[0].readyState, 2); // nothing more comes
   follow("b");
-  assert.equal(streams.length, 2);
-  assert.equal(streams[1].url.searchParams.get("since"), "8");
-  assert.deepEqual(page.live.rows, rows(1, 2));
-  assert.deepEqual(told, [["b", ""], ["b", "training"], ["b", "stopped"]]);
-});
-
-test("another run is another stream, and the old one says nothing more", () => {
+  assert.deepEqual([streams.length, streams[1].url.searchParams.get("since"), page.live.rows], [2, "8", rows(1, 2)]);
+  assert.deepEqual(events, [["b", ""], ["b", "training"], ["b", "stopped"]]);
   follow("c");
   const [old, now] = streams.slice(-2);
   assert.equal(old.readyState, 2);
@@ -94,7 +61,7 @@ test("another run is another stream, and the old one says nothing more", () => {
   assert.equal(page.live.status, "gone");
 });
 
-test("while nobody looks nothing is asked for", () => {
+test("while the page is hidden nothing is asked for", () => {
   follow("d");
   const before = streams.length;
   document.hidden = true;
@@ -120,75 +87,57 @@ test("after the computer slept a run is listened to anew, from where it was", ()
   assert.equal(streams.length, before + 1); // of what is over nothing more comes
 });
 
-test("what comes whole stays as it is while there is no other", () => {
-  const first = all({ version: 4, from: 0, rows: rows(1), validations: { step: [1] }, replay: [0, 1] });
-  const run = all({ version: 5, from: 1, rows: rows(2), replay: [0, 1, 2] }, first);
-  assert.deepEqual([run.validations, run.replay], [{ step: [1] }, [0, 1, 2]]);
-});
-
 test("no number is ahead of the picture it stands beside", () => {
-  const live = { ...nothing("a"), rows: rows(1, 2, 3, 4) };
-  const seen = () => [newest("loss"), shownStep()];
-  change({ live, frame: { run: "a", step: 3 } });
-  assert.deepEqual(seen(), [7, 3]);
-  change({ frame: { run: "a", step: 1 } });
-  assert.deepEqual(seen(), [9, 1]);
-  change({ frame: { run: "b", step: 1 } }); // pictures of another run say nothing about this one
-  assert.deepEqual(seen(), [6, Infinity]);
-  move({ step: 2 });
-  assert.deepEqual(seen(), [8, 2]);
-  move({ step: "" });
-  assert.equal(cursor.step, "");
-  change({ live: nothing("a") });
-  assert.deepEqual(seen(), [undefined, Infinity]);
+  const at = (fields, step = "") => {
+    change({ live: { ...nothing("a"), rows: rows(1, 2, 3, 4) }, ...fields });
+    move({ step });
+    return [newest("loss"), shownStep()];
+  };
+  assert.deepEqual(at({ frame: { run: "a", step: 3 } }), [7, 3]);
+  assert.deepEqual(at({ frame: { run: "a", step: 1 } }), [9, 1]);
+  assert.deepEqual(at({ frame: { run: "b", step: 1 } }), [6, Infinity]); // pictures of another run say nothing about this one
+  assert.deepEqual(at({}, 2), [8, 2]);
+  assert.deepEqual(at({ live: nothing("a") }), [undefined, Infinity]);
 });
 
 test("every text names the step of the picture, also for the moment between the end and the last picture", () => {
-  const at = (status, step, frame) => {
+  for (const [wanted, status, step, frame, replay = ""] of [
+    [[true, true, 40], "training", 60, { step: 40, isLast: false }],
+    [[true, true, 80], "done", 90, { step: 80, isLast: false }],
+    [[false, false, 90], "done", 90, { step: 90, isLast: true }],
+    [[false, false, 80], "stopped", 90, { step: 80, isLast: true }], // no newer picture was made, and none is waited for
+    [[false, true, 64], "training", 60, { step: 64, isLast: false }], // the picture was here before the stream
+    [[false, true, 60], "training", 60, { run: "b", step: 80, isLast: true }],
+    [[false, false, 3], "done", 90, { step: 80, isLast: false }, 3], // the replay is open
+  ]) {
+    move({ step: replay });
     change({ live: { ...nothing("a"), status, step }, frame: { run: "a", ...frame } });
-    return [isBehind(), isGrowing(), toldStep()];
-  };
-  assert.deepEqual(at("training", 60, { step: 40, isLast: false }), [true, true, 40]);
-  assert.deepEqual(at("done", 90, { step: 80, isLast: false }), [true, true, 80]);
-  assert.deepEqual(at("done", 90, { step: 90, isLast: true }), [false, false, 90]);
-  assert.deepEqual(at("stopped", 90, { step: 80, isLast: true }), [false, false, 80]); // no newer picture was made: nobody waits for one
-  assert.deepEqual(at("training", 60, { step: 64, isLast: false }), [false, true, 64]); // the picture was here before the stream
-  assert.deepEqual(at("training", 60, { run: "b", step: 80, isLast: true }), [false, true, 60]);
-  move({ step: 3 });
-  assert.deepEqual(at("done", 90, { step: 80, isLast: false }), [false, false, 3]); // somebody looks at the replay
+    assert.deepEqual([isBehind(), isGrowing(), toldStep()], wanted, JSON.stringify([status, step, frame]));
+  }
   move({ step: "" });
 });
 
-test("a run that has just been made is too early to look at, one that has failed is not", () => {
-  const refusal = { key: "runs.nothing_yet" };
-  const at = (status) => {
-    change({ live: { ...nothing("a"), status } });
-    return isTooEarly(refusal);
+test("what a status means: active, resumable, too early to look at, waiting for memory", () => {
+  const at = (status, act, more) => {
+    change({ live: { ...nothing("a"), status, ...more } });
+    return act();
   };
-  assert.deepEqual(["", "queued", "training", "done"].map(at), [true, true, true, false]);
-  change({ live: { ...nothing("a"), status: "queued" } });
-  assert.equal(isTooEarly({ key: "runs.too_long" }), false);
-  assert.equal(isTooEarly({ step: 3 }), false);
+  assert.deepEqual(["training", "stopped"].map((status) => at(status, () => [isActive(), isResumable()])), [[true, false], [false, true]]);
+  const early = (status) => at(status, () => isTooEarly({ key: "runs.nothing_yet" }));
+  assert.deepEqual(["", "queued", "training", "done"].map(early), [true, true, true, false]);
+  for (const other of [{ key: "runs.too_long" }, { step: 3 }]) assert.equal(at("queued", () => isTooEarly(other)), false);
+  assert.equal(at("queued", () => statusKey("queued"), { place: 2 }), "status_queued");
+  assert.equal(at("queued", () => statusKey("queued"), { place: 0 }), "status_preparing");
+  assert.equal(statusKey("paused"), "status_paused");
 });
 
 test("the head that a run was shown with while it trained is not kept beyond its end; one that was found then is", () => {
-  move({ run: "learner" });
-  const is = (status) => change({ live: { ...nothing("learner"), status } });
-  is("training");
-  change({ held: { run: "learner", head: "cross.1.2", early: true } });
-  assert.equal(heldHead(), "cross.1.2");
-  is("done");
-  assert.equal(heldHead(), "");
-  change({ held: { run: "learner", head: "cross.2.4", early: false } });
-  assert.equal(heldHead(), "cross.2.4");
-  move({ run: "another" });
-  assert.equal(heldHead(), "");
-});
-
-test("only who waits for memory is told a place in the queue", () => {
-  change({ live: { ...nothing("a"), status: "queued", place: 2 } });
-  assert.equal(statusKey("queued"), "status_queued");
-  change({ live: { ...nothing("a"), status: "queued", place: 0 } });
-  assert.equal(statusKey("queued"), "status_preparing");
-  assert.equal(statusKey("paused"), "status_paused");
+  const at = (run, status, held) => {
+    move({ run });
+    change({ live: { ...nothing(run), status }, ...held });
+    return heldHead();
+  };
+  const early = { held: { run: "learner", head: "cross.1.2", early: true } }, late = { held: { run: "learner", head: "cross.2.4", early: false } };
+  assert.deepEqual([at("learner", "training", early), at("learner", "done"), at("learner", "done", late), at("another", "done")],
+    ["cross.1.2", "", "cross.2.4", ""]);
 });

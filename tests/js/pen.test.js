@@ -12,42 +12,32 @@ const pixels = { x: (value) => 10 * value, y: (value) => 100 - 10 * value };
 const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(([, act, x, y]) => [act, Number(x), Number(y)]);
 const drawn = (xs, ys, count) => points(new Path(pixels).upTo(xs, ys, count));
 
-test("a line leads through the points that have come, and no others", () => {
-  assert.deepEqual(drawn([1, 2, 3], [3, 1, 2], 3), [["M", 10, 70], ["L", 20, 90], ["L", 30, 80]]);
-  assert.deepEqual(drawn([1, 2, 3], [3, 1, 2], 2), [["M", 10, 70], ["L", 20, 90]]);
-  assert.deepEqual(drawn([], [], 0), []);
-});
-
-test("on its way it is between two of them", () => {
-  assert.deepEqual(drawn([1, 2, 3], [3, 1, 2], 1.5), [["M", 10, 70], ["L", 15, 80]]);
-  assert.deepEqual(drawn([1], [3], 1.9), [["M", 10, 70]]); // nothing has come that it could lead to
-});
-
-test("what is not a number is a gap", () => {
-  assert.deepEqual(drawn([1, 2, 3, 4], [3, null, 2, 1], 4), [["M", 10, 70], ["M", 30, 80], ["L", 40, 90]]);
-  assert.deepEqual(drawn([1, 2], [3, null], 1.5), [["M", 10, 70]]);
-});
-
-test("drawn piece by piece it is the line that is drawn at once", () => {
+test("a line leads through the points that have come, on its way between two of them; what is not a number is a gap", () => {
+  for (const [wanted, ...given] of [
+    [[["M", 10, 70], ["L", 20, 90], ["L", 30, 80]], [1, 2, 3], [3, 1, 2], 3], [[["M", 10, 70], ["L", 20, 90]], [1, 2, 3], [3, 1, 2], 2],
+    [[["M", 10, 70], ["L", 15, 80]], [1, 2, 3], [3, 1, 2], 1.5], [[["M", 10, 70]], [1], [3], 1.9], [[], [], [], 0],
+    [[["M", 10, 70], ["M", 30, 80], ["L", 40, 90]], [1, 2, 3, 4], [3, null, 2, 1], 4], [[["M", 10, 70]], [1, 2], [3, null], 1.5],
+  ]) assert.deepEqual(drawn(...given), wanted, JSON.stringify(given));
   const xs = Array.from({ length: 200 }, (_, at) => at / 8), ys = xs.map((x) => Math.sin(9 * x)), path = new Path(pixels);
   for (let count = 0; count < 200; count += 0.7) path.upTo(xs, ys, count);
   const last = path.upTo(xs, ys, 200);
-  assert.equal(last, new Path(pixels).upTo(xs, ys, 200));
+  assert.equal(last, new Path(pixels).upTo(xs, ys, 200)); // piece by piece it is the line that is drawn at once
   assert.equal(points(last).length, 200);
 });
 
 test("of a hundred thousand points those that share a column are few, and the extremes among them", () => {
   const count = 100_000, xs = Array.from({ length: count }, (_, at) => (40 * at) / count), ys = xs.map((_, at) => (at === 77_777 ? 9 : at % 5));
-  const found = drawn(xs, ys, count);
-  assert.ok(found.length <= 4 * 2 * 400 + 4, `${found.length} points`);
-  assert.equal(Math.min(...found.map(([, , y]) => y)), 10); // the peak at 9
-  assert.deepEqual(found.at(-1), ["L", Number((10 * xs.at(-1)).toFixed(2)), 60]);
+  const few = drawn(xs, ys, count);
+  assert.ok(few.length <= 4 * 2 * 400 + 4, `${few.length} points`);
+  assert.equal(Math.min(...few.map(([, , y]) => y)), 10); // the peak at 9
+  assert.deepEqual(few.at(-1), ["L", Number((10 * xs.at(-1)).toFixed(2)), 60]);
 });
 
-test("a line is behind its newest point for its trail and not longer; with reduced motion never", () => {
+test("a line is behind its newest point for its trail and not longer; with reduced motion never; a late drawing puts off no other", () => {
   const way = { from: 4, to: 10, since: 1000, trail: 150 };
   assert.deepEqual([900, 1000, 1050, 1075, 1150, 9999].map((now) => reached(way, now)), [4, 4, 6, 7, 10, 10]);
   assert.equal(reached({ ...way, trail: 0 }, 1000), 10);
+  assert.deepEqual([onBeat(1050, 1000), onBeat(1089, 1000), onBeat(1500, 1000)], [1045, 1045, 1500]);
 });
 
 test("while points come, however unevenly, a line never stands still between two of them, and after a pause it is not late for ever", () => {
@@ -67,24 +57,17 @@ test("while points come, however unevenly, a line never stands still between two
   assert.ok(trail <= 150, `${trail} ms`);
 });
 
-test("a drawing that came late puts off no other, and after a rest the beat begins anew", () => {
-  assert.deepEqual([onBeat(1050, 1000), onBeat(1089, 1000), onBeat(1500, 1000)], [1045, 1045, 1500]);
-});
-
 const figure = (ys, more = {}) => ({
   data: [{ x: ys.map((_, at) => at), y: ys }],
   layout: { xaxis: { autorange: false, range: [0, 90] }, yaxis: { autorange: true, rangemode: "tozero" }, datarevision: ys.length, ...more },
 });
 
 test("axes are drawn anew when a value outgrows them, when they are another run's, and else not", () => {
-  const axes = axesOf(figure([3, 2]));
+  const axes = axesOf(figure([3, 2])), fixed = { yaxis: { autorange: false, range: [0, 1] } };
   assert.equal(axesOf(figure([3, 2, 1, null, 2.5])), axes);
-  assert.notEqual(axesOf(figure([3, 2, 4])), axes);
-  assert.notEqual(axesOf(figure([3, 2, -1])), axes);
-  assert.notEqual(axesOf(figure([3])), axes); // Plotly leaves more room around a single value
-  assert.notEqual(axesOf(figure([3, 2], { uirevision: "another" })), axes);
-  assert.notEqual(axesOf(figure([3, 2], { shapes: [{ x0: 4 }] })), axes); // the replay's step
-  const fixed = { yaxis: { autorange: false, range: [0, 1] } };
+  for (const [ys, more] of [[[3, 2, 4]], [[3, 2, -1]], [[3]], [[3, 2], { uirevision: "another" }], [[3, 2], { shapes: [{ x0: 4 }] }]]) {
+    assert.notEqual(axesOf(figure(ys, more)), axes, JSON.stringify([ys, more])); // around a single value Plotly leaves more room
+  }
   assert.equal(axesOf(figure([0.2, 0.9], fixed)), axesOf(figure([0.2], fixed)));
 });
 

@@ -22,7 +22,7 @@ change({ boot: { words: {}, knobs: [], defaults: {} } });
 const ROOM = { code: "K7QFM", teacher: false, here: 1, followers: 1, cursor: {}, members: [], number: 1, name: "" };
 const there = (fields) => ({ run: "a", text: "", tab: "training", layer: "", head: "", ...fields });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
-const told = (action) => sent.filter(([name]) => name === action).map(([, values]) => values);
+const posted = (action) => sent.filter(([name]) => name === action).map(([, values]) => values);
 
 async function enter(room) {
   answers = { join: { room: { ...ROOM, ...room }, ticket: "t" } };
@@ -36,35 +36,32 @@ beforeEach(() => {
   streams.length = sent.length = 0;
 });
 
-test("whoever joins looks where the teacher looks, in one step that Back doesn't return from", async () => {
+test("joining shows where the teacher looks, in one step that Back doesn't return from; news of others change nothing", async () => {
   const before = globalThis.history.entries.length;
   await enter({ cursor: there({ tab: "map", layer: "2", head: "3" }) });
   assert.deepEqual([cursor.tab, cursor.layer, cursor.head], ["map", "2", "3"]);
   assert.equal(globalThis.history.entries.length, before);
   assert.equal(streams.at(-1).url.searchParams.get("ticket"), "t");
-});
-
-test("what the teacher shows next is seen, and news of others changes nothing", async () => {
-  await enter({ cursor: there({ tab: "map" }) });
   streams[0].say({ ...ROOM, cursor: there({ tab: "masks" }) });
   assert.equal(cursor.tab, "masks");
-  move({ tab: "map" }); // by itself: nobody touched anything
+  move({ tab: "map" }); // by itself, without a click
   streams[0].say({ ...ROOM, here: 2, cursor: there({ tab: "masks" }) });
-  assert.equal(cursor.tab, "map");
-  assert.ok(isFollowing());
+  assert.deepEqual([cursor.tab, isFollowing()], ["map", true]);
 });
 
-test("who moves something has let go, and comes back to where the teacher is by then", async () => {
-  await enter({ cursor: there({ tab: "map" }) });
+test("a member who moves something has let go, and comes back to where the teacher is by then; own answers and the language are no move", async () => {
+  await enter({ cursor: there({ tab: "map", guess: "no", lang: "zh" }) });
   navigator.userActivation.isActive = true;
+  move({ guess: "yes" });
+  assert.deepEqual([isFollowing(), cursor.guess, cursor.lang], [true, "yes", "en"]);
   move({ head: "5" });
   assert.ok(!isFollowing());
-  assert.deepEqual(told("follow"), [{ code: "K7QFM", following: false }]);
+  assert.deepEqual(posted("follow"), [{ code: "K7QFM", following: false }]);
   streams[0].say({ ...ROOM, cursor: there({ tab: "masks" }) });
   assert.deepEqual([cursor.tab, cursor.head], ["map", "5"]);
   explore(false);
   assert.deepEqual([cursor.tab, cursor.head], ["masks", ""]);
-  assert.equal(told("follow").at(-1).following, true);
+  assert.equal(posted("follow").at(-1).following, true);
 });
 
 test("a run that opens because one asked for it has let go, also when the answer comes long after the click", async () => {
@@ -74,14 +71,6 @@ test("a run that opens because one asked for it has let go, also when the answer
   assert.ok(!isFollowing());
   streams[0].say({ ...ROOM, here: 2, cursor: there({ tab: "masks" }) });
   assert.deepEqual([cursor.run, cursor.tab], ["mine", "map"]);
-});
-
-test("one's own answers and language are neither moved nor a reason to let go", async () => {
-  await enter({ cursor: there({ guess: "no", lang: "zh" }) });
-  navigator.userActivation.isActive = true;
-  move({ guess: "yes" });
-  assert.ok(isFollowing());
-  assert.deepEqual([cursor.guess, cursor.lang], ["yes", "en"]);
 });
 
 test("a teacher's newest place is sent once, and nothing personal of it", async () => {
@@ -94,7 +83,7 @@ test("a teacher's newest place is sent once, and nothing personal of it", async 
   assert.deepEqual(sent, []);
   mock.timers.tick(1);
   await settled();
-  assert.deepEqual(told("cursor"), [{ code: "K7QFM", cursor: there({ head: "3" }) }]);
+  assert.deepEqual(posted("cursor"), [{ code: "K7QFM", cursor: there({ head: "3" }) }]);
 });
 
 test("a teacher whose line was cut shows again where they are; one who comes back from a reload does not", async () => {
@@ -104,26 +93,19 @@ test("a teacher whose line was cut shows again where they are; one who comes bac
   sent.length = 0;
   streams[0].onopen();
   mock.timers.tick(100);
-  assert.deepEqual(told("cursor"), []);
+  assert.deepEqual(posted("cursor"), []);
   streams[0].onopen(); // the browser's own second try
   mock.timers.tick(100);
-  assert.equal(told("cursor").length, 1);
+  assert.equal(posted("cursor").length, 1);
 });
 
-test("a room that is over is forgotten", async () => {
-  await enter({});
-  assert.ok(localStorage.getItem("playground-room"));
-  streams[0].listeners.gone();
-  assert.equal(page.room, null);
-  assert.equal(localStorage.getItem("playground-room"), null);
-  assert.equal(streams[0].readyState, 2);
-});
-
-test("why a room is over is told: it ended, or its file was damaged", async () => {
+test("a room that is over is forgotten, and why is shown: it ended, or its file was damaged", async () => {
   for (const [key, text] of [["rooms.not_in", "room_over"], ["rooms.damaged", "The file was damaged."]]) {
     await enter({});
+    assert.ok(localStorage.getItem("playground-room"));
     answers = { room: { error: "The file was damaged.", key } };
     streams.at(-1).listeners.gone();
+    assert.deepEqual([page.room, localStorage.getItem("playground-room"), streams.at(-1).readyState], [null, null, 2]);
     await settled();
     assert.equal(globalThis.document.querySelectorAll(".pg-notice").at(-1).dataset.text, text);
   }

@@ -75,12 +75,9 @@ test("tabs that Gradio makes before the frame wait for it, so that no page is le
   for (const line of [buttons["pg-place-train"], buttons["pg-tab-course"]]) line.click(); // as before
 });
 
-test("the link's tab is opened, and its place", async () => {
+test("the link's tab is opened, and its place; what Gradio opens by itself, early or late, changes nothing", async () => {
   await openTab();
   assert.deepEqual([clicks, document.body.dataset.place], [["pg-place-lessons", "pg-tab-labs"], "lessons"]);
-});
-
-test("what Gradio opens by itself, early or late, is nobody's choice", async () => {
   buttons["pg-tab-course"].click();
   document.dispatchEvent({ type: "click", isTrusted: false, target: buttons["pg-tab-course"] });
   watch([{ target: buttons["pg-tab-course"] }, { target: buttons["pg-tab-labs"] }]);
@@ -99,13 +96,10 @@ test("a click on a tab moves the cursor, one on a place opens what was open ther
   assert.deepEqual([cursor.tab, open("pg-place-inside")], ["masks", true]);
 });
 
-test("where the cursor goes, the tabs follow", async () => {
+test("where the cursor goes, the tabs follow; arrows go from tab to tab, and round at the end", async () => {
   move({ tab: "data" });
   await settled();
   assert.deepEqual([open("pg-place-train"), open("pg-tab-data"), document.body.dataset.place], [true, true, "train"]);
-});
-
-test("arrows go from tab to tab, and round at the end", async () => {
   document.dispatchEvent({ type: "keydown", key: "ArrowRight", target: buttons["pg-tab-data"], preventDefault() {} });
   await settled();
   assert.deepEqual([cursor.tab, open("pg-tab-training")], ["training", true]);

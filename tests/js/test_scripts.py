@@ -1,7 +1,7 @@
 """The page's scripts by their own tools: unit tests in Node, ESLint, and TypeScript's checker with the types of the blocks.
 
-Node alone runs the unit tests, `npm ci` brings the other two; what is not there is skipped, and says so. A new test of a script is a file
-`<script>.test.js` beside this one, see page.js.
+Node alone runs the unit tests, `npm ci` brings the other two; what is not there is skipped, and says so. A new test of a script that
+computes is a table in functions.test.js; one that draws or listens has a `<script>.test.js`, see page.js.
 """
 
 from __future__ import annotations
@@ -26,28 +26,22 @@ needs_tools = pytest.mark.skipif(
 
 def said(*command: str | Path, at: Path = ROOT) -> tuple[int, str]:
     """(exit code, what was written) of a command."""
-    done = subprocess.run([str(part) for part in command], cwd=at, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([str(part) for part in command], cwd=at, capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout + done.stderr
 
 
 @needs_node
-@pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
-def test_unit(file):
-    if "eslint" in file.read_text(encoding="utf-8") and not (TOOLS / "eslint").exists():
-        pytest.skip("ESLint is not installed: run npm ci")
-    code, text = said("node", "--test", file)
+def test_units():
+    eslint = (TOOLS / "eslint").exists()
+    code, text = said("node", "--test", *(file for file in UNITS if eslint or "eslint" not in file.read_text(encoding="utf-8")))
     assert code == 0, text
 
 
 @needs_tools
-def test_the_linter_finds_nothing():
-    code, text = said(TOOLS / "eslint", ".")
-    assert code == 0, text
-
-
-@needs_tools
-def test_the_type_checker_finds_nothing():
-    code, text = said(TOOLS / "tsc")
+@pytest.mark.parametrize("tool", ["eslint .", "tsc"])
+def test_the_linter_and_the_type_checker_find_nothing(tool):
+    program, *words = tool.split()
+    code, text = said(TOOLS / program, *words)
     assert code == 0, text
 
 

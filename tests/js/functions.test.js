@@ -1,0 +1,223 @@
+// Scripts that compute: tables of what goes in and what comes out.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openPage } from "./page.js";
+
+openPage("?lang=en&run=a");
+Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
+const from = (name) => import(`../../playground/ui/static/${name}.js`);
+const { change, move } = await from("store");
+const { isOnlyHere, onNetwork, shareLink } = await from("dialogs");
+const { nearest } = await from("knobs");
+const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
+const statuses = { working: [], resumable: [], over: [] };
+change({ boot: { words: {}, statuses, knobs: [], defaults: {}, live: [], bounds, host: "", glossary: { terms: [], not: [] }, course: [] }, knobs: {} });
+globalThis.location.origin = "http://page";
+change({ card: { id: "a", settings: {}, examples: [["vcuz", "zucv"]] } });
+const links = [shareLink()];
+move({ text: "playground" });
+links.push(shareLink());
+// The rest is imported now: what draws would listen.
+const { csvOf, tableOf } = await from("csv");
+const { fillCurve } = await from("curves");
+const { nearest: nearestGrid, place, whole } = await from("frozen_server");
+const { moved, KEYS: gridKeys } = await from("gridkeys");
+const { HELP } = await from("help_keys");
+const { neighbour, KEYS: groupKeys } = await from("keyboard");
+const { ACTS: pageKeys } = await from("page_keys");
+const { enlarged, ACTS: presentKeys } = await from("present");
+const { repainted } = await from("repaint");
+const { KEYS: roomKeys } = await from("room_chip");
+const { partInSight } = await from("space_frame");
+const { hidden } = await from("strips");
+const { judged } = await from("tour");
+
+/** A test of a function by rows of what it gives and what it is given. */
+const table = (title, act, rows) => test(title, () => {
+  for (const [wanted, ...given] of rows) assert.deepEqual(act(...given), wanted, JSON.stringify(given));
+});
+
+table("a number is brought into its bounds and to the nearer step; what is no number is none", nearest, [
+  [8, "d_model", -5], [512, "d_model", 9999], [64, "d_model", 63], [56, "d_model", 59], [64, "d_model", 64], [null, "d_model", null],
+  [null, "d_model", NaN], [1e-5, "learning_rate", 0], [1, "learning_rate", 7], [0.0123, "learning_rate", 0.0123],
+]);
+
+// --- numbers as a table for a spreadsheet ---
+
+table("a file says what it is about, then its table; formulas are guarded, quotation marks doubled, a record is one line", csvOf, [
+  ['\ufeff"run","brisk-otter"\r\n"step",90\r\n\r\n"","a"\r\n"b",0.25\r\n', [["run", "brisk-otter"], ["step", 90]], { head: ["", "a"], rows: [["b", 0.25]] }],
+  [`\ufeff\r\n"'=1+1","'+a","'@b","'-c","''=d","'\uff1de","f"\r\n"a=b",-0.5\r\n`,
+    [], { head: ["=1+1", "+a", "@b", "-c", "'=d", "\uff1de", "f"], rows: [["a=b", -0.5]] }],
+  ['\ufeff"a""b","c d"\r\n\r\n\r\n', [['a"b', "c\nd"]], { head: [], rows: [] }],
+]);
+
+const grid = {
+  data: [{ type: "scatter", x: [1] }, { type: "heatmap", z: [[0.1234, null], [1, 0]] }],
+  layout: { meta: { rows: ["x", "y"], columns: ["a", "b"] } },
+};
+const twoLines = [{ name: "loss", x: [1, 2], y: [3, null] }, { name: "other", x: [1], y: [5], visible: "legendonly" }];
+
+table("a grid has the names of its rows and columns; curves have a row for each point of each line that is seen", tableOf, [
+  [{ head: ["", "a", "b"], rows: [["x", 0.1234, "masked"], ["y", 1, 0]] }, grid],
+  [{ head: ["csv_line", "step", "y"], rows: [["loss", 1, 3], ["loss", 2, null]] },
+    { data: twoLines, layout: { xaxis: { title: { text: "step" } }, yaxis: {} } }],
+]);
+
+// --- curves ---
+
+const trace = (x, y) => ({ type: "scatter", x: [], y: [], meta: { x, y } });
+const skeleton = () => ({
+  data: [trace("step", "loss"), trace("validation_step", "validation_loss"), trace("validation_step", "exact_match")],
+  layout: { height: 200, shapes: [{ type: "line" }, { type: "rect", x0: 3 }] },
+});
+const run = {
+  id: "abba", version: 7, rows: { step: [1, 2, 3], loss: [3, 2, 1] }, validations: { step: [2], loss: [2.5], exact_match: [0.25] },
+};
+
+test("training and validation fill traces of their own; a pinned line keeps its numbers, and the skeleton stays empty", () => {
+  const pinned = { type: "scatter", name: "pinned", x: [1, 2], y: [5, 4] }, empty = { ...skeleton(), data: [...skeleton().data, pinned] };
+  const { data, layout } = fillCurve(empty, run, "2");
+  assert.deepEqual(data.map(({ x, y }) => [x, y]), [[[1, 2, 3], [3, 2, 1]], [[2], [2.5]], [[2], [0.25]], [[1, 2], [5, 4]]]);
+  assert.deepEqual([layout.datarevision, layout.uirevision, layout.height], [7, "abba", 200]); // a zoom stays as long as the run
+  assert.deepEqual(empty, { ...skeleton(), data: [...skeleton().data, pinned] });
+  assert.deepEqual(fillCurve(skeleton(), { ...run, rows: {}, validations: {} }, "").data.map(({ x, y }) => [x, y]), [[[], []], [[], []], [[], []]]);
+});
+
+test("the first shape marks the step of the replay, and hides while the newest is shown; the axis is as long as the run", () => {
+  const at = (step) => fillCurve(skeleton(), run, step).layout.shapes, made = skeleton();
+  assert.deepEqual(at("2"), [{ type: "line", visible: true, x0: 2, x1: 2 }, { type: "rect", x0: 3 }]);
+  assert.deepEqual([at("")[0].visible, at("0")[0].visible], [false, true]); // before the first step is a place as well
+  assert.deepEqual(fillCurve({ data: [], layout: {} }, run, "2").layout.shapes, []);
+  const axis = (xaxis, steps) => fillCurve({ ...made, layout: { ...made.layout, xaxis } }, { ...run, steps }, "").layout.xaxis;
+  assert.deepEqual(axis({ autorange: false, range: [0, 90], nticks: 6 }, 40), { autorange: false, range: [0, 40], nticks: 6 });
+  assert.deepEqual(axis({ autorange: false, range: [0, 90] }, 0).range, [0, 90]); // nothing is known of the run yet
+  assert.deepEqual(axis({ autorange: true }, 40), { autorange: true });
+});
+
+test("what a fork has from its parent stands behind it, in grey; its own begins after that", () => {
+  const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past_color: "grey" }, line: { color: "teal", width: 2 } };
+  const { data } = fillCurve({ data: [loss], layout: {} }, run, "", { run: "a", step: 2, until: 2, name: "rapid-bee" });
+  assert.deepEqual(data.map(({ name, x, y, line, showlegend }) => [name, x, y, line, showlegend]), [
+    ["rapid-bee", [1, 2], [3, 2], { color: "grey", width: 2 }, false], ["loss", [3], [1], { color: "teal", width: 2 }, undefined],
+  ]);
+  const anew = fillCurve(skeleton(), run, "", { run: "a", step: 2, until: 0, name: "" });
+  assert.deepEqual(anew.data.map(({ x }) => x), [[], [], [], [1, 2, 3], [2], [2]]);
+});
+
+// --- links ---
+
+test("a link says the sentence that is shown, typed or not", () => {
+  assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en"]);
+});
+
+table("an address of this machine alone is known as such", isOnlyHere, [
+  ...["localhost:7860", "127.0.0.1:7860", "127.1.2.3", "0.0.0.0:80", "[::1]:7860"].map((host) => [true, `http://${host}/?run=a`]),
+  ...["192.168.1.7:7860", "example.org", "127.example.org", "somebody-playground.hf.space", "localhost.example"].map((host) => [false, `https://${host}/`]),
+]);
+
+table("and becomes one that its network can follow", onNetwork, [
+  ["http://192.168.1.7:7860/?run=a&text=ein+bier", "http://127.0.0.1:7860/?run=a&text=ein+bier", "192.168.1.7"],
+]);
+
+// --- where a frozen page finds an answer ---
+
+const steps = { fields: ["step"], values: [[""], ["1"], ["10"], ["40"]] };
+const heads = { fields: ["part", "layer", "head"], values: [["cross", "", ""], ["cross", "1", "1"], ["encoder", "", ""], ["encoder", "1", "1"]] };
+const widths = { fields: ["width", "height"], values: [["960", "900"], ["340", "840"]] };
+const head = (part, layer, head) => ({ part, layer, head });
+
+table("the nearest step and width, a head that there is, or another of the same part; no other sentence", (...asked) => place(...asked).at, [
+  [0, steps, { step: "" }], [2, steps, { step: "10" }], [2, steps, { step: "22" }], [3, steps, { step: "9999" }],
+  [0, widths, { width: "1180", height: "780" }], [0, widths, { width: "700", height: "780" }], [1, widths, { width: "360", height: "780" }],
+  [3, heads, head("encoder", "1", "1")], [2, heads, head("encoder", "9", "1")], [-1, heads, head("rollout", "", "")],
+  [-1, { fields: ["text"], values: [["abc"]] }, { text: "abd" }],
+]);
+
+table("a near step is as good as the one that was asked for, another head is not", (...asked) => place(...asked).isExact, [
+  [true, steps, { step: "22" }], [false, heads, head("encoder", "9", "1")],
+]);
+
+test("the grid that knows the pinned cell or the lab, else the one that knows all but it, else the general one", () => {
+  const text = (...values) => ({ fields: ["text"], values: values.map((value) => [value]) });
+  const cells = { axes: [text("abc"), { fields: ["q"], values: [["0"], ["1"]] }], refused: ["view", "step"], pins: [] };
+  const grids = [{ axes: [text("abc", "def"), steps], refused: ["view"], pins: ["q"] }, cells];
+  const asked = (fields) => nearestGrid(grids, { text: "abc", step: "", view: "matrix", q: "", ...fields }, { step: "", view: "matrix", q: "" });
+  assert.deepEqual(asked({ q: "1" }), { at: 1, found: [{ at: 0, isExact: true }, { at: 1, isExact: true }] });
+  for (const other of [{ q: "1", text: "def" }, { q: "1", step: "10" }, { view: "lines", q: "1" }]) assert.equal(asked(other).at, 0);
+
+  const lab = (...names) => ({ fields: ["lab"], values: names.map((name) => [name]) });
+  const guesses = { fields: ["guess", "sure"], values: [["", ""], ["more", ""], ["more", "75"]] };
+  const labs = [{ axes: [lab("", "order")], refused: [], pins: [] }, { axes: [lab("softmax"), guesses], refused: ["set"], pins: [] }];
+  const usual = { lab: "", guess: "", sure: "", set: "" }, at = (fields) => nearestGrid(labs, { ...usual, ...fields }, usual).at;
+  assert.deepEqual([{ guess: "more" }, { set: "size=3" }, { guess: "never heard of" }].map((more) => at({ lab: "softmax", ...more })), [1, 1, 1]);
+  assert.equal(at({ lab: "order" }), 0);
+});
+
+table("an answer has what it shares put in, also within what is shared", whole, [
+  [{ a: [{ c: [1, 2] }], b: null }, { a: [{ $: 1 }], b: null }, [[1, 2], { c: { $: 0 } }]],
+]);
+
+// --- the page by keyboard ---
+
+/** Two rows, of three and of two boxes, 10 px high and 20 wide. */
+const boxes = [[0, 0], [0, 20], [0, 40], [10, 0], [10, 20]].map(([top, left]) => (
+  { getBoundingClientRect: () => ({ top, left, right: left + 20, bottom: top + 10 }) }));
+
+table("left and right go round, home and end to the ends; up and down stay in the column", (at, key) => boxes.indexOf(neighbour(boxes, boxes[at], key)), [
+  [1, 0, "ArrowRight"], [0, 4, "ArrowRight"], [4, 0, "ArrowLeft"], [0, 3, "Home"], [4, 1, "End"],
+  [4, 1, "ArrowDown"], [4, 2, "ArrowDown"], [0, 3, "ArrowUp"], [0, 0, "ArrowUp"], [4, 4, "ArrowDown"],
+]);
+
+table("the frame of a grid stays in it, also when another sentence is shorter", moved, [
+  [[0, 0], [0, 0], [-1, 0], [3, 4]], [[1, 3], [1, 3], [0, 1], [3, 4]], [[2, 2], [1, 2], [1, 0], [3, 4]], [[2, 3], [8, 9], [0, 0], [3, 4]],
+]);
+
+table("a presented picture is one and a half times as large where there is room, and never smaller than drawn", enlarged, [
+  [1.5, 400, 800], [1.25, 640, 800], [1, 2000, 800],
+]);
+
+test("the list of keys names every key that a script listens to, and no other", () => {
+  const listed = (where) => HELP.filter((row) => row.where === where).flatMap(({ keys }) => keys).sort();
+  const heard = { page: Object.keys(pageKeys), present: Object.keys(presentKeys), figure: gridKeys, group: groupKeys, room: roomKeys };
+  for (const [where, keys] of Object.entries(heard)) assert.deepEqual(listed(where), [...keys].sort(), where);
+});
+
+// --- what is in sight ---
+
+const frame = { iframeHeight: 2000, clientHeight: 800, offsetTop: 64, scrollTop: 0 };
+
+table("which part of a frame is in sight, by how far the page around it was scrolled", partInSight, [
+  [{ top: 0, below: 1264, height: 736 }, frame], [{ top: 500, below: 700, height: 800 }, { ...frame, scrollTop: 564 }],
+  [{ top: 1436, below: 0, height: 564 }, { ...frame, scrollTop: 1500 }], [{ top: 2000, below: 0, height: 0 }, { ...frame, scrollTop: 9000 }],
+  [{ top: 0, below: 2000, height: 0 }, { ...frame, offsetTop: 5000 }], [{ top: 0, below: 0, height: 700 }, { ...frame, iframeHeight: 700 }],
+]);
+
+table("on which sides of a line there is more; half a pixel is nothing", (scrollLeft, scrollWidth) => hidden({ scrollLeft, clientWidth: 300, scrollWidth }), [
+  ["", 0, 300], ["right", 0, 500], ["left right", 120, 500], ["left", 200, 500], ["", 0.4, 300.9],
+]);
+
+const light = { single: ["#1f2933"], sequential: ["#ffffff", "#01417f"], diverging: ["#800000", "#f0f0f0", "#008000"] };
+const dark = { single: ["#e6e9ee"], sequential: ["#000000", "#80c0fe"], diverging: ["#ff8080", "#202020", "#80ff80"] };
+
+table("colours of a dark page as a light one has them, also those between two of a scale; others stay", (text) => repainted(text, dark, light), [
+  ["#1f2933 #01417f", "#E6E9EE #80c0fe"], ["#80a0bf", "#40607f"], ["#ff00ff rgba(0,0,0,0)", "#ff00ff rgba(0,0,0,0)"],
+]);
+
+// --- a number that is typed in the tour ---
+
+const words = { no_number: "a number, please", nearly: "nearly", sign: "sign" };
+const near = [{ value: 0.06, text: "column 1" }, { value: 0.0601, text: "column 4" }];
+const weight = { answer: 0.2163, tolerance: 0.0055, right: "right", where: "row 1", words, mistakes: near };
+const count = { answer: 3, tolerance: 0, right: "right", where: "count", words, mistakes: [{ value: 6, text: "hatched" }] };
+const cold = { ...weight, answer: -0.5, mistakes: [{ value: 0.5, text: "row 2" }] };
+
+table("as near as the picture shows is right; what is wrong is told where to look, and why where that can be known", judged, [
+  ...["0.22", " 0,216 ", "21.6 %", "0.2163", ".22"].map((text) => [["right", "right"], weight, text]),
+  ...["−0.5", "-0,50", "-50%"].map((text) => [["right", "right"], cold, text]),
+  [["right", "right"], count, "3"], [["wrong", "✗ row 1"], weight, "0.9"], [["wrong", "✗ nearly row 1"], weight, "0.2"],
+  [["wrong", "✗ sign row 1"], weight, "-0.22"], [["wrong", "✗ column 1 row 1"], weight, "0.06"], [["wrong", "✗ sign row 1"], cold, "0.5"],
+  [["wrong", "✗ hatched count"], count, "6"], [["wrong", "✗ count"], count, "-3"],
+  ...["", "  ", "many", "%", "1.2.3"].map((text) => [["no_number", "a number, please"], weight, text]),
+]);
