@@ -129,7 +129,7 @@ def results(mutants: list[Mutant], coverage: Coverage, jobs: int, show: bool) ->
 def measure(words: list[str]) -> int:
     """Runs the gate, or the tests that are named, with coverage by test."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    config = OUTPUT / "coverage.ini"
+    config = OUTPUT / "settings.ini"  # a name beginning with "coverage." would be deleted with the data of before
     config.write_text(f"[run]\nsource = playground\ndata_file = {OUTPUT / 'coverage'}\n", encoding="utf-8")
     options = ["--cov=playground", "--cov-context=test", "--cov-report=", f"--cov-config={config}", f"--junitxml={OUTPUT / 'report.xml'}"]
     return subprocess.run([sys.executable, "-m", "pytest", *options, *words], cwd=ROOT).returncode
