@@ -16,7 +16,7 @@ from playground.arguments import parser
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROGRAMS = {"playwright": "playwright.__main__", "ruff": "ruff.__main__"}
-SHELL = {"npm": "package-lock.json", "grep": "", "tee": ""}  # and the file that each needs
+SHELL = {"npm": "package-lock.json", "grep": "", "tee": "", "sudo": ""}  # and the file that each needs
 
 
 def cases(job: dict) -> list[dict]:
