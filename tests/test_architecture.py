@@ -8,6 +8,12 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+TAKE_TIME = {  # all other files of runs/ are given it: their tests move it
+    "runtime.py", "steady_clock.py", "recording.py",  # clocks by default
+    "machine_speed.py", "queue/parallel.py",  # processor time
+    "lru.py",  # an order
+    "run.py",  # a first version number
+}  # fmt: skip
 # part -> (other packages it may import, parts of ours it may import)
 RULES = {
     "words": (set(), set()),
@@ -184,3 +190,17 @@ def test_no_pickle_and_no_torch_load_anywhere():
         for node in nodes_of(file):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "torch":
                 assert node.attr not in ("load", "save"), file
+
+
+def test_time_and_threads_are_given_to_runs():
+    folder = ROOT / "playground" / "runs"
+    takes, starts = set(), set()
+    for path in folder.rglob("*.py"):
+        name = path.relative_to(folder).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import) and any(alias.name == "time" for alias in node.names):
+                takes.add(name)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "threading.Thread":
+                starts.add(name)
+    assert takes == TAKE_TIME
+    assert starts == {"runtime.py"}

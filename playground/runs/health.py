@@ -5,7 +5,6 @@ Everything is read from memory. What may hang, such as a disk, is looked at by o
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,7 +34,7 @@ def health(runs: Runs) -> dict[str, Any]:
         "disk": {
             "free": disk.free,
             "silent_seconds": round(disk.silent_seconds, 1),
-            "last_error": error and {"name": error.name, "seconds_ago": round(time.time() - error.at, 1)},
+            "last_error": error and {"name": error.name, "seconds_ago": round(runs.store.runtime.date() - error.at, 1)},
         },
         "runs": {name: counted[name] for name in ("training", "waiting", "kept")},
         "cluster": runs.cluster | ({"note": say(ENGLISH, "operator.reason_cluster_unreachable")} if away else {}),
