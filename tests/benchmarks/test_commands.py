@@ -106,8 +106,9 @@ def one_server(server, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("tasks", ()), ("many_runs", ("--first-seed", "7")), ("many_runs", ("--parts", "waiting", "--target", "2")), ("real", ()), ("labs", ()),
-        ("growth", ("--parts", "steps,memory")), ("engines", ()), ("forecast", ()), ("soak", ()), ("hostile", ("--calls", "1000")),
+        ("tasks", ()), ("many_runs", ("--first-seed", "7")), ("many_runs", ("--parts", "waiting", "--target", "2")), ("real", ()),
+        ("labs", ()), ("growth", ("--parts", "steps,memory")), ("engines", ()), ("forecast", ()),
+        ("soak", ()), ("hostile", ("--calls", "1000")),
     ],
 )  # fmt: skip
 def test_it_runs(name, options, capsys):
