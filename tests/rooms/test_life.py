@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule, run_state_machine_as_test
 
 from playground.rooms import answers, experiment, progress, question
 from playground.rooms.answers import Answer
@@ -132,5 +132,5 @@ class Lesson(RuleBasedStateMachine):
         return [one for questions in given.values() for one in questions.values()]
 
 
-TestLesson = Lesson.TestCase
-TestLesson.settings = settings(stateful_step_count=25)
+def test_whatever_a_class_does():
+    run_state_machine_as_test(Lesson, settings=settings(stateful_step_count=25))
