@@ -9,9 +9,8 @@ from benchmarks.decoding.models import LENGTH, VOCABULARY, endless, plain, plain
 from benchmarks.decoding.other import SCRIPT
 from benchmarks.forecast import sentences as vocabulary_of
 from benchmarks.growth import steps
-from benchmarks.made_words import inflections, pronunciations
 from benchmarks.peers import plain as peer
-from benchmarks.peers.common import Setting, Task, batches, exact_match, exam, rows_right
+from benchmarks.peers.common import Setting, exact_match, exam, rows_right
 from benchmarks.step_rate import at_width, inside, theirs
 from benchmarks.step_rate.floor import step_flops, step_tokens
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, Experiment, ModelConfig
@@ -19,7 +18,6 @@ from playground.data.corpus import Item, build_corpus
 from playground.decoding import greedy
 from playground.model.positions import sinusoids
 from playground.model.sublayers import flops
-from playground.reading.uploads import read_files
 from playground.training.loop import Training
 
 SMALL = {"train_size": 200, "validation_size": 20, "batch_size": 8, "encoder_layers": 1, "decoder_layers": 1}
@@ -78,16 +76,6 @@ def test_exact_match_of_a_peer_is_what_greedy_decoding_gets_right():
     assert rows_right(torch.nn.functional.one_hot(output, LETTERS).float(), wanted) == 1
 
 
-def test_a_pass_takes_every_pair_once():
-    ids = [(4 + index % 5, *range(4, 5 + index % 4)) for index in range(10)]
-    items = tuple(Item("", "", one, one[::-1]) for one in ids)
-    order = batches(Task(items, items[:3], LETTERS, 6, Setting(d_model=16, n_heads=2, layers=1, d_ff=32, dropout=0.0, pairs=4), seed=3))
-    first = [next(order) for _ in range(3)]
-    assert [len(batch.src) for batch in first] == [4, 4, 2]
-    assert sorted(tuple(row[row != PAD].tolist()) for batch in first for row in batch.src) == sorted((*one, EOS) for one in ids)
-    assert len(next(order).src) == 4
-
-
 def test_equal_is_as_large_as_ours_and_own_is_no_wider_than_asked():
     ours = Experiment().with_(d_model=32, n_heads=2, d_ff=64, dropout=0.2, batch_size=7)
     equal = Setting(d_model=32, n_heads=2, layers=ours.model.encoder_layers, d_ff=64, dropout=0.2, pairs=7)
@@ -129,20 +117,3 @@ def test_every_axis_of_growth_has_the_size_that_is_asked_for():
         model = Experiment().with_(**steps.AXES["width"].make(width)[0]).model
         assert (model.d_model, model.d_ff, model.d_model % model.n_heads) == (width, 4 * width, 0)
     assert {word for pair in vocabulary_of(20, 300).pairs for word in pair.src.split()} == {f"w{number}" for number in range(20)}
-
-
-@pytest.mark.night
-def test_made_up_forms_and_sounds_are_read_and_asked_of_other_words():
-    made = inflections(40, 10, 1)
-    pairs = read_files([(made.name, made.content)])
-    lemmas, asked = ({src.split()[0] for src, *_ in part} for part in (pairs.pairs, made.asked))
-    assert (len(pairs.pairs), len(lemmas), pairs.joined, pairs.group, lemmas & asked) == (8 * 40, 40, (2,), 0, set())
-    assert len({src.split()[1] for src, _ in made.asked}) == 8
-    assert made == inflections(40, 10, 1) != inflections(40, 10, 2)
-    made = pronunciations(60, 10, 1)
-    pairs = read_files([(made.name, made.content)])
-    assert (len(pairs.pairs), pairs.kind) == (60, "dictionary")
-    assert not {word for word, _ in made.asked} & {pair.src for pair in pairs.pairs}
-    sounds = dict(line.split("  ") for line in pronunciations(3000, 0, 1).content.decode().splitlines())
-    by_hand = {"CE": "S EH1", "GAT": "G AE1 T", "GATE": "G EY1 T"}
-    assert {word: sounds[word] for word in by_hand if word in sounds}.items() <= by_hand.items()

@@ -13,7 +13,6 @@ from benchmarks import decoding, modes, page, peers, suite
 from benchmarks.browser import INSTALL
 from benchmarks.page.costs import ROWS
 from benchmarks.page.panels import NAMES
-from benchmarks.peers import environment
 from benchmarks.server import Server
 from benchmarks.step_rate import PEER
 from playground.config import Refusal
@@ -203,19 +202,6 @@ def test_peers(capsys, monkeypatch):
     monkeypatch.setattr(peers.subprocess, "run", broken)
     assert suite.main(["peers", "--smoke"]) == 0
     assert "nn.Transformer could not be trained: ValueError: too wide" in capsys.readouterr().out.splitlines()
-
-
-@pytest.mark.night
-@pytest.mark.parametrize("failure", [subprocess.CalledProcessError(1, "pip", stderr="first\nERROR: no such thing"), OSError("no disk")])
-def test_what_cannot_be_installed_is_one_line_of_the_table(failure, capsys, monkeypatch, tmp_path):
-    def refuse(self, place) -> None:
-        raise failure
-
-    monkeypatch.setattr(environment.EnvBuilder, "create", refuse)
-    assert suite.main(["peers", "--smoke", "--peers", "joey", "--environments", str(tmp_path)]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("joeynmt")]
-    problem = "ERROR: no such thing" if isinstance(failure, subprocess.CalledProcessError) else "no disk"
-    assert lines == [f"joeynmt 2.3.0 can't be installed here: {problem}"]
 
 
 @pytest.mark.night

@@ -8,24 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import labs, own
+from benchmarks import labs
 from benchmarks.classroom.records import LONGEST, Canaries, Records
 from benchmarks.growth.exponent import exponent, slopes
 from benchmarks.many_runs.crowds import CROWDS, jain
-from benchmarks.pace import timed
-from benchmarks.page.costs import Spent
 from benchmarks.peers import common
 from benchmarks.peers.common import Watch
 from benchmarks.peers.report import ratios, rows, written
-from benchmarks.soak import drawing, slope, table, verdict
+from benchmarks.soak import slope, table, verdict
 from benchmarks.step_rate import inside
 from benchmarks.tables import markdown, percentile, ratio, shown, summary
 from benchmarks.time_to_target import _ratios, _rows
-from playground.config import DataConfig
-from playground.data.corpus import build_corpus
-from playground.decoding.model_decoder import Hypothesis
 from playground.lessons.labs import LABS
-from playground.reading.uploads import read_files
 from playground.runs.limits import Limits
 
 ACTS = {"jump": "I_JUMP", "walk": "I_WALK", "look": "I_LOOK", "run": "I_RUN"}
@@ -73,18 +67,6 @@ def test_a_target_that_is_never_reached_makes_no_ratio():
     assert (only["of"], only["to"], only["ratio"]["values"]) == ("default page", "default headless", [1.5])
 
 
-def test_what_happens_inside_something_measured_belongs_to_the_outer_one():
-    spent = Spent()
-    with spent.on("replay"), spent.on("live"):
-        pass
-    with spent.on("live"):
-        pass
-    assert spent.times == {"replay": 1, "live": 1}
-    calls = []
-    assert len(timed(lambda: calls.append(0), 0.0)) == 2
-    assert len(calls) == 3, "the first is not timed"
-
-
 def test_fairness():
     for steps, fair in (([3.0] * 3, 1), ([5.0, 0.0, 0.0, 0.0], 1 / 4), ([1.0, 1.0, 0.0, 0.0], 1 / 2), ([0.0, 0.0], 1)):
         assert jain(steps) == pytest.approx(fair)
@@ -117,14 +99,6 @@ def test_what_fills_in_the_first_half_is_flat_and_what_goes_on_grows(held, is_fl
     assert ("GROWS" in table({"rows": held, "flat": flat, "problems": []})) != is_flat
 
 
-def test_the_parts_lie_upon_each_other_below_what_is_held():
-    mb = 2**20
-    held = [{"seconds": 60.0 * at, "bytes": 500 * mb, "all": None, "parts": {"runs": at * mb, "panels": 3 * mb}} for at in (1, 2)]
-    runs, panels, page, everything = drawing(held).data
-    assert (runs.x, runs.y, runs.stackgroup) == ((1.0, 2.0), (1.0, 2.0), panels.stackgroup)
-    assert (panels.y, page.y, page.stackgroup, everything.y) == ((3.0, 3.0), (500.0, 500.0), None, (None, None))
-
-
 @pytest.mark.parametrize(
     ("expects", "answers", "holds"),
     [
@@ -155,17 +129,6 @@ def test_a_step_is_split_where_parts_overlap():
     assert inside.split([], 2.0, 5.0) == {"batch": 3.0, "forward": 0.0, "backward": 0.0, "optimiser": 0.0, "rest": 0.0}
 
 
-def test_every_operation_has_a_kind():
-    kinds = {
-        "products": ("addmm", "mm"), "attention": ("bmm", "_scaled_dot_product_flash_attention_for_cpu_backward"),
-        "elementwise": ("add_", "native_layer_norm_backward"), "copies": ("copy_", "embedding_dense_backward"), "dispatch": ("transpose",),
-    }  # fmt: skip
-    for kind, names in kinds.items():
-        for name in names:
-            assert (inside.kind(f"aten::{name}"), inside.kind(f"aten::{name}", in_optimiser=True)) == (kind, "optimiser"), name
-    assert inside.kind("autograd::engine::evaluate_function: MmBackward0") == "dispatch"
-
-
 def test_a_secret_is_a_leak_where_another_person_hears_it():
     people = [Canaries.of(person, "abcdefgh") for person in range(61)]
     secrets = {canary for one in people for canary in one}
@@ -178,19 +141,6 @@ def test_a_secret_is_a_leak_where_another_person_hears_it():
     records.heard(f"{other.name} and {other.name} and {own.token}".encode(), {own.name})
     records.heard(f"…{other.words}…".encode(), {own.name, own.words}, 3)
     assert records.leaks == {"name": 1, "token": 1, "words": 1}
-
-
-def test_the_score_of_right_answers_is_full(monkeypatch):
-    corpus = build_corpus(DataConfig(task="own"), read_files([("scan.txt", "".join(SCAN).encode())]))
-
-    def right(model, sources, most):
-        known = {tuple(corpus.src_tokenizer.encode(src)): answers[0] for src, answers in corpus.references.items()}
-        return [Hypothesis(tuple(corpus.tgt_tokenizer.encode(known[tuple(ids)])), (), 0.0) for ids in sources]
-
-    monkeypatch.setattr(own, "greedy", right)
-    sources = [item.src for item in corpus.test]
-    scores = own.scores_of(None, corpus, sources, [corpus.references[source] for source in sources])
-    assert scores == {"asked": len(sources), "exact": 1.0, "bleu": pytest.approx(100), "chrf": pytest.approx(100)}
 
 
 # ---- peers ---------------------------------------------------------------------------------------------------------------------------
@@ -219,16 +169,6 @@ def test_the_watch_examines_now_and_then_and_stops_at_the_target(monkeypatch):
     assert reports == [(2, 0.5), (12, 1.0)]
     expected = {"step": 12, "reached": True, "tokens": 120, "cells": 192, "preparing": 3.0, "validating": 0.5, "seconds": 9.5}
     assert expected.items() <= watch.found.items()
-
-
-def test_the_watch_stops_when_the_time_is_up_and_still_asks(monkeypatch):
-    clock = Clock(monkeypatch)
-    watch = Watch(0.99, 0.3)
-    watch.prepared()
-    assert not watch.step(1, 1, lambda: 0.0)
-    clock.now = 0.4
-    assert watch.step(1, 1, lambda: 0.7)
-    assert (watch.found["exact_match"], watch.found["reached"]) == (0.7, False)
 
 
 def training(who: str, setting: str, seconds: float, reached: bool, threads: int = 1) -> dict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial, reduce
 
 import pytest
@@ -11,8 +10,7 @@ from playground.rooms import activities, question
 from playground.rooms.question import SURE, Question
 from playground.rooms.room import TEACHER
 from playground.ui.links import LISTS
-from tests.rooms.group import TEACHER as TOKEN
-from tests.rooms.group import at_once, refused, room_of
+from tests.rooms.group import refused, room_of
 
 PLACE, OPTIONS, ROOM = {"lab": "softmax"}, ("grows", "shrinks", "same"), room_of(1, 2)
 
@@ -98,24 +96,6 @@ def test_a_place_is_asked_about_once_until_it_is_deleted():
             question.asked(room, TEACHER, place, OPTIONS, LISTS)
     question.asked(room, TEACHER, {"lab": "masks"}, OPTIONS, LISTS)
     question.asked(activities.dropped(room, "one"), TEACHER, PLACE, OPTIONS, LISTS)
-
-
-def test_the_guesses_of_a_whole_class_at_once_all_count(group):
-    """What is counted is what was taken before another thread closed the question."""
-    tokens = [f"{n:032}" for n in range(16)]
-    for token in tokens:
-        group.join(token)
-    group.change(TOKEN, "one", lambda room, number: asked())
-
-    def guess(room, number):
-        return question.answered(room.activities["one"], number, "grows", "75")
-
-    def close(room, number):
-        return question.closed(room.activities["one"], room, number)
-
-    outcomes = at_once([*(partial(group.change, token, "one", guess) for token in tokens), partial(group.change, TOKEN, "one", close)])
-    assert json.loads(group.path.read_text())["activities"]["one"]["counts"]["grows"] == [0, outcomes.count("") - 1, 0]
-    assert set(outcomes) <= {"", "rooms.question_closed"}
 
 
 def test_the_right_answer_may_be_known_later():
