@@ -97,9 +97,12 @@ def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(gro
 
 
 def test_a_view_counts_who_is_here_and_tells_the_teacher_who(pair):
-    async def story() -> list[tuple]:
+    async def story() -> list[object]:
         hub, teacher = pair.rooms.hub, pair.key(TOKEN)
-        with hub.listen(pair.code, 1), hub.listen(pair.code, 2):
+        with hub.listen(pair.code, 1) as listener, hub.listen(pair.code, 2):
+            await listener.wait(LONG)
+            pair.rooms.point(*teacher, {"layer": "1"}, {})
+            assert await listener.wait(LONG), "the class sees at once where the teacher looks"
             pair.rooms.follow(*pair.key("c" * 32), False)
             view = pair.rooms.view(*teacher)
             return [view["here"], view["followers"], *(one["here"] for one in view["members"])]
