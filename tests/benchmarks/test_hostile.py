@@ -1,4 +1,4 @@
-"""Calls that no page sends: whatever they are, nothing breaks. Each is known by its number, so that one can be tried again."""
+"""Calls that no page sends break nothing. Each is known by its number, so that one can be tried again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 import tests.ui.conftest as ui
 from benchmarks.hostile import Attack, People, valid_calls
 from benchmarks.hostile.mutations import mutated
-from benchmarks.hostile.valid import Call
 from playground.ui.rights import COMMANDS, LISTENERS, OFF, ROOM, ROUTES
-from tests.benchmarks.test_benchmarks import result_of
 
 site = ui.site
+BREAKS = {
+    "5xx": (500, b"{}"), "traceback": (200, b"Traceback (most recent call last):"), "somebody else's sentence": (200, b"zeisig 3"),
+    "an error without a sentence": (200, b'data: {"error": null}'), "cut off": ConnectionResetError(), "slow": TimeoutError("timed out"),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -23,76 +25,47 @@ def attack(site) -> Attack:
     return Attack(people.port, valid_calls(people), people, seed=1)
 
 
-def test_there_is_a_valid_call_of_everything_that_has_a_right(attack):
-    calls = attack.calls
-    assert {name for name in COMMANDS if f"command {name}" not in calls} == set()
-    assert {name for name in ROOM if f"room {name}" not in calls} == set()
-    closed = {name for name, right in LISTENERS.items() if right is OFF}
-    assert {name for name in LISTENERS if not {f"listener {name}", f"endpoint {name}"} & set(calls)} - closed == set()
-    called = ("/command", "/room/{action}", "/run/{api_name}", "/queue/join", "/call/{api_name}", "/call/v2/{api_name}")  # by those above
-    rows = {f"{method} {path}" for method, paths in ROUTES.items() for path in paths if "/mcp/" not in path and not path.endswith(called)}
-    assert rows - set(calls) == set()
-
-
-def test_each_of_them_is_answered(attack):
-    """As their owner, their teacher or whoever asks it would be."""
+def test_everything_that_has_a_right_is_called_and_its_owner_answered(attack):
+    called = ("/command", "/room/{action}", "/run/{api_name}", "/queue/join", "/call/{api_name}", "/call/v2/{api_name}")  # by the names
+    names = {*(f"command {name}" for name in COMMANDS), *(f"room {name}" for name in ROOM)}
+    names |= {f"{method} {path}" for method, paths in ROUTES.items() for path in paths if "/mcp/" not in path and not path.endswith(called)}
+    assert names - set(attack.calls) == set()
+    listeners = {name for name, right in LISTENERS.items() if right is not OFF}
+    assert {name for name in listeners if not {f"listener {name}", f"endpoint {name}"} & set(attack.calls)} == set()
     with ThreadPoolExecutor(16) as pool:
         findings = list(pool.map(lambda call: attack.judged(-1, replace(call, who="nobody")), attack.calls.values()))
-    assert [found.said for found in findings if found.fault and found.fault != "slow"] == []
-    assert all(200 <= found.status < 500 for found in findings)
+    assert [one.said for one in findings if one.fault and one.fault != "slow"] == []
+    assert all(200 <= one.status < 500 for one in findings if one.fault != "slow"), "slow is the machine"
 
 
 def test_the_same_number_is_the_same_call(attack):
     drawn = [[mutated(attack.calls, number, seed) for number in range(50)] for seed in (3, 3, 4)]
-    assert repr(drawn[0]) == repr(drawn[1])
-    assert repr(drawn[0]) != repr(drawn[2])
+    assert repr(drawn[0]) == repr(drawn[1]) != repr(drawn[2])
     assert sum(call in attack.calls.values() for call in drawn[0]) < 10, "most are changed"
+    assert attack.run(range(10**9), 2, seconds=0.0) == [], "no further one once the time is over"
 
 
-def test_when_the_time_is_over_no_further_one_is_sent(attack):
-    assert attack.run(range(10**9), 2, seconds=0.0) == []
-
-
-def test_an_honest_visitor_who_waits_in_vain_has_waited_and_looks_again(attack, monkeypatch):
+def test_an_honest_visitor_who_waits_in_vain_looks_again(attack, monkeypatch):
     answers = iter([TimeoutError(), (200, b"")])
-
-    def ask(call):
-        answer = next(answers)
-        if isinstance(answer, TimeoutError):
-            raise answer
-        return answer
-
-    monkeypatch.setattr(attack, "ask", ask)
+    monkeypatch.setattr(attack, "ask", lambda call: given(next(answers)))
     assert len(attack.honest(2)) == 2
     monkeypatch.setattr(attack, "ask", lambda call: (500, b""))
     with pytest.raises(RuntimeError, match="500"):
         attack.honest(1)
 
 
-@pytest.mark.parametrize("fault", ["5xx", "cut off", "slow", "traceback", "somebody else's sentence", "an error without a sentence"])
+@pytest.mark.parametrize("fault", BREAKS)
 def test_what_breaks_is_seen(attack, fault, monkeypatch):
-    said = {
-        "5xx": (500, b"{}"), "traceback": (200, b"Traceback (most recent call last):"), "somebody else's sentence": (200, b"zeisig 3"),
-        "an error without a sentence": (200, b'data: {"error": null}'), "cut off": ConnectionResetError(),
-        "slow": TimeoutError("timed out"),
-    }[fault]  # fmt: skip
-
-    def asked(call: Call) -> tuple[int, bytes]:
-        if isinstance(said, Exception):
-            raise said
-        return said
-
-    monkeypatch.setattr(attack, "ask", asked)
+    monkeypatch.setattr(attack, "ask", lambda call: given(BREAKS[fault]))
     assert attack.one(0).fault == fault
+
+
+def given(answer: tuple[int, bytes] | Exception) -> tuple[int, bytes]:
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def test_three_hundred_of_them_break_nothing(attack):
     findings = attack.send(range(300), at_once=16)
-    assert [found.said for found in findings if found.fault and found.fault != "slow"] == []
-
-
-@pytest.mark.night
-def test_nor_do_a_thousand(capsys):
-    result = result_of(capsys, "hostile", "--calls", "1000", "--at-once", "8")
-    assert result["calls"] == 1000
-    assert {fault: count for fault, count in result["faults"].items() if count and fault != "slow"} == {}
+    assert [one.said for one in findings if one.fault and one.fault != "slow"] == []

@@ -1,8 +1,10 @@
-"""Truths about a corpus: what may be learnt from is kept apart from what is judged by."""
+"""What may be learnt from is kept apart from what is judged by."""
 
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import UNK, DataConfig, Refusal
 from playground.data.batches import collate
@@ -11,14 +13,15 @@ from playground.reading.uploads import Pairs, read_files
 from playground.tasks.toy_tasks import TASKS, references, split_of
 
 SMALL = DataConfig(train_size=300, validation_size=40)
+OWN = DataConfig(task="own")
 
 
 def own(*pairs: tuple[str, str]) -> Pairs:
     return read_files([("own.tsv", "\n".join("\t".join(pair) for pair in pairs).encode())])
 
 
-def counted(sources: int) -> Pairs:
-    return own(*[(f"say {n}", f"word{n}") for n in range(sources)])
+def counted(count: int) -> Pairs:
+    return own(*[(f"say {n}", f"word{n}") for n in range(count)])
 
 
 def sources(items) -> list[str]:
@@ -41,146 +44,133 @@ def test_every_task_makes_a_corpus(task):
         assert item.tgt in corpus.references[item.src]
         assert item.alignment is None or len(item.alignment) == len(item.tgt_ids)
         assert all(place is None or 0 <= place < len(item.src_ids) for place in item.alignment or ())
-    for src in judged:
-        assert corpus.references[src] == references(task, src)
+    assert all(corpus.references[src] == references(task, src) for src in judged)
     assert all(UNK not in item.src_ids + item.tgt_ids for item in corpus.train)
     assert corpus.longest == max(max(batch.src.shape[1], batch.tgt_in.shape[1]) for batch in map(collate, (corpus.train, corpus.heldout)))
+    splits = (corpus.train, corpus.heldout, corpus.harder)
+    assert corpus.longest_target == 1 + max(len(item.tgt_ids) for split in splits for item in split)
+    lengths = [len(item.src_ids) for item in corpus.probes]
+    assert len(lengths) == min(4, len({len(item.src_ids) for item in corpus.heldout}))
+    assert set(corpus.probes) <= {*corpus.heldout, corpus.telling}
+    assert lengths == sorted(set(lengths))
+    assert (lengths[0], lengths[-1]) == tuple(of(len(item.src_ids) for item in corpus.heldout) for of in (min, max))
+    assert corpus.references.get("no sentence", "none") == "none"
 
 
-def test_reversal_by_hand():
-    item = build_corpus(SMALL).heldout[0]
-    assert item.tgt == item.src[::-1]
-    assert item.alignment == tuple(reversed(range(len(item.src))))
-    assert item.tgt_ids == item.src_ids[::-1]
-
-
-def test_the_same_arguments_give_the_same_corpus():
+@given(st.integers(1, 99))
+@settings(max_examples=5)
+def test_the_same_arguments_give_the_same_corpus(seed):
+    reversal = build_corpus(replace(SMALL, data_seed=seed)).heldout[0]
+    assert (reversal.tgt, reversal.tgt_ids) == (reversal.src[::-1], reversal.src_ids[::-1])
+    assert reversal.alignment == tuple(reversed(range(len(reversal.src))))
     for data, pairs in ((SMALL, None), (replace(SMALL, task="own", validation_size=10), counted(50))):
-        one, two, other = build_corpus(data, pairs), build_corpus(data, pairs), build_corpus(replace(data, data_seed=2), pairs)
+        data = replace(data, data_seed=seed)
+        one, two, other = build_corpus(data, pairs), build_corpus(data, pairs), build_corpus(replace(data, data_seed=seed + 1), pairs)
         assert (one.train, one.heldout, one.harder, one.references) == (two.train, two.heldout, two.harder, two.references)
         assert one.tgt_tokenizer.to_bytes() == two.tgt_tokenizer.to_bytes()
         assert one.heldout != other.heldout
 
 
-def test_alignments_need_the_units_of_the_task():
-    assert build_corpus(replace(SMALL, task="german_english")).train[0].alignment
-    assert build_corpus(replace(SMALL, task="german_english", tokenizer="characters")).train[0].alignment is None
-    assert build_corpus(replace(SMALL, task="german_english", tokenizer="bpe", vocab_size=200)).train[0].alignment is None
+@pytest.mark.parametrize(
+    ("knobs", "aligned"), [({}, True), ({"tokenizer": "characters"}, False), ({"tokenizer": "bpe", "vocab_size": 200}, False)]
+)
+def test_alignments_need_the_units_of_the_task(knobs, aligned):
+    assert (build_corpus(replace(SMALL, task="german_english", **knobs)).train[0].alignment is not None) == aligned
 
 
-def test_a_joint_vocabulary_is_one_tokenizer_for_both_sides():
-    for data in (SMALL, replace(SMALL, task="numbers_de"), replace(SMALL, task="numbers_de", tokenizer="unigram")):
-        corpus = build_corpus(data, joint=True)
-        assert corpus.src_tokenizer is corpus.tgt_tokenizer
-        assert all(UNK not in item.src_ids + item.tgt_ids for item in corpus.train)
-    assert build_corpus(replace(SMALL, task="numbers_de"), joint=True).src_tokenizer.kind == "characters"
-
-
-def test_probes_are_held_out_and_of_different_lengths():
-    corpus = build_corpus(SMALL)
-    lengths = [len(item.src_ids) for item in corpus.probes]
-    assert len(corpus.probes) == 4
-    assert set(corpus.probes) <= {*corpus.heldout, corpus.telling}
-    assert lengths == sorted(set(lengths))
-    assert lengths[-1] == max(len(item.src_ids) for item in corpus.heldout)
-    assert len(build_corpus(replace(SMALL, task="beer")).probes) == 1
+@pytest.mark.parametrize("knobs", [{}, {"task": "numbers_de"}, {"task": "numbers_de", "tokenizer": "unigram"}])
+def test_a_joint_vocabulary_is_one_tokenizer_for_both_sides(knobs):
+    corpus = build_corpus(replace(SMALL, **knobs), joint=True)
+    assert corpus.src_tokenizer is corpus.tgt_tokenizer
+    assert corpus.src_tokenizer.kind == knobs.get("tokenizer", "characters")
+    assert all(UNK not in item.src_ids + item.tgt_ids for item in corpus.train)
 
 
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.telling])
-def test_the_probe_that_the_page_shows_first_says_something_to_a_person(name):
-    """It is of the held-out kind, with the task's own answer, and replaces no sentence by which the model is judged."""
+def test_the_probe_that_the_page_shows_first_makes_sense_and_is_judged_by_nothing(name):
     corpus = build_corpus(replace(SMALL, task=name, train_size=2000))
-    shown = corpus.probes[-2]
-    assert shown.src == TASKS[name].telling
-    assert split_of(name, shown.src) == "heldout"
-    assert (shown.tgt,) == corpus.references[shown.src]
-    assert shown not in corpus.heldout
-    assert shown.src not in {item.src for item in corpus.train}
-
-
-def test_a_telling_probe_whose_letters_the_model_never_met_is_left_out():
-    corpus = build_corpus(replace(SMALL, task="reverse", train_size=1))
-    assert corpus.telling is None
-    assert set(corpus.probes) <= set(corpus.heldout)
+    probe = corpus.probes[-2]
+    assert probe.src == TASKS[name].telling
+    assert split_of(name, probe.src) == "heldout"
+    assert (probe.tgt,) == corpus.references[probe.src]
+    assert probe not in corpus.heldout
+    assert probe.src not in sources(corpus.train)
+    few = build_corpus(replace(SMALL, task="reverse", train_size=1))
+    assert few.telling is None, "the model never met its letters"
+    assert set(few.probes) <= set(few.heldout)
 
 
 # --- own data ---
 
 
-@pytest.mark.parametrize(("count", "most", "expected"), [(2, 500, 1), (19, 500, 1), (50, 500, 5), (300, 10, 10)])
-def test_own_data_is_split_by_distinct_source(count, most, expected):
-    corpus = build_corpus(DataConfig(task="own", validation_size=most, test_size=0), counted(count))
-    assert len(corpus.heldout) == expected
-    assert corpus.test == ()
-    assert sorted(sources(corpus.train + corpus.heldout)) == sorted(f"say {n}" for n in range(count))
-
-
-@pytest.mark.parametrize(("count", "most", "expected"), [(3, 500, 0), (50, 500, 5), (300, 500, 30), (300, 20, 20)])
-def test_some_sources_are_kept_for_the_test(count, most, expected):
-    corpus = build_corpus(DataConfig(task="own", test_size=most), counted(count))
-    assert len(corpus.test) == expected
-    assert sorted(sources(corpus.train + corpus.heldout + corpus.test)) == sorted(f"say {n}" for n in range(count))
-    without = build_corpus(DataConfig(task="own", test_size=0), counted(count))
-    assert sources(corpus.heldout) == sources(without.heldout)  # how many are kept for the test changes nothing else
+@given(st.integers(2, 60) | st.just(300), st.integers(1, 40), st.integers(0, 40))
+def test_a_tenth_of_the_distinct_own_sources_is_held_out_and_another_kept_for_the_test(count, validation, test):
+    data = replace(OWN, validation_size=validation, test_size=test)
+    corpus = build_corpus(data, counted(count))
+    held = max(1, min(validation, count // 10))
+    assert (len(corpus.heldout), len(corpus.test)) == (held, min(test, count // 10, count - held - 1))
+    assert sorted(sources((*corpus.train, *corpus.heldout, *corpus.test))) == sorted(f"say {n}" for n in range(count))
+    assert sources(corpus.heldout) == sources(build_corpus(replace(data, test_size=0), counted(count)).heldout)
+    words = build_corpus(replace(data, tokenizer="words"), counted(count))
+    assert {item.tgt_ids for item in (*words.heldout, *words.test)} == {(UNK,)}, "tokenizers learn from the training split only"
 
 
 def test_a_source_with_many_answers_stays_on_one_side_and_all_answers_are_known():
-    pairs = own(*[(f"s{n // 3}", f"t{n}") for n in range(60)], ("s0", "t0"))
-    corpus = build_corpus(DataConfig(task="own"), pairs)
-    for one, other in (("train", "heldout"), ("train", "test"), ("heldout", "test")):
-        assert not set(sources(getattr(corpus, one))) & set(sources(getattr(corpus, other)))
-    assert len(set(sources(corpus.heldout))) == len(corpus.heldout) == 2
-    assert len(set(sources(corpus.test))) == len(corpus.test) == 2
+    corpus = build_corpus(OWN, own(*[(f"s{n // 3}", f"t{n}") for n in range(60)], ("s0", "t0")))
+    train, heldout, test = (set(sources(split)) for split in (corpus.train, corpus.heldout, corpus.test))
+    assert not train & heldout | train & test | heldout & test
+    assert (len(heldout), len(corpus.heldout), len(test), len(corpus.test)) == (2, 2, 2, 2)
     assert corpus.references == {f"s{n}": (f"t{3 * n}", f"t{3 * n + 1}", f"t{3 * n + 2}") for n in range(20)}
     assert all(item.tgt == corpus.references[item.src][0] for item in corpus.heldout + corpus.test)
 
 
-def test_tokenizers_learn_from_the_training_split_only():
-    corpus = build_corpus(DataConfig(task="own", tokenizer="words"), counted(30))
-    for item in corpus.heldout:
-        assert item.tgt_ids == (UNK,)
+def test_splits_that_were_given_are_taken_and_groups_stay_together():
+    pairs = counted(30)
+    given_splits = build_corpus(OWN, replace(pairs, given=(3, 2)))
+    assert [sources(split) for split in (given_splits.heldout, given_splits.test)] == [["say 25", "say 26", "say 27"], ["say 28", "say 29"]]
+    half = build_corpus(OWN, replace(pairs, given=(3, 0)))
+    assert (sources(half.heldout), len(half.test)) == (["say 27", "say 28", "say 29"], 2)
+    grouped = build_corpus(OWN, replace(pairs, groups=tuple(str(n // 5) for n in range(30))))
+    assert all(
+        len({int(src[4:]) // 5 for src in sources(split)}) * 5 == len(split) for split in (grouped.train, grouped.heldout, grouped.test)
+    )
+    assert (len(grouped.heldout), len(grouped.test)) == (5, 5)
 
 
 def test_the_natural_unit_of_each_side():
     pairs = own(*[(f"I am number {n}", f"我是第{n}号") for n in range(10)])
-    corpus = build_corpus(DataConfig(task="own"), pairs)
+    corpus = build_corpus(OWN, pairs)
     assert (corpus.src_tokenizer.kind, corpus.tgt_tokenizer.kind) == ("words", "characters")
-    assert build_corpus(DataConfig(task="own"), pairs, joint=True).src_tokenizer.kind == "characters"
+    assert build_corpus(OWN, pairs, joint=True).src_tokenizer.kind == "characters"
 
 
 def test_long_sentences_are_left_out_and_their_lines_named():
-    pairs = own(*[(f"a {n}", "b") for n in range(20)], ("a " * 9, "b"), ("a", "b " * 9))
-    corpus = build_corpus(DataConfig(task="own", max_tokens=8), pairs)
-    assert corpus.left_out == (21, 22)
-    assert corpus.longest == 3
-    assert len(corpus.train) + len(corpus.heldout) + len(corpus.test) == 20
-    kept = {(item.src, item.tgt) for item in (*corpus.train, *corpus.heldout, *corpus.test)}
-    assert kept == {(f"a {n}", "b") for n in range(20)}, "no sentence is cut"
+    corpus = build_corpus(replace(OWN, max_tokens=8), own(*[(f"a {n}", "b") for n in range(20)], ("a " * 9, "b"), ("a", "b " * 12)))
+    assert (corpus.left_out, corpus.longest_left_out, corpus.longest, corpus.longest_target) == ((21, 22), 23, 3, 2), (
+        "23 characters of the target"
+    )
+    items = [(item.src, item.tgt) for item in (*corpus.train, *corpus.heldout, *corpus.test)]
+    assert sorted(items) == sorted((f"a {n}", "b") for n in range(20)), "no sentence is cut"
 
 
 def test_credit_and_name_travel_with_own_data():
     line = "Hi {n}.\tHallo {n}.\tCC-BY 2.0 (France) Attribution: tatoeba.org #{n} (A) & #1 (B)\n"
-    pairs = read_files([("deu.txt", "".join(line.format(n=n) for n in range(20)).encode())])
-    corpus = build_corpus(DataConfig(task="own"), pairs)
+    corpus = build_corpus(OWN, read_files([("deu.txt", "".join(line.format(n=n) for n in range(20)).encode())]))
     assert (corpus.name, corpus.credit) == ("deu.txt", "CC-BY 2.0 (France) Attribution: tatoeba.org")
 
 
 @pytest.mark.parametrize(
-    ("data", "pairs", "key"),
+    ("knobs", "pairs", "key"),
     [
-        (DataConfig(task="own"), None, "data.no_own_pairs"),
-        (DataConfig(task="own"), own(("same", "one"), ("same", "two")), "data.too_few_sources"),
-        (DataConfig(task="own", max_tokens=8), own(("a " * 9, "b"), ("b", "c")), "data.too_long_to_learn"),
-        (
-            DataConfig(task="own", tokenizer="bpe", vocab_size=16),
-            own(*[(c, c) for c in "abcdefghijklmnopqrst"]),
-            "data.vocabulary_too_small",
-        ),
+        ({}, None, "data.no_own_pairs"),
+        ({}, own(("same", "one"), ("same", "two")), "data.too_few_sources"),
+        ({"max_tokens": 8}, own(("a " * 9, "b"), ("b", "c")), "data.too_long_to_learn"),
+        ({"tokenizer": "bpe", "vocab_size": 16}, own(*[(c, c) for c in "abcdefghijklmnopqrst"]), "data.vocabulary_too_small"),
     ],
+    ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_what_cannot_be_learnt_is_refused_with_a_sentence(data, pairs, key):
+def test_what_cannot_be_learnt_is_refused(knobs, pairs, key):
     with pytest.raises(Refusal) as refused:
-        build_corpus(data, pairs)
+        build_corpus(replace(OWN, **knobs), pairs)
     assert refused.value.key == key
-    assert str(refused.value)
-    assert refused.value.say("zh")
+    assert all(refused.value.say(language) for language in ("en", "zh"))

@@ -60,75 +60,63 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_how_sentences_are_cut(name):
+def test_how_sentences_are_cut_and_why(name):
     pairs, knobs, reason = CASES[name]
-    found = suggest(pairs)
-    assert (found.choices[0].reason, found.knobs) == (reason, found.knobs | knobs)
-    assert set(found.knobs) == set(KNOBS)
-    corpus = build_corpus(Experiment().with_(task="own", **found.knobs).data, pairs, found.knobs["share_embeddings"] == "all")
-    counted = statistics(corpus)
+    suggested = suggest(pairs)
+    assert (suggested.choices[0].reason, suggested.knobs) == (reason, suggested.knobs | knobs)
+    assert set(suggested.knobs) == set(KNOBS)
+    corpus = build_corpus(Experiment().with_(task="own", **suggested.knobs).data, pairs, suggested.knobs["share_embeddings"] == "all")
     assert not corpus.left_out
-    assert 1 - counted.tgt.known < 0.01  # hardly a target that can't be written
+    assert 1 - statistics(corpus).tgt.known < 0.01, "hardly a target can't be written"
     assert (corpus.src_tokenizer is corpus.tgt_tokenizer) == (knobs["share_embeddings"] == "all")
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_what_is_unknown_is_what_the_corpus_will_not_know(name):
-    """Counted before there is a tokenizer, of the very sentences that will be held out."""
-    pairs, data = CASES[name][0], Experiment().with_(task="own").data
+    data = Experiment().with_(task="own").data
     counted, (src, tgt) = statistics(build_corpus(data, pairs)), Facts(pairs, data).sides
-    assert (src.unknown, tgt.unknown) == pytest.approx((1 - counted.src.known, 1 - counted.tgt.known))
+    assert (src.unknown, tgt.unknown) == pytest.approx((1 - counted.src.known, 1 - counted.tgt.known)), "before there is a tokenizer"
+    for language in LANGUAGES:
+        reasons = suggested.sentences(language)
+        assert len(set(reasons)) == 6
+        assert not any("{" in sentence for sentence in reasons)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_each_choice_says_why(language):
-    for pairs, _, _ in CASES.values():
-        said = suggest(pairs).sentences(language)
-        assert len(said) == len(set(said)) == 6
-        assert not any("{" in sentence for sentence in said)
+@pytest.mark.parametrize(
+    ("pairs", "knobs"),
+    [
+        (sentences(2000, 100), {"d_model": default("d_model"), "steps": 100, "learning_rate": 0.05, "dropout": 0, "max_tokens": 64}),
+        (sentences(25_000, 100, 3), {"d_model": 128, "steps": pytest.approx(6 * 24_000 / 64, abs=3), "learning_rate": 0.02, "dropout": 0}),
+        (sentences(300, 50), {"steps": 100, "dropout": 0.1}),  # seen often enough, and not learnt by heart
+        (sentences(500, 100, 90), {"max_tokens": 90}),
+        (pairs_of([*[pair[:2] for pair in sentences(500, 100).pairs], (" ".join("a" * 90), "b")]), {"max_tokens": 64}),  # left out alone
+    ],
+    ids=["small", "large", "few", "long", "one long"],
+)
+def test_the_size_follows_the_number_and_length_of_the_pairs(pairs, knobs):
+    suggested = suggest(pairs).knobs
+    assert {name: suggested[name] for name in knobs} == knobs
 
 
-def test_a_large_corpus_has_a_wider_model_and_as_many_passes():
-    small, large = suggest(sentences(2000, 100)), suggest(sentences(25_000, 100, 3))
-    assert (small.knobs["d_model"], large.knobs["d_model"]) == (default("d_model"), 128)
-    assert [found.knobs["steps"] for found in (small, large)] == [100, pytest.approx(6 * 24_000 / 64, abs=3)]
-    assert [found.knobs["learning_rate"] for found in (small, large)] == [0.05, 0.02]
-    assert [found.knobs["dropout"] for found in (small, large)] == [0, 0]
+def test_reasons_count_what_they_say():
+    reasons = " ".join(suggest(sentences(20, 50)).sentences("en"))
+    assert "600 epochs" in reasons
+    assert "no pair is longer" in reasons, "not: about 0 pairs are"
+    assert suggest(sentences(500, 100, 90)).choices[1].said["lost"] == "50", "of the longest that were looked at"
 
 
-def test_few_pairs_are_seen_often_enough_and_not_learnt_by_heart():
-    few = suggest(sentences(300, 50))
-    assert (few.knobs["steps"], few.knobs["dropout"]) == (100, 0.1)
-    said = " ".join(suggest(sentences(20, 50)).sentences("en"))
-    assert "600 epochs" in said
-    assert "no pair is longer" in said, "not: about 0 pairs are"
-
-
-def test_long_sentences_are_kept():
-    usual = suggest(sentences(500, 100)).knobs["max_tokens"]
-    found = suggest(sentences(500, 100, 90))
-    assert (usual, found.knobs["max_tokens"]) == (64, 90)
-    assert found.choices[1].said["lost"] == "50"  # of the longest that were looked at
-    one = pairs_of([*[pair[:2] for pair in sentences(500, 100).pairs], (" ".join("a" * 90), "b")])
-    assert suggest(one).knobs["max_tokens"] == 64  # it alone is left out
-
-
-def test_what_somebody_chose_stays_and_the_rest_follows():
+def test_what_was_chosen_stays_and_the_rest_follows():
     pairs = sentences(2000, 3000)
-    found = suggest(pairs, {"tokenizer": "words", "batch_size": 48, "d_model": 128, "task": "own"})
-    assert {"tokenizer": "words", "batch_size": 48, "share_embeddings": "none", "d_model": 128}.items() <= found.knobs.items()
-    assert found.knobs["steps"] == round(6 * 1600 / 48)
-    assert len(found.sentences("en")) == 5  # nothing is said of how they are cut: that was somebody's choice
-    assert [choice.reason for choice in suggest(pairs, suggest(pairs).knobs).choices] == []
+    suggested = suggest(pairs, {"tokenizer": "words", "batch_size": 48, "d_model": 128, "task": "own"})
+    expected = {"tokenizer": "words", "batch_size": 48, "share_embeddings": "none", "d_model": 128, "steps": round(6 * 1600 / 48)}
+    assert expected.items() <= suggested.knobs.items()
+    assert len(suggested.sentences("en")) == 5, "none on how they are cut: that was chosen"
+    assert suggest(pairs, suggest(pairs).knobs).choices == []
 
 
 def test_lemmas_that_are_held_out_are_new():
-    """Pairs that stay together by a column: a model that knows the lemmas by heart is not judged by them."""
-    found = inflections()
-    pairs = replace(found, groups=tuple(pair.src.split()[0] for pair in found.pairs))
+    """A model that knows the lemmas by heart is not judged by them."""
+    pairs = inflections()
+    pairs = replace(pairs, groups=tuple(pair.src.split()[0] for pair in pairs.pairs))
     corpus = build_corpus(Experiment().with_(task="own").data, pairs)
-    lemmas = [{item.src.split()[0] for item in split} for split in (corpus.train, corpus.heldout, corpus.test)]
-    assert all(len(one) > 20 for one in lemmas)
-    assert not lemmas[0] & lemmas[1] | lemmas[0] & lemmas[2] | lemmas[1] & lemmas[2]
+    train, heldout, test = ({item.src.split()[0] for item in split} for split in (corpus.train, corpus.heldout, corpus.test))
+    assert min(len(train), len(heldout), len(test)) > 20
+    assert not train & heldout | train & test | heldout & test
     assert min(side.unknown for side in Facts(pairs, Experiment().data).sides) < 0.01 < Facts(pairs, Experiment().data).sides[0].unknown
     assert suggest(pairs).knobs["tokenizer"] == "characters"

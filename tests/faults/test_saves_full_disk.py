@@ -66,7 +66,7 @@ def test_wherever_the_space_ends_the_old_folder_stands_and_nothing_is_left_over(
     "no space on the disk for a whole training",
     "the run says that its end is not on the disk, and it is written once there is space",
 )
-@pytest.mark.parametrize("operation", ["open", "fsync", "rename"])
+@pytest.mark.parametrize("operation", ["open", *(pytest.param(name, marks=pytest.mark.night) for name in ("fsync", "rename"))])
 def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written_later(tmp_path, operation):
     with served(tmp_path) as runs:
         run = at_step(runs.create(tiny(steps=60), ME), 1)
@@ -74,7 +74,6 @@ def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written
             done(run)
             assert (run.status, run.step) == ("done", 60)
             assert run.message.key == "runs.end_not_on_disk"
-            assert "not on the disk" in str(run.message)
             assert run.checkpoint_step != 60
             assert {path.name for path in runs.store.root.iterdir()} <= {run.id, f"{run.id}.old"}
             runs._housekeeper.write_waiting()  # still no space
@@ -91,7 +90,7 @@ def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written
 
 
 @pytest.mark.fault("no space on the disk for a whole training, and a restart", "the run is as far as the disk knows, and says so")
-@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("small", [True, pytest.param(False, marks=pytest.mark.night)])
 def test_after_a_restart_it_is_what_the_disk_has(tmp_path, small):
     """With space for a small file, and with none at all."""
     with served(tmp_path) as runs:
@@ -129,7 +128,7 @@ def test_a_paused_run_goes_on_from_where_it_is_once_there_is_space(tmp_path):
 
 
 @pytest.mark.fault("no space on the disk for what an owner changes", "a sentence, and nothing left over")
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", [*OPERATIONS[:2], *(pytest.param(name, marks=pytest.mark.night) for name in OPERATIONS[2:])])
 def test_what_an_owner_changes_on_a_full_disk_is_a_sentence(tmp_path, operation):
     changes = {
         "rename": lambda runs, run: runs.rename(run.id, ME, "other"),

@@ -20,20 +20,13 @@ def test_every_answer_comes_back_as_it_was():
     assert pack.size == 5
 
 
-def test_what_answers_share_is_written_once():
-    pack = Pack()
-    for n in range(50):
-        pack.add(str(n), {"n": n, "scale": COLOURS})
-    text = gzip.decompress(pack.content())
-    assert text.count(orjson.dumps(COLOURS[7])) == 1
-    assert len(text) < 50 * len(orjson.dumps(COLOURS)) / 3
-
-
-def test_a_matrix_is_shared_whole_and_not_row_by_row():
-    """References to its rows took half of a file."""
+def test_what_answers_share_is_written_once_and_a_matrix_whole():
+    """References to the rows of matrices took half of a file."""
     matrix, pack = [[row + column / 100 for column in range(40)] for row in range(40)], Pack()
-    for n in range(3):
-        pack.add(str(n), {"n": n, "figure": {"z": matrix, "names": ["long enough to be shared " * 4]}})
+    names = ["long enough to be shared " * 4]
+    for n in range(50):
+        pack.add(str(n), {"n": n, "scale": COLOURS, "figure": {"z": matrix, "names": names}})
     text = gzip.decompress(pack.content())
-    assert text.count(orjson.dumps(matrix)) == 1
+    assert text.count(orjson.dumps(COLOURS[7])) == text.count(orjson.dumps(matrix)) == 1
+    assert len(text) < len(orjson.dumps(matrix)) + 50 * len(orjson.dumps([COLOURS, names])) / 3
     assert whole(pack.content(), "2")["figure"]["z"] == matrix

@@ -19,54 +19,39 @@ def run():
     return Folder(ROOT / "checkpoints" / "reverse").run
 
 
-def test_steps_are_kept_ones_from_the_first_on_and_none_twice(run):
+FIRST = Places("sentence 0", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
+
+
+def test_steps_are_kept_ones_from_the_first_on_and_every_head_is_there(run):
     steps = steps_of(run)
     assert len(steps) == STEPS
     assert steps == sorted(set(steps))
     assert steps[0] == run.replay.parameter_steps[0]
     assert set(steps) < set(run.replay.parameter_steps)
-    assert run.step not in steps  # which is the newest: it is asked for without a step
+    assert run.step not in steps, "the newest is asked for without a step"
+    for part in ("encoder", "decoder", "cross"):
+        assert len(set(heads(run, part))) == len(heads(run, part)) == 2 * run.experiment.model.n_heads
 
 
-@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
-def test_every_head(run, part):
-    found = heads(run, part)
-    assert len(set(found)) == len(found) == 2 * run.experiment.model.n_heads
-
-
-FIRST = Places("abc", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
-
-
-def test_only_panels_that_there_are_and_no_field_on_two_axes(run):
-    for name, grids in plan(run, ["abc"], FIRST).items():
-        assert name in PANELS
-        for grid in grids:
-            fields = [field for one in grid for field in one.fields]
-            assert len(set(fields)) == len(fields)
-            assert all(len(value) == len(one.fields) for one in grid for value in one.values)
+def question(places) -> frozenset:
+    """What is asked, whichever grid asks it, without fields that have their defaults."""
+    pairs = [(field, value) for fields, values in places for field, value in zip(fields, values, strict=True)]
+    return frozenset((field, value) for field, value in pairs if field not in FIELDS or value != FIELDS[field].default)
 
 
 @pytest.mark.parametrize("count", [1, 20])
-def test_nothing_is_asked_twice(run, count):
-    first = Places("sentence 0", ("memory",), queries=4, keys=4)
-    for name, grids in plan(run, [f"sentence {n}" for n in range(count)], first).items():
+def test_every_tab_of_one_run_is_asked_about_and_nothing_twice(run, count):
+    whole = plan(run, [f"sentence {n}" for n in range(count)], FIRST)
+    assert set(TABS) - set(whole) == {"runs", "board"}, "which show several runs"
+    assert set(whole) <= set(PANELS)
+    for name, grids in whole.items():
         assert all(map(size, grids))
-        asked = [question(places) for grid in grids for places in itertools.product(*map(said, grid))]
-        assert len(set(asked)) == len(asked), name
-
-
-def said(one):
-    """What an axis says at each of its places."""
-    return [list(zip(one.fields, values, strict=True)) for values in one.values]
-
-
-def question(places):
-    """What is asked, whichever grid asks it: fields that say nothing else than their defaults don't count."""
-    return frozenset((field, value) for place in places for field, value in place if field not in FIELDS or value != FIELDS[field].default)
-
-
-def test_every_tab_of_one_run_is_frozen(run):
-    assert set(TABS) - set(plan(run, ["abc"], FIRST)) == {"runs", "board"}  # which show several
+        for grid in grids:
+            fields = [field for one in grid for field in one.fields]
+            assert len(set(fields)) == len(fields), "no field is on two axes"
+        axes = [[[(one.fields, values) for values in one.values] for one in grid] for grid in grids]
+        questions = [question(places) for grid in axes for places in itertools.product(*grid)]
+        assert len(set(questions)) == len(questions), name
 
 
 def test_what_is_read_and_no_axis_needs_a_server_but_a_pin_does_not(run):

@@ -57,43 +57,35 @@ def test_metadata_and_requirements_suit_the_hardware(hardware, flavor, torch, wh
     assert f"gradio=={said['sdk_version']}" in needed
 
 
-def test_a_dry_run_tells_everything_and_asks_nothing(hub, capsys):
-    assert main(["space", "ada/playground", "--hardware", "zero", "--dry-run"]) == 0
-    out = capsys.readouterr().out
+def test_a_dry_run_lists_everything_and_asks_nothing(hub, capsys):
+    assert main(["space", REPO, "--hardware", "zero", "--dry-run"]) == 0
+    made, out = space.plan(REPO, "zero"), capsys.readouterr().out
     assert hub.asked == []
-    for part in ("Space ada/playground", "zero-a10g", "license: apache-2.0", "torch==2.11.0", "playground/model/transformer.py", "bytes"):
-        assert part in out
-    made = space.plan(REPO, "zero")
+    assert all(part in out for part in (f"Space {REPO}", made.metadata().strip(), made.written["requirements.txt"].strip(), *made.sizes()))
     assert f"{len(made.sizes())} files, {sum(made.sizes().values()):,} bytes" in out
 
 
 @pytest.mark.night
 def test_a_space_is_created_filled_and_renewed(hub, capsys):
-    assert main(["space", "ada/playground", "--hardware", "zero", "--private"]) == 0
-    assert capsys.readouterr().out.startswith(f"{hub.url}/spaces/ada/playground\n")
-    created, files = hub.created["spaces/ada/playground"], hub.repos["spaces/ada/playground"]
+    assert main(["space", REPO, "--hardware", "zero", "--private"]) == 0
+    assert capsys.readouterr().out.startswith(f"{hub.url}/spaces/{REPO}\n")
+    created, files = hub.created[f"spaces/{REPO}"], hub.repos[f"spaces/{REPO}"]
     assert (created["sdk"], created["hardware"], created["visibility"]) == ("gradio", "zero-a10g", "private")
     assert {name: len(data) for name, data in files.items()} == space.plan(REPO, "zero").sizes()
     files |= {"playground/gone.py": b"", "notes.md": b"mine"}
-    assert main(["space", "ada/playground"]) == 0
+    assert main(["space", REPO]) == 0
     assert "playground/gone.py" not in files
     assert files["notes.md"] == b"mine"
     assert files["requirements.txt"].startswith(b"--extra-index-url")
+    space.upload(space.plan("ada/gpu", "gpu"))
+    assert "hardware" not in hub.created["spaces/ada/gpu"], "paid hardware is left to its owner"
 
 
-def test_paid_hardware_is_left_to_its_owner(hub):
-    space.upload(space.plan(REPO, "gpu"))
-    assert "hardware" not in hub.created["spaces/ada/playground"]
-
-
-def test_half_an_app_is_no_space(tmp_path):
+def test_half_an_app_is_no_space_and_what_python_leaves_behind_stays(tmp_path):
     (tmp_path / "app.py").touch()
     with pytest.raises(Refusal, match="not the whole app"):
         space.plan(REPO, "cpu", tmp_path)
-
-
-def test_what_python_leaves_behind_stays(tmp_path):
     for name in ("a.py", "__pycache__/a.pyc", ".hidden/x", "deep/.secret", "deep/b.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert [path.name for path in space._files(tmp_path)] == ["a.py", "b.py"]
+    assert [path.name for path in space._files(tmp_path)] == ["a.py", "app.py", "b.py"]

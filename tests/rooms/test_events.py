@@ -1,4 +1,4 @@
-"""Streams are told that there is news, and read the newest: nobody who is slow holds up the others, or piles anything up."""
+"""Streams are told that there is news, and read the newest: a slow one holds up no other, and piles nothing up."""
 
 from __future__ import annotations
 
@@ -6,68 +6,66 @@ import asyncio
 import threading
 
 from playground.rooms.events import Hub
+from playground.rooms.room import TEACHER
+from tests.rooms.group import TEACHER as TOKEN
+
+LONG = 60.0  # seconds for news that comes
 
 
-def test_however_much_happens_a_slow_listener_is_told_once():
+def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_other_room():
     async def story() -> list[bool]:
         hub = Hub()
         with hub.listen("ABCDE", 1) as listener:
-            first = await listener.wait(5)
+            waits = [await listener.wait(LONG)]
             for _ in range(1000):
                 hub.tell("ABCDE")
-            return [first, await listener.wait(5), await listener.wait(0.01)]
-
-    assert asyncio.run(story()) == [True, True, False]
-
-
-def test_another_thread_wakes_a_listener():
-    async def story() -> bool:
-        hub = Hub()
-        with hub.listen("ABCDE", 1) as listener:
-            await listener.wait(5)
+            waits += [await listener.wait(LONG), await listener.wait(0)]
+            hub.tell("FGHJK")
+            waits.append(await listener.wait(0))
             thread = threading.Thread(target=hub.tell, args=("ABCDE",))
             thread.start()
-            woken = await listener.wait(5)
+            waits.append(await listener.wait(LONG))
             thread.join()
-            return woken
+            hub.follow("ABCDE", 1, False)
+            waits.append(await listener.wait(LONG))
+            hub.end("ABCDE")
+            waits.append(await listener.wait(LONG))
+            with hub.listen("ABCDE", 2):
+                waits.append(await listener.wait(LONG))
+            waits.append(await listener.wait(LONG))
+            return waits
 
-    assert asyncio.run(story())
-
-
-def test_a_room_hears_nothing_of_another():
-    async def story() -> bool:
-        hub = Hub()
-        with hub.listen("ABCDE", 1) as listener:
-            await listener.wait(5)
-            hub.tell("FGHJK")
-            return await listener.wait(0.01)
-
-    assert not asyncio.run(story())
+    assert asyncio.run(story()) == [True, True, False, False, True, True, True, True, True]
 
 
-def test_who_is_here_and_who_follows():
+def test_members_are_here_and_follow():
     """A member with two windows is one; the teacher is no member; who has left is in neither."""
 
-    async def story() -> list[tuple[set, set]]:
-        hub, seen = Hub(), []
+    async def story() -> list[tuple[set, set, bool]]:
+        hub, states = Hub(), []
 
         def look() -> None:
-            seen.append((hub.here("ABCDE"), hub.followers("ABCDE")))
+            states.append((hub.here("ABCDE"), hub.followers("ABCDE"), hub.is_open("ABCDE")))
 
-        with hub.listen("ABCDE", 0), hub.listen("ABCDE", 1):
+        with hub.listen("ABCDE", TEACHER):
+            look()
             with hub.listen("ABCDE", 1), hub.listen("ABCDE", 2):
-                hub.follow("ABCDE", 2, False)
-                look()
+                with hub.listen("ABCDE", 1):
+                    hub.follow("ABCDE", 2, False)
+                    look()
                 hub.follow("ABCDE", 2, True)
                 look()
-            look()
+                hub.follow("ABCDE", 1, False)
+                hub.end("ABCDE")
+                look()
         look()
-        return seen
+        return states
 
-    assert asyncio.run(story()) == [({1, 2}, {1}), ({1, 2}, {1, 2}), ({1}, {1}), (set(), set())]
+    both = {1, 2}
+    assert asyncio.run(story()) == [(set(), set(), True), (both, {1}, True), (both, both, True), (both, both, True), (set(), set(), False)]
 
 
-def test_a_listener_of_an_ended_server_harms_nobody():
+def test_a_listener_of_an_ended_server_harms_no_other():
     hub, left = Hub(), []
 
     async def story() -> None:
@@ -76,3 +74,38 @@ def test_a_listener_of_an_ended_server_harms_nobody():
 
     asyncio.run(story())
     hub.tell("ABCDE")
+
+
+def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(group):
+    """And it is awaited while the page of the room is open."""
+    runs = ("looked-at", "dealt", "other")
+
+    def shown(to_somebody: bool = False) -> list[bool]:
+        return [group.rooms.shows(run, to_somebody=to_somebody) for run in runs]
+
+    async def awaited() -> list[bool]:
+        with group.rooms.hub.listen(group.code, 1):
+            return shown(to_somebody=True)
+
+    assert shown() == [False, False, False]
+    group.rooms.point(*group.key(TOKEN), {"run": "looked-at"}, {})
+    group.change(TOKEN, "course", lambda room, number: {"kind": "course", "done": {"1": ["a", {"run": "dealt"}]}})
+    assert shown() == asyncio.run(awaited()) == [True, True, False]
+    assert shown(to_somebody=True) == [False, False, False]
+    group.rooms.end(*group.key(TOKEN))
+    assert shown() == [False, False, False]
+
+
+def test_a_view_counts_who_is_here_and_tells_the_teacher_who(pair):
+    async def story() -> list[object]:
+        hub, teacher = pair.rooms.hub, pair.key(TOKEN)
+        with hub.listen(pair.code, 1) as listener, hub.listen(pair.code, 2):
+            await listener.wait(LONG)
+            pair.rooms.point(*teacher, {"layer": "1"}, {})
+            assert await listener.wait(LONG), "the class sees at once where the teacher looks"
+            pair.rooms.follow(*pair.key("c" * 32), False)
+            view = pair.rooms.view(*teacher)
+            return [view["here"], view["followers"], *(one["here"] for one in view["members"])]
+
+    assert asyncio.run(story()) == [2, 1, True, True]
+    assert [one["here"] for one in pair.view(TOKEN)["members"]] == [False, False]

@@ -1,34 +1,30 @@
-"""What a room fixes: it is checked when it is said, and then nothing else is trained there."""
+"""What a room fixes: checked when it is fixed, and then nothing else is trained there."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from playground.config import PARTS, Experiment
 from playground.rooms import fixed
-from playground.rooms.room import ticket_of
 from playground.ui.links import LISTS
-from tests.rooms.test_registry import ANNA, TEACHER, clock, code, refused, rooms, seen
-
-__all__ = ["clock", "code", "rooms"]  # fixtures
+from tests.rooms.group import ANNA, TEACHER, refused
 
 
-def test_a_room_begins_free(rooms, code):
-    assert seen(rooms, code, TEACHER)["fixed"] == {"settings": {}, "tasks": [], "labs": [], "controls": list(PARTS)}
-    fixed.require_experiment({}, Experiment().with_(d_model=8, task="sort"), code)
-    fixed.require_lab({}, "skip", code)
-
-
-def test_what_the_teacher_fixes_is_told_to_everybody_and_lifted_again(rooms, code):
-    rooms.join(code, ANNA)
-    wanted = {"settings": {"d_model": 32.0, "task": "sort"}, "labs": ["skip"], "controls": []}
-    rooms.fix(code, ticket_of(code, TEACHER), wanted, LISTS)
-    told = {"settings": {"d_model": 32, "task": "sort"}, "tasks": [], "labs": ["skip"], "controls": []}
-    assert seen(rooms, code, ANNA)["fixed"] == seen(rooms, code, TEACHER)["fixed"] == told
-    rooms.fix(code, ticket_of(code, TEACHER), {}, LISTS)
-    assert seen(rooms, code, ANNA)["fixed"]["settings"] == {}
-    with refused("rooms.not_teacher"):
-        rooms.fix(code, ticket_of(code, ANNA), {}, LISTS)
+def test_what_the_teacher_fixes_is_shown_to_everybody_and_lifted_again(pair):
+    free = {"settings": {}, "tasks": [], "labs": [], "controls": list(PARTS)}
+    wanted = {"settings": {"d_model": 32.0, "task": "sort"}, "tasks": ["sort", "sort"], "labs": ["skip"], "controls": []}
+    checked = wanted | {"settings": {"d_model": 32, "task": "sort"}, "tasks": ["sort"]}
+    for asked, seen in (
+        ({"controls": list(PARTS)}, free),
+        (wanted, checked),
+        ({"controls": ["model"]}, free | {"controls": ["model"]}),
+        ({}, free),
+    ):
+        pair.rooms.fix(*pair.key(TEACHER), asked, LISTS)
+        assert pair.view(ANNA)["fixed"] == pair.view(TEACHER)["fixed"] == seen
+        assert json.dumps(pair.view(ANNA)["fixed"]) == json.dumps(seen), "32, not 32.0"
 
 
 @pytest.mark.parametrize(
@@ -40,38 +36,38 @@ def test_what_the_teacher_fixes_is_told_to_everybody_and_lifted_again(rooms, cod
         ({"tasks": ["knit"]}, "config.not_a_choice"), ({"labs": ["knit"]}, "config.not_a_choice"),
         ({"settings": {"task": "sort"}, "tasks": ["reverse"]}, "rooms.task_not_open"),
     ],
+    ids=str,
 )  # fmt: skip
 def test_what_can_not_be_fixed(wanted, key):
     with refused(key):
         fixed.made(wanted, LISTS)
 
 
-def test_a_fixed_setting_has_one_value():
-    held = fixed.made({"settings": {"d_model": 32, "bias": False}}, LISTS)
-    fixed.require_experiment(held, Experiment().with_(d_model=32, bias=False, seed=7), "K7QFM")
-    with refused("rooms.fixed") as told:
-        fixed.require_experiment(held, Experiment().with_(d_model=32), "K7QFM")
-    assert told.value.values == {"name": "bias", "value": "off", "code": "K7QFM"}
-
-
-def test_only_open_tasks_are_trained_and_only_open_labs():
-    held = fixed.made({"tasks": ["reverse", "sort"], "labs": ["skip"]}, LISTS)
-    fixed.require_experiment(held, Experiment().with_(task="sort"), "K7QFM")
+def test_only_what_is_fixed_and_open_is_trained():
+    free, rules = {}, fixed.made({"settings": {"d_model": 32, "bias": False}, "tasks": ["reverse", "sort"], "labs": ["skip"]}, LISTS)
+    trained = Experiment().with_(d_model=32, bias=False, task="sort", seed=7)
+    for rule, allowed in ((free, Experiment().with_(d_model=8, task="copy")), (rules, trained)):
+        fixed.require_experiment(rule, allowed, "K7QFM")
+        fixed.require_lab(rule, "skip", "K7QFM")
+    with refused("rooms.fixed") as refusal:
+        fixed.require_experiment(rules, trained.with_(bias=True), "K7QFM")
+    assert refusal.value.values == {"name": "bias", "value": "off", "code": "K7QFM"}
     with refused("rooms.task_not_today"):
-        fixed.require_experiment(held, Experiment().with_(task="copy"), "K7QFM")
-    fixed.require_lab(held, "skip", "K7QFM")
+        fixed.require_experiment(rules, trained.with_(task="copy"), "K7QFM")
     with refused("rooms.lab_not_today"):
-        fixed.require_lab(held, "no_ffn", "K7QFM")
+        fixed.require_lab(rules, "no_ffn", "K7QFM")
 
 
-@pytest.mark.parametrize("to", [{"task": "copy"}, {"lab": "no_ffn"}])
-def test_nobody_is_sent_where_nothing_is_open(rooms, code, to):
-    teacher = code, ticket_of(code, TEACHER)
-    closed = {"tasks": ["sort"], "labs": ["skip"]}
-    rooms.fix(*teacher, closed, LISTS)
-    with refused("rooms.task_not_open" if "task" in to else "rooms.lab_not_open"):
-        rooms.assign(*teacher, "", to, LISTS)
-    rooms.fix(*teacher, {}, LISTS)
-    rooms.assign(*teacher, "", to, LISTS)
-    with refused("rooms.task_not_open" if "task" in to else "rooms.lab_not_open"):
-        rooms.fix(*teacher, closed, LISTS)
+@pytest.mark.parametrize("closed", [{"tasks": ["sort"], "labs": ["skip"]}, {"settings": {"task": "sort"}, "labs": ["skip"]}], ids=str)
+@pytest.mark.parametrize(("to", "key"), [({"task": "copy"}, "rooms.task_not_open"), ({"lab": "no_ffn"}, "rooms.lab_not_open")])
+def test_nobody_is_sent_where_nothing_is_open(group, closed, to, key):
+    teacher = group.key(TEACHER)
+    group.rooms.fix(*teacher, closed, LISTS)
+    for open_to in ({"task": "sort"}, {"lab": "skip"}, {"lesson": "attention"}):
+        group.rooms.assign(*teacher, "", open_to, LISTS)
+    with refused(key):
+        group.rooms.assign(*teacher, "", to, LISTS)
+    group.rooms.fix(*teacher, {}, LISTS)
+    group.rooms.assign(*teacher, "", to, LISTS)
+    with refused(key):
+        group.rooms.fix(*teacher, closed, LISTS)

@@ -57,13 +57,10 @@ print(json.dumps({{
 def test_a_task_that_is_declared_is_found_everywhere():
     done = subprocess.run([sys.executable, "-c", DECLARATION + ASKED], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout.splitlines()[-1])
-    assert said["choices"][-2:] == ["twice", "own"]
-    assert said["usual"]
-    assert said["link"] == ["twice", {"task": "twice"}, 0]
-    assert said["options"] == ["twice, in en", "twice, in zh"]
-    assert said["right"]
-    assert said["heldout"] == 10
-    assert said["code"] == 0
-    assert said["end"]["status"] == "done"
-    assert said["end"]["steps"] == 7, "as many steps as the task says are enough"
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert result.pop("end").items() >= {"status": "done", "steps": 7}.items(), "as many steps as the task says are enough"
+    assert result == {
+        "choices": result["choices"], "usual": True, "link": ["twice", {"task": "twice"}, 0], "options": ["twice, in en", "twice, in zh"],
+        "right": True, "heldout": 10, "code": 0,
+    }  # fmt: skip
+    assert result["choices"][-2:] == ["twice", "own"]

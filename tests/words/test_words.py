@@ -1,17 +1,20 @@
-"""Every sentence exists in every language, with the same placeholders, and every sentence the code asks for exists."""
+"""Every sentence exists in every language, with the same placeholders; all that the code asks for exist, and no others."""
 
 import ast
 import json
 import re
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
 import pytest
 
 from playground.config import KNOBS, PRESETS, Refusal, limits
-from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, printed, say
+from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, paragraph, printed, say
 
 ROOT = Path(__file__).parents[2] / "playground"
+HOLE = "\0"  # where a value goes
 
 
 def placeholders(text: str) -> set[str]:
@@ -19,68 +22,79 @@ def placeholders(text: str) -> set[str]:
 
 
 def differences(language: str) -> list[str]:
-    """In what the sentences of a language are others than the English ones: keys that are missing or too many, and placeholders."""
-    english, said = entries(ENGLISH), entries(language)
-    found = [f"{key} is missing" for key in english if key not in said] + [f"{key} is not in English" for key in said if key not in english]
-    for key in english.keys() & said.keys():
-        ours, theirs = (", ".join(sorted(placeholders(text))) for text in (said[key], english[key]))
-        found += [f"{key} fills in {ours or 'nothing'}, not {theirs or 'nothing'}"] if ours != theirs else []
-    return found
+    """Returns in what the sentences of a language differ from the English ones: keys that are missing or too many, and placeholders."""
+    english, own = entries(ENGLISH), entries(language)
+    problems = [f"{key} is missing" for key in english if key not in own] + [
+        f"{key} is not in English" for key in own if key not in english
+    ]
+    for key in english.keys() & own.keys():
+        ours, theirs = (", ".join(sorted(placeholders(text))) for text in (own[key], english[key]))
+        problems += [f"{key} fills in {ours or 'nothing'}, not {theirs or 'nothing'}"] if ours != theirs else []
+    return problems
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_holds_the_same_keys_with_the_same_placeholders(language):
     assert differences(language) == []
-
-
-@pytest.mark.parametrize("file", sorted((ROOT / "words").glob("*/*.json")), ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_no_sentence_takes_the_place_of_another(file):
-    """JSON keeps the last of two sentences under one key, and says nothing."""
-    names = [name for name, _ in json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=list)]
-    assert sorted(names) == sorted(set(names))
+    for file in (ROOT / "words" / language).glob("*.json"):  # JSON keeps the last of two sentences under one key
+        keys = [key for key, _ in json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=list)]
+        assert len(keys) == len(set(keys)), file
 
 
 def test_chinese_is_chinese():
-    """Sentences of some length hold Chinese characters: nothing was left in English."""
+    """Sentences of some length hold Chinese characters: nothing was left in English, but mathematics."""
     chinese_or_a_name = re.compile(r"[\u4e00-\u9fff]|^[\W\d_a-zA-Zαβ₁₂√×÷ᵀ]{0,40}$")
-    others = {key: text for key, text in entries("zh").items() if not chinese_or_a_name.search(text)}
-    assert not [key for key in others if not re.match(r"(map|tour)\.formula_", key) and not key.endswith(".shape")]  # that is mathematics
+    others = [key for key, text in entries("zh").items() if not chinese_or_a_name.search(text)]
+    assert not [key for key in others if not re.match(r"(map|tour)\.formula_", key) and not key.endswith(".shape")]
 
 
 def test_every_knob_has_its_words():
-    for name in KNOBS:
-        assert known(ENGLISH, f"knobs.{name}.label"), name
-        assert known(ENGLISH, f"knobs.{name}.help"), name
-    for name in ("tokenizer", "positions", "norm", "activation", "share_embeddings", "batch_unit", "optimiser", "schedule"):
-        for choice in limits(name).choices:
-            assert known(ENGLISH, f"knobs.{name}.{choice}"), choice
-    for task in limits("task").choices:
-        assert known(ENGLISH, f"tasks.{task}.label"), task
-    for name in PRESETS:
-        assert known(ENGLISH, f"knobs.preset.{name}"), name
+    choices = ("tokenizer", "positions", "norm", "activation", "share_embeddings", "batch_unit", "optimiser", "schedule")
+    keys = {f"knobs.{name}.{part}" for name in KNOBS for part in ("label", "help")} | {f"knobs.preset.{name}" for name in PRESETS}
+    keys |= {f"knobs.{name}.{choice}" for name in choices for choice in limits(name).choices}
+    assert keys | {f"tasks.{task}.label" for task in limits("task").choices} <= entries(ENGLISH).keys()
 
 
-def asked_keys():
-    """Keys that stand whole in the code: say("page.x"), Refusal("runs.y"), and say("x") in the page's script."""
+@cache
+def strings() -> tuple[set[str], set[str]]:
+    """(keys that stand whole in a call of say or Refusal, every string), of Python and of the page's scripts, a HOLE for each value."""
+    keys, texts = set(), set()
     for file in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("say", "Refusal"):
-                for argument in node.args:
-                    if (
-                        isinstance(argument, ast.Constant)
-                        and isinstance(argument.value, str)
-                        and re.fullmatch(r"[a-z]+\.[\w.]+", argument.value)
-                    ):
-                        yield argument.value, file.name
+                values = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                keys |= {value for value in values if re.fullmatch(r"[a-z]+\.[\w.]+", value)}
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                texts.add("".join(part.value if isinstance(part, ast.Constant) else HOLE for part in node.values))
     for file in (ROOT / "ui" / "static").glob("*.js"):
-        for key in re.findall(r"\bsay\(\"(\w+)\"", file.read_text(encoding="utf-8")):
-            yield f"page.{key}", file.name
+        source = file.read_text(encoding="utf-8")
+        keys |= {f"page.{key}" for key in re.findall(r"\bsay\(\"(\w+)\"", source)}
+        texts |= {*re.findall(r'"([\w.]+)"', source)}
+        texts |= {re.sub(r"\$\{[^}]*\}", HOLE, text) for text in re.findall(r"`((?:[\w.]|\$\{[^}]*\})+)`", source)}
+    return keys, texts
 
 
 def test_every_sentence_the_code_asks_for_exists():
-    asked = list(asked_keys())
-    assert len(asked) > 100
-    assert not [f"{key} in {file}" for key, file in asked if not all(known(language, key) for language in LANGUAGES)]
+    keys, _ = strings()
+    assert len(keys) > 100
+    assert not [key for key in keys if not all(known(language, key) for language in LANGUAGES)]
+
+
+def unused(keys: Iterable[str], texts: set[str]) -> list[str]:
+    """The keys that none of these texts is, or can become. A name put together has three letters of its own, or it would fit any key."""
+    alone = {f"{key.partition('.')[0]}.{HOLE}" for key in entries(ENGLISH)}
+    patterns = [text for text in texts - alone if HOLE in text and len(re.sub(r"[^a-z_]", "", text)) >= 3]
+    fits = re.compile("|".join(re.escape(text).replace(re.escape(HOLE), ".+") for text in patterns))
+    names = {key: key.partition(".")[2] for key in keys}
+    return [key for key, name in names.items() if not ({key, name} & texts or fits.fullmatch(key) or fits.fullmatch(name))]
+
+
+def test_no_sentence_is_left_that_the_code_does_not_ask_for():
+    assert unused(entries(ENGLISH), strings()[1]) == []
+    for texts, used in ((["page.gone", "gone", "page.go\0e", "\0one"], True), (["runs.gone", "page.\0", "\0e", "what is gone"], False)):
+        assert all((unused(["page.gone"], {text}) == []) == used for text in texts)
 
 
 PRINTED = {
@@ -96,11 +110,11 @@ def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
     assert printed("0.0e+00") == "0"  # and no power of ten
     for text in ("brisk-otter", "-", "a-1", "1-2", "--5"):
         assert printed(text) == text
-    said = say(ENGLISH, "figures.sure", token="-5", second="-1", percent=-3, other="-0.5")
-    assert "“-5”" in said
-    assert "−3" in said
-    assert "“-1”" in said
-    assert "−0.5" in said
+    text = say(ENGLISH, "figures.sure", token="-5", second="-1", percent=-3, other="-0.5")
+    assert "“-5”" in text
+    assert "−3" in text
+    assert "“-1”" in text
+    assert "−0.5" in text
     assert say(ENGLISH, "lab_softmax.caption_jacobian", largest=-0.25, difference=2.8e-17).count("2.8\u00a0×\u00a010⁻¹⁷") == 1
 
 
@@ -113,32 +127,24 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize("key", COUNTED)
-def test_a_word_has_the_form_that_its_number_asks_for(key):
-    others, name, one, two = COUNTED[key]
-    for number, said in ((1, one), ("1", one), (2, two), ("1,002", two.replace("2", "1,002", 1))):
-        assert said in say(ENGLISH, key, **others, **{name: number})
+def test_a_word_has_the_form_that_its_number_asks_for():
+    for key, (others, name, one, two) in COUNTED.items():
+        for number, text in ((1, one), ("1", one), (2, two), ("1,002", two.replace("2", "1,002", 1))):
+            assert text in say(ENGLISH, key, **others, **{name: number})
 
 
-def test_a_counted_word_stands_with_its_number():
-    """Two forms, and the sentence says the number that decides between them."""
-    for language in LANGUAGES:
-        for key, text in entries(language).items():
-            pieces = [(name, spec) for _, name, spec, _ in Formatter().parse(text) if name]
-            for name, spec in pieces:
-                assert "|" not in spec or (spec.count("|") == 1 and (name, "") in pieces), (language, key)
-
-
-def test_no_hyphen_stands_for_a_minus():
-    for language in LANGUAGES:
-        for key, text in entries(language).items():
-            formula = key.endswith(".shape") or "http" in text
-            assert formula or not re.search(r"(?<![\w<…=(-])-\d|\de-\d", text), (language, key)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_counted_word_stands_with_its_number_and_no_hyphen_for_a_minus(language):
+    for key, text in entries(language).items():
+        pieces = [(name, spec) for _, name, spec, _ in Formatter().parse(text) if name]
+        assert all("|" not in spec or (spec.count("|") == 1 and (name, "") in pieces) for name, spec in pieces), key
+        assert key.endswith(".shape") or "http" in text or not re.search(r"(?<![\w<…=(-])-\d|\de-\d", text), key
 
 
 def test_lists_and_names_are_punctuated_as_their_language_does_it():
     assert [listed(language, ["a", "b", 3]) for language in ("en", "zh")] == ["a, b, 3", "a、b、3"]
     assert [named(language, "a", "b") for language in ("en", "zh")] == ["a: b", "a：b"]
+    assert [paragraph(["a.", "", "b。", "c"])] == ["a. b。c"]
     refusal = Refusal("runs.not_live", name="d_model", names=("dropout", "clip"))
     assert "dropout, clip" in str(refusal)
     assert "dropout、clip" in refusal.say("zh")
