@@ -15,7 +15,6 @@ KNOBS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("knobs", KNOBS, ids=str)
 def test_products_of_a_step_are_what_torch_counts(knobs):
     """Explicit attention, as torch's counter knows it; Adam's own operations are no products."""
