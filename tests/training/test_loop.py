@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import limits
-from playground.training.loop import Diverged, Training
+from playground.training.loop import Training
 from tests.training.corpora import training_of
 
 
@@ -57,7 +57,7 @@ def test_another_training_in_another_thread_changes_nothing():
     assert [found[0], found[1]] == expected
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.sampled_from(limits("optimiser").choices), st.sampled_from(limits("share_embeddings").choices))
 def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
     knobs = {"optimiser": kind, "share_embeddings": share, "dropout": 0.2, "batch_unit": "tokens", "batch_size": 120}
