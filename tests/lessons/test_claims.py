@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from playground.config import PAD, Experiment, ModelConfig, limits
+from playground.config import PAD, Experiment, ModelConfig
 from playground.data.batches import split_batch
 from playground.inspection import rollout
-from playground.model.layers import FeedForward
 from playground.model.masks import causal_mask
-from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.runs.registry import Runs
-from playground.words import LANGUAGES, entries, say
 from tests.training.corpora import corpus_of, tiny
 
 LEARNT = 0.9  # exact match
@@ -106,31 +103,3 @@ def test_rollout_gives_the_own_token_half_in_each_layer_whatever_was_learnt():
     assert np.trace(elsewhere[0, 0]) == 0
     assert (np.diag(rollout.rollout(elsewhere)) >= 0.25).all()
     assert not np.diag(rollout.rollout(elsewhere, residual=False)).any()
-
-
-def test_hello_is_five_tokens_and_four_ids(shipped):
-    """Lesson "tokens", and Hello begins with what the model doesn’t know."""
-    tokenizer = next(run for run in shipped if run.id == "reverse").tokenizers[0]
-    ids = tokenizer.encode("hello")
-    assert (len(ids), len(set(ids))) == (5, 4)
-    assert tokenizer.encode("Hello")[0] == 3
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("key", "knob"), [("lab_norms.caption_linear", "norm"), ("lab_no_ffn.about", "activation")])
-def test_labs_name_a_knob_and_its_choice_as_the_page_does(language, key, knob):
-    text = entries(language)[key]
-    assert all(f"“{say(language, f'knobs.{knob}.{name}')}”" in text for name in ("label", "none"))
-    assert "none" in limits(knob).choices
-
-
-def test_without_an_activation_two_linear_layers_are_one():
-    """Lab "no_ffn". With one they are not."""
-    for activation, linear in (("none", True), ("relu", False)):
-        config = ModelConfig(d_model=8, d_ff=16, activation=activation)
-        network = FeedForward(config, Dropout(0.0, torch.Generator())).double()
-        for parameter in network.parameters():
-            torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(parameter.numel()))
-        x = torch.randn(5, 8, dtype=torch.float64)
-        one = x @ (network.W_2.weight @ network.W_1.weight).T + network.W_2.weight @ network.W_1.bias + network.W_2.bias
-        assert torch.allclose(network(x), one) == linear
