@@ -82,7 +82,7 @@ def counted(work) -> int:
 )
 def test_the_work_that_is_told_is_what_torch_counts(knobs, fast):
     """For every method, with a prefix and without: of what ran, and of what would have run without the cache."""
-    config = ModelConfig(**{"d_model": 16, "n_heads": 2, "d_ff": 24, "decoder_layers": 3, **knobs})
+    config = ModelConfig(**{"d_model": 16, "n_heads": 2, "d_ff": 24, "decoder_layers": 1, **knobs})
     model = disturb(Transformer(config, 9, 11, torch.Generator().manual_seed(1))).eval()
     source = SOURCES[3]
     for prefix, write in (

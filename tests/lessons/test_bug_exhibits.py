@@ -47,7 +47,7 @@ def test_the_table_has_0_only_where_nothing_arrives():
     assert table.rows == tuple((arm, "1", "900", "0", "1e-09") for arm in ("right", "broken"))
 
 
-@pytest.mark.parametrize("seed", (1, 2))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_dividing_twice_is_too_little_and_dividing_by_a_part_too_much(seed):
     table = divided(seed)
     deviations, largest = ([float(row[column]) for row in table.rows] for column in (2, 3))

@@ -55,9 +55,8 @@ def test_a_whole_experiment_on_the_command_lines_way():
     assert {"right_token_accuracy", "broken_exact_match"} <= course.lines.keys()
     assert [row[:2] for row in ends.rows] == [("right", "2"), ("broken", "2")]
     assert len(ends.columns) == len(ends.rows[0])
-    again = bench.outcome(2)
-    assert again.numbers == outcome.numbers
-    np.testing.assert_array_equal(again.exhibits[0].lines["broken_exact_match"], course.lines["broken_exact_match"])
+    assert verdict.numbers == outcome.numbers
+    np.testing.assert_array_equal(verdict.exhibits[0].lines["broken_exact_match"], course.lines["broken_exact_match"])
 
 
 def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
@@ -82,18 +81,10 @@ def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
 
 def test_spread_and_the_best_arm_by_hand():
     """The sample standard deviation, pooled over the arms; no arm is the best when another comes near, or its seeds differ more."""
-    for arms, deviation in (
-        ({"one": [1.0, 0.5], "two": [0.2, 0.2]}, 0.25),
-        ({"one": [0.1, 0.2, 0.3]}, 0.1),
-        ({"one": [1.0], "two": [0.2]}, 0),
-    ):
-        assert spread(made_up(**arms).values(), "exact") == pytest.approx(deviation)
-    for one, two, answer in (
-        ([0.9], [0.5], "one"),
-        ([0.9], [0.84], "one"),
-        ([0.9], [0.9 - CLOSE / 2], "same"),
-        ([1.0, 0.4], [0.6, 0.6], "same"),
-    ):
+    for arms, deviation in (([[1.0, 0.5], [0.2, 0.2]], 0.25), ([[0.1, 0.2, 0.3]], 0.1), ([[1.0], [0.2]], 0)):
+        assert spread(made_up(**dict(zip(("one", "two"), arms, strict=False))).values(), "exact") == pytest.approx(deviation)
+    near, noisy = ([0.9], [0.9 - CLOSE / 2]), ([1.0, 0.4], [0.6, 0.6])
+    for (one, two), answer in ((([0.9], [0.5]), "one"), (([0.9], [0.84]), "one"), (near, "same"), (noisy, "same")):
         assert best(made_up(one=one, two=two)) == answer
     early, late = came("with", 1, 0.2, exact=0.2, train=1.0), came("without", 1, 0.2, 0.6, exact=0.6, train=0.5)
     for result, pairs in ((early, [100]), (late, [100, 300])):
