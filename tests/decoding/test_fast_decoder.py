@@ -142,6 +142,15 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
             greedy(model, sources, 3)
 
 
+def assert_same_sentences(model: Transformer) -> None:
+    assert is_stock_model(model)
+    fast, plain = (greedy(model, SOURCES, 12, fast=fast) for fast in (True, False))
+    alone = [greedy(model, [source], 12)[0] for source in SOURCES]
+    assert told(fast) == told(plain) == told(alone)
+    for one in (fast, alone):
+        assert one[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+
+
 def test_what_is_learnt_in_between_is_known():
     """Nothing of the parameters is kept from one text to the next, however they were written."""
     model = disturb(build()).eval()
@@ -153,11 +162,7 @@ def test_what_is_learnt_in_between_is_known():
         for layer in (*model.encoder, *model.decoder):
             change(layer.self_attention.W_q.weight)
             change(layer.self_attention.W_v.weight)
-        fast, plain = (greedy(model, SOURCES, 12, fast=fast) for fast in (True, False))
-        alone = [greedy(model, [source], 12)[0] for source in SOURCES]
-        assert told(fast) == told(plain) == told(alone)
-        assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
-        assert alone[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+        assert_same_sentences(model)
 
 
 def test_where_the_lean_code_is_asked(monkeypatch):
@@ -190,6 +195,11 @@ def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
     assert not suits(build().to("meta"))
 
 
+@pytest.mark.parametrize("memory", ["mean", "cut"])
+def test_a_change_of_the_memory_is_obeyed(memory):
+    assert_same_sentences(Change(memory=memory).apply(untaught(seed=3)))
+
+
 CHANGES = [
     Change(frozenset({HeadId("encoder", 0, 1)})),
     Change(frozenset({HeadId("decoder", 1, 0)})),
@@ -210,17 +220,6 @@ def test_a_change_that_hangs_on_hooks_is_never_passed_over(change, only_own):
     assert logits[0].argmax(-1).tolist() == list(written)
     beam(changed, SOURCES[0], 3, 0.6, 9)
     sample(changed, SOURCES[0], 1.0, 9, seed=1)
-
-
-@pytest.mark.parametrize("memory", ["mean", "cut"])
-def test_a_change_of_the_memory_is_obeyed(memory):
-    changed = Change(memory=memory).apply(untaught(seed=3))
-    assert is_stock_model(changed)
-    fast, plain = (greedy(changed, SOURCES, 12, fast=fast) for fast in (True, False))
-    alone = [greedy(changed, [source], 12)[0] for source in SOURCES]
-    assert told(fast) == told(plain) == told(alone)
-    assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
-    assert alone[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
 
 
 def hooked(model: Transformer) -> None:
