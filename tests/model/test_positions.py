@@ -57,3 +57,10 @@ def test_rotary_turns_each_token_by_its_own_position():
     turned = rotary(x, torch.tensor([[0, 1, 0, 1], [3, 2, 1, 0]]))
     torch.testing.assert_close(turned[0, :, 2:], rotary(x[:, :, 2:], position_ids(2))[0])
     torch.testing.assert_close(turned[1].flip(1), rotary(x.flip(2), position_ids(4))[1])
+
+
+def test_fixed_tables_are_neither_trained_nor_saved():
+    for module in (SinusoidalPositions(8), RotaryPositions(8)):
+        assert not list(module.parameters())
+        assert not module.state_dict()
+        assert list(module.buffers())

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import PRESETS, Experiment, ModelConfig, Refusal, limits, preset
-from playground.model.size import admit, moved_by, parameter_count, training_bytes
+from playground.model.size import CHUNK, admit, is_chunked, moved_by, parameter_count, training_bytes
 from playground.model.sublayers import parameters, sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
@@ -107,6 +107,18 @@ def test_the_setting_that_is_proposed_fits_and_the_next_one_does_not(knobs, avai
     for language in ("en", "zh"):
         assert f"{proposed}" in refusal.say(language)
         assert f"{available:,} MB" in refusal.say(language)
+
+
+def test_a_batch_is_not_cut_down_below_eight_pairs():
+    smallest = training_bytes(Experiment().with_(batch_size=8), 30, 30, 40)
+    proposed = []
+    for available in (smallest, smallest - 1):
+        with pytest.raises(Refusal) as refusal:
+            admit(Experiment().with_(batch_size=64), 30, 30, 40, available)
+        proposed.append((refusal.value.values.get("name"), refusal.value.values.get("value")))
+    assert proposed[0] == ("batch_size", 8)
+    assert proposed[1][0] != "batch_size"
+    assert (is_chunked(1, CHUNK), is_chunked(1, CHUNK + 1)) == (False, True)
 
 
 def test_where_nothing_helps_it_says_so():
