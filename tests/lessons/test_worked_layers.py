@@ -342,7 +342,7 @@ def test_what_the_prose_of_softmax_says():
         raw, scaled = softmax.variances(d_k, 1)
         assert raw / d_k == pytest.approx(1, abs=6 * math.sqrt(2 / softmax.DRAWN))
         assert scaled == pytest.approx(raw / d_k)
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         outcomes = [softmax.run(seed, factor) for factor in (1.0, 10.0)]
         assert outcomes[0].answer == "vanishes"
         assert outcomes[0].numbers["difference"] < 1e-15

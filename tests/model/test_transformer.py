@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from playground.config import EOS, KNOBS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.model.masks import padding_mask, target_mask
 from playground.model.positions import position_ids
-from playground.model.transformer import Transformer
+from playground.model.transformer import PROJECTION_STD, Transformer
 from tests.model.shared_copies import as_nn_transformer, disturb
 
 SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "zero_init": False}
@@ -209,3 +209,18 @@ def test_all_model_knobs_reach_the_model():
         assert name in KNOBS
         other = disturb(build(**{"dropout": 0.0, name: value}))
         assert not torch.equal(base(SRC, TGT).logits, other(SRC, TGT).logits), name
+
+
+def test_parameters_begin_as_is_said():
+    """Xavier, the last matrix of a sublayer smaller by the root of their number; embeddings, positions and projection normal."""
+    model = build(d_model=64, d_ff=128, positions="learned", src_vocab=500, tgt_vocab=500)
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias") or "norm" in name:
+            assert (parameter == (0 if name.endswith("bias") else 1)).all(), name
+            continue
+        own = {"positions": 0.5**0.5, "embedding": model.config.embedding_std, "projection": PROJECTION_STD}
+        deviation = next((value for word, value in own.items() if word in name), (2 / sum(parameter.shape)) ** 0.5)
+        if name.endswith(("W_o.weight", "W_2.weight")):
+            deviation /= math.sqrt(2 * 2 if name.startswith("encoder") else 3 * 3)
+        assert parameter.std().item() == pytest.approx(deviation, rel=0.05), name
+        assert abs(parameter.mean().item()) < 5 * deviation / parameter.numel() ** 0.5, name
