@@ -11,6 +11,7 @@ from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig
 from playground.decoding import beam, greedy, sample, trace
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
+from tests.variants.varied import talkative
 
 SOURCES = [(4, 5, 6, 7, 8), (6,), (7, 7, 4), (8, 4, 5, 6, 4, 4, 5, 8)]
 
@@ -152,3 +153,10 @@ def test_a_model_in_training_mode_is_refused():
     ):
         with pytest.raises(ValueError, match="eval"):
             ask()
+
+
+@torch.inference_mode()
+def test_a_trace_of_a_model_that_looks_ahead_is_of_each_beginning():
+    model, target = talkative("no_causal_mask"), (4, 5, 6, EOS)
+    rows = [model(torch.tensor([[4, 9, EOS]]), torch.tensor([(BOS, *target[:n])])).logits[0, -1].softmax(-1) for n in range(4)]
+    assert trace(model, (4, 9), target).probabilities == pytest.approx(torch.stack(rows).numpy(), abs=1e-6)

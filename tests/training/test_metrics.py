@@ -54,6 +54,9 @@ def test_chunks_change_nothing(monkeypatch):
     monkeypatch.setattr(metrics, "VALIDATION_CELLS", 50)
     eval_set = build_eval_set(training.corpus, training.corpus.heldout)
     assert len(eval_set.batches) > 10
+    cells = [chunk.batch.src.numel() + chunk.batch.tgt_in.numel() for chunk in eval_set.batches]
+    assert all(count <= 50 or len(chunk.batch.src) == 1 for count, chunk in zip(cells, eval_set.batches, strict=True))
+    assert len(cells) < len(training.corpus.heldout)
     pieces = validate(training.model, eval_set)
     assert (pieces.exact_match, pieces.token_accuracy, pieces.pairs) == (whole.exact_match, whole.token_accuracy, whole.pairs)
     assert pieces.loss == pytest.approx(whole.loss, rel=1e-4)
