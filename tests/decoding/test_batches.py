@@ -3,6 +3,8 @@
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.decoding import batches, best, greedy, search, searches
 from tests.decoding.test_sampling import SOURCES, untaught
@@ -13,9 +15,8 @@ LIMITS = [DICE.randint(1, 14) for _ in MANY]
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("prefix", [(), (4, 8)])
-@pytest.mark.parametrize("width", [1, 2, 5])
-@pytest.mark.parametrize("seed", [1, 2])
+@settings(max_examples=8)
+@given(st.integers(1, 2), st.sampled_from([1, 2, 5]), st.sampled_from([(), (4, 8)]))
 def test_searches_side_by_side_are_the_searches_one_by_one(seed, width, prefix):
     """Every hypothesis, and every node that was considered on the way."""
     model, limits = untaught(seed=seed), [3, 12, 1, 7]
@@ -38,11 +39,3 @@ def test_the_best_of_each_in_the_order_of_the_sources(tokens, monkeypatch):
     beams = [search(model, source, 3, 1.0, limit).hypotheses[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS, 3, 1.0) == beams
     assert best(model, [], []) == []
-
-
-def test_a_batch_is_of_neighbours_in_length_and_no_larger_than_allowed():
-    found = list(batches._alike(MANY, 40))
-    assert sorted(at for batch in found for at in batch) == [*range(len(MANY))]
-    lengths = [[len(MANY[at]) for at in batch] for batch in found]
-    assert all(len(batch) * (max(batch) + 1) <= 40 for batch in lengths)
-    assert [length for batch in lengths for length in batch] == sorted(map(len, MANY))

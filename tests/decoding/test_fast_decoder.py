@@ -5,6 +5,8 @@ from types import MethodType
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.decoding import beam, greedy, model_decoder, sample, search
@@ -19,8 +21,12 @@ from tests.decoding.test_kv_cache import SHIPPED, shipped
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations
-from tests.thoroughness import every_case
 
+THOUSANDS = [
+    ("reverse", 1024),
+    pytest.param("reverse", 4096, marks=pytest.mark.night),
+    pytest.param("german_english", 1024, marks=pytest.mark.night),
+]
 TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sentence may come to write PAD, and nobody looks at it
 
 
@@ -51,9 +57,8 @@ def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor
             assert computed == 1
 
 
-@pytest.mark.sample(20)
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", combinations(), ids=lambda knobs: "-".join(map(str, knobs.values())))
+@given(st.sampled_from(combinations()))
 def test_every_logit_whatever_the_choices(knobs):
     """For combinations in which every three choices of the architecture stand together, one source longer than the other."""
     config = ModelConfig(d_model=8, n_heads=2, d_ff=8, encoder_layers=2, decoder_layers=2, **knobs)
@@ -65,24 +70,17 @@ def test_every_logit_whatever_the_choices(knobs):
     assert told(both[0]) == told(both[1]) == [greedy(model, [source], 9)[0].ids for source in sources]
 
 
-@every_case("positions", limits("positions").choices)
-@every_case(("d_model", "n_heads"), [(8, 8), (24, 8), (16, 1), (40, 8)])
-def test_heads_of_any_width(d_model, n_heads, positions):
+@settings(max_examples=8)
+@given(st.sampled_from([(8, 8), (24, 8), (16, 1), (40, 8)]), st.sampled_from(limits("positions").choices))
+def test_heads_of_any_width(widths, positions):
+    d_model, n_heads = widths
     model = disturb(build(d_model=d_model, n_heads=n_heads, positions=positions)).eval()
     assert_step_by_step(model, SRC, TGT)
 
 
-def test_sources_of_one_length_and_of_many():
-    model = disturb(build(positions="both")).eval()
-    assert_step_by_step(model, SRC[:1], TGT[:1])
-    assert_step_by_step(model, SRC[1:], TGT[1:])
-    assert_step_by_step(model, SRC, TGT)
-
-
-@pytest.mark.sample(1)
 @pytest.mark.trust
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
-@pytest.mark.parametrize(("name", "count"), [("reverse", 2048), ("german_english", 1024)])
+@pytest.mark.parametrize(("name", "count"), THOUSANDS)
 def test_thousands_of_sentences_of_a_taught_model_are_the_same(name, count):
     model, dice = shipped(name), random.Random(1)
     sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 16))] for _ in range(count)]
@@ -98,7 +96,7 @@ def test_thousands_of_sentences_of_a_taught_model_are_the_same(name, count):
             assert alone.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_every_method_writes_the_same_and_records_the_same_passes(seed):
     model = untaught(seed=seed)
     for write in (
@@ -144,6 +142,15 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
             greedy(model, sources, 3)
 
 
+def assert_same_sentences(model: Transformer) -> None:
+    assert is_stock_model(model)
+    fast, plain = (greedy(model, SOURCES, 12, fast=fast) for fast in (True, False))
+    alone = [greedy(model, [source], 12)[0] for source in SOURCES]
+    assert told(fast) == told(plain) == told(alone)
+    for one in (fast, alone):
+        assert one[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+
+
 def test_what_is_learnt_in_between_is_known():
     """Nothing of the parameters is kept from one text to the next, however they were written."""
     model = disturb(build()).eval()
@@ -155,11 +162,7 @@ def test_what_is_learnt_in_between_is_known():
         for layer in (*model.encoder, *model.decoder):
             change(layer.self_attention.W_q.weight)
             change(layer.self_attention.W_v.weight)
-        fast, plain = (greedy(model, SOURCES, 12, fast=fast) for fast in (True, False))
-        alone = [greedy(model, [source], 12)[0] for source in SOURCES]
-        assert told(fast) == told(plain) == told(alone)
-        assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
-        assert alone[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+        assert_same_sentences(model)
 
 
 def test_where_the_lean_code_is_asked(monkeypatch):
@@ -192,6 +195,11 @@ def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
     assert not suits(build().to("meta"))
 
 
+@pytest.mark.parametrize("memory", ["mean", "cut"])
+def test_a_change_of_the_memory_is_obeyed(memory):
+    assert_same_sentences(Change(memory=memory).apply(untaught(seed=3)))
+
+
 CHANGES = [
     Change(frozenset({HeadId("encoder", 0, 1)})),
     Change(frozenset({HeadId("decoder", 1, 0)})),
@@ -212,17 +220,6 @@ def test_a_change_that_hangs_on_hooks_is_never_passed_over(change, only_own):
     assert logits[0].argmax(-1).tolist() == list(written)
     beam(changed, SOURCES[0], 3, 0.6, 9)
     sample(changed, SOURCES[0], 1.0, 9, seed=1)
-
-
-@pytest.mark.parametrize("memory", ["mean", "cut"])
-def test_a_change_of_the_memory_is_obeyed(memory):
-    changed = Change(memory=memory).apply(untaught(seed=3))
-    assert is_stock_model(changed)
-    fast, plain = (greedy(changed, SOURCES, 12, fast=fast) for fast in (True, False))
-    alone = [greedy(changed, [source], 12)[0] for source in SOURCES]
-    assert told(fast) == told(plain) == told(alone)
-    assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
-    assert alone[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
 
 
 def hooked(model: Transformer) -> None:
@@ -258,8 +255,8 @@ def test_whoever_changes_or_listens_is_noticed(do, only_own):
 
 
 def test_a_hook_that_is_gone_is_forgotten():
-    mine = shadow_copy(untaught())
-    handle = mine.decoder[0].register_forward_hook(lambda *_: None)
-    assert not is_stock_model(mine)
+    model = shadow_copy(untaught())
+    handle = model.decoder[0].register_forward_hook(lambda *_: None)
+    assert not is_stock_model(model)
     handle.remove()
-    assert is_stock_model(mine)
+    assert is_stock_model(model)

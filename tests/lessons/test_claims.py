@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from playground.config import PAD, Experiment, ModelConfig, limits
-from playground.data.batches import split_batch
+from playground.config import ModelConfig
 from playground.inspection import rollout
-from playground.model.layers import FeedForward
-from playground.model.masks import causal_mask
-from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.runs.registry import Runs
-from playground.words import LANGUAGES, entries, say
-from tests.training.corpora import corpus_of, tiny
 
 LEARNT = 0.9  # exact match
 
@@ -25,15 +19,6 @@ def shipped(tmp_path_factory):
     runs = Runs(tmp_path_factory.mktemp("runs"))
     yield runs.shipped()
     runs.close()
-
-
-def test_the_default_is_what_the_words_call_the_default():
-    """post_norm, packing, Muon, the schedule and the encoding, as the glossary and the lessons "masks" and "layers" name them."""
-    experiment = Experiment()
-    model, training = experiment.model, experiment.training
-    assert (model.norm, model.positions, model.residual) == ("post", "sinusoidal", True)
-    assert (training.packing, training.optimiser, training.schedule) == (True, "muon", "linear")
-    assert training.warmup > 0
 
 
 def test_the_loss_falls_smoothly_while_exact_match_jumps(shipped):
@@ -47,44 +32,6 @@ def test_the_loss_falls_smoothly_while_exact_match_jumps(shipped):
         assert (np.diff(loss[: learnt + 1]) < 0).all(), run.id
         assert exact[tokens < 0.6].max() < 0.1, run.id
         assert (tokens >= exact).all(), run.id
-
-
-def test_three_reasons_to_mask_a_cell_when_pairs_share_a_row():
-    """Lesson "masks": a cell is masked if its key is padding, lies in the future of its row (decoder self-attention only), or belongs to
-    another pair; every other cell has a weight."""
-    corpus = corpus_of("reverse")
-    items = [corpus.train[n] for n in range(12)]
-    (batch,) = split_batch(items, 1, packed=tiny().training.packing)
-    assert int(batch.src_segment_ids.max()) > 1
-    assert (batch.src == PAD).any()
-    model = Transformer(tiny().model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size).eval()
-    output = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids)
-    src, tgt = batch.src_segment_ids, batch.tgt_segment_ids
-    past = causal_mask(tgt.shape[1])[0, 0]
-    for weights, queries, keys, seen in (
-        (output.encoder, src, src, True),
-        (output.decoder, tgt, tgt, past),
-        (output.cross, tgt, src, True),
-    ):
-        visible = (queries[:, :, None] == keys[:, None, :]) & (keys[:, None, :] != 0) & seen
-        real = (queries != 0)[:, None, :, None].expand_as(weights[0])
-        for layer in weights:
-            assert ((layer > 0) == visible[:, None])[real].all()
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_a_sublayer_of_zeros_passes_its_input_on_only_with_pre_norm(norm):
-    """Glossary "residual connection", lesson "layers": with post-norm the path goes through the layer norm after each sum."""
-    config = ModelConfig(d_model=16, n_heads=2, d_ff=24, norm=norm, zero_init=True, bias=False)
-    model = Transformer(config, 9, 9).eval()
-    layer, x = model.encoder[0], torch.arange(32.0).reshape(1, 2, 16).sin() * 3
-    passed, _ = layer(x, torch.ones(1, 1, 1, 2, dtype=torch.bool), torch.arange(2)[None])
-    if norm == "pre":
-        torch.testing.assert_close(passed, x)
-    else:
-        assert not torch.allclose(passed, x, atol=0.1)
-        torch.testing.assert_close(passed, layer.norm_2(layer.norm_1(x)))
 
 
 @torch.inference_mode()
@@ -106,31 +53,3 @@ def test_rollout_gives_the_own_token_half_in_each_layer_whatever_was_learnt():
     assert np.trace(elsewhere[0, 0]) == 0
     assert (np.diag(rollout.rollout(elsewhere)) >= 0.25).all()
     assert not np.diag(rollout.rollout(elsewhere, residual=False)).any()
-
-
-def test_hello_is_five_tokens_and_four_ids(shipped):
-    """Lesson "tokens", and Hello begins with what the model doesn’t know."""
-    tokenizer = next(run for run in shipped if run.id == "reverse").tokenizers[0]
-    ids = tokenizer.encode("hello")
-    assert (len(ids), len(set(ids))) == (5, 4)
-    assert tokenizer.encode("Hello")[0] == 3
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("key", "knob"), [("lab_norms.caption_linear", "norm"), ("lab_no_ffn.about", "activation")])
-def test_labs_name_a_knob_and_its_choice_as_the_page_does(language, key, knob):
-    text = entries(language)[key]
-    assert all(f"“{say(language, f'knobs.{knob}.{name}')}”" in text for name in ("label", "none"))
-    assert "none" in limits(knob).choices
-
-
-def test_without_an_activation_two_linear_layers_are_one():
-    """Lab "no_ffn". With one they are not."""
-    for activation, linear in (("none", True), ("relu", False)):
-        config = ModelConfig(d_model=8, d_ff=16, activation=activation)
-        network = FeedForward(config, Dropout(0.0, torch.Generator())).double()
-        for parameter in network.parameters():
-            torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(parameter.numel()))
-        x = torch.randn(5, 8, dtype=torch.float64)
-        one = x @ (network.W_2.weight @ network.W_1.weight).T + network.W_2.weight @ network.W_1.bias + network.W_2.bias
-        assert torch.allclose(network(x), one) == linear

@@ -21,6 +21,8 @@ from tests.training.corpora import corpus_of, training_of
 from tests.variants.varied import SRC, TGT, beside
 
 BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
+CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
+LAST = ("exact_match", "token_accuracy", "loss")
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, batch_size=4, validation_size=10, eval_every=2)
 
 
@@ -36,6 +38,14 @@ def measured(**arms: dict[str, float]) -> dict[str, list[Result]]:
 def test_a_whole_experiment_on_the_command_lines_way():
     bench = replace(LABS["bug_source"], base=TINY)
     outcome = bench.outcome(2)
+    results = [[result for seed in (1, 2) for result in bench.train(seed) if result.arm == arm] for arm in bench.arms]
+    verdict = bench.verdict(results)
+    assert (verdict.numbers["seeds"], len(verdict.exhibits[1].rows)) == (2, 4)
+    assert verdict.numbers["right_loss"] == pytest.approx(sum(result.numbers["loss"] for result in results[0]) / 2, abs=1e-4)
+    for result in results[0]:
+        last = result.run.history.validations.last()
+        assert [result.numbers[name] for name in ("exact", "tokens", "loss")] == [last[name] for name in LAST]
+        assert result.numbers["train"] == result.run.history.steps.last()["loss"]
     assert outcome.answer in bench.guesses
     assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
     assert {"right_exact", "broken_exact", "right_padded", "broken_tokens", "seeds", "spread"} <= outcome.numbers.keys()
@@ -45,42 +55,15 @@ def test_a_whole_experiment_on_the_command_lines_way():
     assert {"right_token_accuracy", "broken_exact_match"} <= course.lines.keys()
     assert [row[:2] for row in ends.rows] == [("right", "2"), ("broken", "2")]
     assert len(ends.columns) == len(ends.rows[0])
-    again = bench.outcome(2)
+    again = bench.verdict([of_arm[1:] for of_arm in results])  # of the second seed
     assert again.numbers == outcome.numbers
     np.testing.assert_array_equal(again.exhibits[0].lines["broken_exact_match"], course.lines["broken_exact_match"])
-
-
-def test_a_verdict_is_over_all_seeds():
-    bench = replace(LABS["skip"], base=TINY)
-    results = [[result for seed in (1, 2) for result in bench.train(seed) if result.arm == arm] for arm in bench.arms]
-    outcome = bench.verdict(results)
-    assert outcome.numbers["seeds"] == 2
-    losses = [result.numbers["loss"] for result in results[0]]
-    assert outcome.numbers["with_loss"] == pytest.approx(sum(losses) / 2, abs=1e-4)
-    assert len(outcome.exhibits[1].rows) == 4
-
-
-def test_a_result_is_the_end_of_its_run():
-    last, rows = {"exact_match": 0.1, "token_accuracy": 0.6, "loss": 1.5}, {"step": [2, 4]}
-    validations = SimpleNamespace(rows=lambda: rows, last=lambda: last)
-    run = SimpleNamespace(history=SimpleNamespace(validations=validations, steps=SimpleNamespace(last=lambda: {"loss": 1.2})))
-    found = LABS["skip"].result("with", 7, run, {"padded": 0.3})
-    assert (found.arm, found.seed, found.run, found.curve) == ("with", 7, run, rows)
-    assert found.numbers == {"exact": 0.1, "tokens": 0.6, "loss": 1.5, "train": 1.2, "padded": 0.3}
 
 
 def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
     """With these shares of right sentences every ten steps."""
     run = train_inline.new_run(Experiment())
     return Result(arm, seed, run, {"step": [10, 20, 30][: len(shares)], "exact_match": list(shares)}, numbers)
-
-
-def test_what_was_measured_on_a_sample_is_marked_in_the_table():
-    early, late = came("with", 1, 0.2, exact=0.2, train=1.0), came("without", 1, 0.2, 0.6, exact=0.6, train=0.5)
-    for result, pairs in ((early, [100]), (late, [100, 300])):
-        result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
-    rows = LABS["skip"].ends([[early], [late]]).rows
-    assert rows == (("with", "1", "≈ 20.0 %", "1.000"), ("without", "1", "60.0 %", "0.500"))
 
 
 def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
@@ -97,6 +80,20 @@ def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
     assert course.said == {"step": 20, "seeds": 2}
 
 
+def test_spread_and_the_best_arm_by_hand():
+    """The sample standard deviation, pooled over the arms; no arm is the best when another comes near, or its seeds differ more."""
+    for arms, deviation in (([[1.0, 0.5], [0.2, 0.2]], 0.25), ([[0.1, 0.2, 0.3]], 0.1), ([[1.0], [0.2]], 0)):
+        assert spread(made_up(**dict(zip(("one", "two"), arms, strict=False))).values(), "exact") == pytest.approx(deviation)
+    near, noisy = ([0.9], [0.9 - CLOSE / 2]), ([1.0, 0.4], [0.6, 0.6])
+    for (one, two), answer in ((([0.9], [0.5]), "one"), (([0.9], [0.84]), "one"), (near, "same"), (noisy, "same")):
+        assert best(made_up(one=one, two=two)) == answer
+    early, late = came("with", 1, 0.2, exact=0.2, train=1.0), came("without", 1, 0.2, 0.6, exact=0.6, train=0.5)
+    for result, pairs in ((early, [100]), (late, [100, 300])):
+        result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
+    rows = (("with", "1", "≈ 20.0 %", "1.000"), ("without", "1", "60.0 %", "0.500"))
+    assert LABS["skip"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
+
+
 @pytest.mark.parametrize(("name", "first", "second", "apart"), [("skip", "with", "without", 25), ("depth", "one", "two", 0.5)])
 def test_how_far_seeds_are_apart_is_said_in_points_or_nats(name, first, second, apart):
     ends = {first: [{"exact": 1.0, "loss": 2.0}, {"exact": 0.5, "loss": 1.0}], second: [{"exact": 0.2, "loss": 3.0}] * 2}
@@ -104,19 +101,6 @@ def test_how_far_seeds_are_apart_is_said_in_points_or_nats(name, first, second, 
     numbers = LABS[name].verdict(found).numbers
     assert numbers["spread"] == pytest.approx(apart)
     assert (numbers[f"{first}_exact"], numbers[f"{second}_exact"], numbers[f"{first}_loss"]) == pytest.approx((75, 20, 1.5))
-
-
-def test_the_best_arm_is_named_only_when_no_other_comes_near():
-    assert best(made_up(one=[0.9], two=[0.5])) == "one"
-    assert best(made_up(one=[0.9], two=[0.9 - CLOSE / 2])) == "same"
-    assert best(made_up(one=[0.9], two=[0.84])) == "one"  # six points are something
-    assert best(made_up(one=[1.0, 0.4], two=[0.6, 0.6])) == "same"  # the seeds differ more than the arms
-
-
-def test_the_spread_is_the_sample_standard_deviation_pooled_over_the_arms():
-    assert spread(made_up(one=[1.0, 0.5], two=[0.2, 0.2]).values(), "exact") == pytest.approx(0.25)
-    assert spread(made_up(one=[0.1, 0.2, 0.3]).values(), "exact") == pytest.approx(0.1)
-    assert spread(made_up(one=[1.0], two=[0.2]).values(), "exact") == 0
 
 
 @pytest.mark.parametrize(
@@ -135,50 +119,48 @@ def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(one, two, answer
     assert (outcome.answer, outcome.numbers["weak"], outcome.numbers["seeds"]) == (answer, weak, len(one))
 
 
-def test_a_mystery_is_never_weak():
-    mystery = LABS["mystery"]
-    runs = [train_inline.new_run(mystery.experiment(arm, 1)) for arm in mystery.arms_of(1)]
-    arms = [
-        [Result(arm, 1, run, {"step": [10], **{measure: [0.5] for measure in mystery.measures}}, {"exact": 0.5})]
-        for arm, run in zip(mystery.arms_of(1), runs, strict=True)
-    ]
-    assert mystery.verdict(arms).numbers["weak"] == ""
+PAIRS = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}
+DEEPER = {"one_shallow": [0.9], "one_deep": [0.95], "other_shallow": [0.9], "other_deep": [0.1]}
+KINDS = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary": [1.0]}
+LOSSES = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
+HEADS = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
+FAR = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
+RIGHT = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
 
 
-def test_the_judges_of_questions_by_hand():
-    judge = judges.which("one", "other")
-    arms = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}
-    assert judge(made_up(**arms)) == "one"
-    assert judge(made_up(**arms | {"other_without": [0.0]})) == "both"
-    assert judge(made_up(**arms | {"one_without": [0.9]})) == "neither"
-    assert judge(made_up(**arms | {"one_without": [0.9], "other_without": [0.2]})) == "other"
-    deeper = judges.which("one", "other", ways=("shallow", "deep"))
-    assert deeper(made_up(one_shallow=[0.9], one_deep=[0.95], other_shallow=[0.9], other_deep=[0.1])) == "other"
-    losses = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
-    assert judges.lowest(measured(**losses)) == "a"
-    assert judges.lowest(measured(**losses | {"b": {"loss": 0.12}})) == "same"
-    heads = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
-    assert judges.between(measured(**heads)) == "between"
-    assert judges.between(measured(**heads | {"eight": {"loss": 0.1}})) == "more"
-    assert judges.between(measured(**heads | {"one": {"loss": 0.11}})) == "one"
-    kinds = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary": [1.0]}
-    assert judges.layout(made_up(**kinds)) == "kind"
-    assert judges.layout(made_up(**kinds | {"learned": [1.0]})) == "same"
-    assert judges.layout(made_up(**kinds | {"concatenated": [0.1]})) == "order"
-    far = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
-    assert judges.farther(measured(**far)) == "rotary"
-    assert judges.farther(measured(**far | {"sinusoids": {"harder": 0.9}})) == "some"
-    assert judges.farther(measured(**far | {"rotary": {"harder": 0.1}})) == "none"
+def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
+    return {"right": RIGHT, "broken": {"exact": exact, "tokens": tokens, "padded": padded}}
 
 
-def test_the_two_metrics_by_hand():
-    right = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
-    assert bugs.metrics(measured(right=right, broken={"exact": 0.0, "tokens": 0.98})) == "lies"
-    assert bugs.metrics(measured(right=right, broken={"exact": 0.1, "tokens": 0.4})) == "broken"
-    assert bugs.metrics(measured(right=right, broken={"exact": 0.95, "tokens": 0.99})) == "fine"
-    assert bugs.neighbours(measured(right=right, broken={"exact": 0.95, "tokens": 0.99, "padded": 0.2})) == "padding"
-    assert bugs.neighbours(measured(right=right, broken={"exact": 0.95, "tokens": 0.99, "padded": 0.94})) == "fine"
-    assert bugs.neighbours(measured(right=right, broken={"exact": 0.1, "tokens": 0.99, "padded": 0.1})) == "broken"
+@pytest.mark.parametrize(
+    ("judge", "arms", "answer"),
+    [
+        (judges.which("one", "other"), PAIRS, "one"),
+        (judges.which("one", "other"), PAIRS | {"other_without": [0.0]}, "both"),
+        (judges.which("one", "other"), PAIRS | {"one_without": [0.9]}, "neither"),
+        (judges.which("one", "other"), PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"),
+        (judges.which("one", "other", ways=("shallow", "deep")), DEEPER, "other"),
+        (judges.lowest, LOSSES, "a"),
+        (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"),
+        (judges.between, HEADS, "between"),
+        (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"),
+        (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
+        (judges.layout, KINDS, "kind"),
+        (judges.layout, KINDS | {"learned": [1.0]}, "same"),
+        (judges.layout, KINDS | {"concatenated": [0.1]}, "order"),
+        (judges.farther, FAR, "rotary"),
+        (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"),
+        (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
+        (bugs.metrics, broken(0.0, 0.98), "lies"),
+        (bugs.metrics, broken(0.1, 0.4), "broken"),
+        (bugs.metrics, broken(0.95, 0.99), "fine"),
+        (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"),
+        (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
+        (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),
+    ],
+)
+def test_a_judge_by_hand(judge, arms, answer):
+    assert judge((measured if isinstance(next(iter(arms.values())), dict) else made_up)(**arms)) == answer
 
 
 @pytest.fixture
@@ -223,10 +205,11 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
     assert sorted(map(bugs.bug_of, range(6 * len(BUGS) + 1, 7 * len(BUGS) + 1))) == sorted(BUGS)
     assert [bugs.bug_of(n) for n in range(1, len(BUGS) + 1)] != [bugs.bug_of(n) for n in range(len(BUGS) + 1, 2 * len(BUGS) + 1)]
     mystery = LABS["mystery"]
+    arms = [[Result(arm, 1, train_inline.new_run(mystery.experiment(arm, 1)), CURVE, {"exact": 0.5})] for arm in mystery.arms_of(1)]
+    assert mystery.verdict(arms).numbers["weak"] == ""
     for number in (1, 7, 31):
         run = train_inline.new_run(mystery.experiment("broken", number))
         assert run.experiment.model.variant == bugs.bug_of(number)
         assert mystery.recognise(run) == ("broken", number)
         assert mystery.judge({"right": [], "broken": [Result("broken", number, run, {}, {})]}) == bugs.bug_of(number)
-    assert all(lab.arms["broken"]["variant"] in BUGS for lab in bugs.BUG_LABS if lab.arms)
     assert {lab.arms["broken"]["variant"] for lab in bugs.BUG_LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own

@@ -1,7 +1,6 @@
-"""Truths about every lab: it answers one of its guesses, at once and the same each time, and has words for all that it shows."""
+"""Every worked example: it answers one of its guesses, the same each time, and has words for all that it shows."""
 
 import json
-import time
 from functools import cache
 
 import numpy as np
@@ -12,25 +11,16 @@ from playground.lessons.lab import Grid, Lines, TextTable
 from playground.lessons.labs import LABS, START, get
 from playground.lessons.thumbnails import kept
 from playground.words import LANGUAGES, entries, known
-from tests.thoroughness import every_case
 
-SEEDS = (1, 2, 3)
-TENSORS = [name for name, lab in LABS.items() if lab.kind == "worked_example"]  # the others train: see test_bench.py
-
-
-def variants(lab):
-    """The defaults, then every control at each of its other choices."""
-    yield {}
-    for control in lab.controls:
-        for choice in control.choices:
-            if choice != control.default:
-                yield {control.name: choice}
+EVERY = pytest.mark.parametrize("name", [name for name, lab in LABS.items() if lab.kind == "worked_example"])
 
 
 @cache
 def outcomes(name, seed=1):
-    """The outcomes of a lab, with each of its variants."""
-    return [get(name).outcome(seed, **asked) for asked in variants(get(name))]
+    """The outcomes of a lab with its defaults, then with every control at each of its other choices."""
+    controls = get(name).controls
+    others = ({control.name: choice} for control in controls for choice in control.choices if choice != control.default)
+    return [get(name).outcome(seed, **asked) for asked in ({}, *others)]
 
 
 def labels(exhibit):
@@ -41,94 +31,72 @@ def labels(exhibit):
     return (*cells, *exhibit.columns)
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("name", TENSORS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_it_answers_one_of_its_guesses_with_plain_numbers(name, seed):
-    for outcome in outcomes(name, seed):
+def plain(exhibit):
+    """What it shows, for a comparison."""
+    if isinstance(exhibit, Lines):
+        return {name: list(line) for name, line in exhibit.lines.items()}
+    return exhibit.rows if isinstance(exhibit, TextTable) else np.nan_to_num(exhibit.values, nan=-99).tolist()
+
+
+def check_shape(exhibit):
+    if isinstance(exhibit, Lines):
+        assert all(len(line) == len(exhibit.x) and np.isfinite(line).all() for line in exhibit.lines.values())
+    elif isinstance(exhibit, TextTable):
+        assert exhibit.rows
+        assert all(len(row) == len(exhibit.columns) and all(isinstance(cell, str) for cell in row) for row in exhibit.rows)
+    else:
+        assert isinstance(exhibit, Grid)
+        assert exhibit.values.shape == (len(exhibit.rows), len(exhibit.columns))
+        visible = exhibit.values if exhibit.mask is None else exhibit.values[np.broadcast_to(exhibit.mask, exhibit.values.shape)]
+        if exhibit.scale == "probability":
+            assert not ((visible < 0) | (visible > 1)).any(), exhibit.name  # NaN is neither: a lab may show where it comes from
+
+
+@EVERY
+def test_it_answers_one_of_its_guesses_with_plain_numbers_the_same_each_time(name):
+    lab = get(name)
+    for outcome in outcomes(name):
+        assert outcome.answer in lab.guesses
+        assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
+        assert len({exhibit.name for exhibit in outcome.exhibits}) == len(outcome.exhibits)
+        for exhibit in outcome.exhibits:
+            check_shape(exhibit)
+    first, again = outcomes(name)[0], lab.outcome(1)
+    assert (first.answer, first.numbers) == (again.answer, again.numbers)
+    assert list(map(plain, first.exhibits)) == list(map(plain, again.exhibits))
+
+
+@pytest.mark.night
+@EVERY
+def test_so_it_does_with_other_seeds(name):
+    for outcome in (*outcomes(name, 2), *outcomes(name, 3)):
         assert outcome.answer in get(name).guesses
         assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("name", TENSORS)
-def test_the_same_seed_gives_the_same(name):
-    first, second = get(name).outcome(7), get(name).outcome(7)
-    assert (first.answer, first.numbers) == (second.answer, second.numbers)
-    for one, other in zip(first.exhibits, second.exhibits, strict=True):
-        if isinstance(one, Grid):
-            np.testing.assert_array_equal(one.values, other.values)
-        elif isinstance(one, TextTable):
-            assert one.rows == other.rows
-        else:
-            assert all(np.array_equal(one.lines[name], other.lines[name]) for name in one.lines)
-
-
-@pytest.mark.parametrize("name", TENSORS)
-def test_exhibits_fit_their_names(name):
-    for exhibits in (outcome.exhibits for outcome in outcomes(name)):
-        assert len({exhibit.name for exhibit in exhibits}) == len(exhibits)
-        for exhibit in exhibits:
-            if isinstance(exhibit, Lines):
-                assert all(len(line) == len(exhibit.x) and np.isfinite(line).all() for line in exhibit.lines.values())
-                continue
-            if isinstance(exhibit, TextTable):
-                assert exhibit.rows
-                assert all(len(row) == len(exhibit.columns) and all(isinstance(cell, str) for cell in row) for row in exhibit.rows)
-                continue
-            assert exhibit.values.shape == (len(exhibit.rows), len(exhibit.columns))
-            shown = exhibit.values if exhibit.mask is None else exhibit.values[np.broadcast_to(exhibit.mask, exhibit.values.shape)]
-            if exhibit.scale == "probability":
-                assert not ((shown < 0) | (shown > 1)).any(), exhibit.name  # NaN is neither: a lab may show where it comes from
-
-
-@every_case("language", LANGUAGES)
-@every_case("name", TENSORS)
-def test_all_its_sentences_can_be_said(name, language):
+@EVERY
+def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     lab = get(name)
-    for key in ("title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)):
-        assert lab.say(language, key)
-    for control in lab.controls:
-        assert lab.say(language, f"control_{control.name}")
-    for outcome in outcomes(name):
-        for guess in lab.guesses:
-            assert lab.say(language, f"why_{guess}", **outcome.numbers)
-        for exhibit in outcome.exhibits:
-            assert lab.say(language, f"show_{exhibit.name}")
-            assert lab.say(language, f"caption_{exhibit.name}", **exhibit.said)
-            if isinstance(exhibit, Lines):
-                assert lab.say(language, f"axis_{exhibit.name}")
-                assert all(known(language, f"{lab.area}.name_{line}") for line in exhibit.lines)
-            if isinstance(exhibit, TextTable):
-                assert all(known(language, f"{lab.area}.name_{column}") for column in exhibit.columns)
+    exhibits = [exhibit for outcome in outcomes(name) for exhibit in outcome.exhibits]
+    simple = {"title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)}
+    simple |= {f"control_{control.name}" for control in lab.controls} | {f"show_{exhibit.name}" for exhibit in exhibits}
+    simple |= {f"axis_{exhibit.name}" for exhibit in exhibits if isinstance(exhibit, Lines)}
+    named = [one.lines if isinstance(one, Lines) else one.columns for one in exhibits if not isinstance(one, Grid)]
+    for language in LANGUAGES:
+        assert all(lab.say(language, key) for key in simple)
+        assert all(known(language, f"{lab.area}.name_{label}") for labels_of_one in named for label in labels_of_one)
+        assert all(lab.say(language, f"why_{guess}", **outcome.numbers) for guess in lab.guesses for outcome in outcomes(name))
+        assert all(lab.say(language, f"caption_{exhibit.name}", **exhibit.said) for exhibit in exhibits)
+    spoken = simple | {f"why_{guess}" for guess in lab.guesses}
+    spoken |= {f"{part}_{exhibit.name}" for part in ("caption", "hatched") for exhibit in exhibits}
+    spoken |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
+    spoken |= {f"name_{label}" for exhibit in exhibits for label in labels(exhibit)}
+    spoken |= {f"card_{kept()[name]['exhibit']}"} if name in START else set()
+    assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
 
-@pytest.mark.parametrize("name", TENSORS)
-def test_it_has_no_words_that_nobody_says(name):
-    lab = get(name)
-    asked = {"title", "short", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in lab.guesses)}
-    asked |= {f"control_{control.name}" for control in lab.controls}
-    asked |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
-    asked |= {f"card_{kept()[name]['exhibit']}"} if name in START else set()
-    for outcome in outcomes(name):
-        for exhibit in outcome.exhibits:
-            asked |= {f"{part}_{exhibit.name}" for part in ("show", "caption", "axis", "hatched")}
-            asked |= {f"name_{label}" for label in labels(exhibit)}
-    there = {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")}
-    assert there <= asked
-
-
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("name", TENSORS)
-def test_it_is_there_at_once(name):
-    """Nobody waits for a tensor on the bench; far above what it takes, so that a busy machine does not matter."""
-    started = time.process_time()
-    get(name).outcome(1)
-    assert time.process_time() - started < 5
-
-
-def test_what_there_is_not_is_said_to_be():
-    lab = get(TENSORS[0])
+def test_an_unknown_lab_control_or_choice_is_refused():
+    lab = next(lab for lab in LABS.values() if lab.controls)
     for asked in ({"no such control": 1}, {lab.controls[0].name: "no such choice"}):
         with pytest.raises(Refusal):
             lab.outcome(1, **asked)

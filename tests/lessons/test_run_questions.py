@@ -75,9 +75,10 @@ def test_what_is_called_unknown_is_in_no_vocabulary():
             assert UNK not in rest
 
 
-@pytest.mark.parametrize("harder", [True, False])
-@pytest.mark.parametrize(("others", "answer"), [(0, "never"), (1, "few"), (4, "few"), (5, "many"), (10, "many")])
-def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, others, answer, harder):
+@pytest.mark.parametrize(
+    ("harder", "others", "answer"), [(True, 0, "never"), (False, 1, "few"), (True, 4, "few"), (True, 5, "many"), (False, 10, "many")]
+)
+def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, harder, others, answer):
     """Of ten harder ones, or of held-out ones where a task has none harder."""
     splits = {"harder": [(f"long {n}", "") for n in range(10 * harder)], "heldout": [(f"short {n}", "") for n in range(10)]}
     reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])

@@ -14,7 +14,6 @@ from playground.lessons.tour import STOPS, reading
 from playground.model.attention import head_widths
 from playground.model.transformer import Transformer
 from tests.inspection.test_activations import build
-from tests.thoroughness import every_case
 
 SRC, TGT = [4, 5, 6, 4], [7, 5, 8, EOS]
 KINDS = [  # the paper's, and what its stops can be different for
@@ -87,7 +86,7 @@ def check(model: Transformer, src: list[int], tgt: list[int]) -> None:
             assert one.cell is None or float(stages[one.address].values[one.cell]) == one.value
 
 
-@every_case("knobs", KINDS)
+@pytest.mark.parametrize("knobs", KINDS, ids=str)
 def test_each_number_is_what_the_formulas_give(knobs):
     check(build(**knobs), SRC, TGT)
 
@@ -106,16 +105,12 @@ def test_what_stands_beside_it_is_known_as_another_place():
     assert reading(stages, model.config, "mask", 0).mistaken == ((1, "hatched", 2),)
 
 
-def test_as_near_as_two_decimals_is_near_enough_and_a_count_is_exact():
+def test_two_decimals_are_enough_a_count_is_exact_and_one_token_has_every_stop():
     model = build()
     stages = record(model, SRC, TGT)
     for name in STOPS:
         one = reading(stages, model.config, name, 0)
         assert one.tolerance == 0 if name in ("ids", "mask", "loop") else abs(round(one.value, 2) - one.value) <= one.tolerance < 0.2
-
-
-def test_a_sentence_of_one_token_and_an_empty_output_have_every_stop():
-    model = build()
     stages = record(model, [4], [EOS])
     values = {name: reading(stages, model.config, name, 0).value for name in STOPS}
     assert (values["mask"], values["loop"]) == (1, 1)

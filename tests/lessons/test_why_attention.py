@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.lessons.why_attention import CLOCKED, WHY_ATTENTION, milliseconds, sequential_steps
@@ -38,8 +39,7 @@ def counted(model: Transformer, run) -> int:
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize(("source", "target"), [(5, 3), (9, 12)])
-@pytest.mark.parametrize("knobs", [*WHY_ATTENTION.arms.values(), {"encoder_layers": 3, "decoder_layers": 2}], ids=str)
+@given(st.sampled_from([*WHY_ATTENTION.arms.values(), {"encoder_layers": 3, "decoder_layers": 2}]), st.integers(1, 9), st.integers(1, 9))
 def test_the_sequential_steps_are_those_that_hooks_count(knobs, source, target):
     """Fed in one pass; and written, where a state that is known is not computed again: what it is fed has one row for each new token."""
     config = ModelConfig(**{"d_model": 16, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1, **knobs})

@@ -4,14 +4,15 @@ import copy
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal, limits
-from playground.model.kv_cache import DecoderCache, KVCache
+from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, TGT, build, combinations
-from tests.thoroughness import every_case
 
 
 def by_and_by(model: Transformer, tgt_in: torch.Tensor, cuts: list[int], cache: DecoderCache):
@@ -36,9 +37,10 @@ def test_the_newest_token_is_the_last_row_whatever_the_choices():
     assert worst <= 1e-5
 
 
-@every_case("cuts", [[4], [1, 2, 3, 4], [2, 4], [3, 4]])
-@every_case("positions", limits("positions").choices)
-def test_new_tokens_may_come_one_by_one_or_several_together(positions, cuts):
+@settings(max_examples=12)
+@given(st.sampled_from(limits("positions").choices), st.sets(st.integers(1, 3)))
+def test_new_tokens_may_come_one_by_one_or_several_together(positions, earlier):
+    cuts = [*sorted(earlier), 4]
     model = disturb(build(positions=positions))
     states, own, cross = model.decode(TGT, model.encode(SRC)[0], padding_mask(SRC))
     cached, found = by_and_by(model, TGT, cuts, DecoderCache(3))
@@ -73,21 +75,6 @@ def test_the_memory_is_read_once():
     second, _, _ = model.decode(TGT[:, :2], torch.full_like(memory, torch.nan), padding_mask(SRC), cache)
     assert torch.equal(first, second)
     assert all(cross.k is k for (_, cross), k in zip(cache.layers, before, strict=True))
-
-
-def test_keys_and_values_by_hand():
-    kept = KVCache(grows=True)
-    assert (kept.length, kept.complete) == (0, False)
-    ones = torch.ones(1, 2, 3, 4)
-    assert all(torch.equal(tensor, ones) for tensor in kept.add(ones, ones))
-    k, v = kept.add(2 * ones, 3 * ones)
-    assert k.shape == v.shape == (1, 2, 6, 4)
-    assert (kept.length, kept.complete) == (6, False)
-    assert k[0, 0, :, 0].tolist() == [1, 1, 1, 2, 2, 2]
-    assert v[0, 0, :, 0].tolist() == [1, 1, 1, 3, 3, 3]
-    whole = KVCache(grows=False)
-    whole.add(ones, ones)
-    assert whole.complete
 
 
 def test_positions_go_on_to_the_last_and_no_further():

@@ -13,13 +13,10 @@ def test_zeroes_a_share_p_and_keeps_the_mean():
     assert abs((out == 0).float().mean().item() - 0.25) < 0.01
 
 
-def test_changes_nothing_in_eval_mode_or_with_p_0():
+def test_gradients_flow_only_where_numbers_stay_and_nothing_changes_in_eval_mode_or_with_p_0():
     x = torch.randn(5, 5)
     assert make(0.5).eval()(x) is x
     assert make(0.0)(x) is x
-
-
-def test_gradients_flow_only_where_numbers_were_kept():
     x = torch.ones(50, requires_grad=True)
     out = make(0.5)(x)
     out.sum().backward()

@@ -16,17 +16,6 @@ def test_sinusoids_are_the_formula_of_section_3_5():
             assert table[pos, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
 
 
-def test_a_fixed_rotation_takes_a_position_to_the_one_k_later():
-    table, k = sinusoids(40, 16).double(), 5
-    rotation = torch.zeros(16, 16, dtype=torch.double)
-    for i in range(8):
-        angle = k / 10000 ** (2 * i / 16)
-        rotation[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor(
-            [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
-        )
-    torch.testing.assert_close(table[:-k] @ rotation.T, table[k:], atol=1e-5, rtol=0)
-
-
 def test_added_positions_are_the_same_for_every_sentence():
     x = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(0))
     learned = LearnedPositions(8)
@@ -68,3 +57,10 @@ def test_rotary_turns_each_token_by_its_own_position():
     turned = rotary(x, torch.tensor([[0, 1, 0, 1], [3, 2, 1, 0]]))
     torch.testing.assert_close(turned[0, :, 2:], rotary(x[:, :, 2:], position_ids(2))[0])
     torch.testing.assert_close(turned[1].flip(1), rotary(x.flip(2), position_ids(4))[1])
+
+
+def test_fixed_tables_are_neither_trained_nor_saved():
+    for module in (SinusoidalPositions(8), RotaryPositions(8)):
+        assert not list(module.parameters())
+        assert not module.state_dict()
+        assert list(module.buffers())

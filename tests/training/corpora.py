@@ -6,17 +6,8 @@ from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.training.loop import Training
 
-TINY = {
-    "d_model": 16,
-    "n_heads": 2,
-    "d_ff": 24,
-    "encoder_layers": 1,
-    "decoder_layers": 1,
-    "train_size": 200,
-    "validation_size": 20,
-    "batch_size": 8,
-}
-TINY |= {"zero_init": False, "learning_rate": 0.03}  # so that every part of it learns from the first step on
+SMALL = {"encoder_layers": 1, "decoder_layers": 1, "zero_init": False, "learning_rate": 0.03}  # every part learns from the first step on
+TINY = SMALL | {"d_model": 16, "n_heads": 2, "d_ff": 24, "train_size": 200, "validation_size": 20, "batch_size": 8}
 
 
 def tiny(**knobs) -> Experiment:
@@ -37,16 +28,7 @@ def training_of(device: str = "cpu", **knobs) -> Training:
 @cache
 def taught(task: str = "copy", steps: int = 80) -> Training:
     """A training that got somewhere: the model is sure of some tokens and not of others. Not to be trained on by a test."""
-    knobs = {
-        "d_model": 32,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "d_ff": 64,
-        "batch_size": 32,
-        "train_size": 2000,
-        "validation_size": 60,
-    }
-    knobs |= {"zero_init": False, "learning_rate": 0.03}
+    knobs = SMALL | {"d_model": 32, "d_ff": 64, "batch_size": 32, "train_size": 2000, "validation_size": 60}
     experiment = Experiment().with_(task=task, steps=steps, seed=3, **knobs)
     training = Training(experiment, build_corpus(experiment.data))
     for _ in training.steps():

@@ -7,6 +7,8 @@ from functools import partial
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import PAD, limits
 from playground.data.batches import batches, split_batch
@@ -30,9 +32,9 @@ def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
     return [next(steps).diagnostics for _ in range(count)]
 
 
-@pytest.mark.sample(3)
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", OPTIONS)
+@settings(max_examples=4)
+@given(st.sampled_from(OPTIONS))
 def test_training_is_the_same_bit_for_bit(knobs):
     plain, watched = training_of(**knobs), training_of(**knobs)
     watched.diagnostic_steps = frozenset(range(0, 100, 2))
@@ -100,10 +102,9 @@ def by_hand(training: Training) -> dict[str, float]:
     return found
 
 
-@pytest.mark.sample(4)
 @pytest.mark.trust
-@pytest.mark.parametrize("packing", [True, False])
-@pytest.mark.parametrize("knobs", [knobs for knobs in OPTIONS if "dropout" not in knobs])
+@settings(max_examples=6)
+@given(st.sampled_from([knobs for knobs in OPTIONS if "dropout" not in knobs]), st.booleans())
 def test_every_number_is_what_one_computes_by_hand(knobs, packing):
     """A batch of eight sentences of several lengths, in two parts: padding is in it, and must not count."""
     expected = by_hand(training_of(**knobs, packing=packing))

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import limits
-from playground.training.loop import Diverged, Training
+from playground.training.loop import Training
 from tests.training.corpora import training_of
 
 
@@ -36,13 +38,6 @@ def test_the_global_generator_is_neither_used_nor_obeyed():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_another_training_in_between_changes_nothing():
-    expected = losses(training_of(dropout=0.3)), losses(training_of(dropout=0.2, seed=5, task="copy"))
-    one, other = training_of(dropout=0.3), training_of(dropout=0.2, seed=5, task="copy")
-    pairs = list(zip(one.steps(), other.steps(), strict=True))
-    assert ([a.loss for a, _ in pairs], [b.loss for _, b in pairs]) == expected
-
-
 def test_another_training_in_another_thread_changes_nothing():
     knobs = [{"dropout": 0.3, "steps": 25}, {"dropout": 0.2, "seed": 5, "task": "copy", "steps": 25}]
     expected = [losses(training_of(**k)) for k in knobs]
@@ -62,9 +57,8 @@ def test_another_training_in_another_thread_changes_nothing():
     assert [found[0], found[1]] == expected
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("kind", limits("optimiser").choices)
-@pytest.mark.parametrize("share", limits("share_embeddings").choices)
+@settings(max_examples=4)
+@given(st.sampled_from(limits("optimiser").choices), st.sampled_from(limits("share_embeddings").choices))
 def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
     knobs = {"optimiser": kind, "share_embeddings": share, "dropout": 0.2, "batch_unit": "tokens", "batch_size": 120}
     whole = training_of(**knobs)
@@ -72,6 +66,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
     cut = training_of(**knobs)
     assert losses(cut, 3) == expected[:3]
     tensors, meta = cut.pack()
+    assert len({tensor.data_ptr() for tensor in tensors.values()}) == len(tensors), "they share no memory"
     losses(cut)  # going on does not change what was packed
     resumed = training_of(**knobs)
     resumed.unpack(tensors, json.loads(json.dumps(meta)))
@@ -80,42 +75,22 @@ def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
     for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
         assert torch.equal(a, b)
     assert resumed.validate() == whole.validate()
+    fork = training_of(**knobs | {"seed": 7})
+    fork.load_parameters(whole.model.state_dict())
+    assert (fork.step, fork.validate()) == (0, whole.validate()), "a fork starts with the parameters and nothing else"
+    assert len(losses(fork)) == 8
 
 
-def test_what_is_packed_shares_no_memory():
-    training = training_of(share_embeddings="all")
-    losses(training, 1)
-    tensors, _ = training.pack()
-    addresses = [tensor.data_ptr() for tensor in tensors.values()]
-    assert len(addresses) == len(set(addresses))
-
-
-def test_live_knobs_survive_a_resume():
-    training = training_of()
+def test_live_knobs_survive_a_resume_and_parameters_of_another_model_are_refused():
+    training, resumed = training_of(), training_of()
     training.live = replace(training.live, learning_rate=0.001, label_smoothing=0.2, max_grad_norm=0.5)
-    tensors, meta = training.pack()
-    resumed = training_of()
-    resumed.unpack(tensors, meta)
+    resumed.unpack(*training.pack())
     assert resumed.live == training.live
-
-
-def test_parameters_of_another_model_are_refused():
     tensors, meta = training_of(d_ff=32).pack()
     with pytest.raises(ValueError, match="another model"):
         training_of().unpack(tensors, meta)
     with pytest.raises(ValueError, match="another model"):
         training_of().load_parameters({})
-
-
-@pytest.mark.parametrize("share", limits("share_embeddings").choices)
-def test_a_fork_starts_with_the_parameters_and_nothing_else(share):
-    training = training_of(share_embeddings=share)
-    losses(training)
-    fork = training_of(share_embeddings=share, seed=7)
-    fork.load_parameters(training.model.state_dict())
-    assert fork.step == 0
-    assert fork.validate() == training.validate()
-    assert len(losses(fork)) == 8
 
 
 def test_the_learning_rate_can_change_between_steps():
@@ -168,38 +143,12 @@ def test_the_gradient_norm_is_that_of_all_parameters_before_clipping():
 
 
 def test_steps_end_and_can_be_taken_one_by_one():
-    training = training_of(steps=3)
-    for expected in (1, 2, 3):
-        assert next(training.steps()).step == expected
-    assert list(training.steps()) == []
-
-
-def test_taken_one_by_one_they_are_the_same_steps():
     training = training_of(dropout=0.3)
-    assert [next(training.steps()).loss for _ in range(8)] == losses(training_of(dropout=0.3))
-
-
-def test_divergence_stops_and_keeps_the_last_good_parameters():
-    training = training_of(steps=20)
-    steps = training.steps()
-    next(steps)
-    good = [parameter.clone() for parameter in training.model.parameters()]
-    next(steps)  # its loss was finite with `good`, and its update is followed by a catastrophe
-    with torch.no_grad():
-        training.model.decoder[0].feed_forward.W_1.weight.fill_(math.inf)
-    with pytest.raises(Diverged) as diverged:
-        next(steps)
-    assert diverged.value.step == 3
-    assert training.step == 2
-    assert all(torch.equal(a, b) for a, b in zip(good, training.model.parameters(), strict=True))
-    assert math.isfinite(training.validate().loss)
-
-
-def test_between_steps_the_model_is_ready_to_be_asked():
-    training = training_of(dropout=0.5)
-    assert not training.model.training
-    for _ in training.steps():
-        assert not training.model.training
+    singles = [next(training.steps()) for _ in range(8)]
+    assert [step.step for step in singles] == list(range(1, 9))
+    assert [step.loss for step in singles] == losses(training_of(dropout=0.3))
+    assert list(training.steps()) == []
+    assert not training.model.training, "between steps the model is in eval mode"
 
 
 def test_training_learns():

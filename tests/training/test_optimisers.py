@@ -2,6 +2,8 @@ import threading
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.choices import OPTIMISERS
 from playground.config import ModelConfig, TrainingConfig, limits
@@ -11,7 +13,6 @@ from playground.training.loop import Training
 from playground.training.muon import Muon
 from playground.training.optimisers import Optimiser
 from tests.runs.tiny import CORPORA, tiny
-from tests.thoroughness import every_case
 
 
 def model_of(**knobs) -> Transformer:
@@ -24,8 +25,7 @@ def give_gradients(model: Transformer, seed: int) -> None:
         parameter.grad = torch.randn(parameter.shape, generator=generator)
 
 
-@every_case("share", limits("share_embeddings").choices)
-@every_case("positions", ["learned", "sinusoidal"])
+@given(st.sampled_from(["learned", "sinusoidal"]), st.sampled_from(limits("share_embeddings").choices))
 def test_every_parameter_is_moved_by_exactly_one_part(positions, share):
     model = model_of(positions=positions, share_embeddings=share)
     optimiser = Optimiser(TrainingConfig(optimiser="muon"), model)
@@ -77,25 +77,7 @@ def test_beside_muon_adamw_goes_at_its_share_of_the_learning_rate():
     assert not torch.allclose(ours.encoder[0].feed_forward.W_1.weight, theirs.encoder[0].feed_forward.W_1.weight)
 
 
-@pytest.mark.parametrize("kind", limits("optimiser").choices)
-def test_state_can_be_taken_out_and_put_back(kind):
-    config = TrainingConfig(optimiser=kind)
-    ours, theirs = model_of(), model_of()
-    optimiser = Optimiser(config, ours)
-    for seed in range(2):
-        give_gradients(ours, seed)
-        optimiser.step(0.01)
-    theirs.load_state_dict(ours.state_dict())
-    resumed = Optimiser(config, theirs)
-    resumed.load_state(optimiser.state())
-    for model, opt in ((ours, optimiser), (theirs, resumed)):
-        give_gradients(model, 9)
-        opt.step(0.01)
-    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
-        assert torch.equal(a, b)
-
-
-def test_the_state_taken_out_is_a_copy():
+def test_the_state_taken_out_is_a_copy_and_gradients_are_gone_after_a_step():
     model = model_of()
     optimiser = Optimiser(TrainingConfig(optimiser="muon"), model)
     give_gradients(model, 0)
@@ -105,11 +87,4 @@ def test_the_state_taken_out_is_a_copy():
     give_gradients(model, 1)
     optimiser.step(0.01)
     assert all(torch.equal(state[name], before[name]) for name in state)
-
-
-def test_gradients_are_gone_after_a_step():
-    model = model_of()
-    optimiser = Optimiser(TrainingConfig(optimiser="muon"), model)
-    give_gradients(model, 0)
-    optimiser.step(0.01)
     assert all(parameter.grad is None for parameter in model.parameters())

@@ -14,7 +14,6 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(2)
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", OPTIONS)
 def test_it_is_the_step_of_the_loop_bit_for_bit(knobs):
@@ -36,7 +35,6 @@ def test_it_is_the_step_of_the_loop_bit_for_bit(knobs):
     assert not any(module._forward_hooks for replica in slow.replicas for module in replica.modules())
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("knobs", OPTIONS)
 def test_the_mean_is_the_loss_and_the_loss_afterwards_is_that_of_the_same_batch(knobs):
     training = training_of(**knobs)

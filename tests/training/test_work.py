@@ -15,7 +15,6 @@ KNOBS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("knobs", KNOBS, ids=str)
 def test_products_of_a_step_are_what_torch_counts(knobs):
     """Explicit attention, as torch's counter knows it; Adam's own operations are no products."""
@@ -47,3 +46,10 @@ def test_a_batch_larger_than_the_sample_is_told_by_a_smaller_one():
     one, other = (step_work(training.experiment, training.corpus) for training in (usual, large))
     assert other.tokens == pytest.approx(100 * one.tokens, rel=0.05)
     assert max(one.padding, other.padding) < 0.1
+
+
+def test_elements_grow_with_the_vocabulary_in_a_straight_line():
+    training = training_of()
+    one, two, three = (step_work(training.experiment, training.corpus, (20, vocab)).elements for vocab in (20, 40, 60))
+    assert three - two == pytest.approx(two - one)
+    assert two - one > 20 * step_work(training.experiment, training.corpus).cells / 2, "every target token has logits"

@@ -70,23 +70,11 @@ def test_a_mask_that_is_added_does_what_a_boolean_one_does():
     assert 0 < said["float_masks"] < 1e-5 < said["least"]
 
 
-def test_the_twin_draws_nothing_from_torchs_global_random_state():
-    before = torch.get_rng_state()
-    lab.LAB.outcome(1)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 def test_the_masks_by_hand():
     masks = their_masks(torch.tensor([[4, 2, 0]]), torch.tensor([[1, 5]]))
     assert masks["tgt_mask"].tolist() == [[False, True], [False, False]]
     assert masks["src_key_padding_mask"].tolist() == masks["memory_key_padding_mask"].tolist() == [[False, False, True]]
     assert masks["tgt_key_padding_mask"].tolist() == [[False, False]]
-
-
-def test_the_fast_path_changes_nothing_in_the_end():
-    ours = made()
-    with torch.no_grad():
-        assert lab.apart(ours, as_nn_transformer(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5
 
 
 def test_our_layers_alone_are_our_encoder():
@@ -97,12 +85,12 @@ def test_our_layers_alone_are_our_encoder():
     torch.testing.assert_close(tuple(weights), expected_weights)
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("gradient", [True, False])  # as on the page, where nothing is differentiated
-@pytest.mark.parametrize("seed", range(4))
-def test_what_the_prose_says(seed, gradient):
+def test_what_the_prose_says(gradient):
+    before = torch.get_rng_state()
     with torch.set_grad_enabled(gradient):
-        outcome = lab.LAB.outcome(seed)
+        outcome = lab.LAB.outcome(int(gradient))
+    assert torch.equal(torch.get_rng_state(), before), "nothing is drawn from the global generator"
     assert outcome.answer == "rounding"
     assert outcome.numbers["exact"] < 1e-13
     costs = dict(table(outcome, "slips").rows)
