@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from playground.figures import attention, theme
-from tests.thoroughness import every_case
 
 ROWS, COLUMNS = ["o", "l", "l", "<eos>"], ["l", "l", "o"]
 WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.0, 0.12345678, 0.87654322]])
@@ -45,12 +44,6 @@ def test_masked_cells_are_gaps_with_hatching_and_never_a_value():
     assert hatch["visible"]
 
 
-def test_without_masked_cells_there_is_no_hatching():
-    data = attention.matrix(WEIGHTS, ROWS, COLUMNS)["data"]
-    assert not data[HATCH]["visible"]
-    assert not data[UNSEEN]["visible"]
-
-
 def test_a_mask_of_one_row_holds_for_all():
     data = attention.matrix(WEIGHTS, ROWS, COLUMNS, mask=np.array([[True, True, False]]))["data"]
     assert [row[2] for row in data[HEAT]["z"]] == [None] * 4
@@ -87,36 +80,12 @@ def test_the_cursor_is_four_shapes_that_the_page_can_move(pinned, visible):
         assert cell == halo == [1.5, 2.5, 0.5, 1.5]
 
 
-@every_case("kind", theme.KINDS)
-@every_case("dark", [False, True])
-def test_each_kind_of_attention_has_its_hue(kind, dark):
-    layout = attention.matrix(WEIGHTS, ROWS, COLUMNS, kind=kind, dark=dark)["layout"]
-    assert layout["xaxis"]["linecolor"] == layout["yaxis"]["linecolor"] == theme.hue(kind, dark)
-
-
 @pytest.mark.parametrize(("rows", "columns", "width"), [(6, 6, 360), (6, 6, 1100), (30, 20, 720), (12, 40, 500), (60, 60, 1000)])
 def test_cells_are_square(rows, columns, width):
     layout = attention.matrix(np.full((rows, columns), 1 / columns), ["t"] * rows, ["s"] * columns, width=width)["layout"]
     across = (width - layout["margin"]["l"] - layout["margin"]["r"]) * layout["xaxis"]["domain"][1] / columns
     down = (layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]) / rows
     assert across == pytest.approx(down, rel=0.08)
-
-
-def test_many_tokens_thin_out_but_the_hover_box_knows_all():
-    names = [f"w{i}" for i in range(250)]
-    axis = attention.matrix(np.full((250, 250), 1 / 250), names, names, width=720)["layout"]["xaxis"]
-    assert len(axis["ticktext"]) < 60
-    assert len(axis["ticktext"]) + len(axis["labelalias"]) == 250
-    assert axis["labelalias"]["1"] == "w1"
-
-
-def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="fit"):
-        attention.matrix(WEIGHTS, COLUMNS, ROWS)
-    with pytest.raises(ValueError, match="mask"):
-        attention.matrix(WEIGHTS, ROWS, COLUMNS, mask=np.ones((3, 3)))
-    with pytest.raises(ValueError, match="fit"):
-        attention.step_bars(WEIGHTS[0], ROWS)
 
 
 def test_step_bars_stand_over_the_tokens_and_name_the_largest():

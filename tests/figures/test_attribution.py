@@ -1,7 +1,6 @@
 """Votes as bars that lead to their head, and the path as arrows from one sublayer to the next."""
 
 import numpy as np
-import pytest
 
 from playground.figures import attribution
 
@@ -31,10 +30,3 @@ def test_arrows_go_from_each_point_to_the_next():
     assert [(note["ax"], note["ay"], note["x"], note["y"]) for note in arrows] == [(0, 0, 1, 0.5), (1, 0.5, 3, -1)]
     assert picture["data"][0]["x"] == [0, 1, 3]
     assert picture["layout"]["meta"]["table"]["rows"] == [["embedding", "1.0000", "0.5000"], ["FFN 1", "3.0000", "-1.0000"]]
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError):
-        attribution.votes(NAMES, VOTES[:3], KINDS, HEADS, tokens_of=("a", "b"))
-    with pytest.raises(ValueError):
-        attribution.path(NAMES, np.zeros((2, 2)), tokens_of=("a", "b"))

@@ -18,11 +18,6 @@ def test_the_likeliest_tokens_stand_in_order_with_what_was_taken_and_what_is_rig
     assert figure["layout"]["yaxis"]["ticktext"] == ["dog", "cat", "&lt;eos&gt;"]
 
 
-def test_the_same_token_can_be_both():
-    trace = bars.top_tokens(["a"], [1.0], chosen=0, right=0)["data"][0]
-    assert trace["text"] == ["1.00 · taken · right"]
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.0, "0.00"), (0.001, "<0.01"), (0.0049, "<0.01"), (0.005, "0.01"), (0.994, "0.99"), (0.9999, ">0.99"), (1.0, "1.00")],
@@ -37,19 +32,3 @@ def test_the_most_frequent_come_first_and_only_so_many():
     assert figure["layout"]["meta"]["tokens"] == ["b", "a", "c"]  # ties as they came
     assert figure["data"][0]["marker"]["color"] == theme.hue("decoder")
     assert figure["layout"]["xaxis"]["range"] == [0, 9]
-
-
-def test_twenty_by_default():
-    assert len(bars.frequencies([str(i) for i in range(50)], range(50))["data"][0]["x"]) == 20
-
-
-def test_no_tokens_make_an_empty_picture():
-    assert bars.frequencies([], [])["data"][0]["x"] == []
-    assert bars.top_tokens([], [])["data"][0]["x"] == []
-
-
-def test_lists_of_different_length_are_refused():
-    with pytest.raises(ValueError, match="tokens"):
-        bars.top_tokens(["a", "b"], [1.0])
-    with pytest.raises(ValueError, match="tokens"):
-        bars.frequencies(["a"], [1, 2])

@@ -23,20 +23,9 @@ def test_long_ranges_share_bars_and_lose_nothing():
     assert source["customdata"][:2] == ["0–6", "7–13"]
 
 
-def test_no_sentences_make_an_empty_picture():
-    assert sum(data.lengths([], [])["data"][0]["y"]) == 0
-
-
 def test_coverage_is_the_share_of_the_most_frequent():
     source, target = data.coverage([6, 3, 1], [4])["data"]
     assert source["x"] == [1, 2, 3]
     assert source["y"] == [0.6, 0.9, 1.0]
     assert (target["x"], target["y"]) == ([1], [1.0])
     assert source["line"]["dash"] != target["line"]["dash"]
-
-
-def test_coverage_of_many_words_is_drawn_with_few_points():
-    source, target = data.coverage([1] * 5000, [])["data"]
-    assert len(source["x"]) <= 60
-    assert (source["x"][0], source["x"][-1], source["y"][-1]) == (1, 5000, 1.0)
-    assert target["x"] == []

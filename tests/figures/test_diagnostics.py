@@ -27,25 +27,12 @@ def test_dots_stand_at_the_logarithm_and_0_below_all_of_them():
     assert "0" not in parts([0.01, 1.0, 10.0])["layout"]["xaxis"]["ticktext"]
 
 
-def test_a_logarithmic_axis_says_so_and_a_plain_one_does_not():
-    words = {"log_axis": "{what}, log"}
-    assert parts([0.01, 0.1, 10.0], labels=words)["layout"]["xaxis"]["title"]["text"] == "health gradient, log"
-    assert parts([0.01, 0.1, 10.0], "activation", labels=words)["layout"]["xaxis"]["title"]["text"] == "health activation"
-
-
 def test_ticks_are_where_they_say():
     for values in ([1e-7, 1.0, 30.0], [0.11, 0.12, 0.13], [0.0, 0.0, 0.0], [3e5, 4e6, 0.0], [2e-9, 3e-9, 5e-9]):
         axis = parts(values)["layout"]["xaxis"]
         assert 2 <= len(axis["ticktext"]) <= 7 or values == [0.0, 0.0, 0.0]
         for place, text in zip(axis["tickvals"], axis["ticktext"], strict=True):
             assert text == "0" or float(text.replace("−", "-")) == pytest.approx(10**place, rel=1e-3)
-
-
-def test_a_click_on_a_dot_chooses_its_part_and_the_table_says_all():
-    figure = parts([0.01, 0.0, 10.0])
-    assert figure["data"][0]["meta"]["field"] == "route"
-    assert figure["data"][0]["customdata"] == [0, 1, 2]
-    assert figure["layout"]["meta"]["table"]["rows"] == [["first", "0.01"], ["second", "0.0"], ["third", "10.0"]]
 
 
 def test_activations_have_a_plain_axis_and_their_means_beside():
@@ -73,38 +60,8 @@ def test_curves_leave_gaps_fall_to_0_and_carry_the_true_numbers():
     assert figure["layout"]["shapes"][0] | {"x0": 9, "x1": 9, "visible": True} == figure["layout"]["shapes"][0]
 
 
-def test_a_legend_fits_a_telephone_and_keeps_its_lines_free_above_the_curves():
-    def drawn(width: int) -> dict:
-        names = ["through cross-attention, at the encoder output", "a", "b"]
-        return diagnostics.over_training([5, 9], COURSES, names, KINDS, measure="gradient", strong=[0, 1, 2], last=20, width=width)
-
-    narrow, wide = drawn(340), drawn(700)
-    lines = narrow["data"][0]["name"].split("<br>")
-    assert len(lines) == 2
-    assert max(map(len, lines)) * diagnostics.NARROW + diagnostics.MARK <= 340 - 60 - 26
-    assert [trace["name"] for trace in wide["data"]] == ["through cross-attention, at the encoder output", "a", "b"]
-    assert narrow["layout"]["margin"]["t"] == wide["layout"]["margin"]["t"] + 18
-
-
 def test_what_was_done_to_the_run_stands_between_two_steps():
     layout = diagnostics.over_training([5, 9], COURSES, NAMES, KINDS, measure="update", strong=[1], last=9, changes=[(7, "cut")])["layout"]
     assert [shape["x0"] for shape in layout["shapes"]] == [0, 7.5]
     assert [shape["visible"] for shape in layout["shapes"]] == [False, True]
     assert [(note["text"], note["x"]) for note in layout["annotations"]] == [("cut", 7.5)]
-
-
-def test_entropies_are_shares_on_the_scale_of_probabilities():
-    figure = diagnostics.evenness(np.array([[0.5, math.nan], [1.0, 0.25]]), NAMES[:2])
-    assert figure["data"][0]["z"] == [[0.5, None], [1.0, 0.25]]
-    assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == (0, 1)
-    assert figure["data"][0]["texttemplate"]
-    assert figure["layout"]["meta"]["rows"] == NAMES[:2]
-
-
-def test_numbers_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="2 values, 3 names"):
-        parts([0.1, 0.2])
-    with pytest.raises(ValueError, match="do not fit"):
-        diagnostics.over_training([1], COURSES, NAMES, KINDS, measure="gradient", strong=[0], last=9)
-    with pytest.raises(ValueError, match="do not fit"):
-        diagnostics.evenness(COURSES, NAMES[:2])

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from playground.figures import guesses, theme
+from playground.figures import guesses
 
 DEGREES = ("50 %", "75 %", "95 %")
 COUNTS = [[1, 0, 3], [0, 0, 0], [2, 2, 0]]
@@ -23,18 +23,6 @@ def test_the_right_guess_is_marked_by_more_than_a_colour():
     figure = guesses.histogram(["yes", "no"], COUNTS[:2], DEGREES, right=1)
     assert [note["text"] for note in figure["layout"]["annotations"][:2]] == ["yes", "<b>✓ no</b>"]
     assert all(trace["marker"]["line"]["width"] == [1, 2] for trace in figure["data"])
-
-
-def test_no_guess_is_marked_before_it_is_known():
-    figure = guesses.histogram(["yes", "no"], COUNTS[:2], DEGREES)
-    assert "✓" not in str(figure)
-    assert all(trace["marker"]["line"]["width"] == [1, 1] for trace in figure["data"])
-
-
-def test_of_whom_it_is_not_told_how_sure_they_were_has_a_part_of_its_own():
-    figure = guesses.histogram(["yes", "no"], [[1, 1, 1, 0], [0, 0, 0, 2]], [*DEGREES, "not told"])
-    assert (figure["data"][3]["name"], figure["data"][3]["x"]) == ("not told", [0, 2])
-    assert figure["data"][3]["marker"]["color"] not in [trace["marker"]["color"] for trace in figure["data"][:3]]
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -70,18 +58,3 @@ def test_text_is_shown_as_it_is():
     note = guesses.histogram(["<b>$x$</b>"], COUNTS[:1], DEGREES)["layout"]["annotations"][0]["text"]
     assert not set(note) & set("<>$")
     assert unescape(note) == "<b>$x$</b>"
-
-
-def test_in_a_hall_words_and_bars_are_larger():
-    small, large = (guesses.histogram(["yes"], COUNTS[:1], DEGREES, scale=scale) for scale in (1.0, 1.5))
-    assert large["data"][0]["width"] == 1.5 * small["data"][0]["width"]
-    assert large["layout"]["annotations"][0]["font"]["size"] == 1.5 * theme.SIZE
-
-
-def test_counts_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="2 guesses"):
-        guesses.histogram(["yes", "no"], COUNTS, DEGREES)
-
-
-def test_nobody_may_have_guessed():
-    assert guesses.histogram(["yes"], [[0, 0, 0]], DEGREES)["layout"]["xaxis"]["range"] == [0, 1]

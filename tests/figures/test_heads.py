@@ -1,7 +1,6 @@
 """Curves of heads along the replay, and the products behind a score."""
 
 import numpy as np
-import pytest
 
 from playground.figures import heads, products, theme
 
@@ -15,20 +14,6 @@ def test_every_head_has_a_line_and_the_chosen_one_lies_on_top_in_its_colour():
     assert [trace["y"] for trace in data] == [VALUES[trace["meta"]["layer"], trace["meta"]["head"]].tolist() for trace in data]
     assert [trace["line"]["color"] == theme.hue("cross") for trace in data] == [False, False, False, True]
     assert [trace["showlegend"] for trace in data] == [True, False, False, True]  # "the other heads" once, and the chosen one
-
-
-def test_a_click_on_a_point_leads_to_its_step():
-    figure = heads.over_training(STEPS, VALUES, chosen=(0, 0), step=5)
-    assert all(trace["meta"]["x"] == "step" and trace["x"] == STEPS for trace in figure["data"])
-    assert not figure["layout"].get("meta", {}).get("cells")
-    cursor = figure["layout"]["shapes"][0]
-    assert (cursor["x0"], cursor["x1"], cursor["visible"]) == (5, 5, True)
-    assert not heads.over_training(STEPS, VALUES, chosen=(0, 0))["layout"]["shapes"][0]["visible"]
-
-
-def test_curves_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="fit"):
-        heads.over_training(STEPS[:2], VALUES, chosen=(0, 0))
 
 
 def test_products_add_up_to_the_score():
@@ -49,11 +34,3 @@ def test_signed_values_are_centred_at_zero_and_query_and_key_share_a_scale():
     for trace in figure["data"]:
         most = np.abs(axes[["y", "y2", "y3"].index(trace["yaxis"])]["range"][1]) / 1.12
         assert trace["marker"]["color"] == theme.signed_shades(np.array(trace["y"]) / most)
-
-
-@pytest.mark.parametrize("size", [1, 4, 64, 512])
-def test_products_of_any_width(size):
-    figure = products.bars(np.zeros(size), np.ones(size), width=280)
-    assert figure["layout"]["xaxis"]["range"] == [0.4, size + 0.6]
-    with pytest.raises(ValueError, match="shape"):
-        products.bars(np.zeros(size), np.zeros(size + 1))

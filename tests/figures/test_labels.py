@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from playground.figures.labels import SIDES, Names
+from playground.figures.labels import Names
 
 SIDE, SIZE, GAP, DOT = 400.0, (40.0, 14.0), 4.0, 2.5
 WHERE = {"left": (-1, 0), "right": (1, 0), "top": (0, 1), "bottom": (0, -1)}
@@ -38,12 +38,6 @@ def test_no_name_lies_over_another_or_over_a_point(seed, count):
     assert [again.beside(at, SIZE, GAP) for at in range(count)] == sides
 
 
-def test_the_right_is_first_and_the_edge_turns_a_name_round():
-    points = np.array([[0.0, 0.0], [SIDE / 2 - 10, 100.0]])
-    names = Names(points, np.full(2, DOT), SIDE)
-    assert [names.beside(at, SIZE, GAP) for at in (0, 1)] == ["middle right", "middle left"]
-
-
 def test_a_name_without_room_stands_away_or_nowhere():
     """A point in the middle of a crowd: no side is free; a place some way off is, unless the crowd is everywhere."""
     ring = [(20 * np.cos(angle), 20 * np.sin(angle)) for angle in np.arange(12) * np.pi / 6]
@@ -55,8 +49,3 @@ def test_a_name_without_room_stands_away_or_nowhere():
     names = Names(everywhere, np.full(len(everywhere), DOT), SIDE)
     assert names.beside(700, SIZE, GAP) == ""
     assert names.away(700, SIZE) is None
-
-
-def test_the_sides_are_plotlys():
-    assert len({*SIDES}) == 8
-    assert all(side.split()[0] in ("top", "middle", "bottom") and side.split()[1] in ("left", "center", "right") for side in SIDES)

@@ -1,7 +1,6 @@
 """The picture of the lens: every cell says its own token, and the ring is where the answer comes to stay."""
 
 import numpy as np
-import pytest
 
 from playground.figures import lens
 
@@ -20,8 +19,3 @@ def test_every_cell_holds_its_token_and_its_probability():
     centres = {(round(np.mean(x[at : at + 5]), 3), round(np.mean(y[at : at + 5]), 3)) for at in range(0, len(x), 6)}
     assert {(round(a), round(b)) for a, b in centres} == {(0, 1), (1, 0), (2, 1)}
     assert drawn["layout"]["yaxis"]["ticktext"] == ["embedding", "layer 1"]
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError):
-        lens.grid(np.zeros((2, 2)), [["a"], ["b"]], ["x", "y"], ["c"])

@@ -1,7 +1,6 @@
 """The picture of a mask."""
 
 import numpy as np
-import pytest
 
 from playground.figures import masks
 
@@ -18,12 +17,6 @@ def hatched(figure):
             runs = zip(trace["y"], trace["base"], trace["x"], strict=True)
             found[trace["name"]] = {(row, int(base + 0.5) + i) for row, base, length in runs for i in range(length)}
     return found
-
-
-def test_allowed_cells_are_filled_and_masked_ones_hatched():
-    figure = masks.grid(CAUSAL, TOKENS, TOKENS, kind="decoder")
-    assert figure["data"][0]["z"] == [[1, None, None], [1, 1, None], [1, 1, 1]]
-    assert hatched(figure) == {"masked": {(0, 1), (0, 2), (1, 2)}}
 
 
 def test_a_padding_mask_of_one_row_holds_for_every_query():
@@ -47,11 +40,6 @@ def test_three_causes_and_cells_with_more_than_one():
     assert hatched(figure) == {"padding": {(2, 2)}, "segment": {(1, 0), (2, 0), (2, 1)}, "several": {(0, 1), (0, 2), (1, 2)}}
 
 
-def test_the_future_leans_the_same_way_alone():
-    figure = masks.grid(CAUSAL, TOKENS, TOKENS, kind="decoder", causes={"future": CAUSAL})
-    assert next(trace for trace in figure["data"] if trace["type"] == "bar")["marker"]["pattern"]["shape"] == "\\"
-
-
 def test_the_mouse_is_told_why_a_cell_is_masked():
     said = {"hover_padding": "padding", "hover_future": "future", "hover_allowed": "allowed"}
     figure = masks.grid(PADDING & CAUSAL, TOKENS, TOKENS, kind="decoder", causes={"padding": PADDING, "future": CAUSAL}, labels=said)
@@ -63,18 +51,3 @@ def test_the_mouse_is_told_why_a_cell_is_masked():
                     assert answers[q, k] == ""  # one answer a cell
                     answers[q, k] = trace["hovertemplate"].removesuffix("<extra></extra>")
     assert answers.tolist() == [["allowed", "future", "padding"], ["allowed", "allowed", "padding"], ["allowed", "allowed", "padding"]]
-
-
-def test_causes_that_are_not_the_mask_are_refused():
-    with pytest.raises(ValueError, match="causes"):
-        masks.grid(CAUSAL, TOKENS, TOKENS, causes={"padding": PADDING})
-    with pytest.raises(ValueError, match="causes"):
-        masks.grid(CAUSAL, TOKENS, TOKENS, causes=dict.fromkeys("abcd", CAUSAL))
-    with pytest.raises(ValueError, match="fit"):
-        masks.grid(CAUSAL, TOKENS[:2], TOKENS)
-
-
-def test_an_open_mask_has_no_hatching():
-    figure = masks.grid(np.ones((2, 2)), ["a", "b"], ["a", "b"])
-    assert hatched(figure) == {}
-    assert figure["data"][0]["z"] == [[1, 1], [1, 1]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from playground.figures import attention, masks, tensor
-from playground.figures.presented import BESIDE, EDGE, presented
+from playground.figures import attention
+from playground.figures.presented import BESIDE, presented
 
 PAGES = {"1920x1080": (1248, 676), "1366x768": (878, 468), "1024x768": (650, 468)}
 WORDS = tuple("abcdefghi")
@@ -30,30 +30,6 @@ def test_a_square_matrix_has_the_height_of_the_page_or_all_of_the_width_but_that
     assert layout["xaxis"]["domain"] == [0, 1]
 
 
-def test_the_legend_stands_beside_the_grid_and_nothing_below_it():
-    drawn = presented(matrix(), *PAGES["1920x1080"])
-    layout, bar = drawn["layout"], drawn["data"][0]["colorbar"]
-    assert layout["margin"]["b"] == EDGE
-    assert min(bar["x"], layout["legend"]["x"]) > 1
-    assert (bar["y"], bar["yanchor"]) == (0, "bottom")
-    assert 0 < layout["legend"]["y"] < 1
-
-
-def test_a_matrix_that_is_much_wider_than_high_is_as_wide_as_the_page():
-    names = tuple(map(str, range(120)))
-    drawn = tensor.heatmap(np.zeros((6, 120)), WORDS[:6], names, kind="encoder")
-    wide = presented(drawn, *PAGES["1366x768"])["layout"]
-    assert "beside" not in wide["meta"]
-    assert wide["xaxis"]["domain"] == [0, 1]
-    assert 0.6 * 468 < wide["height"] <= 468
-
-
 def test_what_is_no_grid_stays_as_it_is():
     bars = attention.step_bars(np.ones(4) / 4, WORDS[:4])
     assert presented(bars, 800, 400) is bars
-
-
-def test_a_mask_has_its_legend_at_the_foot():
-    drawn = presented(masks.grid(np.tri(6, dtype=bool), WORDS[:6], WORDS[:6]), *PAGES["1024x768"])
-    assert drawn["layout"]["legend"]["y"] == 0
-    assert drawn["layout"]["meta"]["legend"] > 0

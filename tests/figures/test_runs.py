@@ -1,6 +1,5 @@
 """Several runs in one picture, and one behind the curves of another."""
 
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -19,13 +18,6 @@ def test_each_run_is_a_line_with_its_numbers():
     assert [trace["name"] for trace in figure["data"]] == ["brisk-otter · Heads 4", "b"]
 
 
-def test_lines_differ_in_more_than_colour():
-    for a, b in combinations(six()["data"], 2):
-        assert a["line"]["color"] != b["line"]["color"]
-        assert a["line"]["dash"] != b["line"]["dash"]
-        assert a["marker"]["symbol"] != b["marker"]["symbol"]
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_lines_can_be_seen_on_the_page(dark):
     assert min(contrast(color, theme.colors(dark)["paper"]) for color in theme.lines(dark)) > 3
@@ -35,24 +27,6 @@ def test_a_line_is_drawn_small_as_it_is_drawn_large():
     for at, trace in enumerate(six(dark=True)["data"]):
         assert runs.key(at, dark=True)["color"] == trace["line"]["color"]
         assert runs.key(at)["dash"].replace(",", "px,") + "px" * bool(runs.key(at)["dash"]) == trace["line"]["dash"].replace("solid", "")
-
-
-def test_where_runs_are_compared_is_marked_only_when_it_is_said():
-    assert not six()["layout"]["shapes"][0]["visible"]
-    end = six(end=60)["layout"]["shapes"][0]
-    assert (end["x0"], end["x1"], end["visible"]) == (60, 60, True)
-
-
-def test_every_name_has_a_line_of_its_own_and_fits():
-    figure = runs.overlay("exact_match", [[1]] * 2, [[1]] * 2, ["x" * 300, "b"], width=280)
-    assert figure["layout"]["margin"]["t"] >= 2 * runs.ENTRY
-    assert figure["data"][0]["name"].endswith("…")
-    assert len(figure["data"][0]["name"]) < 40
-
-
-def test_more_runs_than_can_be_told_apart_are_refused():
-    with pytest.raises(ValueError, match="7 names"):
-        runs.overlay("exact_match", [[1]] * 7, [[1]] * 7, [*"abcdefg"])
 
 
 def test_the_pinned_run_stands_behind_and_names_no_columns():

@@ -33,46 +33,11 @@ def test_a_signed_scale_is_centred_at_0_and_reaches_the_largest_size():
     assert heatmap(limit=10)["data"][0]["zmax"] == 10  # a window of a tensor has the colours of the whole
 
 
-def test_a_positive_scale_begins_at_0():
-    trace = heatmap(np.abs(VALUES), scale="positive")["data"][0]
-    assert (trace["zmin"], trace["zmax"]) == (0, 3)
-    assert trace["colorscale"] == theme.scale(theme.sequential())
-    assert trace["colorbar"]["ticktext"] == ["0", "3"]
-
-
-@pytest.mark.parametrize("chosen", [0, 1, 6, 79])
-def test_the_chosen_column_has_its_name_where_not_all_have_room(chosen):
-    columns = [f"token{at}" for at in range(80)]
-    axis = heatmap(np.zeros((3, 80)), columns=columns, chosen=(0, chosen), width=600)["layout"]["xaxis"]
-    assert dict(zip(axis["tickvals"], axis["ticktext"], strict=True))[chosen] == columns[chosen]
-    assert len(axis["tickvals"]) < 80
-    assert len({b - a for a, b in zip(axis["tickvals"], axis["tickvals"][1:], strict=False)}) == 1
-    assert {*axis["labelalias"]} == {str(at) for at in range(80)} - {str(at) for at in axis["tickvals"]}
-
-
-def test_a_tensor_of_zeros_has_a_scale_too():
-    trace = heatmap(np.zeros((3, 4)))["data"][0]
-    assert (trace["zmin"], trace["zmax"]) == (-1, 1)
-
-
-def test_probabilities_go_from_0_to_1_whatever_they_are():
-    trace = heatmap(np.abs(VALUES) / 10, scale="probability")["data"][0]
-    assert (trace["zmin"], trace["zmax"]) == (0, 1)
-    assert trace["colorscale"] == theme.scale(theme.sequential())
-
-
 def test_ids_are_written_and_have_no_colour():
     trace = heatmap(np.array([[7], [12], [7]]), columns=["id"], scale="plain")["data"][0]
     assert trace["z"] == [[7], [12], [7]]
     assert trace["texttemplate"] == "%{z:d}"
     assert not trace["showscale"]
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_ids_are_written_in_the_colour_of_text(dark):
-    """Where a cell has no colour, Plotly would write as on white paper: nothing would be seen in the dark."""
-    trace = heatmap(np.array([[7]]), ["a"], ["id"], scale="plain", dark=dark)["data"][0]
-    assert trace["textfont"]["color"] == theme.colors(dark)["text"]
 
 
 def test_what_is_no_number_says_so_unless_it_is_hidden():
@@ -124,29 +89,3 @@ def test_a_click_means_a_cell_of_the_whole_tensor():
 def test_numbers_are_written_where_they_have_room(rows, columns, width, written):
     figure = tensor.heatmap(np.zeros((rows, columns)), ["x"] * rows, ["y"] * columns, kind="encoder", width=width)
     assert ("texttemplate" in figure["data"][0]) == written == tensor.readable(rows, columns, width)
-
-
-@pytest.mark.parametrize("width", [280, 390, 720, 1100])
-def test_as_many_columns_as_fit_are_readable(width):
-    assert tensor.readable(6, tensor.fitting(width), width) or tensor.fitting(width) == 4
-
-
-def test_few_rows_of_many_columns_stay_high_enough_to_point_at():
-    figure = tensor.heatmap(np.zeros((6, 256)), ["x"] * 6, ["y"] * 256, kind="encoder", width=720)
-    down = figure["layout"]["height"] - figure["layout"]["margin"]["t"] - figure["layout"]["margin"]["b"]
-    assert down >= 6 * 20
-
-
-def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="do not fit"):
-        heatmap(rows=["a"])
-    with pytest.raises(ValueError, match="scale"):
-        heatmap(scale="rainbow")
-
-
-def test_in_a_low_window_cells_are_as_wide_as_their_numbers():
-    """Square ones of 24 px had numbers of 38 px over one another."""
-    figure = heatmap(np.zeros((10, 10)), list("abcdefghij"), list("abcdefghij"), width=500, tallest=240)
-    assert "texttemplate" in figure["data"][0]
-    margin, (_, end) = figure["layout"]["margin"], figure["layout"]["xaxis"]["domain"]
-    assert end * (500 - margin["l"] - margin["r"]) / 10 >= tensor.NUMBER_CHARACTERS * tensor.DIGITS - 0.1
