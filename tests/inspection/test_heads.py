@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from playground.config import EOS, ModelConfig
 from playground.decoding import trace
 from playground.inspection import attention, heads
-from playground.inspection.heads import HeadScores, Sample, score
-from playground.model.positions import sinusoids
+from playground.inspection.heads import Sample, score
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, known
 
@@ -79,11 +78,12 @@ BY_HAND = {
 @pytest.mark.parametrize(("kind", "name"), list(BY_HAND))
 def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
     assert named(one(BY_HAND[kind, name], kind=kind)) == (name, 1.0)
+    assert all(known(language, f"heads.name_{name}") for language in LANGUAGES)
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), [key for key in BY_HAND if key[0] != "decoder"])
-@pytest.mark.parametrize("share", [0.49, 0.5, 0.7])
+@pytest.mark.parametrize("share", [0.49, 0.5])
 def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darker(kind, name, share):
     """The rest of the weight is on one other token of each row, so that below half the place is not the row's largest."""
 
@@ -103,9 +103,9 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
 
 @pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), list(BY_HAND))
-@pytest.mark.parametrize("share", [0.45, 0.499])
-def test_a_clean_diagonal_has_its_name_below_half(kind, name, share):
+def test_a_clean_diagonal_has_its_name_below_half(kind, name):
     """The rest is spread over all the other tokens of a long sentence: every row's darkest cell is on the place."""
+    share = 0.45
 
     def weights(n):
         place = np.where(BY_HAND[kind, name](n) == 1, 1.0, 0.0)
@@ -113,15 +113,6 @@ def test_a_clean_diagonal_has_its_name_below_half(kind, name, share):
         return np.where(rest.sum(axis=1, keepdims=True) == 0, place, share * place + (1 - share) * row(rest))
 
     assert one(weights, kind=kind, lengths=(8, 8)).name == name
-
-
-@pytest.mark.trust
-@pytest.mark.parametrize(("kind", "name"), [("encoder", "previous"), ("encoder", "next"), ("decoder", "same"), ("cross", "ahead")])
-def test_a_sentence_of_two_tokens_and_its_end_is_long_enough_for_a_clean_head(kind, name):
-    assert one(BY_HAND[kind, name], kind=kind, lengths=(3,)).name == name
-    weights = BY_HAND[kind, name](3)
-    mask = np.tri(3, dtype=bool) if kind == "decoder" else None
-    assert attention.facts(weights, kind, mask=mask).key.startswith(f"figures.looks_{name}")
 
 
 @pytest.mark.trust
@@ -228,12 +219,6 @@ def test_whatever_the_weights_a_name_is_what_it_says(lengths, seed, kind):
     assert head.number >= attention.MIN_MASS
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_name_has_a_word(language):
-    for name in (*heads.PLACES, "even", "sharp", "unclear"):
-        assert known(language, f"heads.name_{name}"), name
-
-
 # ---- through the model ----
 
 PAIRS = [([5, 6, 7], [8, 9]), ([4, 5, 6, 7, 8, 9], [4, 4, 5, 6, 7]), ([9, 9, 4, 4, 5], [6]), ([4], [5, 6, 7, 8, 9, 4])]
@@ -256,12 +241,6 @@ def wired() -> Transformer:
         layer.W_q.weight.copy_(100 * turn)
         layer.W_k.weight.copy_(torch.eye(32))
     return model
-
-
-def test_the_turn_really_is_the_position_before():
-    weight = wired().encoder[0].self_attention.W_q.weight / 100
-    table = sinusoids(20, 32)
-    torch.testing.assert_close((table @ weight.T)[1:, :16], table[:-1, :16], atol=1e-5, rtol=0)
 
 
 @pytest.mark.trust
@@ -311,10 +290,3 @@ def test_who_found_it_first():
 def test_who_changed_most():
     entropies = np.array([[[3.0, 2.0, 2.9], [3.0, 3.0, 2.0]]])
     assert heads.settled(entropies) == ("heads.settled", {"layer": 1, "head": 2, "first": "3.00", "last": "2.00"})
-
-
-def test_scores_without_heads_in_common():
-    scored = HeadScores(
-        ((heads.NamedHead("same", 1.0, None, 0.0, None, None), heads.NamedHead("last", 1.0, None, 0.0, None, None)),), 1, 1.0
-    )
-    assert scored.commonest() == ("same", 1)

@@ -8,21 +8,18 @@ from itertools import product
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from playground.config import EOS, ModelConfig
 from playground.decoding import greedy, trace
-from playground.inspection.copies import shadow_copy
-from playground.inspection.interventions import MEMORIES, Change, Edit, HeadId, heads, silence
+from playground.inspection.interventions import MEMORIES, Change, Edit, HeadId, heads
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
-from tests.thoroughness import every_case
 
 CONFIGS = [
     {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},
     {"residual": False, "attention_scale": 0.0, "n_heads": 1}, {"d_k": 1},
 ]  # fmt: skip
+SOME = [CONFIGS[2], *(pytest.param(knobs, marks=pytest.mark.night) for knobs in (*CONFIGS[:2], *CONFIGS[3:]))]
 SOURCE, TARGET = [5, 9, 4, 4, 11], [7, 4, 4, 8, 8, EOS]
 BATCH = torch.tensor([[5, 9, 4, 4, 11, 2], [6, 7, 2, 0, 0, 0]]), torch.tensor([[1, 7, 4, 4, 8], [1, 5, 5, 0, 0]])
 
@@ -53,9 +50,8 @@ def write_the_same(one: Transformer, other: Transformer) -> None:
     assert [h.ids for h in greedy(one, [SOURCE, [6, 7]], 12)] == [h.ids for h in greedy(other, [SOURCE, [6, 7]], 12)]
 
 
-@pytest.mark.sample(1)
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
+@pytest.mark.parametrize("knobs", SOME, ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
     """Each head alone, all of a layer, all of a part, and all there are."""
     original = model(**knobs)
@@ -71,18 +67,7 @@ def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
     assert torch.equal(original(*BATCH).logits, before), "the model itself stays as it is"
 
 
-def test_a_head_comes_back_when_its_handle_is_removed():
-    original = model()
-    mine = shadow_copy(original)
-    handles = silence(mine, [HeadId("encoder", 0, 1), HeadId("encoder", 0, 2), HeadId("cross", 1, 3)])
-    assert not torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
-    for handle in handles:
-        handle.remove()
-    assert torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
-
-
-@every_case("trained", MEMORIES)
-@every_case("memory", MEMORIES)
+@pytest.mark.parametrize(("memory", "trained"), list(product(MEMORIES, MEMORIES)))
 def test_another_memory_is_the_model_with_that_knob(memory, trained):
     original = model(memory_mode=trained)
     twin = copy.deepcopy(original)
@@ -100,9 +85,8 @@ def test_without_memory_the_source_makes_no_difference():
     assert (one == other).all()
 
 
-@pytest.mark.sample(2)
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
+@pytest.mark.parametrize("knobs", SOME, ids=str)
 def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
     """Every row and every column once, in every head."""
     original = model(**knobs)
@@ -158,9 +142,7 @@ def test_the_only_column_left_gets_all_and_none_left_adds_nothing():
     assert nowhere.probabilities[1] == pytest.approx(plain[1], abs=1e-6)
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("norm", ["post", "pre"])
-@pytest.mark.parametrize("row", [0, 2, 4, 11, 200])
+@pytest.mark.parametrize(("norm", "row"), [("post", 0), ("pre", 2), ("post", 11), ("pre", 200)])
 def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
     changed = Change(edit=Edit(1, 0, row, 1, 0.9, (0, 2))).apply(model(norm=norm))
     with_cache, without = (greedy(changed, [SOURCE], 12, cache=cache)[0] for cache in (True, False))
@@ -181,13 +163,6 @@ def test_changes_compose():
         expected = trace(Change(edit=edit).apply(twin), SOURCE, TARGET)
         assert abs(both.probabilities - expected.probabilities).max() < 1e-6
         assert abs(both.cross - expected.cross).max() < 1e-6
-
-
-def test_no_change_is_the_model_itself():
-    original = model()
-    assert Change().apply(original) is original
-    assert not Change.parse("", "", "c1.1_q0")
-    assert Change.parse("c1.1")
 
 
 def test_heads_in_order_and_by_name():
@@ -246,9 +221,3 @@ def test_what_can_be_done_to_a_cell():
     assert str(edit.free(1).free(4).free(0)) == "c1.1_q0_k3-0.5"
     nothing = edit.free(1).free(3).free(4)
     assert (bool(nothing), str(nothing)) == (False, "")
-
-
-@given(st.text(), st.text(), st.text())
-def test_any_text_is_read(off, memory, cells):
-    change = Change.parse(off, memory, cells).within(ModelConfig())
-    assert all(head in heads(ModelConfig()) for head in change.off)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from playground.inspection.lengths import exact_facts, line_fact, reach, token_facts
-from playground.words import LANGUAGES, say
 
 NAN = np.nan
 
@@ -77,16 +76,3 @@ def test_token_by_token():
     assert hardest.values == {"length": 3, "place": 1, "percent": 50}
     assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluation.tokens_beyond"]
     assert [fact.key for fact in token_facts(of([1, 1]), (1, 2))] == ["evaluation.tokens_trained"]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_its_sentence(language):
-    shapes = [[1, 1, 1], [1, 1, 0.5], [1, 0.5, 0, 0], [1, 1, 0.5, 0, 0], [1, 1, 0.5, 0, 0.1], [1, None, 1, 0, 0]]
-    for shares in shapes:
-        for trained in ((1, 2), (2, 3), (1, len(shares))):
-            found = of(shares)
-            for fact in [*exact_facts(found, trained), *token_facts(found, trained), line_fact(found, trained)]:
-                values = fact.values | ({"name": "x"} if "line" in fact.key else {})
-                said = say(language, fact.key, **values)
-                assert "{" not in said
-                assert said != fact.key

@@ -5,7 +5,6 @@ import pytest
 
 from playground.config import BOS, EOS, PAD
 from playground.inspection import masks
-from playground.words import LANGUAGES, say
 
 T, F = True, False
 
@@ -53,10 +52,3 @@ def test_hidden_cells_are_counted():
     assert masks.facts(np.tril(np.ones((3, 3)))) == ("figures.mask_hides", {"hidden": 3, "cells": 9, "percent": 33})
     assert masks.facts(np.array([[True, False]]), rows=5) == ("figures.mask_hides", {"hidden": 5, "cells": 10, "percent": 50})
     assert masks.facts(np.ones((2, 2))) == ("figures.mask_open", {"cells": 4})
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_a_sentence(language):
-    for key, values in (masks.facts(np.eye(3)), masks.facts(np.ones((3, 3)))):
-        sentence = say(language, key, **values)
-        assert all(str(value) in sentence for value in values.values()), key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from playground.inspection.model_view import HeadAt, each, overview
+from playground.inspection.model_view import HeadAt, overview
 
 DIAGONAL, EVEN = np.eye(4), np.full((4, 4), 0.25)
 ONE_KEY = np.tile([0.1, 0.7, 0.1, 0.1], (4, 1))
@@ -33,12 +33,3 @@ def test_a_row_without_a_choice_has_no_say():
     alone = overview({"decoder": np.ones((1, 1, 1, 1))}, {"decoder": np.ones((1, 1), dtype=bool)})
     assert not alone.effective
     assert not alone.on_one_key
-
-
-def test_every_head_comes_once_in_order():
-    stack = np.arange(2 * 3 * 1 * 1).reshape(2, 3, 1, 1)
-    found = list(each({"encoder": stack, "cross": stack}))
-    assert [(at, weights.item()) for at, weights in found[:4]] == [
-        (HeadAt("encoder", 0, 0), 0), (HeadAt("encoder", 0, 1), 1), (HeadAt("encoder", 0, 2), 2), (HeadAt("encoder", 1, 0), 3),
-    ]  # fmt: skip
-    assert len(found) == len({at for at, _ in found}) == 12

@@ -8,7 +8,6 @@ import torch
 
 from playground.inspection import vectors
 from playground.inspection.vectors import followed_axes, principal_axes, project, turned
-from playground.words import LANGUAGES, say
 
 
 def cloud(seed, n=40, d=8, spread=None):
@@ -22,7 +21,7 @@ def signed_permutations():
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
     points = cloud(seed)
     axes = principal_axes(points)
@@ -51,7 +50,7 @@ def test_axes_come_in_the_order_and_point_the_ways_of_those_before():
         np.testing.assert_allclose(principal_axes(points + 1e-3 * cloud(1), like), like, atol=1e-2)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_turning_keeps_the_plane_and_finds_the_nearest_axes(seed):
     axes, like = principal_axes(cloud(seed)), principal_axes(cloud(seed + 10, spread=np.ones(8)))
     found = turned(axes, like)
@@ -140,22 +139,6 @@ def test_too_little_is_refused():
     with pytest.raises(ValueError):
         followed_axes([])
     assert vectors.shares(np.ones((3, 4)), np.eye(4)[:2]).tolist() == [0, 0]  # all points are the same
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_its_sentence(language):
-    points = cloud(2, n=6)
-    facts = [
-        vectors.share_fact(points, principal_axes(points)),
-        vectors.pair_fact(points, "abcdef"),
-        vectors.kinship_fact(points, [1, 2, 1, 2, 1, 2], [1, 1, 2, 2, 3, 3]),
-        vectors.spread_fact(vectors.cosines(points)),
-        vectors.spread_fact(np.ones((1, 1))),
-    ]
-    for fact in facts:
-        said = say(language, fact.key, **fact.values)
-        assert "{" not in said
-        assert said != fact.key
 
 
 def test_the_point_with_the_closest_neighbour_is_found():

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from playground.config import BOS, EOS, Refusal
+from playground.config import BOS, EOS
 from playground.inspection.activations import record
 from playground.queries.activations import Cell, activations
 from tests.runs.tiny import alone, tiny
@@ -55,8 +55,3 @@ def test_without_a_right_answer_every_step_is_fed_the_newest_output(run, reader)
     newest = activations(reader, run, None, "Ä")[0]
     first = activations(reader, run, 0, "Ä", reference=True)[0]
     assert (first.step, first.asked) == (0, newest.asked)
-
-
-def test_nothing_to_read_is_refused_in_a_sentence(run, reader):
-    with pytest.raises(Refusal):
-        activations(reader, run, None, " ")

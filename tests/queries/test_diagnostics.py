@@ -91,19 +91,6 @@ def test_a_run_whose_memory_was_cut_is_shown_as_it_was(reader, untold):
     assert diagnostics.diagnostics(reader, untold, first).numbers["encoder/gradient"] > 0
 
 
-def test_it_is_worked_out_once(reader, untold, monkeypatch):
-    first = diagnostics.recompute(reader, untold, None)
-    monkeypatch.setattr(diagnostics, "examine", None)
-    assert diagnostics.recompute(reader, untold, None) is first
-
-
-def test_costs_by_formula_are_those_counted(reader, run):
-    found = diagnostics.costs(reader, run, 5, 9)
-    assert found.parameters == found.counted_parameters
-    assert found.flops == found.counted_flops
-    assert found.flops["decoder.0.cross_attention"] != diagnostics.costs(reader, run, 6, 9).flops["decoder.0.cross_attention"]
-
-
 def test_another_number_of_heads_costs_what_a_model_with_so_many_does(reader, run):
     """Counted of models that have them: the same each time, as long as their width is d_model / H, and more with a d_k of its own."""
     found = diagnostics.costs(reader, run, 5, 9).by_heads

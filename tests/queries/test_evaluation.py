@@ -13,11 +13,9 @@ from playground.data.corpus import Item
 from playground.decoding import greedy, search
 from playground.queries import evaluation, lengths, time_slices, validation
 from playground.queries.evaluation import measure, scores, tokenization
-from playground.reading.uploads import Pair
 from playground.runs.history import History
-from playground.runs.queue import train_inline
 from playground.training.metrics import build_eval_set, tally, validate
-from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
+from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}
 TWO_WAYS = {"task": "one_to_many", "steps": 10, "dropout": 0.0, "validation_size": 60}
@@ -44,7 +42,7 @@ def complete(ask):
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("tokenize", ["13a", "char", "zh"])
+@pytest.mark.parametrize("tokenize", ["13a", "zh"])
 def test_bleu_and_chrf_are_sacrebleus(tokenize):
     """Called by hand, with the references turned round as it wants them: None where a sentence has fewer."""
     found = measure(OUTPUTS, REFERENCES, tokenize)
@@ -76,29 +74,12 @@ def test_the_bootstrap_is_sacrebleus():
     assert measure(outputs, references, "13a").bleu_reach is None
 
 
-def test_what_is_judged_is_never_what_was_written(reader, run, monkeypatch):
-    """Of step 0 both are told by numbers that can be the same: all outputs come in one slice, and the sentences that are judged token by
-    token are as many as it has."""
-    items = corpus_of(run).heldout
-    monkeypatch.setattr(evaluation, "affordable", lambda *_: len(items))
-    found = scores(reader, CORPORA, run, 0, "heldout")
-    assert found.evaluated.validation.pairs == found.sentences == len(items)
-
-
 def test_too_little_for_a_bootstrap_is_measured_without():
     """Some resamples have nothing in common with the references, and sacrebleu can't average them."""
     found = measure(OUTPUTS, REFERENCES, "13a", 200)
     without = measure(OUTPUTS, REFERENCES, "13a")
     assert (found.chrf, found.chrf_reach, found.chrf_signature) == (without.chrf, None, without.chrf_signature)
     assert found.bleu == without.bleu
-
-
-def test_a_perfect_set_has_100_and_a_hopeless_one_0():
-    every = measure([answers[-1] for answers in REFERENCES], REFERENCES, "13a")
-    assert (every.bleu, every.chrf) == (pytest.approx(100), pytest.approx(100))
-    assert measure(["z"], [["a b c d e"]], "13a").bleu == 0
-    assert measure(["a b"], [["a b"]], "13a").too_short
-    assert not measure(["a b c d"], [["a b c d"]], "13a").too_short
 
 
 @pytest.mark.parametrize("wrong", [([], []), (["a"], []), (["a"], [[]])])
@@ -155,15 +136,6 @@ def test_a_beam_writes_what_a_search_for_each_sentence_finds(reader, run):
         texts.append(corpus_of(run).tgt_tokenizer.decode(ids))
     assert found.measured == measure(texts, [[item.tgt] for item in items], "char", evaluation.RESAMPLES)
     assert found.measured != greedily.measured
-
-
-@pytest.mark.parametrize(("target", "of_words"), [("this one has number {}", True), ("number{}", False), ("我们有第{}个", True)])
-def test_own_sentences_are_of_words_where_they_have_some(reader, target, of_words):
-    pairs = replace(PAIRS, pairs=tuple(Pair(f"word{n}", target.format(n), n + 1) for n in range(40)))
-    run = train_inline.new_run(tiny(task="own", steps=1), pairs)
-    for _ in train_inline.train(run, CORPORA, 0):
-        pass
-    assert complete(lambda: scores(reader, CORPORA, run, None, "heldout")).of_words == of_words
 
 
 class Parrot(torch.nn.Module):
@@ -268,13 +240,6 @@ def test_an_empty_split_and_an_empty_question_are_refused(reader):
     assert error.value.key == "evaluation.no_sentences"
     with pytest.raises(ValueError):
         time_slices.in_slices(reader, run, None, ("nothing",), [], lambda model, part: part)
-
-
-def test_a_large_model_is_asked_less_and_the_same_one_always_the_same(run):
-    large = SimpleNamespace(experiment=tiny(d_model=256, d_ff=1024, encoder_layers=4, decoder_layers=4), tokenizers=run.tokenizers)
-    assert time_slices.affordable(run, 30, 200, 4) == 200
-    assert 4 <= time_slices.affordable(large, 60, 200, 4) < 200
-    assert time_slices.affordable(large, 1e9, 200, 4) == 4
 
 
 @pytest.mark.parametrize("tokenize", ["13a", "zh", "char", "intl"])

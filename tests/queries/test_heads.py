@@ -51,13 +51,6 @@ def test_scores_are_those_of_the_parameters_shown(reader, run, step):
     assert all(head.padding == 0.0 for layer in found.heads for head in layer)  # sentences of many lengths, read in padded batches
 
 
-@pytest.mark.parametrize("kind", heads.KINDS)
-def test_every_kind_has_every_head_and_is_remembered(reader, run, kind):
-    found = heads.named(reader, run, None, run.step, kind)
-    assert [len(layer) for layer in found.heads] == [2]
-    assert heads.named(reader, run, None, run.step, kind) is found
-
-
 def test_where_parameters_were_not_kept_the_replays_own_sentences_count(reader):
     run = alone(tiny(**KNOBS, seed=2))[0]
     run.replay.kept.clear()  # as on a run whose byte budget had no room
@@ -96,13 +89,6 @@ def test_self_attention_has_curves_of_entropy_alone(reader, run, kind):
     stacks = [getattr(done, kind)[:, :, skip:] for done in first]
     expected = sum(attention.entropy(stack).sum(axis=-1) for stack in stacks) / sum(stack.shape[2] for stack in stacks)
     np.testing.assert_allclose(found.entropy[:, :, 0], expected, atol=1e-3)
-
-
-def test_a_task_without_alignment_has_no_right_place(reader):
-    run = alone(tiny(task="copy", tokenizer="words", steps=4))[0]  # alignment is about characters
-    found = heads.curves(reader, run, "cross")
-    assert found.aligned is None
-    assert np.isfinite(found.entropy).all()
 
 
 def test_no_replay_no_curves(reader):

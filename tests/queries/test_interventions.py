@@ -5,9 +5,9 @@ from copy import copy
 import numpy as np
 import pytest
 
-from playground.config import EOS, Refusal
+from playground.config import Refusal
 from playground.decoding import greedy, trace
-from playground.inspection.interventions import Change, Edit, HeadId, heads
+from playground.inspection.interventions import Change, Edit, heads
 from playground.queries import interventions
 from playground.queries.validation import evaluate
 from playground.training.metrics import build_eval_set, validate
@@ -46,13 +46,6 @@ def test_both_sides_are_what_the_models_write(reader, run):
         assert likely == tuple(trace(one, ids, fed).probabilities[range(len(fed)), fed].tolist())
     assert found.unedited == found.after
     assert found.step is None
-
-
-def test_without_a_change_after_is_before(reader, run):
-    found = interventions.outcome(reader, run, None, text_of(reader, run), Change.parse("c9.9", "whole"))
-    assert not found.change
-    assert found.after is found.before
-    assert found.likely_after == found.likely_before
 
 
 def test_the_right_answer_can_be_fed_instead(reader, run):
@@ -145,26 +138,3 @@ def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch
     with pytest.raises(Refusal, match="replay"):
         interventions.importance(reader, CORPORA, run, None)
     assert worth(reader, run, run.step).whole
-
-
-def test_a_larger_model_is_asked_less_and_says_so(reader, run, monkeypatch):
-    """What a sample costs is compared with the same sample."""
-    monkeypatch.setattr(interventions, "ALL_HEADS_S", 1e-9)
-    found, items = worth(reader, copy(run)), CORPORA.get(run.experiment).heldout[: interventions.MIN_SENTENCES]
-    assert (found.whole.validation.pairs, found.whole.of, found.whole.whole) == (10, 40, False)
-    model = reader.model_at(run, None)[0]
-    expected = validate(model, build_eval_set(CORPORA.get(run.experiment), items))
-    assert found.whole.validation.exact_match == expected.exact_match
-    assert {one.pairs for one in found.without.values()} == {10}
-
-
-def test_an_answer_is_remembered(reader, run):
-    text = text_of(reader, run)
-    assert interventions.outcome(reader, run, None, text, OFF) is interventions.outcome(reader, run, None, text, OFF)
-    other = Change(frozenset({HeadId("cross", 0, 1)}))
-    assert interventions.outcome(reader, run, None, text, OFF) is not interventions.outcome(reader, run, None, text, other)
-
-
-def test_eos_is_asked_as_well(reader, run):
-    found = interventions.outcome(reader, run, None, text_of(reader, run), OFF, reference=True)
-    assert found.fed[-1].id == EOS

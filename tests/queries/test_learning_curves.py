@@ -35,11 +35,6 @@ def test_a_forks_steps_take_its_own_time_and_those_of_its_parent_as_much():
     assert seconds_at(made([10] * 2, seconds=0, first_step=2), [1, 2]) == [0, 0]  # it has not begun
 
 
-def test_before_the_first_step_no_time_has_passed():
-    assert seconds_at(made([], seconds=0), [0]) == [0]
-    assert seconds_at(made([10, 10], seconds=4, first=51), [50, 51, 52]) == pytest.approx([0, 2, 4])
-
-
 def test_a_curve_is_what_the_history_says():
     run = made([10] * 4, seconds=8)
     run.history.validations.append(2, 1.5, 0.5, 0.25, 10, 20)

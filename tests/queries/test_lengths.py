@@ -1,6 +1,5 @@
 """How far a run reaches is asked with sentences it never saw, of every length there can be."""
 
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -66,11 +65,3 @@ def test_the_lengths_there_are_where_none_can_be_made(reader):
     assert not found.made
     assert found.asked == found.reach.counts.sum() == len(corpus.heldout) + len(corpus.harder)
     assert found.trained == (min(len(item.tgt_ids) for item in corpus.train), max(len(item.tgt_ids) for item in corpus.train))
-
-
-def test_the_same_sentences_whatever_the_run(run):
-    """A run that is dearer to ask gets fewer of them, but the same."""
-    corpus = CORPORA.get(run.experiment)
-    large = SimpleNamespace(experiment=tiny(task="copy", d_model=256, d_ff=1024), tokenizers=run.tokenizers)
-    fewer, more = ({item.src for item in lengths._made(one, corpus)} for one in (large, run))
-    assert fewer < more

@@ -62,14 +62,3 @@ def test_what_the_curve_calls_right_is_written_everywhere(folder, capsys):
     assert load(folder).translate(source) == LONG
     assert main(["translate", str(folder), source, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outputs"][0]["text"] == LONG
-
-
-def test_a_run_of_before_says_nothing_of_it(folder, tmp_path):
-    path = tmp_path / "old"
-    path.mkdir()
-    for file in folder.iterdir():
-        (path / file.name).write_bytes(file.read_bytes())
-    card = json.loads((path / "run.json").read_bytes())
-    assert card.pop("longest_target") == 61
-    (path / "run.json").write_text(json.dumps(card))
-    assert Folder(path).run.longest_target == 0

@@ -88,16 +88,6 @@ def test_a_sentence_that_nobody_knows_has_one_life_until_an_answer_is_given(read
     assert compare(reader, german, None, text, reference="the dog").forced is not None
 
 
-def test_sentences_that_go_wrong_are_those_that_greedy_gets_wrong(run, reader):
-    sentences = reader.examples(run)[:6]
-    model, _ = reader.model_at(run, None)
-    src, tgt = run.tokenizers
-    wrong = go_wrong(reader, run, None, sentences)
-    for text, answer in sentences:
-        right = greedy(model, [src.encode(text)], 60)[0].ids == (*tgt.encode(answer), EOS)
-        assert (text in wrong) == (not right)
-
-
 def test_first_come_those_that_teacher_forcing_saves(run, reader):
     """So that the two differ in what is shown: at the first there are at least as many tokens saved as at any other."""
     wrong = go_wrong(reader, run, None, reader.examples(run)[:6])
