@@ -115,7 +115,7 @@ def test_cells_of_any_model(data):
         decoder_layers=choose(st.integers(1, 2)), positions=choose(st.sampled_from(("sinusoidal", "learned", "rotary", "both", "none"))),
         norm=choose(st.sampled_from(("post", "pre", "none"))), activation=choose(st.sampled_from(("relu", "gelu", "none"))),
         d_k=choose(st.sampled_from((0, 1, 2, 16))), attention_scale=choose(st.sampled_from((0.0, 0.25, 0.5, 1.0))),
-        share_embeddings=choose(st.sampled_from(("none", "output", "all"))),
+        memory_mode=choose(st.sampled_from(("whole", "mean", "cut"))), share_embeddings=choose(st.sampled_from(("none", "output", "all"))),
         **{name: choose(st.booleans()) for name in ("embedding_scale", "residual", "bias")},
     )  # fmt: skip
     token = st.integers(4, 5)
@@ -147,16 +147,6 @@ def test_the_last_places_of_a_long_sentence_too(positions):
             check(model, stages, "encoder.0.self_attention.q_turned", (0, 255, column))
     check(model, stages, "encoder.0.self_attention.weights", (1, 3, 254))
     check(model, stages, "encoder.0.self_attention.mixed", (1, 3, 2))
-
-
-@pytest.mark.trust
-@pytest.mark.parametrize("memory", ["mean", "cut"])
-def test_a_squeezed_or_cut_memory(memory):
-    model = build(memory_mode=memory)
-    stages = record(model, SRC, TGT)
-    for column in range(8):
-        check(model, stages, "memory", (2, column))
-        check(model, stages, "decoder.0.cross_attention.k", (0, 1, column % 4))
 
 
 def test_masked_cells_say_so():

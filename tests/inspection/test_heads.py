@@ -80,39 +80,32 @@ def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
     assert named(one(BY_HAND[kind, name], kind=kind)) == (name, 1.0)
     assert all(known(language, f"heads.name_{name}") for language in LANGUAGES)
 
-
-@pytest.mark.trust
-@pytest.mark.parametrize(("kind", "name"), [key for key in BY_HAND if key[0] != "decoder"])
-@pytest.mark.parametrize("share", [0.49, 0.5])
-def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darker(kind, name, share):
-    """The rest of the weight is on one other token of each row, so that below half the place is not the row's largest."""
-
-    def weights(n):
-        place = BY_HAND[kind, name](n).astype(float)
-        other = np.eye(n)[[next(k for k in (3 * q % n, (3 * q + 4) % n) if place[q, k] < 1) for q in range(n)]]
-        return np.where(place.max(axis=1, keepdims=True) == 1, share * place + (1 - share) * other, np.eye(n)[4])
-
-    head = one(weights, kind=kind, lengths=(8, 8, 8))
-    if share < 0.5:
-        assert head.name not in (*heads.PLACES, "even")
-        assert head.second.name == name
-        assert head.second.mass == pytest.approx(share)
-    else:
-        assert named(head) == (name, share)
-
-
-@pytest.mark.trust
-@pytest.mark.parametrize(("kind", "name"), list(BY_HAND))
-def test_a_clean_diagonal_has_its_name_below_half(kind, name):
-    """The rest is spread over all the other tokens of a long sentence: every row's darkest cell is on the place."""
-    share = 0.45
-
-    def weights(n):
+    def clean(n, share=0.45):
+        """The rest is spread over all other tokens: every row's darkest cell is on the place, though less than half lies there."""
         place = np.where(BY_HAND[kind, name](n) == 1, 1.0, 0.0)
         rest = (np.tri(n) if kind == "decoder" else np.ones((n, n))) - place
         return np.where(rest.sum(axis=1, keepdims=True) == 0, place, share * place + (1 - share) * row(rest))
 
-    assert one(weights, kind=kind, lengths=(8, 8)).name == name
+    assert one(clean, kind=kind, lengths=(8, 8)).name == name
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(("kind", "name"), [key for key in BY_HAND if key[0] != "decoder"])
+def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darker(kind, name):
+    """The rest of the weight is on one other token of each row, so that below half the place is not the row's largest."""
+
+    def scored(share):
+        def weights(n):
+            place = BY_HAND[kind, name](n).astype(float)
+            other = np.eye(n)[[next(k for k in (3 * q % n, (3 * q + 4) % n) if place[q, k] < 1) for q in range(n)]]
+            return np.where(place.max(axis=1, keepdims=True) == 1, share * place + (1 - share) * other, np.eye(n)[4])
+
+        return one(weights, kind=kind, lengths=(8, 8, 8))
+
+    assert named(scored(0.5)) == (name, 0.5)
+    below = scored(0.49)
+    assert below.name not in (*heads.PLACES, "even")
+    assert (below.second.name, below.second.mass) == (name, pytest.approx(0.49))
 
 
 @pytest.mark.trust

@@ -8,6 +8,8 @@ from itertools import product
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.config import EOS, ModelConfig
 from playground.decoding import greedy, trace
@@ -46,10 +48,6 @@ def same(one: Transformer, other: Transformer, tolerance: float = 0.0) -> None:
     torch.testing.assert_close(one(*BATCH), other(*BATCH), atol=tolerance, rtol=0)
 
 
-def write_the_same(one: Transformer, other: Transformer) -> None:
-    assert [h.ids for h in greedy(one, [SOURCE, [6, 7]], 12)] == [h.ids for h in greedy(other, [SOURCE, [6, 7]], 12)]
-
-
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", SOME, ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
@@ -63,7 +61,6 @@ def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
         changed, twin = Change(frozenset(off)).apply(original), silenced(original, off)
         same(changed, twin, 1e-6)
         assert not torch.equal(changed(*BATCH).logits, before)
-    write_the_same(changed, twin)
     assert torch.equal(original(*BATCH).logits, before), "the model itself stays as it is"
 
 
@@ -75,7 +72,6 @@ def test_another_memory_is_the_model_with_that_knob(memory, trained):
     change = Change(memory=memory).within(original.config)
     assert bool(change) == (memory != trained)
     same(change.apply(original), twin)
-    write_the_same(change.apply(original), twin)
     assert original.config.memory_mode == trained
 
 
@@ -165,12 +161,6 @@ def test_changes_compose():
         assert abs(both.cross - expected.cross).max() < 1e-6
 
 
-def test_heads_in_order_and_by_name():
-    found = heads(ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2))
-    assert " ".join(map(str, found)) == "e1.1 e1.2 d1.1 d1.2 d2.1 d2.2 c1.1 c1.2 c2.1 c2.2"
-    assert Change.parse("_".join(map(str, found))).off == frozenset(found)
-
-
 @pytest.mark.parametrize(
     ("off", "kept"),
     [
@@ -194,7 +184,8 @@ def test_what_a_model_does_not_have_is_no_change_to_it():
     ("text", "read"),
     [
         ("k4-0.5_x6", "k4-0.5_x6"), ("x6_k4-0.5_x1", "k4-0.5_x1_x6"), ("k4-1", "k4-1"), ("k4-0", "x4"), ("k4-0.5_x4", "x4"),
-        ("k1-0.5_k2-0.25", "k2-0.25"), ("k4-1.5_k4--1_k4-nan_k4-1e9_kx-1_x_x-1_x1234_x１", ""), ("k4-0.12345", ""), ("", ""),
+        ("k1-0.5_k2-0.25", "k2-0.25"), ("_" * 9_999, ""), ("k4-1.5_k4--1_k4-nan_k4-1e9_kx-1_x_x-1_x1234_x１", ""), ("k4-0.12345", ""),
+        ("", ""),
     ],
 )  # fmt: skip
 def test_cells_are_read_as_they_are_written(text, read):
@@ -207,11 +198,6 @@ def test_cells_are_read_as_they_are_written(text, read):
     assert Edit.parse(str(edit)) == edit
 
 
-@pytest.mark.parametrize("text", ["x1", "c2.3_x1", "q3_x1", "e2.3_q3_x1", "c2.3_q1234_x1", "c0.3_q3_x1", "c2.3_q-1_x1", "_" * 9_999])
-def test_an_edit_without_a_place_is_none(text):
-    assert Edit.parse(text) is None
-
-
 def test_what_can_be_done_to_a_cell():
     edit = Edit(0, 0, 0).give(3, 0.5).mask(1).mask(4)
     assert str(edit) == "c1.1_q0_k3-0.5_x1_x4"
@@ -221,3 +207,15 @@ def test_what_can_be_done_to_a_cell():
     assert str(edit.free(1).free(4).free(0)) == "c1.1_q0_k3-0.5"
     nothing = edit.free(1).free(3).free(4)
     assert (bool(nothing), str(nothing)) == (False, "")
+
+
+@pytest.mark.parametrize("text", ["x1", "c2.3_x1", "q3_x1", "e2.3_q3_x1", "c2.3_q1234_x1", "c0.3_q3_x1", "c2.3_q-1_x1"])
+def test_an_edit_without_a_place_is_none(text):
+    assert Edit.parse(text) is None
+
+
+@given(st.text(), st.text(), st.text())
+def test_any_text_is_read(off, memory, cells):
+    every = heads(ModelConfig())
+    assert Change.parse(off, memory, cells).within(ModelConfig()).off <= set(every)
+    assert Change.parse("_".join(map(str, every))).off == set(every)
