@@ -3,19 +3,10 @@
 import torch
 
 from playground.config import ModelConfig
-from playground.inspection.copies import shadow_copy, trainable_copy
+from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
 
 SRC, TGT = torch.tensor([[4, 5, 6, 2]]), torch.tensor([[1, 5, 4]])
-
-
-def test_a_copy_shares_every_tensor_and_computes_the_same():
-    model = Transformer(ModelConfig(d_model=16, d_ff=32, share_embeddings="all"), 9, 9).eval()
-    mine = shadow_copy(model)
-    pairs = zip((*model.parameters(), *model.buffers()), (*mine.parameters(), *mine.buffers()), strict=True)
-    assert all(a is b for a, b in pairs)
-    assert not mine.training
-    assert torch.equal(mine(SRC, TGT).logits, model(SRC, TGT).logits)
 
 
 def test_only_the_copy_that_learns_gets_gradients():

@@ -162,14 +162,6 @@ def test_masked_cells_say_so():
     assert len(check(model, stages, f"{at}.mixed", (0, 1, 0)).terms) == 2  # the third token is in the future
 
 
-def test_concat_names_the_head_and_the_column_it_is_copied_from():
-    model = build()
-    stages = record(model, SRC, TGT)
-    found = check(model, stages, "decoder.0.cross_attention.concat", (1, 6))
-    assert found.leads[0].label == Label("mixed", (1, 1, 2), stage="decoder.0.cross_attention.mixed")
-    assert found.steps[0].values == {"head": 2, "column": 3}
-
-
 def test_an_embedding_that_is_scaled_is_no_score():
     model = build(positions="both")
     stages = record(model, SRC, TGT)

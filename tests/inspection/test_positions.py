@@ -43,8 +43,3 @@ def test_similarity_by_hand():
     half = 0.5**0.5
     expected = [[1, 0, -1, half, 0], [0, 1, 0, half, 0], [-1, 0, 1, -half, 0], [half, half, -half, 1, 0], [0, 0, 0, 0, 0]]
     np.testing.assert_allclose(positions.similarity(table), expected, atol=1e-12)
-
-
-def test_row_norms():
-    np.testing.assert_allclose(positions.row_norms([[3.0, 4.0], [0.0, 0.0]]), [5.0, 0.0])
-    np.testing.assert_allclose(positions.row_norms(positions.sinusoids(9, 8)), 2.0, rtol=1e-6)  # sin² + cos² = 1 in four pairs

@@ -113,11 +113,3 @@ def test_a_residual_compares_what_came_with_what_was_added():
 def test_the_closest_call():
     found = said(stage("logits", "TV", [[1.0, 5.0, 2.0], [3.0, 2.5, 0.0]], layer=None), rows=("r", "s"), columns=["u", "v", "w"])
     assert found["logits"] == {"row": "s", "best": "u", "next": "v", "lead": "0.5"}
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0"), (-0.0, "0"), (1.5, "1.5"), (-0.03125, "−0.0312"), (12345.0, "12345"), (3.14159e-7, "3.1e-07"), (-2e6, "−2.0e+06")],
-)
-def test_numbers_as_people_write_them(value, text):
-    assert number(value) == text

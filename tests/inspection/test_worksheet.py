@@ -53,20 +53,6 @@ def test_the_lines_of_the_key_lead_to_its_answers(kind):
                 assert calculate(box.line, EMPTY) == pytest.approx(float(box.answer), abs=5e-4 / deviation, rel=1e-9), (seed, task.name)
 
 
-def test_the_numbers_on_the_way_are_the_softmax_and_the_norm():
-    sheet = worksheet(3, "encoder")
-    tasks = {task.name: task for task in sheet.tasks}
-    largest, *powers, total = (float(box.answer) for box in tasks["weights"].way)
-    masked = [float(box.answer) for box in tasks["masked"].boxes]
-    assert largest == max(masked)
-    assert powers == pytest.approx([math.exp(score - largest) for score in masked], abs=2e-4)
-    assert total == pytest.approx(sum(powers), abs=2e-4)
-    mean, variance, deviation = (float(box.answer) for box in tasks["norm"].way)
-    residual = np.array([float(box.answer) for box in tasks["residual"].boxes])
-    assert (mean, variance) == pytest.approx((residual.mean(), residual.var()), abs=2e-4)
-    assert deviation == pytest.approx(math.sqrt(variance), abs=2e-3)
-
-
 def test_the_decoder_hides_the_future_and_the_others_hide_nothing():
     for seed in range(4):
         assert [[box.answer == "-1e30" for box in worksheet(seed, kind).tasks[2].boxes] for kind in KINDS] == [

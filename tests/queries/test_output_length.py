@@ -4,6 +4,8 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground import load
 from playground.cli import main
@@ -26,8 +28,8 @@ PAIRS = Pairs(tuple(Pair(f"ask {n}", LONG, n + 1) for n in range(40)), {}, 40, "
 KNOBS = {"task": "own", "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "steps": 40, "batch_size": 16, "threads": 1}
 
 
-@pytest.mark.parametrize("tokenizer", ["auto", "characters"])
-@pytest.mark.parametrize("task", TASKS)
+@settings(max_examples=8)
+@given(st.sampled_from(list(TASKS)), st.sampled_from(("auto", "characters")))
 def test_every_task_can_write_its_answers(task, tokenizer):
     corpus = build_corpus(Experiment().with_(task=task, tokenizer=tokenizer, train_size=500, validation_size=100).data)
     room = [most_written(corpus.longest_target, len(item.src_ids)) - len(item.tgt_ids) for item in (*corpus.heldout, *corpus.harder)]

@@ -13,8 +13,8 @@ from playground.queries.teacher_forcing import compare, go_wrong, lens_of
 from tests.runs.tiny import alone, tiny
 
 CONFIGS = [
-    {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False},
-    {"positions": "none", "residual": False}, {"attention_scale": 0.0, "embedding_scale": False, "activation": "gelu", "d_k": 1},
+    {}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False}, {"positions": "none", "residual": False},
+    {"positions": "learned", "attention_scale": 0.0, "embedding_scale": False, "activation": "gelu", "d_k": 1},
 ]  # fmt: skip
 
 
@@ -78,14 +78,6 @@ def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
 @pytest.mark.parametrize("fix", [(99, 5), (0, 10**6), (0, 0), (-1, 5)])
 def test_a_correction_that_makes_no_sense_is_ignored(run, reader, fix):
     assert compare(reader, run, None, reader.examples(run)[0][0], fix=fix).corrected is None
-
-
-def test_a_sentence_that_nobody_knows_has_one_life_until_an_answer_is_given(reader):
-    german = alone(tiny(task="german_english", steps=2))[0]
-    text = "der hund der hund"
-    alone_ = compare(reader, german, None, text)
-    assert (alone_.forced, alone_.parted) == (None, None)
-    assert compare(reader, german, None, text, reference="the dog").forced is not None
 
 
 def test_first_come_those_that_teacher_forcing_saves(run, reader):
