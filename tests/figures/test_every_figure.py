@@ -65,11 +65,11 @@ class Asked(dict):
 
 
 def test_every_word_asked_for_exists_in_every_language():
-    asked = Asked()
-    gallery(labels=asked)
-    assert len(asked.names) > 40
+    requests = Asked()
+    gallery(labels=requests)
+    assert len(requests.names) > 40
     for language in LANGUAGES:
-        assert asked.names <= set(labels(language)), language
+        assert requests.names <= set(labels(language)), language
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

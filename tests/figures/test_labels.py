@@ -28,12 +28,12 @@ def test_no_name_lies_over_another_or_over_a_point(seed, count):
     sides = [names.beside(at, SIZE, GAP) for at in range(count)]
     boxes = {at: box(points[at], side) for at, side in enumerate(sides) if side}
     assert len(boxes) >= min(count, 30) * 0.6
-    for at, mine in boxes.items():
-        assert min(mine) >= -SIDE / 2
-        assert max(mine) <= SIDE / 2
-        assert not [other for other, theirs in boxes.items() if other != at and overlap(mine, theirs)]
+    for at, twin in boxes.items():
+        assert min(twin) >= -SIDE / 2
+        assert max(twin) <= SIDE / 2
+        assert not [other for other, theirs in boxes.items() if other != at and overlap(twin, theirs)]
         dots = {other: (x - DOT, x + DOT, y - DOT, y + DOT) for other, (x, y) in enumerate(points.tolist()) if other != at}
-        assert not [other for other, dot in dots.items() if overlap(mine, dot)]
+        assert not [other for other, dot in dots.items() if overlap(twin, dot)]
     again = Names(points, np.full(count, DOT), SIDE)
     assert [again.beside(at, SIZE, GAP) for at in range(count)] == sides
 

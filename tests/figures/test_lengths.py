@@ -14,8 +14,8 @@ def corners(shape):
 
 
 def strips(**more):
-    found = [np.array([1.0, NONE, 0.5]), np.array([0.25, 0.0, 1.0, 0.75])]
-    return lengths.by_length(found, ["one", "two"], [(1, 2), (2, 3)], [np.array([4, 0, 2]), np.array([1, 1, 1, 4])], **more)
+    result = [np.array([1.0, NONE, 0.5]), np.array([0.25, 0.0, 1.0, 0.75])]
+    return lengths.by_length(result, ["one", "two"], [(1, 2), (2, 3)], [np.array([4, 0, 2]), np.array([1, 1, 1, 4])], **more)
 
 
 def test_one_strip_for_each_run_as_long_as_the_longest():

@@ -41,11 +41,11 @@ def check(model: Transformer) -> dict[str, Stage]:
     """All that a recording promises, on one model."""
     stages, config = record(model, SRC, TGT), model.config
     output, seen = model(*tensors()), {}
-    mine = shadow_copy(model)
-    for name, module in mine.named_modules():
+    twin = shadow_copy(model)
+    for name, module in twin.named_modules():
         if name.endswith("W_o"):
             module.register_forward_hook(lambda module, inputs, out, name=name: seen.update({name: (inputs[0], out)}))
-    mine(*tensors())
+    twin(*tensors())
 
     for stack, kind, layers in (
         (output.encoder, "encoder.{}.self_attention", config.encoder_layers),
@@ -65,7 +65,7 @@ def check(model: Transformer) -> dict[str, Stage]:
     assert same(stages["probabilities"], output.logits.softmax(dim=-1))
     assert same(stages["memory"], model.encode(tensors()[0])[0])
     for n in range(config.encoder_layers):
-        activated = mine.encoder[n].feed_forward.activation(torch.tensor(stages[f"encoder.{n}.feed_forward.hidden"].values))
+        activated = twin.encoder[n].feed_forward.activation(torch.tensor(stages[f"encoder.{n}.feed_forward.hidden"].values))
         assert np.array_equal(stages[f"encoder.{n}.feed_forward.activated"].values, activated.numpy())
 
     before = set()

@@ -72,10 +72,10 @@ def test_terms_of_an_embedding_stand_where_its_token_does(taken):
     sides = {"src_embedding": batch.src, "tgt_embedding": batch.tgt_in}
     for token in range(4, 9):
         for site in sites(taken, "src_embedding.weight"):
-            found = terms(site, (token, 0))
+            outcome = terms(site, (token, 0))
             if site.module in sides:
-                assert (sides[site.module][found.rows, found.places] == token).all()
-                assert len(found.rows) <= (sides[site.module] == token).sum()  # dropout leaves some out
+                assert (sides[site.module][outcome.rows, outcome.places] == token).all()
+                assert len(outcome.rows) <= (sides[site.module] == token).sum()  # dropout leaves some out
 
 
 def first_target(taken: SlowStep) -> tuple[np.ndarray, int]:
@@ -93,7 +93,7 @@ def test_the_loss_of_a_token_and_its_gradient_are_worked_out(taken):
 
 
 def test_the_mean_of_the_losses_is_the_loss(taken):
-    kept = [(losses[part.tgt_out != PAD]).numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)]
-    losses = np.concatenate(kept)
+    stored = [(losses[part.tgt_out != PAD]).numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)]
+    losses = np.concatenate(stored)
     calculates(explain_mean(losses, [(0, at) for at in range(len(losses))], taken.loss))
     assert math.isclose(losses.mean(), taken.loss, rel_tol=1e-6)

@@ -48,41 +48,41 @@ def value_of(model, stages, label: Label) -> float:
 
 def check(model, stages, address, index) -> Derivation:
     """All that a derivation promises, of one cell."""
-    found = explain(model, stages, address, index)
-    cell, made = float(stages[address].values[index]), parts(found)
-    assert found.agrees
-    assert within(float(found.shown), cell)
-    assert within(float(found.result), float(found.shown)), (address, index, found)
+    outcome = explain(model, stages, address, index)
+    cell, made = float(stages[address].values[index]), parts(outcome)
+    assert outcome.agrees
+    assert within(float(outcome.shown), cell)
+    assert within(float(outcome.result), float(outcome.shown)), (address, index, outcome)
 
-    for label, value in [(lead.label, lead.value) for lead in found.leads] + [(term.left, term.left_value) for term in found.terms]:
+    for label, value in [(lead.label, lead.value) for lead in outcome.leads] + [(term.left, term.left_value) for term in outcome.terms]:
         if value:
             assert within(float(value), value_of(model, stages, label), 1e-6)
-    for term, part in zip(found.terms, made, strict=True):
+    for term, part in zip(outcome.terms, made, strict=True):
         assert within(float(term.part), part, 1e-6)
-        if found.operation == "product":
+        if outcome.operation == "product":
             assert within(float(term.right_value), value_of(model, stages, term.right), 1e-6)
-    if found.operation == "product" and found.steps[-1].key in ("map.why_sum", "map.why_bias"):  # also without rounding on the way
-        bias = float(found.leads[0].value) if found.steps[-1].key == "map.why_bias" else 0.0
+    if outcome.operation == "product" and outcome.steps[-1].key in ("map.why_sum", "map.why_bias"):  # also without rounding on the way
+        bias = float(outcome.leads[0].value) if outcome.steps[-1].key == "map.why_bias" else 0.0
         assert within(sum(made) + bias, cell)
 
     shape = {str(size) for stage in stages.values() for size in stage.values.shape}
     printed = CONSTANTS | shape | {str(place) for place in range(max(stages[address].values.shape))}
-    printed |= {number for lead in found.leads for number in numbers(lead.value)}
-    printed |= {number for term in found.terms for text in (term.left_value, term.right_value, term.part) for number in numbers(text)}
-    for step in found.steps:
-        assert within(calculate(step.text, found), float(step.result), 1e-6), step
+    printed |= {number for lead in outcome.leads for number in numbers(lead.value)}
+    printed |= {number for term in outcome.terms for text in (term.left_value, term.right_value, term.part) for number in numbers(text)}
+    for step in outcome.steps:
+        assert within(calculate(step.text, outcome), float(step.result), 1e-6), step
         printed |= {number for value in step.values.values() for number in numbers(str(value))}
         if stages[address].name != "ids":
             assert set(numbers(step.text)) <= printed, f"{step.text} needs numbers nobody has printed"
         printed |= set(numbers(step.result))
         for language in LANGUAGES:
             assert say(language, step.key, **step.values)
-    assert found.result == found.steps[-1].result
+    assert outcome.result == outcome.steps[-1].result
     for language in LANGUAGES:
-        assert say(language, found.key, **found.values)
-        labels = [lead.label for lead in found.leads] + [label for term in found.terms for label in (term.left, term.right) if label]
+        assert say(language, outcome.key, **outcome.values)
+        labels = [lead.label for lead in outcome.leads] + [label for term in outcome.terms for label in (term.left, term.right) if label]
         assert all(known(language, f"map.term_{label.name}") for label in labels)
-    return found
+    return outcome
 
 
 def some_cells(stages, most: int):
@@ -175,14 +175,14 @@ def test_a_large_vocabulary_lists_its_largest_and_the_rest():
     stages = record(model, SRC, TGT)
     logits = stages["logits"].values[1]
     for token in (int(logits.argmax()), int(logits.argmin())):
-        found = check(model, stages, "probabilities", (1, token))
-        listed = [term.left.index[1] for term in found.terms[:-1]]
+        outcome = check(model, stages, "probabilities", (1, token))
+        listed = [term.left.index[1] for term in outcome.terms[:-1]]
         assert len(listed) in (6, 7)
         assert token in listed
         assert set(np.argsort(-logits)[:6].tolist()) <= set(listed)
         rest = sum(math.exp(float(logits[other]) - float(logits.max())) for other in range(300) if other not in listed)
-        assert float(found.terms[-1].part) == pytest.approx(rest, abs=1e-5)
-        assert found.terms[-1].left.name == "rest"
+        assert float(outcome.terms[-1].part) == pytest.approx(rest, abs=1e-5)
+        assert outcome.terms[-1].left.name == "rest"
 
 
 @pytest.mark.parametrize(("address", "index"), [("nothing.here", (0,)), ("logits", (0, 9)), ("logits", (-1, 0)), ("logits", (0,))])

@@ -21,15 +21,15 @@ from playground.inspection import differences
     ],
 )
 def test_marks(before, after, gone, new):
-    found = differences.marks([*map(ord, before)], [*map(ord, after)])
-    assert found == ([mark == "x" for mark in gone], [mark == "x" for mark in new])
+    result = differences.marks([*map(ord, before)], [*map(ord, after)])
+    assert result == ([mark == "x" for mark in gone], [mark == "x" for mark in new])
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.lists(st.integers(0, 3), max_size=12))
 def test_what_is_not_marked_is_the_same_on_both_sides(before, after):
     gone, new = differences.marks(before, after)
-    kept = [token for token, marked in zip(before, gone, strict=True) if not marked]
-    assert kept == [token for token, marked in zip(after, new, strict=True) if not marked]
+    stored = [token for token, marked in zip(before, gone, strict=True) if not marked]
+    assert stored == [token for token, marked in zip(after, new, strict=True) if not marked]
 
 
 def test_what_was_written():

@@ -40,19 +40,19 @@ def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
     config = ModelConfig(**SMALL, **knobs)
     stages = record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])
     for address, stage in stages.items():
-        found = about(config, stage)
-        assert found.lines, f"{address}: no line of {found.source.__qualname__} computes it"
-        assert set(found.lines) <= code_lines(found.source)
-        assert len(found.lines) <= 4
-        assert (found.letters, found.sizes) == (tuple(stage.axes), stage.values.shape)
+        result = about(config, stage)
+        assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"
+        assert set(result.lines) <= code_lines(result.source)
+        assert len(result.lines) <= 4
+        assert (result.letters, result.sizes) == (tuple(stage.axes), stage.values.shape)
         for language in LANGUAGES:
-            assert "{" not in say(language, found.key, **found.values)
+            assert "{" not in say(language, result.key, **result.values)
 
 
 def line(stages, config, address: str) -> list[str]:
-    found = about(config, stages[address])
-    code = inspect.getsource(found.source).splitlines()
-    return [code[number - 1].strip() for number in found.lines]
+    result = about(config, stages[address])
+    code = inspect.getsource(result.source).splitlines()
+    return [code[number - 1].strip() for number in result.lines]
 
 
 @pytest.mark.parametrize(

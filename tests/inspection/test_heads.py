@@ -32,12 +32,12 @@ def row(places):
 
 def samples(weights_of, kind="encoder", alignment_of=None, lengths=LENGTHS, padding=0):
     """One layer with one head on sentences of these lengths; the weights of each are `weights_of(length)`, (L, L + padding)."""
-    found = []
+    result = []
     for n in lengths:
         words = (*WORDS[: n - 1], "<eos>")
         columns = ("<bos>", *words[:-1]) if kind == "decoder" else words
-        found.append(Sample(np.asarray(weights_of(n))[None, None], words, columns, alignment_of(n) if alignment_of else None))
-    return found
+        result.append(Sample(np.asarray(weights_of(n))[None, None], words, columns, alignment_of(n) if alignment_of else None))
+    return result
 
 
 def one(*given, **more) -> heads.NamedHead:
@@ -199,12 +199,12 @@ def test_layers_and_heads_stay_in_their_places():
 def test_whatever_the_weights_a_name_is_what_it_says(lengths, seed, kind):
     """The number of a name is the weight on that place, measured here again the plain way."""
     rng = np.random.default_rng(seed)
-    found = samples(lambda n: rng.dirichlet(np.full(n, 0.1), size=n), kind=kind, lengths=lengths)
-    head = score(found, kind).heads[0][0]
+    result = samples(lambda n: rng.dirichlet(np.full(n, 0.1), size=n), kind=kind, lengths=lengths)
+    head = score(result, kind).heads[0][0]
     if head.name in ("even", "sharp", "unclear"):
         return
     total, rows = 0.0, 0
-    for sample in found:
+    for sample in result:
         places = attention.places(kind, sample.weights.shape[2:], rows=sample.rows, columns=sample.columns)
         for q in np.nonzero(places[head.name].any(axis=1))[0]:
             total, rows = total + sample.weights[0, 0, q][places[head.name][q]].sum(), rows + 1
@@ -256,9 +256,9 @@ def test_reading_a_padded_batch_is_reading_each_sentence_alone(monkeypatch, kind
     monkeypatch.setattr(heads, "CELLS", cells)  # 1: no more than two sentences at once
     config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=16)
     model = Transformer(config, 12, 12, torch.Generator().manual_seed(1)).eval()
-    found = list(heads.read(model, PAIRS, kind))
-    assert len(found) == len(PAIRS)
-    for (src, tgt), weights in zip(PAIRS, found, strict=True):
+    result = list(heads.read(model, PAIRS, kind))
+    assert len(result) == len(PAIRS)
+    for (src, tgt), weights in zip(PAIRS, result, strict=True):
         alone = getattr(trace(model, src, (*tgt, EOS)), kind)
         np.testing.assert_allclose(weights[..., : alone.shape[-1]], alone, atol=1e-6)
         assert weights.shape[:3] == alone.shape[:3]

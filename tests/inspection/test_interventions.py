@@ -101,12 +101,12 @@ def test_an_edited_row_holds_what_was_asked_and_adds_up_to_one():
     original, (layer, head, row) = model(), (1, 2, 3)
     before = trace(original, SOURCE, TARGET).cross
     after = trace(Change(edit=Edit(layer, head, row, 4, 0.75, (0, 5))).apply(original), SOURCE, TARGET).cross
-    found = after[layer, head, row]
-    assert found[4] == 0.75
-    assert (found[[0, 5]] == 0).all()
-    assert found.sum() == pytest.approx(1, abs=1e-6)
+    result = after[layer, head, row]
+    assert result[4] == 0.75
+    assert (result[[0, 5]] == 0).all()
+    assert result.sum() == pytest.approx(1, abs=1e-6)
     rest = before[layer, head, row, [1, 2, 3]]
-    assert found[[1, 2, 3]] == pytest.approx(rest / rest.sum() * 0.25, abs=1e-6)
+    assert result[[1, 2, 3]] == pytest.approx(rest / rest.sum() * 0.25, abs=1e-6)
     untouched = after.copy()
     untouched[layer, head, row] = before[layer, head, row]
     assert abs(untouched[:, :, : row + 1] - before[:, :, : row + 1]).max() < 1e-6, "no other row up to this step"
@@ -174,8 +174,8 @@ def test_whatever_is_no_head_is_ignored(off, kept):
 
 def test_what_a_model_does_not_have_is_no_change_to_it():
     config = ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2)
-    asked = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", "c3.1_q0_k1-0.5")
-    assert asked.within(config) == Change(frozenset({HeadId("encoder", 0, 1), HeadId("cross", 1, 1)}))
+    requests = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", "c3.1_q0_k1-0.5")
+    assert requests.within(config) == Change(frozenset({HeadId("encoder", 0, 1), HeadId("cross", 1, 1)}))
     assert Change.parse("", "nothing").memory is None
     assert Edit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == Edit(0, 0, 0, masked=(1,))
 

@@ -39,7 +39,7 @@ def test_a_shift_beyond_the_table_is_refused(k):
 
 
 def test_similarity_by_hand():
-    table = [[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    table = [[0.5, 0.0], [0.0, 2.0], [-3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
     half = 0.5**0.5
     expected = [[1, 0, -1, half, 0], [0, 1, 0, half, 0], [-1, 0, 1, -half, 0], [half, half, -half, 1, 0], [0, 0, 0, 0, 0]]
     np.testing.assert_allclose(positions.similarity(table), expected, atol=1e-12)

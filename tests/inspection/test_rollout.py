@@ -18,8 +18,8 @@ def test_two_tokens_two_layers_by_hand():
     second = [[[0.0, 1.0], [0.2, 0.8]], [[0.0, 1.0], [0.6, 0.4]]]  # mean: [[0, 1], [.4, .6]]
     # with the residual: A1 = [[.85, .15], [.25, .75]], A2 = [[.5, .5], [.2, .8]]
     # A2 A1 = [[.5 * .85 + .5 * .25, .5 * .15 + .5 * .75], [.2 * .85 + .8 * .25, .2 * .15 + .8 * .75]]
-    found = rollout.rollout(np.array([first, second]))
-    np.testing.assert_allclose(found, [[0.55, 0.45], [0.37, 0.63]], atol=1e-12)
+    result = rollout.rollout(np.array([first, second]))
+    np.testing.assert_allclose(result, [[0.55, 0.45], [0.37, 0.63]], atol=1e-12)
     bare = rollout.rollout(np.array([first, second]), residual=False)
     np.testing.assert_allclose(bare, [[0.5, 0.5], [0.58, 0.42]], atol=1e-12)  # [[0, 1], [.4, .6]] [[.7, .3], [.5, .5]]
 

@@ -53,10 +53,10 @@ def test_axes_come_in_the_order_and_point_the_ways_of_those_before():
 @pytest.mark.parametrize("seed", range(2))
 def test_turning_keeps_the_plane_and_finds_the_nearest_axes(seed):
     axes, like = principal_axes(cloud(seed)), principal_axes(cloud(seed + 10, spread=np.ones(8)))
-    found = turned(axes, like)
-    np.testing.assert_allclose(found @ found.T, np.eye(2), atol=1e-12)
-    np.testing.assert_allclose(found.T @ found, axes.T @ axes, atol=1e-12)  # the same projection, so the same plane
-    best = np.linalg.norm(found - like)
+    result = turned(axes, like)
+    np.testing.assert_allclose(result @ result.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(result.T @ result, axes.T @ axes, atol=1e-12)  # the same projection, so the same plane
+    best = np.linalg.norm(result - like)
     for angle in np.linspace(0, 2 * np.pi, 61):
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
         for flip in (np.diag([1, 1]), np.diag([1, -1])):
@@ -98,9 +98,9 @@ def test_cosines_are_torchs():
 
 def test_the_nearest_come_first_and_never_oneself():
     points = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 5.0], [-1.0, 0.0]])
-    found = vectors.nearest(points, 0, 4)
-    assert [other for other, _ in found] == [1, 2, 3, 4]
-    assert [cosine for _, cosine in found] == pytest.approx([1, 0.5**0.5, 0, -1])
+    result = vectors.nearest(points, 0, 4)
+    assert [other for other, _ in result] == [1, 2, 3, 4]
+    assert [cosine for _, cosine in result] == pytest.approx([1, 0.5**0.5, 0, -1])
     assert len(vectors.nearest(points, 0, 99)) == 4
 
 
@@ -118,8 +118,8 @@ def test_what_is_said_of_points_is_true():
 
 def test_states_go_by_token_or_by_place():
     points = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])  # by token: 7 is along x, 8 along y
-    found = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
-    assert found.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
+    result = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
+    assert result.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
     assert vectors.kinship_fact(points, [7, 8, 9, 10], [1, 1, 2, 2]) is None  # no token occurs twice
 
 

@@ -38,8 +38,8 @@ def test_the_key_is_what_the_printed_numbers_give(kind):
         for task, expected in zip(sheet.tasks, solve(sheet).values(), strict=True):
             # In cross-attention what is given is rounded itself; a small deviation magnifies that.
             enough = (0.6 if kind != "cross" else 6 / min(deviation, 1.0)) * 10**-DECIMALS
-            found = [float(box.answer) for box in task.boxes]
-            assert found == pytest.approx(expected.tolist(), abs=enough, rel=1e-9), (seed, task.name)
+            result = [float(box.answer) for box in task.boxes]
+            assert result == pytest.approx(expected.tolist(), abs=enough, rel=1e-9), (seed, task.name)
 
 
 @pytest.mark.trust

@@ -66,7 +66,7 @@ def test_runs_are_compared_where_the_shortest_has_come_to():
 def test_a_band_is_the_mean_and_the_ends_where_all_have_been_measured():
     one = LearningCurve([10, 20, 30], [1, 2, 3], [300, 600, 900], [0.1, 0.2, 0.9], [3, 2, 1], [False] * 3)
     two = LearningCurve([10, 20], [3, 4], [300, 600], [0.3, 0.6], [1, 1], [False] * 2)
-    found = band([one, two], "exact_match", "seconds")
-    assert found.places == [2, 3]
-    assert found.mean == pytest.approx([0.2, 0.4])
-    assert (found.low, found.high) == ([0.1, 0.2], [0.3, 0.6])
+    result = band([one, two], "exact_match", "seconds")
+    assert result.places == [2, 3]
+    assert result.mean == pytest.approx([0.2, 0.4])
+    assert (result.low, result.high) == ([0.1, 0.2], [0.3, 0.6])

@@ -53,8 +53,8 @@ def test_what_the_curve_calls_right_is_written_everywhere(folder, capsys):
     source = corpora.get(run.experiment, run.pairs).heldout[0].src
     reader = Reader(SimpleNamespace(corpora=corpora), threads=1)
     try:
-        found = scores(reader, corpora, run, None, "heldout")
-        assert (found.wrong, found.unfinished, found.measured.bleu) == (0, 0, pytest.approx(100))
+        result = scores(reader, corpora, run, None, "heldout")
+        assert (result.wrong, result.unfinished, result.measured.bleu) == (0, 0, pytest.approx(100))
         assert translate(reader, run, None, source).candidates[0].correct
         assert all(reader.look(run, None, source).right)
         assert compare(reader, run, None, source).parted is None

@@ -122,8 +122,8 @@ def test_the_table_of_positions_is_the_parameter(reader, run):
 def test_own_data_have_all_their_answers(reader, runs):
     own = runs.create(tiny(task="own", own="upload", steps=2), ME, pairs=PAIRS)
     wait(lambda: not own.working)
-    found = translate(reader, own, None, "word3 again")
-    assert found.references == ("wort3 noch",)
+    result = translate(reader, own, None, "word3 again")
+    assert result.references == ("wort3 noch",)
     assert translate(reader, own, None, "something else").references is None
     assert [piece.known for piece in reader.pieces(own, "word3 unheard")][1] is False
     assert len(reader.examples(own, "heldout", 2)) == 2
@@ -146,8 +146,8 @@ def test_two_kinds_of_work_share_no_answer(reader, run):
     def other(model, actual):
         return "other"
 
-    def more(model, found):
-        return f"more of {found}"
+    def more(model, result):
+        return f"more of {result}"
 
     key = ("scores", 0)
     for _ in range(2):  # made, then remembered

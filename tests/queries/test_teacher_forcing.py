@@ -44,18 +44,18 @@ def test_forcing_token_by_token_is_teacher_forcing(knobs):
 
 def test_both_lives_are_the_same_until_they_part(run, reader):
     text, answer = reader.examples(run)[0]
-    found = compare(reader, run, None, text)
+    result = compare(reader, run, None, text)
     ids = run.tokenizers[1].encode(answer)
-    assert [piece.id for piece in found.forced.asked] == [*ids, EOS]
-    assert [piece.id for piece in found.forced.fed] == [BOS, *ids]
-    assert [piece.id for piece in found.free.fed[1:]] == [piece.id for piece in found.free.asked[:-1]]
-    pairs = list(zip((p.id for p in found.free.asked), (p.id for p in found.forced.asked), strict=False))
-    assert found.parted is not None, "twelve steps are too few to be right"
-    assert all(a == b for a, b in pairs[: found.parted])
-    assert found.parted == min(len(pairs), next((at for at, (a, b) in enumerate(pairs) if a != b), len(pairs)))
-    np.testing.assert_allclose(found.free.cross[:, :, : found.parted + 1], found.forced.cross[:, :, : found.parted + 1], atol=1e-5)
-    said = lens_of(reader, run, None, text, [piece.id for piece in found.free.asked])
-    assert said[-1].argmax(axis=-1).tolist() == [piece.id for piece in found.free.asked]
+    assert [piece.id for piece in result.forced.asked] == [*ids, EOS]
+    assert [piece.id for piece in result.forced.fed] == [BOS, *ids]
+    assert [piece.id for piece in result.free.fed[1:]] == [piece.id for piece in result.free.asked[:-1]]
+    pairs = list(zip((p.id for p in result.free.asked), (p.id for p in result.forced.asked), strict=False))
+    assert result.parted is not None, "twelve steps are too few to be right"
+    assert all(a == b for a, b in pairs[: result.parted])
+    assert result.parted == min(len(pairs), next((at for at, (a, b) in enumerate(pairs) if a != b), len(pairs)))
+    np.testing.assert_allclose(result.free.cross[:, :, : result.parted + 1], result.forced.cross[:, :, : result.parted + 1], atol=1e-5)
+    reply = lens_of(reader, run, None, text, [piece.id for piece in result.free.asked])
+    assert reply[-1].argmax(axis=-1).tolist() == [piece.id for piece in result.free.asked]
 
 
 def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
@@ -63,14 +63,14 @@ def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
     right = (*run.tokenizers[1].encode(answer), EOS)
     free = compare(reader, run, None, text)
     at = free.parted
-    found = compare(reader, run, None, text, fix=(at, right[at]))
-    written = tuple(piece.id for piece in found.corrected.asked)
+    result = compare(reader, run, None, text, fix=(at, right[at]))
+    written = tuple(piece.id for piece in result.corrected.asked)
     assert written[: at + 1] == right[: at + 1]
     model, _ = reader.model_at(run, None)
     source = run.tokenizers[0].encode(text)
     assert written == greedy(model, [source], 2 * len(source) + 16, prefix=right[: at + 1])[0].ids
-    assert (found.recovered is not None) == (written[-1:] == right[-1:] and len(written) == len(right))
-    assert [piece.id for piece in found.free.asked] == [piece.id for piece in free.free.asked]  # never overwritten
+    assert (result.recovered is not None) == (written[-1:] == right[-1:] and len(written) == len(right))
+    assert [piece.id for piece in result.free.asked] == [piece.id for piece in free.free.asked]  # never overwritten
     whole = compare(reader, run, None, text, fix=(len(free.free.asked) - 1, EOS))
     assert whole.corrected.asked[-1].id == EOS
 

@@ -74,9 +74,9 @@ def test_a_prefix_is_continued(reader, run):
 def test_what_was_given_is_not_held_against_the_model(reader, run):
     text = sentence(reader, run)
     (right,) = references("sort", text)
-    (told,) = translate(reader, run, None, text, DecodingOptions(prefix=right[0])).candidates
-    assert told.right is not None
-    assert told.right[0]
+    (reported,) = translate(reader, run, None, text, DecodingOptions(prefix=right[0])).candidates
+    assert reported.right is not None
+    assert reported.right[0]
     (elsewhere,) = translate(reader, run, None, text, DecodingOptions(prefix="zz" if right[0] != "z" else "aa")).candidates
     assert (elsewhere.right, elsewhere.correct) == (None, None)
 
@@ -97,20 +97,20 @@ def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
 def test_the_work_with_the_cache_and_without(reader, run, method, prefix):
     text = sentence(reader, run)
-    kept, anew = (translate(reader, run, None, text, DecodingOptions(method, prefix=prefix, cache=cache)) for cache in (True, False))
+    stored, anew = (translate(reader, run, None, text, DecodingOptions(method, prefix=prefix, cache=cache)) for cache in (True, False))
     for way in ("cached", "anew"):  # what follows by formula is what is counted when it runs
-        one, other = getattr(kept, way), getattr(anew, way)
+        one, other = getattr(stored, way), getattr(anew, way)
         assert (one.positions, one.multiplications) == (other.positions, other.multiplications)
-    assert kept.cached.positions < kept.anew.positions
-    assert kept.cached.multiplications < kept.anew.multiplications
-    assert (kept.cached.ms, kept.anew.ms, kept.same) == (None, None, None)
+    assert stored.cached.positions < stored.anew.positions
+    assert stored.cached.multiplications < stored.anew.multiplications
+    assert (stored.cached.ms, stored.anew.ms, stored.same) == (None, None, None)
     assert anew.same
     assert min(anew.cached.ms, anew.anew.ms) > 0
-    assert [c.text for c in kept.candidates] == [c.text for c in anew.candidates]
+    assert [c.text for c in stored.candidates] == [c.text for c in anew.candidates]
     if method != "beam":
-        length = len(kept.candidates[0].pieces)
-        assert kept.cached.positions == length
-        assert kept.anew.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
+        length = len(stored.candidates[0].pieces)
+        assert stored.cached.positions == length
+        assert stored.anew.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
 
 
 def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run):
