@@ -8,7 +8,7 @@ import torch
 
 from playground.config import PAD
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.backward import explain_gradient, explain_logit, explain_loss, explain_mean, terms
+from playground.inspection.backward import ENOUGH, derived, explain_gradient, explain_logit, explain_loss, explain_mean, terms
 from playground.queries.training_rows import batch_rows
 from playground.queries.training_step import sites
 from playground.training.slow_step import SlowStep, slow_step
@@ -85,11 +85,13 @@ def first_target(taken: SlowStep) -> tuple[np.ndarray, int]:
 def test_the_loss_of_a_token_and_its_gradient_are_worked_out(taken):
     """What training computed of the first target token, with label smoothing and without."""
     (logits, target), smoothing = first_target(taken), taken.live.label_smoothing
-    calculates_loss = explain_loss(logits, target, smoothing, float(taken.losses[0][0, 0]))
-    assert calculates_loss.agrees
+    loss = float(taken.losses[0][0, 0])
+    assert explain_loss(logits, target, smoothing, loss).agrees
+    assert not explain_loss(logits, target, smoothing, 1.01 * loss).agrees
     for token in {target, int(logits.argmax()), 5}:
         value = float(taken.flows["projection"][0].gradient[0, 0, token])
         calculates(explain_logit(logits, target, token, smoothing, taken.tokens, value))
+        assert not explain_logit(logits, target, token, smoothing, taken.tokens, 1.01 * value).agrees
 
 
 def test_the_mean_of_the_losses_is_the_loss(taken):
@@ -97,3 +99,9 @@ def test_the_mean_of_the_losses_is_the_loss(taken):
     losses = np.concatenate(stored)
     calculates(explain_mean(losses, [(0, at) for at in range(len(losses))], taken.loss))
     assert math.isclose(losses.mean(), taken.loss, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("value", [1.23456789, -9.87654321e-7, 123456.789])
+def test_a_sum_that_cancels_is_written_with_the_digits_that_its_own_size_needs(value):
+    sheet = derived("", (0,), value, lambda sheet: sheet.write(value), size=1e12, least=1)
+    assert float(sheet.result) == pytest.approx(value, rel=ENOUGH)
