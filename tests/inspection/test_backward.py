@@ -70,6 +70,9 @@ def test_terms_of_an_embedding_stand_where_its_token_does(taken):
     """By the numbers that the rows have in the whole batch, whose parts are computed apart."""
     batch = batch_rows(taken)
     sides = {"src_embedding": batch.src, "tgt_embedding": batch.tgt_in}
+    for name in ("src", "tgt_in"):
+        parts = [getattr(part, name) for part in taken.parts]
+        assert getattr(batch, name).shape == (sum(map(len, parts)), max(part.shape[1] for part in parts))
     for token in range(4, 9):
         for site in sites(taken, "src_embedding.weight"):
             outcome = terms(site, (token, 0))
