@@ -109,6 +109,15 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
 
 
 @pytest.mark.trust
+@pytest.mark.parametrize(("kind", "name"), [("encoder", "previous"), ("encoder", "next"), ("decoder", "same"), ("cross", "ahead")])
+def test_a_sentence_of_two_tokens_and_its_end_is_long_enough_for_a_clean_head(kind, name):
+    assert one(BY_HAND[kind, name], kind=kind, lengths=(3,)).name == name
+    weights = BY_HAND[kind, name](3)
+    mask = np.tri(3, dtype=bool) if kind == "decoder" else None
+    assert attention.facts(weights, kind, mask=mask).key.startswith(f"figures.looks_{name}")
+
+
+@pytest.mark.trust
 def test_one_lucky_sentence_names_nobody():
     def weights(n):
         return row(place(n, n, -1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]

@@ -88,6 +88,15 @@ def test_points_of_a_replay_move_no_further_than_their_vectors_do():
     assert max(jumps(frames, alone)) > 100 * moved  # what is avoided
 
 
+@pytest.mark.trust
+def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
+    """Which way a solver lets an axis point is chance; the replay doesn't show it."""
+    frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
+    end = followed_axes(frames)
+    for axes in (principal_axes(frames[-1], end), turned(principal_axes(frames[-1]) * [[-1], [1]], end)):
+        np.testing.assert_allclose(axes, end, atol=1e-2)
+
+
 def test_cosines_are_torchs():
     points = cloud(1).astype(np.float32)
     t = torch.tensor(points, dtype=torch.float64)
