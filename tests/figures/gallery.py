@@ -62,7 +62,7 @@ def gallery(length=12, width=720, hard=True, **style):
     parts, few = words[:35], weights[:35, :35]  # a model of six layers has about so many parts
     kinds = (["encoder", "decoder", "cross"] * length)[: len(parts)]
     voters = (["decoder", "cross", "feed_forward", "others"] * length)[: len(words)], (["d1.1", "c1.2", "", ""] * length)[: len(words)]
-    said = [f"cross {n + 1}.1" for n in range(len(words))]
+    answer = [f"cross {n + 1}.1" for n in range(len(words))]
     cells = {"width": width, **style}
     pictures = {
         "matrix": attention.matrix(weights, decoder, words, pinned=(0, 0), alignment=[*range(length - 1), None], **cells),
@@ -72,8 +72,8 @@ def gallery(length=12, width=720, hard=True, **style):
         "top_tokens": bars.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
         "pairs": changes.pairs(words, weights[0], weights[-1], chosen=0, **cells),
         "losses": changes.losses(words, 100 * weights[0] - 5, 20 * weights[-1], kind="cross", least=-5, most=100, off=[True], **cells),
-        "votes": attribution.votes(said, 4 * weights[0] - 1, *voters, tokens_of=(words[0], words[-1]), **cells),
-        "path": attribution.path(said[:7], rng.normal(size=(len(words[:7]), 2)), tokens_of=(words[0], words[-1]), **cells),
+        "votes": attribution.votes(answer, 4 * weights[0] - 1, *voters, tokens_of=(words[0], words[-1]), **cells),
+        "path": attribution.path(answer[:7], rng.normal(size=(len(words[:7]), 2)), tokens_of=(words[0], words[-1]), **cells),
         "frequencies": bars.frequencies(words, np.arange(length) * 1000, **cells),
         "guesses": guesses.histogram(words[:4], rng.integers(0, 9, (len(words[:4]), 3)), ["50 %", "75 %", "95 %"], right=0, **cells),
         "mask_padding": masks.grid(padding, words, words, causes={"padding": padding}, **cells),

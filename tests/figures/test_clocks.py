@@ -32,10 +32,3 @@ def test_the_arc_ends_at_the_second_hand(shift):
         arc, hand = ({axis: np.array(figure["data"][place + at][axis]) for axis in "xy"} for at in (1, 3))
         to_arc, to_hand = (np.array([line[axis][-1] - hand[axis][0] for axis in "xy"]) for line in (arc, hand))
         assert to_arc / np.linalg.norm(to_arc) == pytest.approx(to_hand, abs=5e-3)
-
-
-@pytest.mark.parametrize("wrong", [([39], [0], 1), ([0], [8], 1), ([], [0], 1), ([0], [], 1)])
-def test_what_the_table_has_not_is_refused(wrong):
-    starts, pairs, shift = wrong
-    with pytest.raises(ValueError):
-        clocks(sinusoids(40, 16), starts, pairs, shift, [0.0] * len(pairs))

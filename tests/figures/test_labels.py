@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from playground.figures.labels import SIDES, Names
+from playground.figures.labels import Names
 
 SIDE, SIZE, GAP, DOT = 400.0, (40.0, 14.0), 4.0, 2.5
 WHERE = {"left": (-1, 0), "right": (1, 0), "top": (0, 1), "bottom": (0, -1)}
@@ -28,20 +28,14 @@ def test_no_name_lies_over_another_or_over_a_point(seed, count):
     sides = [names.beside(at, SIZE, GAP) for at in range(count)]
     boxes = {at: box(points[at], side) for at, side in enumerate(sides) if side}
     assert len(boxes) >= min(count, 30) * 0.6
-    for at, mine in boxes.items():
-        assert min(mine) >= -SIDE / 2
-        assert max(mine) <= SIDE / 2
-        assert not [other for other, theirs in boxes.items() if other != at and overlap(mine, theirs)]
+    for at, twin in boxes.items():
+        assert min(twin) >= -SIDE / 2
+        assert max(twin) <= SIDE / 2
+        assert not [other for other, theirs in boxes.items() if other != at and overlap(twin, theirs)]
         dots = {other: (x - DOT, x + DOT, y - DOT, y + DOT) for other, (x, y) in enumerate(points.tolist()) if other != at}
-        assert not [other for other, dot in dots.items() if overlap(mine, dot)]
+        assert not [other for other, dot in dots.items() if overlap(twin, dot)]
     again = Names(points, np.full(count, DOT), SIDE)
     assert [again.beside(at, SIZE, GAP) for at in range(count)] == sides
-
-
-def test_the_right_is_first_and_the_edge_turns_a_name_round():
-    points = np.array([[0.0, 0.0], [SIDE / 2 - 10, 100.0]])
-    names = Names(points, np.full(2, DOT), SIDE)
-    assert [names.beside(at, SIZE, GAP) for at in (0, 1)] == ["middle right", "middle left"]
 
 
 def test_a_name_without_room_stands_away_or_nowhere():
@@ -55,8 +49,3 @@ def test_a_name_without_room_stands_away_or_nowhere():
     names = Names(everywhere, np.full(len(everywhere), DOT), SIDE)
     assert names.beside(700, SIZE, GAP) == ""
     assert names.away(700, SIZE) is None
-
-
-def test_the_sides_are_plotlys():
-    assert len({*SIDES}) == 8
-    assert all(side.split()[0] in ("top", "middle", "bottom") and side.split()[1] in ("left", "center", "right") for side in SIDES)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from playground.figures import theme
-from tests.thoroughness import every_case
 
 # Machado, Oliveira and Fernandes (2009), full deficiency, in linear RGB
 SIGHT = {
@@ -18,6 +17,8 @@ SIGHT = {
 # OKLab (Ottosson 2020)
 TO_CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip # noqa: E501
 TO_LAB = np.array([[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip # noqa: E501
+
+EVERY_EYE = pytest.mark.parametrize(("dark", "sight"), [(dark, sight) for dark in (False, True) for sight in SIGHT])
 
 
 def linear(color):
@@ -36,20 +37,13 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-@every_case("sight", SIGHT)
-@every_case("dark", [False, True])
+@EVERY_EYE
 def test_lightness_of_the_sequential_scale_goes_one_way_for_every_eye(dark, sight):
     steps = np.diff([lab(color, sight)[0] for color in theme.sequential(dark)])
     assert np.all(steps > 2) if dark else np.all(steps < -2)
 
 
-def test_the_sequential_scale_is_even():
-    steps = np.diff([lab(color)[0] for color in theme.sequential()])
-    assert steps.std() < 0.1 * abs(steps.mean())
-
-
-@every_case("sight", SIGHT)
-@every_case("dark", [False, True])
+@EVERY_EYE
 def test_the_diverging_scale_has_its_middle_at_zero(dark, sight):
     scale = [lab(color, sight) for color in theme.diverging(dark)]
     lightness = np.array([color[0] for color in scale])
@@ -60,8 +54,7 @@ def test_the_diverging_scale_has_its_middle_at_zero(dark, sight):
     assert min(np.linalg.norm(scale[i] - scale[-1 - i]) for i in range(5)) > 4  # the two signs are told apart at every strength
 
 
-@every_case("sight", SIGHT)
-@every_case("dark", [False, True])
+@EVERY_EYE
 def test_the_three_hues_stay_apart_for_every_eye(dark, sight):
     hues = [lab(theme.hue(kind, dark), sight) for kind in theme.KINDS]
     assert min(np.linalg.norm(a - b) for a, b in combinations(hues, 2)) > 14
@@ -85,15 +78,6 @@ def test_masked_cells_look_like_no_probability(dark):
     assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
 
 
-def test_light_and_dark_name_the_same_colours():
-    assert theme.colors(False).keys() == theme.colors(True).keys()
-
-
-def test_an_unknown_kind_has_no_hue():
-    with pytest.raises(ValueError, match="kind"):
-        theme.hue("red")
-
-
 def test_shades_are_the_scale_itself_at_its_stops_and_between_them_in_the_middle():
     stops = theme.sequential()
     assert theme.shades(np.linspace(0, 1, 11)) == stops
@@ -112,17 +96,6 @@ def test_rounding_leaves_short_numbers_and_gaps():
     assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]
     assert str(theme.rounded([-1e-9])[0]) == "0.0"  # no minus zero
     assert theme.rounded([]) == []
-
-
-def test_words_fall_back_to_their_names():
-    assert theme.word(None, "attention_weight") == "attention weight"
-    assert theme.word({"weight": "权重"}, "weight") == "权重"
-    assert theme.phrase({"hover": "{row} asks {column}"}, "hover", row="%{y}", column="%{x}") == "%{y} asks %{x}"
-    assert theme.phrase(None, "hover", row="%{y}", value="%{z}") == "%{y} · %{z}"
-
-
-def test_scale_runs_from_zero_to_one():
-    assert theme.scale(["#000000", "#888888", "#ffffff"]) == [[0.0, "#000000"], [0.5, "#888888"], [1.0, "#ffffff"]]
 
 
 def test_every_colour_has_its_partner_on_the_other_page():

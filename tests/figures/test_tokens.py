@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.figures import tokens
-from tests.thoroughness import every_case
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("token", "shown"),
     [
         ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
@@ -46,13 +45,6 @@ def test_long_tokens_are_cut_and_cut_tokens_fit():
     assert tokens.extent("狗x") == pytest.approx(tokens.WIDE + tokens.NARROW)
 
 
-def test_repeated_tokens_keep_their_own_places():
-    ticks = tokens.ticks(["l", "l", "o"], 1)
-    assert ticks["tickvals"] == [0, 1, 2]
-    assert ticks["ticktext"] == ["l", "l", "o"]
-    assert ticks["labelalias"] == {}
-
-
 def test_thinned_ticks_lose_no_token():
     names = [f"t{i}" for i in range(10)]
     ticks = tokens.ticks(names, 4)
@@ -61,31 +53,6 @@ def test_thinned_ticks_lose_no_token():
     assert {**dict(zip(map(str, ticks["tickvals"]), ticks["ticktext"], strict=True)), **ticks["labelalias"]} == {
         str(i): name for i, name in enumerate(names)
     }
-
-
-def test_thinning_gives_every_label_its_room():
-    assert tokens.thinning(20, 14) == 1
-    assert tokens.thinning(14, 14) == 1
-    assert tokens.thinning(5, 14) == 4  # 3 steps would do, but 4 is rounder
-    assert tokens.thinning(1.2, 14) == 20
-
-
-def test_labels_stand_beside_each_other_only_with_air_between():
-    assert tokens.beside([10, 10], 15)
-    assert not tokens.beside([10, 11], 15)
-    assert tokens.beside([30, 7, 7, 7], 24)  # a wide label at the end has its neighbour's room too
-    assert not tokens.beside([30, 30], 24)
-
-
-def test_a_name_is_no_token():
-    """Words keep their spaces and may be longer; what Plotly would read as HTML is still shown as it is."""
-    assert tokens.label("a b") == "a␣b"
-    assert tokens.label(tokens.Name("a b")) == "a b"
-    assert tokens.label(tokens.Name("<pad> here")) == "&lt;pad&gt; here"
-    long = "x" * 20
-    assert tokens.label(long) == "x" * (tokens.MAX_LABEL_CHARACTERS - 1) + "…"
-    assert tokens.label(tokens.Name(long)) == long
-    assert tokens.extent(tokens.Name(long)) > tokens.extent(long)
 
 
 def test_a_step_of_the_decoder_is_its_input_and_the_next_token():

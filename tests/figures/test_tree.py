@@ -66,12 +66,6 @@ def test_fates_are_told_by_shape_and_line_not_only_by_colour():
     assert [*zip(lost["x"], lost["y"], strict=True)] == [places(drawn)["f"]]
 
 
-def test_without_a_reference_nothing_is_lost():
-    drawn = picture(reference=())
-    assert drawn["data"][0]["x"] == drawn["data"][9]["x"] == []
-    assert not drawn["data"][9]["showlegend"]
-
-
 @pytest.mark.parametrize("width", [300, 390, 1100])
 @pytest.mark.parametrize("beam", [1, 3, 10])
 def test_all_that_was_kept_is_drawn_and_no_two_in_one_place(beam, width):
@@ -110,14 +104,3 @@ def test_a_long_search_is_cut_to_the_steps_about_the_loss():
     assert meta["first"] <= len(path) <= meta["last"]
     assert meta["last"] - meta["first"] <= tree.STEPS
     assert (meta["steps"], meta["considered"]) == (40, len(names) - 1)
-
-
-def test_the_table_says_each_sentence_so_far():
-    table = picture()["layout"]["meta"]["table"]
-    assert [3, "a d <eos>", 1.0, -0.6, -0.5, "tree finished"] in table["rows"]
-    assert len(table["head"]) == 6
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="3 fates"):
-        tree.tree(NAMES, PARENTS, NUMBERS, FATES[:3], best=[1])

@@ -1,7 +1,6 @@
 """The plane of points and the table of cosines: what stands where is what was given, and both axes have one scale."""
 
 import numpy as np
-import pytest
 
 from playground.figures import vectors
 
@@ -21,26 +20,6 @@ def test_points_stand_where_they_are_and_say_who_they_are():
     assert points["meta"] == {"field": "token"}  # a click chooses it
     assert (near["x"], chosen["x"], chosen["y"]) == ([0, 1], [-2], [1.5])
     assert not line["visible"]
-
-
-def test_every_point_is_a_dot_and_its_name_stands_beside_it():
-    points = plane()["data"][1]
-    assert points["text"] == ["a", "&lt;b&gt;", "c␣d", "e"]
-    assert points["textposition"][0] != points["textposition"][3]  # they are almost at one place
-    assert "middle center" not in points["textposition"]
-    chosen = plane(chosen=3, near=[0])["data"]
-    assert chosen[1]["textposition"][3] == "middle right"  # the chosen one is named first
-    assert chosen[1]["marker"]["size"][1] < chosen[1]["marker"]["size"][0] < chosen[1]["marker"]["size"][3]
-    assert chosen[3]["marker"]["size"] > chosen[1]["marker"]["size"][3]  # the ring is round the point
-
-
-def test_a_name_without_room_is_left_out_that_of_the_chosen_point_has_a_line():
-    crowd = np.stack(np.meshgrid(np.linspace(-0.2, 0.2, 15), np.linspace(-0.2, 0.2, 15)), axis=-1).reshape(-1, 2)
-    drawn = vectors.plane(crowd, ["token"] * len(crowd), limit=1.0, shares=(0.5, 0.2), chosen=112)
-    assert drawn["data"][1]["text"].count("") > 100
-    (line,) = drawn["layout"]["annotations"]
-    assert (line["x"], line["y"], line["text"], line["showarrow"]) == (0, 0, "token", True)
-    assert np.hypot(line["ax"], line["ay"]) > 20
 
 
 def test_one_scale_for_both_axes_whatever_the_points():
@@ -63,20 +42,3 @@ def test_states_are_the_stronger_the_later_and_the_sentence_is_joined():
     assert len({*own}) == 1
     assert drawn[1]["customdata"] == [0, 1, 2, 3]
     assert set(plane(places=[1, 1, 1, 1])["data"][1]["marker"]["color"])  # all first places: no division by their range
-
-
-def test_cosines_have_the_signed_scale_and_their_names():
-    matrix = np.array([[1.0, -0.5], [-0.5, 1.0]])
-    drawn = vectors.cosines(matrix, ["a", "<b>"])
-    cells = drawn["data"][0]
-    assert (cells["zmin"], cells["zmid"], cells["zmax"]) == (-1, 0, 1)
-    assert cells["z"] == matrix.tolist()
-    assert drawn["layout"]["meta"] == {"rows": ["a", "<b>"], "columns": ["a", "<b>"]}
-
-
-def test_what_does_not_fit_is_refused():
-    for wrong in ({"names": NAMES[:3]}, {"names": NAMES, "places": [1]}):
-        with pytest.raises(ValueError):
-            vectors.plane(XY, limit=2, shares=(0.5, 0.2), **wrong)
-    with pytest.raises(ValueError):
-        vectors.cosines(np.eye(2), ["a"])

@@ -8,7 +8,7 @@ import torch
 
 from playground.config import PAD
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.backward import explain_gradient, explain_logit, explain_loss, explain_mean, terms
+from playground.inspection.backward import ENOUGH, derived, explain_gradient, explain_logit, explain_loss, explain_mean, terms
 from playground.queries.training_rows import batch_rows
 from playground.queries.training_step import sites
 from playground.training.slow_step import SlowStep, slow_step
@@ -70,12 +70,15 @@ def test_terms_of_an_embedding_stand_where_its_token_does(taken):
     """By the numbers that the rows have in the whole batch, whose parts are computed apart."""
     batch = batch_rows(taken)
     sides = {"src_embedding": batch.src, "tgt_embedding": batch.tgt_in}
+    for name in ("src", "tgt_in"):
+        parts = [getattr(part, name) for part in taken.parts]
+        assert getattr(batch, name).shape == (sum(map(len, parts)), max(part.shape[1] for part in parts))
     for token in range(4, 9):
         for site in sites(taken, "src_embedding.weight"):
-            found = terms(site, (token, 0))
+            outcome = terms(site, (token, 0))
             if site.module in sides:
-                assert (sides[site.module][found.rows, found.places] == token).all()
-                assert len(found.rows) <= (sides[site.module] == token).sum()  # dropout leaves some out
+                assert (sides[site.module][outcome.rows, outcome.places] == token).all()
+                assert len(outcome.rows) <= (sides[site.module] == token).sum()  # dropout leaves some out
 
 
 def first_target(taken: SlowStep) -> tuple[np.ndarray, int]:
@@ -85,15 +88,23 @@ def first_target(taken: SlowStep) -> tuple[np.ndarray, int]:
 def test_the_loss_of_a_token_and_its_gradient_are_worked_out(taken):
     """What training computed of the first target token, with label smoothing and without."""
     (logits, target), smoothing = first_target(taken), taken.live.label_smoothing
-    calculates_loss = explain_loss(logits, target, smoothing, float(taken.losses[0][0, 0]))
-    assert calculates_loss.agrees
+    loss = float(taken.losses[0][0, 0])
+    assert explain_loss(logits, target, smoothing, loss).agrees
+    assert not explain_loss(logits, target, smoothing, 1.01 * loss).agrees
     for token in {target, int(logits.argmax()), 5}:
         value = float(taken.flows["projection"][0].gradient[0, 0, token])
         calculates(explain_logit(logits, target, token, smoothing, taken.tokens, value))
+        assert not explain_logit(logits, target, token, smoothing, taken.tokens, 1.01 * value).agrees
 
 
 def test_the_mean_of_the_losses_is_the_loss(taken):
-    kept = [(losses[part.tgt_out != PAD]).numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)]
-    losses = np.concatenate(kept)
+    stored = [(losses[part.tgt_out != PAD]).numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)]
+    losses = np.concatenate(stored)
     calculates(explain_mean(losses, [(0, at) for at in range(len(losses))], taken.loss))
     assert math.isclose(losses.mean(), taken.loss, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("value", [1.23456789, -9.87654321e-7, 123456.789])
+def test_a_sum_that_cancels_is_written_with_the_digits_that_its_own_size_needs(value):
+    sheet = derived("", (0,), value, lambda sheet: sheet.write(value), size=1e12, least=1)
+    assert float(sheet.result) == pytest.approx(value, rel=ENOUGH)

@@ -37,11 +37,11 @@ def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_querie
     name = "decoder.0.cross_attention"  # its queries are not turned by rotary positions
     (attended, *_), (flow, *_) = slow.attentions[name], slow.flows[f"{name}.W_q"]
     for head in range(2):
-        found = score_gradients(slow, name, 0, head)
-        made = found.scores @ attended.k[0, head].numpy() / attended.q.shape[-1] ** knobs.get("attention_scale", 0.5)
+        result = score_gradients(slow, name, 0, head)
+        made = result.scores @ attended.k[0, head].numpy() / attended.q.shape[-1] ** knobs.get("attention_scale", 0.5)
         width = attended.q.shape[-1]
         assert made == pytest.approx(flow.gradient[0, :, head * width : (head + 1) * width].numpy(), rel=1e-9, abs=1e-13)
-        for row, scores, weights in zip(found.rows, found.scores, found.weights, strict=True):
+        for row, scores, weights in zip(result.rows, result.scores, result.weights, strict=True):
             assert row.weight_gradients == pytest.approx(weights, rel=1e-9, abs=1e-15)
             assert row.score_gradients == pytest.approx(scores, rel=1e-9, abs=1e-15)
 
@@ -49,11 +49,11 @@ def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_querie
 def test_a_scores_sheet_is_what_a_pocket_calculator_makes_of_it(taken):
     slow, _ = taken
     for name in ("encoder.0.self_attention", "decoder.0.self_attention", "decoder.0.cross_attention"):
-        found = score_gradients(slow, name, 0, 1)
-        query, key = np.unravel_index(int(np.abs(found.scores).argmax()), found.scores.shape)
-        calculates(explain_score(found.rows[query], int(key), name, (query, key), float(found.scores[query, key])))
-        calculates(explain_weight(found.rows[query], int(key), name, (query, key), float(found.weights[query, key])))
-        assert not found.scores[~found.mask].any()
+        result = score_gradients(slow, name, 0, 1)
+        query, key = np.unravel_index(int(np.abs(result.scores).argmax()), result.scores.shape)
+        calculates(explain_score(result.rows[query], int(key), name, (query, key), float(result.scores[query, key])))
+        calculates(explain_weight(result.rows[query], int(key), name, (query, key), float(result.weights[query, key])))
+        assert not result.scores[~result.mask].any()
 
 
 @pytest.mark.trust

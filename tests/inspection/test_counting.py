@@ -22,9 +22,9 @@ def test_the_counts_are_torchs_own_and_the_formulas(options):
     model = Transformer(ModelConfig(d_model=16, n_heads=2, d_ff=24, encoder_layers=2, decoder_layers=1, **options), 13, 13).eval()
     with FlopCounterMode(display=False) as torchs, torch.no_grad():
         model(SRC, TGT)
-    found = counted_flops(model, SRC, TGT)
-    assert sum(found.values()) == torchs.get_total_flops()
-    assert found == flops(model.config, 13, 5, 7)
+    result = counted_flops(model, SRC, TGT)
+    assert sum(result.values()) == torchs.get_total_flops()
+    assert result == flops(model.config, 13, 5, 7)
     held = counted_parameters(model)
     assert sum(held.values()) == sum(parameter.numel() for parameter in model.parameters())
     assert held == parameters(model.config, 13, 13)

@@ -2,10 +2,11 @@
 
 import ast
 import inspect
-import itertools
 import textwrap
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import EOS, ModelConfig
 from playground.inspection.activations import record
@@ -33,25 +34,25 @@ def code_lines(function) -> set[int]:
     return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("values", list(itertools.product(*CHOICES.values())), ids=str)
-def test_every_stage_of_every_kind_of_model_finds_its_lines(values):
-    config = ModelConfig(**SMALL, **dict(zip(CHOICES, values, strict=True)))
+@settings(max_examples=8)
+@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CHOICES.items()}))
+def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
+    config = ModelConfig(**SMALL, **knobs)
     stages = record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])
     for address, stage in stages.items():
-        found = about(config, stage)
-        assert found.lines, f"{address}: no line of {found.source.__qualname__} computes it"
-        assert set(found.lines) <= code_lines(found.source)
-        assert len(found.lines) <= 4
-        assert (found.letters, found.sizes) == (tuple(stage.axes), stage.values.shape)
+        result = about(config, stage)
+        assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"
+        assert set(result.lines) <= code_lines(result.source)
+        assert len(result.lines) <= 4
+        assert (result.letters, result.sizes) == (tuple(stage.axes), stage.values.shape)
         for language in LANGUAGES:
-            assert "{" not in say(language, found.key, **found.values)
+            assert "{" not in say(language, result.key, **result.values)
 
 
 def line(stages, config, address: str) -> list[str]:
-    found = about(config, stages[address])
-    code = inspect.getsource(found.source).splitlines()
-    return [code[number - 1].strip() for number in found.lines]
+    result = about(config, stages[address])
+    code = inspect.getsource(result.source).splitlines()
+    return [code[number - 1].strip() for number in result.lines]
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 
 from playground.config import EOS, ModelConfig
 from playground.decoding import greedy, trace
-from playground.inspection.copies import shadow_copy
-from playground.inspection.interventions import MEMORIES, Change, Edit, HeadId, heads, silence
+from playground.inspection.interventions import MEMORIES, Change, Edit, HeadId, heads
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
-from tests.thoroughness import every_case
 
 CONFIGS = [
     {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},
     {"residual": False, "attention_scale": 0.0, "n_heads": 1}, {"d_k": 1},
 ]  # fmt: skip
+SOME = [CONFIGS[2], *(pytest.param(knobs, marks=pytest.mark.night) for knobs in (*CONFIGS[:2], *CONFIGS[3:]))]
 SOURCE, TARGET = [5, 9, 4, 4, 11], [7, 4, 4, 8, 8, EOS]
 BATCH = torch.tensor([[5, 9, 4, 4, 11, 2], [6, 7, 2, 0, 0, 0]]), torch.tensor([[1, 7, 4, 4, 8], [1, 5, 5, 0, 0]])
 
@@ -49,13 +48,8 @@ def same(one: Transformer, other: Transformer, tolerance: float = 0.0) -> None:
     torch.testing.assert_close(one(*BATCH), other(*BATCH), atol=tolerance, rtol=0)
 
 
-def write_the_same(one: Transformer, other: Transformer) -> None:
-    assert [h.ids for h in greedy(one, [SOURCE, [6, 7]], 12)] == [h.ids for h in greedy(other, [SOURCE, [6, 7]], 12)]
-
-
-@pytest.mark.sample(1)
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
+@pytest.mark.parametrize("knobs", SOME, ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
     """Each head alone, all of a layer, all of a part, and all there are."""
     original = model(**knobs)
@@ -67,22 +61,10 @@ def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
         changed, twin = Change(frozenset(off)).apply(original), silenced(original, off)
         same(changed, twin, 1e-6)
         assert not torch.equal(changed(*BATCH).logits, before)
-    write_the_same(changed, twin)
     assert torch.equal(original(*BATCH).logits, before), "the model itself stays as it is"
 
 
-def test_a_head_comes_back_when_its_handle_is_removed():
-    original = model()
-    mine = shadow_copy(original)
-    handles = silence(mine, [HeadId("encoder", 0, 1), HeadId("encoder", 0, 2), HeadId("cross", 1, 3)])
-    assert not torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
-    for handle in handles:
-        handle.remove()
-    assert torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
-
-
-@every_case("trained", MEMORIES)
-@every_case("memory", MEMORIES)
+@pytest.mark.parametrize(("memory", "trained"), list(product(MEMORIES, MEMORIES)))
 def test_another_memory_is_the_model_with_that_knob(memory, trained):
     original = model(memory_mode=trained)
     twin = copy.deepcopy(original)
@@ -90,7 +72,6 @@ def test_another_memory_is_the_model_with_that_knob(memory, trained):
     change = Change(memory=memory).within(original.config)
     assert bool(change) == (memory != trained)
     same(change.apply(original), twin)
-    write_the_same(change.apply(original), twin)
     assert original.config.memory_mode == trained
 
 
@@ -100,9 +81,8 @@ def test_without_memory_the_source_makes_no_difference():
     assert (one == other).all()
 
 
-@pytest.mark.sample(2)
 @pytest.mark.trust
-@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
+@pytest.mark.parametrize("knobs", SOME, ids=str)
 def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
     """Every row and every column once, in every head."""
     original = model(**knobs)
@@ -121,12 +101,12 @@ def test_an_edited_row_holds_what_was_asked_and_adds_up_to_one():
     original, (layer, head, row) = model(), (1, 2, 3)
     before = trace(original, SOURCE, TARGET).cross
     after = trace(Change(edit=Edit(layer, head, row, 4, 0.75, (0, 5))).apply(original), SOURCE, TARGET).cross
-    found = after[layer, head, row]
-    assert found[4] == 0.75
-    assert (found[[0, 5]] == 0).all()
-    assert found.sum() == pytest.approx(1, abs=1e-6)
+    result = after[layer, head, row]
+    assert result[4] == 0.75
+    assert (result[[0, 5]] == 0).all()
+    assert result.sum() == pytest.approx(1, abs=1e-6)
     rest = before[layer, head, row, [1, 2, 3]]
-    assert found[[1, 2, 3]] == pytest.approx(rest / rest.sum() * 0.25, abs=1e-6)
+    assert result[[1, 2, 3]] == pytest.approx(rest / rest.sum() * 0.25, abs=1e-6)
     untouched = after.copy()
     untouched[layer, head, row] = before[layer, head, row]
     assert abs(untouched[:, :, : row + 1] - before[:, :, : row + 1]).max() < 1e-6, "no other row up to this step"
@@ -158,9 +138,7 @@ def test_the_only_column_left_gets_all_and_none_left_adds_nothing():
     assert nowhere.probabilities[1] == pytest.approx(plain[1], abs=1e-6)
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("norm", ["post", "pre"])
-@pytest.mark.parametrize("row", [0, 2, 4, 11, 200])
+@pytest.mark.parametrize(("norm", "row"), [("post", 0), ("pre", 2), ("post", 11), ("pre", 200)])
 def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
     changed = Change(edit=Edit(1, 0, row, 1, 0.9, (0, 2))).apply(model(norm=norm))
     with_cache, without = (greedy(changed, [SOURCE], 12, cache=cache)[0] for cache in (True, False))
@@ -183,19 +161,6 @@ def test_changes_compose():
         assert abs(both.cross - expected.cross).max() < 1e-6
 
 
-def test_no_change_is_the_model_itself():
-    original = model()
-    assert Change().apply(original) is original
-    assert not Change.parse("", "", "c1.1_q0")
-    assert Change.parse("c1.1")
-
-
-def test_heads_in_order_and_by_name():
-    found = heads(ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2))
-    assert " ".join(map(str, found)) == "e1.1 e1.2 d1.1 d1.2 d2.1 d2.2 c1.1 c1.2 c2.1 c2.2"
-    assert Change.parse("_".join(map(str, found))).off == frozenset(found)
-
-
 @pytest.mark.parametrize(
     ("off", "kept"),
     [
@@ -209,8 +174,8 @@ def test_whatever_is_no_head_is_ignored(off, kept):
 
 def test_what_a_model_does_not_have_is_no_change_to_it():
     config = ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2)
-    asked = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", "c3.1_q0_k1-0.5")
-    assert asked.within(config) == Change(frozenset({HeadId("encoder", 0, 1), HeadId("cross", 1, 1)}))
+    requests = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", "c3.1_q0_k1-0.5")
+    assert requests.within(config) == Change(frozenset({HeadId("encoder", 0, 1), HeadId("cross", 1, 1)}))
     assert Change.parse("", "nothing").memory is None
     assert Edit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == Edit(0, 0, 0, masked=(1,))
 
@@ -219,7 +184,8 @@ def test_what_a_model_does_not_have_is_no_change_to_it():
     ("text", "read"),
     [
         ("k4-0.5_x6", "k4-0.5_x6"), ("x6_k4-0.5_x1", "k4-0.5_x1_x6"), ("k4-1", "k4-1"), ("k4-0", "x4"), ("k4-0.5_x4", "x4"),
-        ("k1-0.5_k2-0.25", "k2-0.25"), ("k4-1.5_k4--1_k4-nan_k4-1e9_kx-1_x_x-1_x1234_x１", ""), ("k4-0.12345", ""), ("", ""),
+        ("k1-0.5_k2-0.25", "k2-0.25"), ("_" * 9_999, ""), ("k4-1.5_k4--1_k4-nan_k4-1e9_kx-1_x_x-1_x1234_x１", ""), ("k4-0.12345", ""),
+        ("", ""),
     ],
 )  # fmt: skip
 def test_cells_are_read_as_they_are_written(text, read):
@@ -230,11 +196,6 @@ def test_cells_are_read_as_they_are_written(text, read):
     assert str(edit) == f"c2.3_q3_{read}"
     assert edit.place == (1, 2, 3)
     assert Edit.parse(str(edit)) == edit
-
-
-@pytest.mark.parametrize("text", ["x1", "c2.3_x1", "q3_x1", "e2.3_q3_x1", "c2.3_q1234_x1", "c0.3_q3_x1", "c2.3_q-1_x1", "_" * 9_999])
-def test_an_edit_without_a_place_is_none(text):
-    assert Edit.parse(text) is None
 
 
 def test_what_can_be_done_to_a_cell():
@@ -248,7 +209,13 @@ def test_what_can_be_done_to_a_cell():
     assert (bool(nothing), str(nothing)) == (False, "")
 
 
+@pytest.mark.parametrize("text", ["x1", "c2.3_x1", "q3_x1", "e2.3_q3_x1", "c2.3_q1234_x1", "c0.3_q3_x1", "c2.3_q-1_x1"])
+def test_an_edit_without_a_place_is_none(text):
+    assert Edit.parse(text) is None
+
+
 @given(st.text(), st.text(), st.text())
 def test_any_text_is_read(off, memory, cells):
-    change = Change.parse(off, memory, cells).within(ModelConfig())
-    assert all(head in heads(ModelConfig()) for head in change.off)
+    every = heads(ModelConfig())
+    assert Change.parse(off, memory, cells).within(ModelConfig()).off <= set(every)
+    assert Change.parse("_".join(map(str, every))).off == set(every)

@@ -20,20 +20,20 @@ def make(**knobs) -> Transformer:
 @pytest.mark.parametrize("knobs", [{}, {"norm": "pre"}, {"positions": "both", "bias": False}, {"share_embeddings": "output"}], ids=str)
 def test_the_last_row_is_the_models_own_answer(knobs):
     model = make(**knobs)
-    said = lens.probabilities(model, SOURCE, TARGET)
-    assert said.shape == (4, 5, 11)
-    np.testing.assert_array_equal(said[-1], trace(model, SOURCE, TARGET).probabilities)
-    np.testing.assert_allclose(said.sum(axis=-1), 1, atol=1e-5)
+    answer = lens.probabilities(model, SOURCE, TARGET)
+    assert answer.shape == (4, 5, 11)
+    np.testing.assert_array_equal(answer[-1], trace(model, SOURCE, TARGET).probabilities)
+    np.testing.assert_allclose(answer.sum(axis=-1), 1, atol=1e-5)
 
 
 @torch.inference_mode()
 def test_each_row_is_a_model_that_ends_there():
     """Cutting the layers above off gives a model whose own answer is that row."""
     model = make(norm="pre")
-    said = lens.probabilities(model, SOURCE, TARGET)
+    answer = lens.probabilities(model, SOURCE, TARGET)
     for layers in (3, 2, 1):
         model.decoder = model.decoder[:layers]
-        np.testing.assert_allclose(trace(model, SOURCE, TARGET).probabilities, said[layers], atol=1e-6)
+        np.testing.assert_allclose(trace(model, SOURCE, TARGET).probabilities, answer[layers], atol=1e-6)
 
 
 def test_a_lens_leaves_no_hook_behind_and_wants_a_target():
@@ -46,16 +46,16 @@ def test_a_lens_leaves_no_hook_behind_and_wants_a_target():
 
 def rows_saying(*tokens: str) -> np.ndarray:
     """A lens whose rows say these tokens, one digit a step."""
-    said = np.full((len(tokens), len(tokens[0]), 4), 0.1)
+    answer = np.full((len(tokens), len(tokens[0]), 4), 0.1)
     for row, line in enumerate(tokens):
         for step, token in enumerate(line):
-            said[row, step, int(token)] = 0.7
-    return said
+            answer[row, step, int(token)] = 0.7
+    return answer
 
 
 def test_a_step_is_decided_where_the_final_token_comes_to_stay():
-    said = rows_saying("0120", "1122", "1120")
+    answer = rows_saying("0120", "1122", "1120")
     #                  step 0: from row 1; step 1: from the start; step 2: from the start; step 3: was there, left, came back at the end
-    assert lens.decided(said).tolist() == [1, 0, 0, 2]
-    assert lens.facts(said) == ("teacher_forcing.lens_embedding", {"layer": 0, "steps": 2, "all": 4, "early": 2})
+    assert lens.decided(answer).tolist() == [1, 0, 0, 2]
+    assert lens.facts(answer) == ("teacher_forcing.lens_embedding", {"layer": 0, "steps": 2, "all": 4, "early": 2})
     assert lens.facts(rows_saying("33", "00", "00")).values == {"layer": 1, "steps": 2, "all": 2, "early": 0}

@@ -5,29 +5,28 @@ import pytest
 
 from playground.config import BOS, EOS, PAD
 from playground.inspection import masks
-from playground.words import LANGUAGES, say
 
 T, F = True, False
 
 
 def test_a_batch_is_padded_and_masked_as_in_training():
-    found = masks.batch([[7, EOS], [7, 8, 9, EOS]], [[BOS, 5, 6], [BOS, 5]])
-    assert {name: mask.shape for name, mask in found.items()} == {
+    result = masks.batch([[7, EOS], [7, 8, 9, EOS]], [[BOS, 5, 6], [BOS, 5]])
+    assert {name: mask.shape for name, mask in result.items()} == {
         "padding": (2, 1, 4), "memory": (2, 1, 4), "causal": (2, 3, 3), "target_padding": (2, 1, 3), "target": (2, 3, 3),
     }  # fmt: skip
-    assert found["memory"][:, 0].tolist() == found["padding"][:, 0].tolist() == [[T, T, F, F], [T, T, T, T]]
-    assert found["causal"][1].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
-    assert found["target"][0].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
-    assert found["target"][1].tolist() == [[T, F, F], [T, T, F], [T, T, F]]
-    np.testing.assert_array_equal(found["target"], found["causal"] & found["target_padding"])
+    assert result["memory"][:, 0].tolist() == result["padding"][:, 0].tolist() == [[T, T, F, F], [T, T, T, T]]
+    assert result["causal"][1].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
+    assert result["target"][0].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
+    assert result["target"][1].tolist() == [[T, F, F], [T, T, F], [T, T, F]]
+    np.testing.assert_array_equal(result["target"], result["causal"] & result["target_padding"])
 
 
 def test_a_packed_row_is_masked_by_pair():
     """Two pairs in one row: "x" to "pq", then "y" to "r"; the target has one cell of padding, the source two."""
     src, src_ids = [7, EOS, 8, EOS, PAD, PAD], [1, 1, 2, 2, 0, 0]
     tgt_in, tgt_ids = [BOS, 5, 6, BOS, 9, PAD], [1, 1, 1, 2, 2, 0]
-    found = masks.packed(src, tgt_in, src_ids, tgt_ids)
-    assert found["decoder"].allowed.tolist() == [
+    result = masks.packed(src, tgt_in, src_ids, tgt_ids)
+    assert result["decoder"].allowed.tolist() == [
         [T, F, F, F, F, F],
         [T, T, F, F, F, F],
         [T, T, T, F, F, F],
@@ -35,12 +34,12 @@ def test_a_packed_row_is_masked_by_pair():
         [F, F, F, T, T, F],
         [F, F, F, F, F, F],
     ]
-    assert found["encoder"].allowed[[0, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
-    assert found["cross"].allowed[[2, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
-    for mask in found.values():
+    assert result["encoder"].allowed[[0, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
+    assert result["cross"].allowed[[2, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
+    for mask in result.values():
         np.testing.assert_array_equal(np.logical_and.reduce(list(mask.causes.values())), mask.allowed)
-    assert (~found["cross"].causes["padding"])[:5].sum(axis=0).tolist() == [0, 0, 0, 0, 5, 5], "padding is hidden as padding"
-    assert not (~found["cross"].causes["segment"])[:, 4:].any(), "and not as another pair"
+    assert (~result["cross"].causes["padding"])[:5].sum(axis=0).tolist() == [0, 0, 0, 0, 5, 5], "padding is hidden as padding"
+    assert not (~result["cross"].causes["segment"])[:, 4:].any(), "and not as another pair"
 
 
 def test_sides_of_different_length_are_refused():
@@ -53,10 +52,3 @@ def test_hidden_cells_are_counted():
     assert masks.facts(np.tril(np.ones((3, 3)))) == ("figures.mask_hides", {"hidden": 3, "cells": 9, "percent": 33})
     assert masks.facts(np.array([[True, False]]), rows=5) == ("figures.mask_hides", {"hidden": 5, "cells": 10, "percent": 50})
     assert masks.facts(np.ones((2, 2))) == ("figures.mask_open", {"cells": 4})
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_a_sentence(language):
-    for key, values in (masks.facts(np.eye(3)), masks.facts(np.ones((3, 3)))):
-        sentence = say(language, key, **values)
-        assert all(str(value) in sentence for value in values.values()), key

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from playground.inspection import probabilities
-from playground.words import LANGUAGES, say
 
 NAMES = ["<pad>", "a", "b", "c"]
 SURE, TORN, LEANS = [0.0, 0.05, 0.95, 0.0], [0.0, 0.5, 0.5, 0.0], [0.05, 0.7, 0.2, 0.05]
@@ -31,13 +30,3 @@ def test_rank_is_the_place_in_that_order():
 )
 def test_how_sure_a_step_is(distribution, key, values):
     assert probabilities.facts(np.array(distribution), NAMES) == (f"figures.{key}", values)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_a_sentence(language):
-    for distribution in (SURE, TORN, LEANS):
-        key, values = probabilities.facts(np.array(distribution), NAMES)
-        sentence = say(language, key, **values)
-        assert "{" not in sentence
-        assert f"{values['percent']}" in sentence
-        assert values["token"] in sentence

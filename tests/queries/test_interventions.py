@@ -5,9 +5,9 @@ from copy import copy
 import numpy as np
 import pytest
 
-from playground.config import EOS, Refusal
+from playground.config import Refusal
 from playground.decoding import greedy, trace
-from playground.inspection.interventions import Change, Edit, HeadId, heads
+from playground.inspection.interventions import Change, Edit, heads
 from playground.queries import interventions
 from playground.queries.validation import evaluate
 from playground.training.metrics import build_eval_set, validate
@@ -32,33 +32,26 @@ def ids_of(look):
 
 def test_both_sides_are_what_the_models_write(reader, run):
     text = text_of(reader, run)
-    found = interventions.outcome(reader, run, None, text, OFF)
+    result = interventions.outcome(reader, run, None, text, OFF)
     model, step = reader.model_at(run, None)
     ids = run.tokenizers[0].encode(text)
-    for look, one in ((found.before, model), (found.after, OFF.apply(model))):
+    for look, one in ((result.before, model), (result.after, OFF.apply(model))):
         (expected,) = greedy(one, [ids], 60)
         assert ids_of(look) == expected.ids
         assert np.array_equal(look.cross, trace(one, ids, expected.ids).cross)
         assert look.step == step
-    fed = ids_of(found.before)
-    assert tuple(piece.id for piece in found.fed) == fed
-    for likely, one in ((found.likely_before, model), (found.likely_after, OFF.apply(model))):
+    fed = ids_of(result.before)
+    assert tuple(piece.id for piece in result.fed) == fed
+    for likely, one in ((result.likely_before, model), (result.likely_after, OFF.apply(model))):
         assert likely == tuple(trace(one, ids, fed).probabilities[range(len(fed)), fed].tolist())
-    assert found.unedited == found.after
-    assert found.step is None
-
-
-def test_without_a_change_after_is_before(reader, run):
-    found = interventions.outcome(reader, run, None, text_of(reader, run), Change.parse("c9.9", "whole"))
-    assert not found.change
-    assert found.after is found.before
-    assert found.likely_after == found.likely_before
+    assert result.unedited == result.after
+    assert result.step is None
 
 
 def test_the_right_answer_can_be_fed_instead(reader, run):
     text = text_of(reader, run)
-    found = interventions.outcome(reader, run, None, text, OFF, reference=True)
-    assert "".join(piece.text for piece in found.fed) == f"{text[::-1]}<eos>"
+    result = interventions.outcome(reader, run, None, text, OFF, reference=True)
+    assert "".join(piece.text for piece in result.fed) == f"{text[::-1]}<eos>"
     unknown = interventions.outcome(reader, run, None, "A-1", OFF, reference=True)
     assert tuple(piece.id for piece in unknown.fed) == ids_of(unknown.before), "where nobody knows it, what was written"
 
@@ -66,19 +59,19 @@ def test_the_right_answer_can_be_fed_instead(reader, run):
 def test_an_edit_stands_beside_the_same_step_without_it(reader, run):
     text = text_of(reader, run)
     edit = Edit(0, 1, 1, 2, 1.0)
-    found = interventions.outcome(reader, run, None, text, Change(OFF.off, None, edit))
+    result = interventions.outcome(reader, run, None, text, Change(OFF.off, None, edit))
     model, ids = reader.model_at(run, None)[0], run.tokenizers[0].encode(text)
     without, with_it = OFF.apply(model), Change(OFF.off, None, edit).apply(model)
     (expected,) = greedy(with_it, [ids], 60)
-    assert ids_of(found.after) == expected.ids
-    assert ids_of(found.unedited) == greedy(without, [ids], 60)[0].ids
-    assert ids_of(found.after)[:1] == ids_of(found.unedited)[:1], "before the edited step nothing changes"
-    assert found.after.cross[0, 1, 1].tolist() == [0, 0, 1, *[0] * (len(ids) - 2)]
-    shown = [piece.id for piece in found.step.tokens]
-    assert found.step.edited == tuple(trace(with_it, ids, expected.ids).probabilities[1, shown].tolist())
-    assert found.step.without == tuple(trace(without, ids, ids_of(found.unedited)).probabilities[1, shown].tolist())
-    assert list(found.step.without[:5]) == sorted(found.step.without, reverse=True)[:5]
-    assert len(set(shown)) == len(shown) <= 10
+    assert ids_of(result.after) == expected.ids
+    assert ids_of(result.unedited) == greedy(without, [ids], 60)[0].ids
+    assert ids_of(result.after)[:1] == ids_of(result.unedited)[:1], "before the edited step nothing changes"
+    assert result.after.cross[0, 1, 1].tolist() == [0, 0, 1, *[0] * (len(ids) - 2)]
+    displayed = [piece.id for piece in result.step.tokens]
+    assert result.step.edited == tuple(trace(with_it, ids, expected.ids).probabilities[1, displayed].tolist())
+    assert result.step.without == tuple(trace(without, ids, ids_of(result.unedited)).probabilities[1, displayed].tolist())
+    assert list(result.step.without[:5]) == sorted(result.step.without, reverse=True)[:5]
+    assert len(set(displayed)) == len(displayed) <= 10
 
 
 def test_an_edit_of_what_is_not_there_is_none(reader, run):
@@ -92,50 +85,50 @@ def test_an_edit_of_what_is_not_there_is_none(reader, run):
 
 def worth(reader, run, step=None):
     """Asks until every head is measured."""
-    found = interventions.importance(reader, CORPORA, run, step)
-    while len(found.without) < found.heads:
-        before, found = found, interventions.importance(reader, CORPORA, run, step)
-        assert len(found.without) > len(before.without)
-    return found
+    result = interventions.importance(reader, CORPORA, run, step)
+    while len(result.without) < result.heads:
+        before, result = result, interventions.importance(reader, CORPORA, run, step)
+        assert len(result.without) > len(before.without)
+    return result
 
 
 def test_each_head_is_worth_what_is_lost_without_it(reader, run):
-    found = worth(reader, run)
+    result = worth(reader, run)
     model = reader.model_at(run, None)[0]
     corpus = CORPORA.get(run.experiment)
     questions = build_eval_set(corpus, corpus.heldout)
-    assert list(found.without) == list(heads(model.config))
-    assert found.whole == evaluate(reader, CORPORA, run, None)
-    assert (found.whole.validation.exact_match, found.whole.whole) == (validate(model, questions).exact_match, True)
-    for head, one in found.without.items():
+    assert list(result.without) == list(heads(model.config))
+    assert result.whole == evaluate(reader, CORPORA, run, None)
+    assert (result.whole.validation.exact_match, result.whole.whole) == (validate(model, questions).exact_match, True)
+    for head, one in result.without.items():
         expected = validate(Change(frozenset({head})).apply(model), questions)
         assert (one.exact_match, one.token_accuracy, one.pairs) == (expected.exact_match, expected.token_accuracy, questions.pairs)
         assert one.loss == pytest.approx(expected.loss, abs=1e-6)
-    assert any(one != found.whole.validation for one in found.without.values())
+    assert any(one != result.whole.validation for one in result.without.values())
 
 
 def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run, monkeypatch):
     monkeypatch.setattr(interventions, "BUDGET_S", -1)  # every moment is over at once
-    every, asked = heads(run.experiment.model), []
-    monkeypatch.setattr(interventions, "_each", lambda *given, each=interventions._each: asked.append(given[-1]) or each(*given))
+    every, requests = heads(run.experiment.model), []
+    monkeypatch.setattr(interventions, "_each", lambda *given, each=interventions._each: requests.append(given[-1]) or each(*given))
     first = interventions.importance(reader, CORPORA, run, None)
     assert (first.without, tuple(first.estimate.without)) == ({}, every)
-    asked.clear()
+    requests.clear()
     second = interventions.importance(reader, CORPORA, run, None)
     assert tuple(second.without) == every[:2]
     assert second.heads == len(every) == 6
-    assert asked == [every[:2]], "of the whole model everything is known from its training"
+    assert requests == [every[:2]], "of the whole model everything is known from its training"
     assert tuple(worth(reader, run).without) == every
-    assert asked == [every[:2], every[2:4], every[4:]], "what is known is not measured again"
+    assert requests == [every[:2], every[2:4], every[4:]], "what is known is not measured again"
 
 
 def test_the_estimate_comes_first_and_is_of_the_first_few_sentences(reader, run):
     fresh = copy(run)
-    found, corpus = interventions.importance(reader, CORPORA, fresh, None), CORPORA.get(run.experiment)
-    assert found.without == {}
-    assert (found.estimate.whole.validation.pairs, found.estimate.whole.of) == (interventions.FEW, len(corpus.heldout))
+    result, corpus = interventions.importance(reader, CORPORA, fresh, None), CORPORA.get(run.experiment)
+    assert result.without == {}
+    assert (result.estimate.whole.validation.pairs, result.estimate.whole.of) == (interventions.FEW, len(corpus.heldout))
     questions, model = build_eval_set(corpus, corpus.heldout[: interventions.FEW]), reader.model_at(run, None)[0]
-    for head, one in found.estimate.without.items():
+    for head, one in result.estimate.without.items():
         expected = validate(Change(frozenset({head})).apply(model), questions)
         assert (one.exact_match, one.token_accuracy) == (expected.exact_match, expected.token_accuracy)
 
@@ -145,26 +138,3 @@ def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch
     with pytest.raises(Refusal, match="replay"):
         interventions.importance(reader, CORPORA, run, None)
     assert worth(reader, run, run.step).whole
-
-
-def test_a_larger_model_is_asked_less_and_says_so(reader, run, monkeypatch):
-    """What a sample costs is compared with the same sample."""
-    monkeypatch.setattr(interventions, "ALL_HEADS_S", 1e-9)
-    found, items = worth(reader, copy(run)), CORPORA.get(run.experiment).heldout[: interventions.MIN_SENTENCES]
-    assert (found.whole.validation.pairs, found.whole.of, found.whole.whole) == (10, 40, False)
-    model = reader.model_at(run, None)[0]
-    expected = validate(model, build_eval_set(CORPORA.get(run.experiment), items))
-    assert found.whole.validation.exact_match == expected.exact_match
-    assert {one.pairs for one in found.without.values()} == {10}
-
-
-def test_an_answer_is_remembered(reader, run):
-    text = text_of(reader, run)
-    assert interventions.outcome(reader, run, None, text, OFF) is interventions.outcome(reader, run, None, text, OFF)
-    other = Change(frozenset({HeadId("cross", 0, 1)}))
-    assert interventions.outcome(reader, run, None, text, OFF) is not interventions.outcome(reader, run, None, text, other)
-
-
-def test_eos_is_asked_as_well(reader, run):
-    found = interventions.outcome(reader, run, None, text_of(reader, run), OFF, reference=True)
-    assert found.fed[-1].id == EOS

@@ -4,6 +4,8 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground import load
 from playground.cli import main
@@ -26,8 +28,8 @@ PAIRS = Pairs(tuple(Pair(f"ask {n}", LONG, n + 1) for n in range(40)), {}, 40, "
 KNOBS = {"task": "own", "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "steps": 40, "batch_size": 16, "threads": 1}
 
 
-@pytest.mark.parametrize("tokenizer", ["auto", "characters"])
-@pytest.mark.parametrize("task", TASKS)
+@settings(max_examples=8)
+@given(st.sampled_from(list(TASKS)), st.sampled_from(("auto", "characters")))
 def test_every_task_can_write_its_answers(task, tokenizer):
     corpus = build_corpus(Experiment().with_(task=task, tokenizer=tokenizer, train_size=500, validation_size=100).data)
     room = [most_written(corpus.longest_target, len(item.src_ids)) - len(item.tgt_ids) for item in (*corpus.heldout, *corpus.harder)]
@@ -51,8 +53,8 @@ def test_what_the_curve_calls_right_is_written_everywhere(folder, capsys):
     source = corpora.get(run.experiment, run.pairs).heldout[0].src
     reader = Reader(SimpleNamespace(corpora=corpora), threads=1)
     try:
-        found = scores(reader, corpora, run, None, "heldout")
-        assert (found.wrong, found.unfinished, found.measured.bleu) == (0, 0, pytest.approx(100))
+        result = scores(reader, corpora, run, None, "heldout")
+        assert (result.wrong, result.unfinished, result.measured.bleu) == (0, 0, pytest.approx(100))
         assert translate(reader, run, None, source).candidates[0].correct
         assert all(reader.look(run, None, source).right)
         assert compare(reader, run, None, source).parted is None
@@ -62,14 +64,3 @@ def test_what_the_curve_calls_right_is_written_everywhere(folder, capsys):
     assert load(folder).translate(source) == LONG
     assert main(["translate", str(folder), source, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outputs"][0]["text"] == LONG
-
-
-def test_a_run_of_before_says_nothing_of_it(folder, tmp_path):
-    path = tmp_path / "old"
-    path.mkdir()
-    for file in folder.iterdir():
-        (path / file.name).write_bytes(file.read_bytes())
-    card = json.loads((path / "run.json").read_bytes())
-    assert card.pop("longest_target") == 61
-    (path / "run.json").write_text(json.dumps(card))
-    assert Folder(path).run.longest_target == 0

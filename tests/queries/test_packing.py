@@ -40,13 +40,13 @@ def test_the_masks_are_where_the_model_has_weights(reader):
     """In training itself: a weight is exactly 0 where the shown mask hides a cell, and nowhere else."""
     run = made_up(packing=True)
     row = packed_row(reader, CORPORA, run)
-    shown = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
+    displayed = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
     corpus = CORPORA.get(run.experiment)
     model = Transformer(run.experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size).eval()
     with torch.no_grad():
-        found = model(*(torch.tensor([ids]) for ids in (row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)))
-    for part, mask in shown.items():
-        for layer in getattr(found, part):
+        result = model(*(torch.tensor([ids]) for ids in (row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)))
+    for part, mask in displayed.items():
+        for layer in getattr(result, part):
             seen = mask.allowed.any(axis=1)  # a row of padding may see nothing at all
             np.testing.assert_array_equal((layer[0].numpy() > 0)[:, seen], np.broadcast_to(mask.allowed[seen], layer[0][:, seen].shape))
 

@@ -1,4 +1,3 @@
-import threading
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ ME = "my token"
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run():
     """A trained run; nobody serves it."""
     return alone(tiny(**KNOBS))[0]
@@ -86,25 +85,13 @@ def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader,
     assert not model.training
 
 
-def test_a_probe_looks_the_same_in_the_replay_and_by_its_parameters(reader, run, monkeypatch):
-    """The two ways to answer agree, within what float16 keeps."""
-    replay, source = run.replay, run.replay.plan.probes[0][0]
-    computed = reader.look(run, 19, source)
-    monkeypatch.delitem(replay.kept, 19)
-    pictured = reader.look(run, 19, source)
-    length = len(pictured.asked)
-    assert pictured.asked == computed.asked[:length]
-    assert np.allclose(pictured.cross, computed.cross[:, :, :length], atol=1e-3)
-    assert np.allclose(pictured.encoder, computed.encoder, atol=1e-3)
-
-
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\ud800"])
 def test_nothing_to_read(reader, run, text):
     with pytest.raises(Refusal, match="nothing to read"):
         reader.look(run, None, text)
 
 
-@pytest.mark.parametrize("length", [MAX_POSITIONS, 5_000, 3_000_000])
+@pytest.mark.parametrize("length", [MAX_POSITIONS, 3_000_000])
 def test_too_long(reader, run, length):
     with pytest.raises(Refusal) as refusal:
         translate(reader, run, None, "a" * length)
@@ -113,7 +100,7 @@ def test_too_long(reader, run, length):
         reader.look(run, None, "ab", target="a" * length)
 
 
-@pytest.mark.parametrize("text", ["<s>", "<script>alert(1)</script>", "{{x}}", "$$x$$", "日本", "%s{0}", "<eos>"])
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "{{x}}$$x$$", "日本", "%s{0}", "<eos>"])
 def test_whatever_is_typed_is_text(reader, run, text):
     look = reader.look(run, None, text)
     assert "".join(piece.text for piece in look.source[:-1]).replace("␣", "") != ""
@@ -122,18 +109,6 @@ def test_whatever_is_typed_is_text(reader, run, text):
     assert look.right is None
     assert translate(reader, run, None, text).candidates[0].correct is None
     assert reader.look(run, 0, text, REFERENCE).asked == reader.look(run, None, text).asked  # nobody knows it
-
-
-def test_examples_sizes_and_units(reader, run):
-    corpus = reader._runs.corpora.get(run.experiment)
-    assert reader.examples(run, count=3) == [(item.src, item.tgt) for item in corpus.heldout[:3]]
-    assert len(reader.examples(run, "harder", 4)) == 4
-    sizes = reader.sizes(run)
-    assert (sizes["train"], sizes["heldout"], sizes["harder"]) == (len(corpus.train), len(corpus.heldout), len(corpus.harder))
-    assert sizes["src_vocabulary"] == corpus.src_tokenizer.size
-    assert reader.longest(run) == sizes["longest"] <= corpus.longest
-    assert reader.units(run) == ("characters", "characters")
-    assert [piece.text for piece in reader.pieces(run, "abc")] == ["a", "b", "c"]
 
 
 def test_the_table_of_positions_is_the_parameter(reader, run):
@@ -147,8 +122,8 @@ def test_the_table_of_positions_is_the_parameter(reader, run):
 def test_own_data_have_all_their_answers(reader, runs):
     own = runs.create(tiny(task="own", own="upload", steps=2), ME, pairs=PAIRS)
     wait(lambda: not own.working)
-    found = translate(reader, own, None, "word3 again")
-    assert found.references == ("wort3 noch",)
+    result = translate(reader, own, None, "word3 again")
+    assert result.references == ("wort3 noch",)
     assert translate(reader, own, None, "something else").references is None
     assert [piece.known for piece in reader.pieces(own, "word3 unheard")][1] is False
     assert len(reader.examples(own, "heldout", 2)) == 2
@@ -171,17 +146,13 @@ def test_two_kinds_of_work_share_no_answer(reader, run):
     def other(model, actual):
         return "other"
 
-    def more(model, found):
-        return f"more of {found}"
+    def more(model, result):
+        return f"more of {result}"
 
-    def less(model, found):
-        return f"less of {found}"
-
+    key = ("scores", 0)
     for _ in range(2):  # made, then remembered
-        assert reader.work(run, 0, ("scores", 0), one) == "one"
-        assert reader.work(run, 0, ("scores", 0), other) == "other"
-        assert reader.work(run, 0, ("scores", 0), one, then=(("scores", 0), more)) == ("one", "more of one")
-        assert reader.work(run, 0, ("scores", 0), one, then=(("scores", 0), less)) == ("one", "less of one")
+        assert [reader.work(run, 0, key, work) for work in (one, other)] == ["one", "other"]
+        assert reader.work(run, 0, key, one, then=(key, more)) == ("one", "more of one")
 
 
 def test_nothing_yet(reader):
@@ -203,24 +174,6 @@ def test_looking_while_it_trains_changes_nothing_in_the_training(reader, runs):
     assert torch.get_num_threads() == 1
 
 
-def test_nobody_waits_for_ever(reader, run, monkeypatch):
-    gate = threading.Event()
-    monkeypatch.setattr("playground.queries.reader.TIMEOUT_S", 0.05)
-    monkeypatch.setattr("playground.queries.reader.greedy", lambda *arguments: gate.wait(30))
-    with pytest.raises(Refusal, match="longer than"):
-        reader.look(run, None, "some text")
-    gate.set()
-
-
-def test_a_wide_models_step_is_taken_apart_once(reader):
-    """d_model 256 with three layers each and the default batch: 372 MB."""
-
-    class Large:
-        nbytes = 372_000_000
-
-    assert reader.take_apart(("step", "wide"), Large) is reader.take_apart(("step", "wide"), Large)
-
-
 def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
     text = sentence(reader, run)
     look = reader.look(run, None, text, "reference")
@@ -234,16 +187,3 @@ def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
     assert reader.take_apart(("step", 1), list) is taken
     with pytest.raises(Refusal):
         reader.take_apart(("step", 2), list)
-
-
-def test_looks_and_translations_of_a_run_are_questions_of_two_kinds(reader, run, monkeypatch):
-    """So that the short ones need not wait for the long ones."""
-    asked, ask = [], reader._threads.ask
-    monkeypatch.setattr(reader._threads, "ask", lambda work, seconds, kind: asked.append(kind) or ask(work, seconds, kind))
-    (first, _), (second, _) = reader.examples(run)[:2]
-    for text in (first, second):
-        reader.look(run, None, text)
-        translate(reader, run, None, text)
-    looked, translated, *again = asked
-    assert looked != translated
-    assert again == [looked, translated]

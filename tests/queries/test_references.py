@@ -2,14 +2,13 @@
 
 import gc
 import weakref
-from types import SimpleNamespace
 
 from playground.queries import references
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import first_files, write_run
 from playground.runs.run import Run
-from tests.runs.tiny import PAIRS, tiny
+from tests.runs.tiny import tiny
 
 OWN = tiny(task="own", own="upload")
 
@@ -21,21 +20,6 @@ def test_the_right_answers_to_own_sentences():
     assert references.references(run, "c") == ("y",)
     assert references.references(run, "d") is None
     assert references.references(Run("an-id-of-a-run-of-none", "some-name", OWN), "c") is None
-
-
-def test_all_pairs_are_looked_at_once_however_often_somebody_asks():
-    class Counted(tuple):
-        walks = 0
-
-        def __iter__(self):
-            Counted.walks += 1
-            return super().__iter__()
-
-    pairs = Pairs(Counted(PAIRS.pairs), {}, 40, "tsv", ("a.tsv",))
-    run = SimpleNamespace(experiment=OWN, pairs=pairs)
-    for n in range(106):
-        assert references.references(run, f"word{n} again") == ((f"wort{n} noch",) if n < 40 else None)
-    assert Counted.walks == 1
 
 
 def test_runs_of_the_same_data_share_what_is_right_and_let_it_go_together(tmp_path):

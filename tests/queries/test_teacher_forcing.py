@@ -13,8 +13,8 @@ from playground.queries.teacher_forcing import compare, go_wrong, lens_of
 from tests.runs.tiny import alone, tiny
 
 CONFIGS = [
-    {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False},
-    {"positions": "none", "residual": False}, {"attention_scale": 0.0, "embedding_scale": False, "activation": "gelu", "d_k": 1},
+    {}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False}, {"positions": "none", "residual": False},
+    {"positions": "learned", "attention_scale": 0.0, "embedding_scale": False, "activation": "gelu", "d_k": 1},
 ]  # fmt: skip
 
 
@@ -44,18 +44,18 @@ def test_forcing_token_by_token_is_teacher_forcing(knobs):
 
 def test_both_lives_are_the_same_until_they_part(run, reader):
     text, answer = reader.examples(run)[0]
-    found = compare(reader, run, None, text)
+    result = compare(reader, run, None, text)
     ids = run.tokenizers[1].encode(answer)
-    assert [piece.id for piece in found.forced.asked] == [*ids, EOS]
-    assert [piece.id for piece in found.forced.fed] == [BOS, *ids]
-    assert [piece.id for piece in found.free.fed[1:]] == [piece.id for piece in found.free.asked[:-1]]
-    pairs = list(zip((p.id for p in found.free.asked), (p.id for p in found.forced.asked), strict=False))
-    assert found.parted is not None, "twelve steps are too few to be right"
-    assert all(a == b for a, b in pairs[: found.parted])
-    assert found.parted == min(len(pairs), next((at for at, (a, b) in enumerate(pairs) if a != b), len(pairs)))
-    np.testing.assert_allclose(found.free.cross[:, :, : found.parted + 1], found.forced.cross[:, :, : found.parted + 1], atol=1e-5)
-    said = lens_of(reader, run, None, text, [piece.id for piece in found.free.asked])
-    assert said[-1].argmax(axis=-1).tolist() == [piece.id for piece in found.free.asked]
+    assert [piece.id for piece in result.forced.asked] == [*ids, EOS]
+    assert [piece.id for piece in result.forced.fed] == [BOS, *ids]
+    assert [piece.id for piece in result.free.fed[1:]] == [piece.id for piece in result.free.asked[:-1]]
+    pairs = list(zip((p.id for p in result.free.asked), (p.id for p in result.forced.asked), strict=False))
+    assert result.parted is not None, "twelve steps are too few to be right"
+    assert all(a == b for a, b in pairs[: result.parted])
+    assert result.parted == min(len(pairs), next((at for at, (a, b) in enumerate(pairs) if a != b), len(pairs)))
+    np.testing.assert_allclose(result.free.cross[:, :, : result.parted + 1], result.forced.cross[:, :, : result.parted + 1], atol=1e-5)
+    reply = lens_of(reader, run, None, text, [piece.id for piece in result.free.asked])
+    assert reply[-1].argmax(axis=-1).tolist() == [piece.id for piece in result.free.asked]
 
 
 def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
@@ -63,14 +63,14 @@ def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
     right = (*run.tokenizers[1].encode(answer), EOS)
     free = compare(reader, run, None, text)
     at = free.parted
-    found = compare(reader, run, None, text, fix=(at, right[at]))
-    written = tuple(piece.id for piece in found.corrected.asked)
+    result = compare(reader, run, None, text, fix=(at, right[at]))
+    written = tuple(piece.id for piece in result.corrected.asked)
     assert written[: at + 1] == right[: at + 1]
     model, _ = reader.model_at(run, None)
     source = run.tokenizers[0].encode(text)
     assert written == greedy(model, [source], 2 * len(source) + 16, prefix=right[: at + 1])[0].ids
-    assert (found.recovered is not None) == (written[-1:] == right[-1:] and len(written) == len(right))
-    assert [piece.id for piece in found.free.asked] == [piece.id for piece in free.free.asked]  # never overwritten
+    assert (result.recovered is not None) == (written[-1:] == right[-1:] and len(written) == len(right))
+    assert [piece.id for piece in result.free.asked] == [piece.id for piece in free.free.asked]  # never overwritten
     whole = compare(reader, run, None, text, fix=(len(free.free.asked) - 1, EOS))
     assert whole.corrected.asked[-1].id == EOS
 
@@ -78,24 +78,6 @@ def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
 @pytest.mark.parametrize("fix", [(99, 5), (0, 10**6), (0, 0), (-1, 5)])
 def test_a_correction_that_makes_no_sense_is_ignored(run, reader, fix):
     assert compare(reader, run, None, reader.examples(run)[0][0], fix=fix).corrected is None
-
-
-def test_a_sentence_that_nobody_knows_has_one_life_until_an_answer_is_given(reader):
-    german = alone(tiny(task="german_english", steps=2))[0]
-    text = "der hund der hund"
-    alone_ = compare(reader, german, None, text)
-    assert (alone_.forced, alone_.parted) == (None, None)
-    assert compare(reader, german, None, text, reference="the dog").forced is not None
-
-
-def test_sentences_that_go_wrong_are_those_that_greedy_gets_wrong(run, reader):
-    sentences = reader.examples(run)[:6]
-    model, _ = reader.model_at(run, None)
-    src, tgt = run.tokenizers
-    wrong = go_wrong(reader, run, None, sentences)
-    for text, answer in sentences:
-        right = greedy(model, [src.encode(text)], 60)[0].ids == (*tgt.encode(answer), EOS)
-        assert (text in wrong) == (not right)
 
 
 def test_first_come_those_that_teacher_forcing_saves(run, reader):

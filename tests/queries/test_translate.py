@@ -14,7 +14,7 @@ from tests.runs.tiny import alone, tiny
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run():
     """A trained run; nobody serves it."""
     return alone(tiny(**KNOBS))[0]
@@ -74,19 +74,11 @@ def test_a_prefix_is_continued(reader, run):
 def test_what_was_given_is_not_held_against_the_model(reader, run):
     text = sentence(reader, run)
     (right,) = references("sort", text)
-    (told,) = translate(reader, run, None, text, DecodingOptions(prefix=right[0])).candidates
-    assert told.right is not None
-    assert told.right[0]
+    (reported,) = translate(reader, run, None, text, DecodingOptions(prefix=right[0])).candidates
+    assert reported.right is not None
+    assert reported.right[0]
     (elsewhere,) = translate(reader, run, None, text, DecodingOptions(prefix="zz" if right[0] != "z" else "aa")).candidates
     assert (elsewhere.right, elsewhere.correct) == (None, None)
-
-
-def test_a_prefix_is_read_as_any_other_text(reader, run):
-    text = sentence(reader, run)
-    (one,), (other,) = (
-        translate(reader, run, None, text, DecodingOptions(prefix=prefix)).candidates for prefix in ("zy", " z\u200by\x00 ")
-    )
-    assert one.text == other.text
 
 
 def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
@@ -105,20 +97,20 @@ def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
 def test_the_work_with_the_cache_and_without(reader, run, method, prefix):
     text = sentence(reader, run)
-    kept, anew = (translate(reader, run, None, text, DecodingOptions(method, prefix=prefix, cache=cache)) for cache in (True, False))
+    stored, anew = (translate(reader, run, None, text, DecodingOptions(method, prefix=prefix, cache=cache)) for cache in (True, False))
     for way in ("cached", "anew"):  # what follows by formula is what is counted when it runs
-        one, other = getattr(kept, way), getattr(anew, way)
+        one, other = getattr(stored, way), getattr(anew, way)
         assert (one.positions, one.multiplications) == (other.positions, other.multiplications)
-    assert kept.cached.positions < kept.anew.positions
-    assert kept.cached.multiplications < kept.anew.multiplications
-    assert (kept.cached.ms, kept.anew.ms, kept.same) == (None, None, None)
+    assert stored.cached.positions < stored.anew.positions
+    assert stored.cached.multiplications < stored.anew.multiplications
+    assert (stored.cached.ms, stored.anew.ms, stored.same) == (None, None, None)
     assert anew.same
     assert min(anew.cached.ms, anew.anew.ms) > 0
-    assert [c.text for c in kept.candidates] == [c.text for c in anew.candidates]
+    assert [c.text for c in stored.candidates] == [c.text for c in anew.candidates]
     if method != "beam":
-        length = len(kept.candidates[0].pieces)
-        assert kept.cached.positions == length
-        assert kept.anew.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
+        length = len(stored.candidates[0].pieces)
+        assert stored.cached.positions == length
+        assert stored.anew.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
 
 
 def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run):
@@ -142,11 +134,6 @@ def test_a_look_at_what_was_written_follows_the_very_tokens(reader, run):
     look = trace_of(reader, run, None, text, written)
     assert tuple(piece.id for piece in look.asked) == written
     assert trace_of(reader, run, None, text, written) is look
-
-
-def test_a_beam_is_remembered_by_its_size(reader, run):
-    found = translate(reader, run, None, sentence(reader, run), DecodingOptions("beam", width=10))
-    assert found.search.nbytes >= 100 * len(found.search.nodes) > 1000
 
 
 def test_nobody_waits_for_ever(reader, run, monkeypatch):

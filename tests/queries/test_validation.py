@@ -23,29 +23,29 @@ def run():
 @pytest.fixture
 def unmeasured(run):
     """The same run as if nobody had measured anything."""
-    found = copy(run)
-    found.parts = run.parts | {"history": History()}
-    return found
+    result = copy(run)
+    result.parts = run.parts | {"history": History()}
+    return result
 
 
 def test_what_training_measured_of_all_is_not_measured_again(reader, run, monkeypatch):
     monkeypatch.setattr(validation, "tally_of", None)
-    found, last = evaluate(reader, CORPORA, run, None), run.history.validations.last()
-    assert found.whole
-    assert found.step == last["step"] == 60
-    assert vars(found.validation) == {name: last[name] for name in ("loss", "token_accuracy", "exact_match", "pairs")}
+    result, last = evaluate(reader, CORPORA, run, None), run.history.validations.last()
+    assert result.whole
+    assert result.step == last["step"] == 60
+    assert vars(result.validation) == {name: last[name] for name in ("loss", "token_accuracy", "exact_match", "pairs")}
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("step", [None, 0, 3])
 @pytest.mark.parametrize("split", ["heldout", "harder"])
 def test_what_it_did_not_measure_is_measured_in_the_same_way(reader, unmeasured, step, split):
-    found = evaluate(reader, CORPORA, unmeasured, step, split)
+    result = evaluate(reader, CORPORA, unmeasured, step, split)
     (model, actual), corpus = reader.model_at(unmeasured, step), CORPORA.get(unmeasured.experiment)
     expected = validate(model, build_eval_set(corpus, getattr(corpus, split)))
-    assert (found.step, found.whole, found.of) == (actual, True, 40)
-    assert found.validation.loss == pytest.approx(expected.loss)
-    assert (found.validation.token_accuracy, found.validation.exact_match) == (expected.token_accuracy, expected.exact_match)
+    assert (result.step, result.whole, result.of) == (actual, True, 40)
+    assert result.validation.loss == pytest.approx(expected.loss)
+    assert (result.validation.token_accuracy, result.validation.exact_match) == (expected.token_accuracy, expected.exact_match)
 
 
 def test_the_parts_of_an_evaluation_add_up(reader, unmeasured, monkeypatch):
@@ -53,12 +53,12 @@ def test_the_parts_of_an_evaluation_add_up(reader, unmeasured, monkeypatch):
     whole = validate(reader.model_at(unmeasured, None)[0], build_eval_set(corpus, corpus.heldout))
     monkeypatch.setattr(validation, "slice_size", lambda *_: 15)
     monkeypatch.setattr(time_slices, "BUDGET_S", -1)
-    found = [evaluate(reader, CORPORA, unmeasured, None) for _ in range(4)]
-    assert [one.validation.pairs for one in found] == [15, 30, 40, 40]
-    assert [one.whole for one in found] == [False, False, True, True]
-    assert found[-1].validation.loss == pytest.approx(whole.loss)
-    assert found[-1].validation.token_accuracy == pytest.approx(whole.token_accuracy)
-    assert found[-1].validation.exact_match == whole.exact_match
+    result = [evaluate(reader, CORPORA, unmeasured, None) for _ in range(4)]
+    assert [one.validation.pairs for one in result] == [15, 30, 40, 40]
+    assert [one.whole for one in result] == [False, False, True, True]
+    assert result[-1].validation.loss == pytest.approx(whole.loss)
+    assert result[-1].validation.token_accuracy == pytest.approx(whole.token_accuracy)
+    assert result[-1].validation.exact_match == whole.exact_match
 
 
 def test_a_brief_validation_is_no_evaluation(unmeasured):
@@ -74,8 +74,8 @@ def test_a_run_at_work_is_asked_a_sample_and_says_so(reader, unmeasured, monkeyp
     monkeypatch.setattr(validation, "SENTENCES", 25)
     monkeypatch.setattr(validation, "SLICE", 4)
     unmeasured.status = "training"
-    found = evaluate(reader, CORPORA, unmeasured, None)
-    assert (found.validation.pairs, found.of, found.whole) == (25, 40, False)
+    result = evaluate(reader, CORPORA, unmeasured, None)
+    assert (result.validation.pairs, result.of, result.whole) == (25, 40, False)
     before, after = evaluate_change(reader, CORPORA, unmeasured, None, OFF)
     assert before.validation.pairs == after.validation.pairs == 25
 

@@ -24,15 +24,15 @@ def run():
 @pytest.mark.trust
 @pytest.mark.parametrize("what", TABLES)
 def test_embeddings_are_the_rows_of_the_table(reader, run, what):
-    found = vectors(reader, CORPORA, run, None, what, PAIR)
+    result = vectors(reader, CORPORA, run, None, what, PAIR)
     model, step = reader.model_at(run, None)
     table = getattr(model, f"{what}_embedding").weight
-    assert found.step == step
-    assert np.array_equal(found.vectors, table[list(found.ids)].numpy())
-    assert found.names == tuple(map(run.tokenizers[what == "tgt"].piece, found.ids))
-    assert found.names[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
-    assert len(found.ids) == len(found.names) == len(found.places) == len(found.xy)
-    assert found.own == 0
+    assert result.step == step
+    assert np.array_equal(result.vectors, table[list(result.ids)].numpy())
+    assert result.names == tuple(map(run.tokenizers[what == "tgt"].piece, result.ids))
+    assert result.names[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
+    assert len(result.ids) == len(result.names) == len(result.places) == len(result.xy)
+    assert result.own == 0
 
 
 @pytest.mark.trust
@@ -42,13 +42,13 @@ def test_states_are_what_the_layers_pass_on(reader, run):
     item = CORPORA.get(run.experiment).heldout[0]
     pairs = [(item.src_ids, (*item.tgt_ids, EOS)), PAIR]
     seen = {}
-    mine = shadow_copy(model)
-    mine.projection.register_forward_hook(lambda module, given, out: seen.update(decoder=given[0][0].numpy()))
+    twin = shadow_copy(model)
+    twin.projection.register_forward_hook(lambda module, given, out: seen.update(decoder=given[0][0].numpy()))
     expected = {"memory": [], "decoder": []}
     with torch.inference_mode():
         for src, written in pairs:
-            memory, _ = mine.encode(torch.tensor([[*src, EOS]]))
-            mine(torch.tensor([[*src, EOS]]), torch.tensor([[1, *written[:-1]]]))
+            memory, _ = twin.encode(torch.tensor([[*src, EOS]]))
+            twin(torch.tensor([[*src, EOS]]), torch.tensor([[1, *written[:-1]]]))
             expected["memory"].append(memory[0].numpy())
             expected["decoder"].append(seen["decoder"])
     for what in STATES:
@@ -57,15 +57,15 @@ def test_states_are_what_the_layers_pass_on(reader, run):
 
 @pytest.mark.parametrize("what", STATES)
 def test_the_last_points_are_the_pages_sentence(reader, run, what):
-    found = vectors(reader, CORPORA, run, None, what, PAIR)
+    result = vectors(reader, CORPORA, run, None, what, PAIR)
     model, _ = reader.model_at(run, None)
-    assert found.own == 4
-    assert found.ids[-4:] == PAIR[1]
-    assert found.places[-4:] == (1, 2, 3, 4)
-    np.testing.assert_allclose(found.vectors[-4:], states(model, what, [PAIR]), atol=1e-5)
+    assert result.own == 4
+    assert result.ids[-4:] == PAIR[1]
+    assert result.places[-4:] == (1, 2, 3, 4)
+    np.testing.assert_allclose(result.vectors[-4:], states(model, what, [PAIR]), atol=1e-5)
     names = run.tokenizers[what == "decoder"]
-    assert found.names == tuple(map(names.piece, found.ids))
-    assert len(found.ids) <= 240 + 4 + 26
+    assert result.names == tuple(map(names.piece, result.ids))
+    assert len(result.ids) <= 240 + 4 + 26
 
 
 @pytest.mark.trust
