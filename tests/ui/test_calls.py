@@ -149,17 +149,23 @@ def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, mon
     assert "a secret of the server" in capfd.readouterr().err, "the log has it"
 
 
-def test_no_listener_fails_over_a_value_that_cannot_be(page):
-    """At all numbers at once, at a choice, or as the preset."""
+NUMBERS = [name for name in CONTROLLED if limits(name).low is not None]
+CHANGES = [dict.fromkeys(NUMBERS, value) for value in (999999999, -5, 0.5, "abc", None, [1])] + [{"task": "nothing of ours"}]
+MORE = [dict.fromkeys(NUMBERS, value) for value in (7, "", True, 1e308, {"a": 1})]
+MORE += [{name: "nothing of ours"} for name in ("positions", "n_heads", "bias")]
+
+
+@pytest.mark.parametrize("changes", [CHANGES, pytest.param(MORE, marks=pytest.mark.night)], ids=["some", "more"])
+def test_no_listener_fails_over_a_value_that_cannot_be(page, changes):
+    """At all numbers at once, or at a choice."""
     takers = [name for name, one in page.listeners.items() if one["backend_fn"] and not re.search(r"_\d+$", name)]  # once each
     takers = [name for name in takers if any(page.name(id) in CONTROLLED for id in page.listeners[name]["inputs"])]
-    numbers = [name for name in CONTROLLED if limits(name).low is not None]
-    taken = {page.name(id) for name in takers for id in page.listeners[name]["inputs"]}
     assert len(takers) >= 4
-    assert set(numbers) <= taken
-    changes = [dict.fromkeys(numbers, value) for value in (999999999, -5, 7, 0.5, "abc", "", None, True, 1e308, [1], {"a": 1})]
-    changes += [{name: "nothing of ours"} for name in ("task", "positions", "n_heads", "bias")]
+    assert set(NUMBERS) <= {page.name(id) for name in takers for id in page.listeners[name]["inputs"]}
     assert {(name, str(changed)): error for changed in changes for name in takers if (error := page.error(name, **changed))} == {}
+
+
+def test_a_preset_that_is_no_name_changes_nothing(page):
     assert [page.error("take_preset", preset=preset) for preset in ([1], {"a": 1}, 7, None)] == [""] * 4
 
 
