@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from playground.ui import boot
+from playground.ui.assets import PREFIX
 from playground.ui.command import TOKEN
 from tests.ui.test_actions import TINY, wait
 
-NEWCOMER, ME, OTHER = "c" * 32, "d" * 32, "e" * 32
+ME, OTHER = "d" * 32, "e" * 32
 
 
 def card(site, run, **parameters):
     return site.get(f"run/{run.id}", **parameters).json()
 
 
-def begins_with(site, token):
-    return site.http.get("/gradio_api/playground/boot", headers={TOKEN: token}).json()["last"]
+def test_a_visitor_goes_on_with_their_own_last_run(site, monkeypatch):
+    """One that trains comes first."""
 
+    def last(token):
+        return site.http.get(f"{PREFIX}/boot", headers={TOKEN: token}).json()["last"]
 
-def test_a_newcomer_has_no_run_to_go_on_with(site):
-    for token in (NEWCOMER, ""):
-        assert begins_with(site, token) == ""
-
-
-def test_whoever_comes_back_goes_on_with_their_own_last_run(site):
     first, second = (site.train(ME, {**TINY, "steps": 2}) for _ in range(2))
     for run in (first, second):
         wait(run, "done")
-    site.runs.seen(second.id)
-    assert begins_with(site, ME) == second.id
-    time.sleep(0.01)
-    site.runs.seen(first.id)
-    assert begins_with(site, ME) == first.id
+    for looked_at, run in enumerate((second, first), 10**10):
+        monkeypatch.setattr(run, "looked_at", looked_at)
+        assert last(ME) == run.id
     busy = site.train(ME, {**TINY, "steps": 50_000})
-    site.runs.seen(first.id)
-    assert begins_with(site, ME) == busy.id  # one that trains comes first
+    monkeypatch.setattr(busy, "looked_at", 0)
+    assert last(ME) == busy.id
+    assert last(OTHER) == last("") == ""
     for run in (busy, first):
         site.runs.delete(run.id, ME)
-    assert begins_with(site, ME) == second.id
-    assert begins_with(site, OTHER) == ""
+    assert last(ME) == second.id
     site.runs.delete(second.id, ME)
 
 
-def test_a_run_has_one_first_example_from_the_start(site, monkeypatch):
-    """Before its replay is planned, while it trains, when it is over, and in a fork and a copy of it."""
+def test_a_run_has_one_first_example_from_the_start(site):
+    """Before its replay is planned, when it is over, and in a fork and a copy of it, which say where they come from."""
     run = site.train(ME, {**TINY, "steps": 40})
     plan = run.replay.plan
     run.replay.plan = type(plan)()  # as before it was prepared
@@ -55,27 +48,20 @@ def test_a_run_has_one_first_example_from_the_start(site, monkeypatch):
     wait(run, "done")
     assert run.replay.plan.probes or not plan.steps
     late = card(site, run)["examples"]
-    assert early[0] == late[0]
-    copies = [site.runs.get(site.act(OTHER, action, run.id, step=0)["run"]) for action in ("copy", "fork")]
-    for other in copies:
-        assert card(site, other)["examples"][0] == late[0]
-        site.runs.delete(other.id, OTHER)
-    site.runs.delete(run.id, ME)
+    copy, fork = (site.runs.get(site.act(OTHER, action, run.id, step=20)["run"]) for action in ("copy", "fork"))
+    firsts = [examples[0] for examples in (early, late, *(card(site, one)["examples"] for one in (copy, fork)))]
+    assert firsts == [early[0]] * 4
 
-
-def test_a_fork_says_where_it_comes_from_also_when_that_is_gone(site):
-    source = site.train(ME, {**TINY, "steps": 40})
-    wait(source, "done")
-    fork = site.runs.get(site.act(OTHER, "fork", source.id, step=20)["run"])
     at = fork.first_step
     assert at > 0
-    assert card(site, fork)["parent"] == {"run": source.id, "step": at, "name": source.name, "until": at}
-    site.runs.rename(source.id, ME, "my first")
+    assert card(site, fork)["parent"] == {"run": run.id, "step": at, "name": run.name, "until": at}
+    site.runs.rename(run.id, ME, "my first")
     assert card(site, fork)["parent"]["name"] == "my first"
-    site.runs.delete(source.id, ME)
-    assert card(site, fork)["parent"] == {"run": source.id, "step": at, "name": "", "until": at}
-    site.runs.delete(fork.id, OTHER)
+    site.runs.delete(run.id, ME)
+    assert card(site, fork)["parent"] == {"run": run.id, "step": at, "name": "", "until": at}
     assert card(site, site.runs.get("reverse"))["parent"] is None
+    for one in (copy, fork):
+        site.runs.delete(one.id, OTHER)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +80,19 @@ def test_what_was_carried_to_a_run_and_it_cannot_read_is_named(site, place, lost
     assert card(site, site.runs.get("reverse"), **place)["unreadable"] == lost
 
 
-def test_it_is_known_before_the_run_is_prepared(site, monkeypatch):
+def test_what_a_run_can_read_is_known_before_it_is_prepared(site, monkeypatch):
     run = site.train(ME, {**TINY, "steps": 2})
     wait(run, "done")
-    monkeypatch.setitem(run.parts, "tokenizers", None)
-    for text, lost in (("abc", []), ("ABC", ["text"])):
-        assert boot.unreadable(site.reader, run, {"text": text}) == lost
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setitem(run.parts, "tokenizers", None)
+        assert [boot.unreadable(site.reader, run, {"text": text}) for text in ("abc", "ABC")] == [[], ["text"]]
     site.runs.delete(run.id, ME)
+
+
+def test_the_page_knows_the_knobs_by_group_with_their_bounds_and_choices(site):
+    told = site.get("boot").json()
+    assert sorted(name for names in told["groups"].values() for name in names) == sorted(told["knobs"])
+    assert told["bounds"]["d_model"] == {"low": 8, "high": 512, "step": 8}
+    assert told["bounds"]["learning_rate"]["step"] == 0
+    assert set(told["choices"]["bias"]) == {"on", "off"}
+    assert told["first"] == site.runs.shipped()[0].id

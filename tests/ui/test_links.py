@@ -13,8 +13,7 @@ from playground.cursor import FIELDS, FORMER_VALUES
 from playground.fields import MAX_TEXT, Number, Text
 from playground.ui import links
 from playground.ui.controls import CONTROLLED
-from playground.words import say
-from tests.thoroughness import every_case
+from playground.words import LANGUAGES, say
 
 FORMS = [name for name, field in FIELDS.items() if name == "run" or not isinstance(field, Text) or field.pattern]  # takes not any text
 QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -49,43 +48,50 @@ def test_what_is_bad_in_a_link_is_named_and_the_rest_holds(site, good, bad):
     assert set(ignored) == set(bad)
     flat = good.flat()
     assert experiment.flat() == {name: default(name) if name in bad else flat[name] for name in flat}
-    sentence = links.sentence(ignored, "en")
-    assert all(f"“{name}”" in sentence for name in bad if name != "run")
-    assert bool(sentence) == bool(bad)
+    for language in LANGUAGES:
+        sentence = links.sentence(ignored, language)
+        assert all(sentence.count(f"“{name}”") == 1 for name in bad if name != "run")
+        assert bool(sentence) == bool(bad)
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_no_field_passes_unchecked(site, name):
-    """Whatever stands in a field is told to be none of its values where it is none, on the page itself; and the page lets go of it."""
-    hopeless = "no such value\0" if name in FORMS else "x" * (MAX_TEXT + 1)
-    for value in (hopeless, "-1e999 <b>") if name in FORMS else (hopeless,):
-        told = site.get("boot", **{name: value}).json()
-        assert told["ignored"] == [name]
-        assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in told["notice"]
-        good = site.get("boot", **{name: value}, d_model=128).json()
-        assert good["ignored"] == [name]
+def test_no_field_passes_unchecked(site):
+    """What is none of a field's values is said on the page itself, which lets go of it; the settings beside it hold."""
+    for name, field in FIELDS.items():
+        hopeless = ["no such value\0", "-1e999 <b>"] if name in FORMS else ["x" * (MAX_TEXT + 1)]
+        for value in hopeless:
+            told = site.get("boot", **{name: value}, d_model=128).json()
+            assert told["ignored"] == [name], name
+            assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in told["notice"], name
+        if isinstance(field, Number):
+            assert [links.read(site.runs, {name: str(end)})[1] for end in (field.low, field.high)] == [{}, {}], name
+            for value in (str(field.low - 1), str(field.high + 1), "nan", "inf", " "):
+                assert name in links.read(site.runs, {name: value})[1], (name, value)
+            assert links.read(site.runs, {name: ""})[1] == {}, name
 
 
-@every_case(
-    ("name", "value"),
-    [("top_p", "abc"), ("view", "x"), ("head", "999"), ("temperature", "abc"), ("top_k", "31"), ("masks", "a,b"), ("fix", "2"),
-     ("off", "all"), ("cells", "c1.1"), ("stage", "nowhere"), ("set", "a"), ("guess", "soul"), ("by", "name"), ("toss", "1000000")],
-)  # fmt: skip
-def test_each_gets_its_sentence(site, name, value):
-    _, ignored = links.read(site.runs, {name: value})
-    assert links.sentence(ignored, "en").count(f"“{name}” can’t be “{value}”.") == 1
-    assert f"“{name}”" in links.sentence(ignored, "zh")
+@QUICK
+@given(query=st.dictionaries(st.sampled_from([*FIELDS, *KNOBS]), st.text(max_size=30)))
+def test_no_link_breaks_the_page(site, query):
+    answer = site.get("boot", **{name: value.encode("utf-8", "replace").decode() for name, value in query.items()})
+    assert answer.status_code == 200
+    assert set(json.loads(answer.text)["ignored"]) <= set(query)
 
 
-def test_a_pinned_run_that_is_gone_is_told_once_and_let_go(site):
+def test_a_link_is_read_beside_the_run_it_shows(site):
+    told = site.get("boot", d_model="65", n_heads="8", tab="training").json()
+    assert told["ignored"] == ["d_model"]
+    assert site.get("boot", n_heads="8").json()["notice"] == ""
     told = site.get("boot", run="reverse", pin="nobody").json()
     assert told["ignored"] == ["pin"]
     assert told["notice"].count(say("en", "compare.pin_missing")) == 1
     assert site.get("boot", run="reverse", pin="sort").json()["ignored"] == []
+    shown = site.runs.get("sort").experiment
+    assert links.read(site.runs, {"run": "sort"}) == (shown, {})
+    assert links.read(site.runs, {"run": "sort", "d_model": "128"}) == (Experiment().with_(d_model=128), {})
 
 
 def test_old_links_still_work(site):
-    """Of every field a value as the page wrote it before fields were declared."""
+    """Of every field a value as the page wrote it before fields were declared, and values that were called otherwise."""
     query = {
         "run": "reverse", "step": "12", "text": "hello", "tab": "interventions", "part": "decoder", "layer": "2", "head": "4", "q": "0",
         "k": "16", "follow": "on",
@@ -101,33 +107,24 @@ def test_old_links_still_work(site):
         "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy", "moment": "gradient", "line": "3", "place": "4", "logit": "7",
         "module": "2", "parameter": "encoder.0.norm_1.weight", "grad_row": "5", "grad_col": "6",
         "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
-            "runs": "sort,-x_y", "over": "seconds", "pin": "sort", "seeds": "each", "find": "re", "sort": "-exact_match",
+        "runs": "sort,-x_y", "over": "seconds", "pin": "sort", "seeds": "each", "find": "re", "sort": "-exact_match",
         "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on", "revealed": "on",
         "file": "0a1b2c3d",
     }  # fmt: skip
     assert query.keys() == FIELDS.keys()
     assert links.read(site.runs, query)[1] == {}
+    for name, values in FORMER_VALUES.items():
+        for former, now in values.items():
+            assert former != now
+            assert links.read(site.runs, {name: former}) == links.read(site.runs, {name: now})
+            assert links.read(site.runs, {name: now})[1] == {}, (name, now)
 
 
-@pytest.mark.parametrize(("name", "former"), [(name, former) for name, values in FORMER_VALUES.items() for former in values])
-def test_what_was_called_otherwise_before_is_what_it_is_called_now(site, name, former):
-    now = FORMER_VALUES[name][former]
-    assert former != now
-    assert links.read(site.runs, {name: former}) == links.read(site.runs, {name: now})
-    assert links.read(site.runs, {name: now})[1] == {}
-
-
-@QUICK
-@given(query=st.dictionaries(st.sampled_from([*FIELDS, *KNOBS]), st.text(max_size=30)))
-def test_no_link_breaks_the_page(site, query):
-    answer = site.get("boot", **{name: value.encode("utf-8", "replace").decode() for name, value in query.items()})
-    assert answer.status_code == 200
-    assert set(json.loads(answer.text)["ignored"]) <= set(query)
-
-
-@pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if isinstance(field, Number)])
-def test_the_ends_of_a_range_are_possible_in_a_link(site, name):
-    low, high = FIELDS[name].low, FIELDS[name].high
-    assert links.read(site.runs, {name: str(low)})[1] == links.read(site.runs, {name: str(high)})[1] == {}
-    for value in (low - 1, high + 1, "nan", "inf", "", " "):
-        assert (name in links.read(site.runs, {name: str(value)})[1]) == (value != "")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("top_p", "abc"), ("view", "x"), ("head", "999"), ("top_k", "31"), ("masks", "a,b"), ("fix", "2"), ("off", "all"), ("cells", "c1.1"),
+     ("stage", "nowhere"), ("set", "a"), ("guess", "soul"), ("by", "name"), ("toss", "1000000")],
+)  # fmt: skip
+def test_each_value_gets_its_sentence(site, name, value):
+    _, ignored = links.read(site.runs, {name: value})
+    assert links.sentence(ignored, "en").count(f"“{name}” can’t be “{value}”.") == 1
