@@ -147,20 +147,6 @@ def test_presets_keep_the_data_that_can_be():
     assert sizes == preset_values("default", {"task": "sort"})
 
 
-def test_own_pairs_are_read_and_trained(site):
-    lines = "\n".join(f"{a} {b}\t{b} {a}" for a in "abcdefgh" for b in "ijklmnop")
-    read = uploading.read(None, lines + "\nno target\t\n", "", "", "en", uploading.ticket_of(MINE))
-    assert (read["reading"]["pairs"], read["reading"]["chosen"]) == (64, (0, 1))
-    assert [(dropped["count"], dropped["rows"]) for dropped in read["reading"]["dropped"]] == [("1", [(65, ("no target", ""))])]
-    assert uploading.read(None, lines, "", '{"source": 1, "target": 0}', "en")["reading"]["chosen"] == (1, 0)
-    run = site.train(MINE, {**TINY, "task": "own", "own": read["own"], "steps": 10})
-    wait(run, "done")
-    assert site.panel("sentence", run=run.id, text="a i")["key"] == "runs.sentences_private"
-    site.act(MINE, "share_sentences", run.id, shared=True)
-    assert site.panel("sentence", run=run.id, text="a i")["references"] == ["i a"]
-    site.runs.delete(run.id, MINE)
-
-
 def test_choices_that_the_page_does_not_offer_are_refused():
     bad = ["{", "[]", "1", "null", '{"nonsense": 1}', '{"source": "1"}', '{"source": true}', '{"source": -1}', '{"target": 999}',
            '{"header": 2}', '{"encoding": "rot13"}', '{"encoding": ["utf-8"]}', '{"encoding": 8}', '{"undo": "no"}', '{"swap": 0.5}',

@@ -177,15 +177,6 @@ def test_the_sentence_its_verdict_and_its_step(site):
     assert unknown["correct"] is None
 
 
-def test_the_large_picture_holds_the_models_own_numbers(site):
-    look = site.reader.look(site.runs.get("reverse"), None, "hello")
-    panel = site.panel("attention", run="reverse", text="hello", layer=2, head=1)
-    picture = next(block for block in blocks_of(panel["blocks"]) if block["kind"] == "figure")["figure"]
-    for row, expected in zip(picture["data"][0]["z"], look.cross[1, 0], strict=True):
-        assert row == pytest.approx(expected.tolist(), abs=1e-4)
-    assert picture["layout"]["meta"]["columns"] == [*"hello", "<eos>"]
-
-
 def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
     """All ask in the same moment, each with a token of their own. Who asks later has the same; who asks for something
     else, or once the run has changed, has it made anew."""
