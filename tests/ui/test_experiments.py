@@ -298,14 +298,6 @@ def test_one_sentence_when_a_students_runs_are_too_many(site, group):
     assert "run" in train(site, ANNA)
 
 
-def test_what_there_is_to_do_is_ticked_and_counted(site, group):
-    code = group["code"]
-    assert do(site, TEACHER, "assign", code=code, text="Read <b>this</b>", to={"lab": "skip"}) == {"done": True}
-    assert do(site, ANNA, "tick", code=code, done=True) == {"done": True}
-    told = {"text": "Read <b>this</b>", "to": {"lab": "skip"}, "done": 1, "joined": 1, "mine": False}
-    assert enter(site, TEACHER, code)["room"]["now"] == told
-
-
 def test_a_fixed_control_is_still_and_only_open_tasks_are_offered():
     tasks = {"choices": [("Reverse", "reverse"), ("Sort", "sort"), ("Copy", "copy")]}
     asked = {"fixed": "d_model,task", "tasks": "sort,copy"}

@@ -124,16 +124,6 @@ def test_old_links_still_work(site):
             assert links.read(site.runs, {name: now})[1] == {}, (name, now)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("top_p", "abc"), ("view", "x"), ("head", "999"), ("top_k", "31"), ("masks", "a,b"), ("fix", "2"), ("off", "all"), ("cells", "c1.1"),
-     ("stage", "nowhere"), ("set", "a"), ("guess", "soul"), ("by", "name"), ("toss", "1000000")],
-)  # fmt: skip
-def test_each_value_gets_its_sentence(site, name, value):
-    _, ignored = links.read(site.runs, {name: value})
-    assert links.sentence(ignored, "en").count(f"“{name}” can’t be “{value}”.") == 1
-
-
 def card(site, run, **parameters):
     return site.get(f"run/{run.id}", **parameters).json()
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import Experiment, ModelConfig, limits
@@ -15,8 +15,7 @@ from playground.inspection.activations import record
 from playground.model.transformer import Transformer
 from playground.ui.model_figure import PAPER, ModelFigure, Part, model_figure
 from playground.ui.panels import BY_FORMULA, PLACES
-from playground.words import LANGUAGES, known
-from tests.ui.test_routes import SHIPPED
+from playground.words import LANGUAGES, known, say
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]
 
@@ -82,10 +81,9 @@ def test_positions_are_drawn_and_named_where_they_are_added(positions, text):
 
 def test_what_is_otherwise_than_in_the_paper_is_named_in_words():
     said = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
-    assert said == (
-        "Unlike the paper: no positional encoding; layer norm before each sublayer (pre-norm); embeddings not shared; "
-        "model variant “without feed-forward network”."
-    )
+    keys = ("other.positions.none", "other.norm.pre", "other.share_embeddings.none")
+    assert all(say("en", f"model_figure.{key}") in said for key in keys)
+    assert "“without feed-forward network”" in said
     for d_k, is_other in ((2, True), (4, False), (0, False)):
         differences = figure(d_model=8, n_heads=2, d_k=d_k)["differences"]
         assert ("d_k = 2 in place of d_model / heads" in differences) == is_other, d_k
@@ -130,12 +128,3 @@ def test_a_changed_model_offers_only_what_asks_the_model_itself_and_a_mystery_st
         assert {shown["tab"] for part in parts(found) for shown in part["shows"]} == {"attention"}
         assert ("feed_forward" in kinds(found["encoder"])) == ("variant" not in found["differences"]) == secret
     assert "attention" not in BY_FORMULA
-
-
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(run=st.sampled_from(SHIPPED), language=st.sampled_from(LANGUAGES))
-def test_every_part_of_a_shipped_run_opens(site, run, language):
-    for part in parts(site.get(f"run/{run}", lang=language).json()["figure"]):
-        shown = part["shows"][0]
-        answer = site.panel(shown["tab"], run=run, **{name: value for name, value in shown.items() if name != "tab"})
-        assert "error" not in answer, part["name"]

@@ -135,24 +135,6 @@ def test_the_picture_says_what_was_guessed(group, language):
     assert all(sentence in calibration["text"] for sentence in found)
 
 
-@pytest.mark.parametrize("guesses", [0, 2])
-def test_few_guesses_are_a_sentence(group, guesses):
-    group.more(*[(RIGHT, "95")] * guesses)
-    group.reveal()
-    for language in LANGUAGES:
-        (said,) = group.result(BEN, lang=language, width="390", dark="1")["blocks"]
-        few = say(language, "lessons.class_too_few", answered=2, least=3, more=1)
-        assert said["text"] == (few if guesses else say(language, "lessons.class_nobody", joined=2))
-
-
-def test_the_mean_does_not_tell_how_sure_a_few_were(group):
-    group.more(*[(RIGHT, "95")] * 3, (WRONG, "50"))
-    group.reveal()
-    figure, _ = group.result(BEN)["blocks"]
-    assert say("en", "lessons.class_mean", mean=0).split(":")[0] not in figure["caption"]
-    assert figure["figure"]["data"][-1]["name"] == say("en", "lessons.class_untold", least=3)
-
-
 def test_an_experiment_marks_the_right_guess_once_it_has_run(group, bench):
     lab = LABS["bug_source"]
     group.ask(cursor := {"run": "reverse", "lab": "bug_source"})

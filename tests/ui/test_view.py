@@ -21,20 +21,11 @@ from playground.words import LANGUAGES, entries
 UI = Path(panels.__file__).parents[1]
 
 
-@pytest.mark.parametrize(
-    ("width", "share", "pixels"),
-    [(1000, None, 1000), (1000, 1, 980), (1000, 2, 480), (1000, 3, 313), (1000, LARGE, 520), (700, 2, 330), (699, 2, 699),
-     (360, LARGE, 360)],
-)  # fmt: skip
-def test_a_column_has_its_share_and_on_a_narrow_screen_all(width, share, pixels):
-    assert Screen({"width": str(width)}).room(share) == pixels
-
-
-def test_a_presented_picture_has_all_of_a_page_that_is_enlarged():
-    size = {"width": "920", "height": "1080"}
-    screen, presented = Screen(size), Screen(size | {"present": "1"})
-    assert (screen.room(LARGE), presented.room(LARGE), presented.room(3)) == (478, 672, 672)  # the rest is its caption's
-    assert (presented.page, presented.tallest) == ((920, 640), 640 - 110)
+def test_a_column_has_its_share_on_a_narrow_screen_all_and_presented_what_its_caption_leaves():
+    rooms = {(1000, None): 1000, (1000, 1): 980, (1000, 3): 313, (1000, LARGE): 520, (700, 2): 330, (699, 2): 699, (360, LARGE): 360}
+    assert {asked: Screen({"width": str(asked[0])}).room(asked[1]) for asked in rooms} == rooms
+    presented = Screen({"width": "920", "height": "1080", "present": "1"})
+    assert [presented.room(LARGE), presented.room(3), presented.page, presented.tallest] == [672, 672, (920, 640), 640 - 110]
     assert Screen({"width": "1000"}).room(2, gap=26) == 474
 
 
