@@ -68,12 +68,12 @@ def page(site) -> Page:
 def refused(answer, status: int = 400) -> str:
     """The key of a refusal, which is one sentence."""
     assert answer.status_code == status, answer.text
-    said = answer.json()
-    assert said.keys() == {"error", "detail", "key"}
-    assert said["error"] == said["detail"]
-    assert "\n" not in said["error"]
-    assert said["key"] in entries("en")
-    return said["key"]
+    body = answer.json()
+    assert body.keys() == {"error", "detail", "key"}
+    assert body["error"] == body["detail"]
+    assert "\n" not in body["error"]
+    assert body["key"] in entries("en")
+    return body["key"]
 
 
 BODIES = {
@@ -174,10 +174,11 @@ def test_settings_that_are_no_preset_are_ones_own_and_the_presets_can_still_be_c
     listener = page.listeners["look_ahead"]
     place = [page.name(id) for id in listener["outputs"]].index("preset")
 
-    def shown(**changed) -> dict:
+    def preset_shown(**changed) -> dict:
         body = page.call("look_ahead", **changed)
         body["data"] = [{"language": language} if value == {"language": "en"} else value for value in body["data"]]
         return page.post("run/predict", body).json()["data"][place]
 
-    assert shown() == {"__type__": "update", "value": "default"}
-    assert shown(d_model=128) == {"__type__": "update", "value": say(language, "knobs.preset.own")}, "a list that is open stays as long"
+    assert preset_shown() == {"__type__": "update", "value": "default"}
+    own = {"__type__": "update", "value": say(language, "knobs.preset.own")}
+    assert preset_shown(d_model=128) == own, "a list that is open stays as long"

@@ -51,17 +51,17 @@ def test_only_a_page_of_this_server_is_heard_though_another_knows_the_token(site
         room = site.http.post(f"{PREFIX}/room/forget", params={"lang": language}, json={}, headers={"X-Playground-Token": MINE} | headers)
         assert (room.status_code, room.json()) == (403, refused), headers
     for number, headers in enumerate(here):
-        asked = {"action": "rename", "run": run.id, "label": f"label {number}"}
-        assert site.command(asked, MINE, language, **headers).json() == {"again": True}
+        message = {"action": "rename", "run": run.id, "label": f"label {number}"}
+        assert site.command(message, MINE, language, **headers).json() == {"again": True}
         assert run.label == f"label {number}"
     site.runs.rename(run.id, MINE, "")
 
 
 def test_a_space_may_have_another_name_inside(site, run, monkeypatch):
-    asked = {"action": "rename", "run": run.id, "label": ""}
-    assert site.command(asked, MINE, Origin="https://me-app.hf.space").status_code == 403
+    message = {"action": "rename", "run": run.id, "label": ""}
+    assert site.command(message, MINE, Origin="https://me-app.hf.space").status_code == 403
     monkeypatch.setenv("SPACE_HOST", "me-app.hf.space")
-    assert site.command(asked, MINE, Origin="https://me-app.hf.space").json() == {"again": True}
+    assert site.command(message, MINE, Origin="https://me-app.hf.space").json() == {"again": True}
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])
@@ -160,17 +160,17 @@ def test_no_file_of_the_server_is_read_as_an_upload(site):
     secret.write_text("a\tb\nc\td\n")
     for path in map(str, (secret, Path(__file__).parents[2] / "README.md", "/etc/passwd", f"{site.url}gradio_api/playground/boot")):
         for file in ({"path": path, "meta": {"_type": "gradio.FileData"}}, {"path": path}, path):
-            told = json.loads(ended(site, "files", {0: {}, 1: [file]}))
-            assert not told["success"], file
-            assert "reading" not in json.dumps(told), file
+            reply = json.loads(ended(site, "files", {0: {}, 1: [file]}))
+            assert not reply["success"], file
+            assert "reading" not in json.dumps(reply), file
         assert site.http.get(f"/gradio_api/file={path}").status_code == 404
-    told = json.loads(ended(site, "files", {0: {}, 2: "a\tb\nc\td"}))
-    assert told["output"]["data"][0]["reading"]["pairs"] == 2, "the way that must be closed to files is open to pasted pairs"
+    reply = json.loads(ended(site, "files", {0: {}, 2: "a\tb\nc\td"}))
+    assert reply["output"]["data"][0]["reading"]["pairs"] == 2, "the way that must be closed to files is open to pasted pairs"
 
 
-@pytest.mark.parametrize("told", [{"language": "en", "own": "", "choices": ""}, "", None, 7, ["own"], {"own": ["a"], "language": {}}])
-def test_pasted_pairs_are_read_whatever_the_script_says_beside_them(site, told):
-    assert json.loads(ended(site, "pasted", {0: told, 2: "a\tb\nc\td"}))["output"]["data"][0]["reading"]["pairs"] == 2
+@pytest.mark.parametrize("beside", [{"language": "en", "own": "", "choices": ""}, "", None, 7, ["own"], {"own": ["a"], "language": {}}])
+def test_pasted_pairs_are_read_whatever_the_script_says_beside_them(site, beside):
+    assert json.loads(ended(site, "pasted", {0: beside, 2: "a\tb\nc\td"}))["output"]["data"][0]["reading"]["pairs"] == 2
 
 
 def test_an_upload_has_an_end(site):
@@ -204,8 +204,8 @@ def events_of(site, run, since: object = "0", last: object = None) -> Iterator[t
 
 @pytest.mark.parametrize("odd", ["", "0", "-1", "nan", "9" * 30, "x", "１２", "1, 2"])
 def test_a_stream_starts_with_the_whole_run_whatever_it_is_asked(site, run, odd):
-    for asked in ({"since": odd}, {"last": odd.encode()}):
-        _, update = next(events_of(site, run, **asked))
+    for query in ({"since": odd}, {"last": odd.encode()}):
+        _, update = next(events_of(site, run, **query))
         assert (update["id"], update["from"]) == (run.id, 0)
         assert {len(column) for column in update["rows"].values()} == {len(update["rows"]["step"])}
 
@@ -225,14 +225,14 @@ def test_a_line_that_was_cut_goes_on_where_it_was(site, run):
 
 
 def test_who_asks_sees_their_own_runs_only_and_no_key(site, run):
-    def asked(path: str, token: str):
+    def read(path: str, token: str):
         return site.http.get(f"{PREFIX}/{path}", headers={"X-Playground-Token": token})
 
-    assert [one["id"] for one in asked("runs", MINE).json()["mine"]] == [run.id]
-    assert [asked("runs", token).json()["mine"] for token in (THEIRS, "", owner_of(MINE))] == [[], [], []]
-    cards = [asked(f"run/{run.id}", token) for token in (MINE, THEIRS)]
+    assert [one["id"] for one in read("runs", MINE).json()["mine"]] == [run.id]
+    assert [read("runs", token).json()["mine"] for token in (THEIRS, "", owner_of(MINE))] == [[], [], []]
+    cards = [read(f"run/{run.id}", token) for token in (MINE, THEIRS)]
     assert [card.json()["mine"] for card in cards] == [True, False]
-    for answer in (*cards, asked("boot", MINE), asked("runs", MINE), asked("panel/runs", MINE), asked("history", MINE)):
+    for answer in (*cards, read("boot", MINE), read("runs", MINE), read("panel/runs", MINE), read("history", MINE)):
         assert MINE not in answer.text
         assert owner_of(MINE) not in answer.text
 

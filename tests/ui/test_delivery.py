@@ -59,18 +59,18 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
         assert len(body) < len(same)
         assert (small["Vary"], small["Cache-Control"]) == ("Accept-Encoding", FOR_EVER)
     accepted = {"gzip, deflate, br, zstd": "br", "gzip": "gzip", "br;q=1.0, gzip": "br", "": "gzip", "brotli": "gzip"}
-    assert {said: coding(said) for said in accepted} == accepted
+    assert {header: coding(header) for header in accepted} == accepted
 
 
 def test_every_script_is_fetched_at_once(site):
     """None waits until another one names it."""
-    asked = set(re.findall(r'rel="modulepreload" href="[^"]*/(\w+\.js)"', site.http.get("/").text))
+    fetched = set(re.findall(r'rel="modulepreload" href="[^"]*/(\w+\.js)"', site.http.get("/").text))
     needed, todo = {"main.js"}, ["main.js"]
     while todo:
         source = gzip.decompress(asset(todo.pop())[0]).decode()
-        todo += (found := set(re.findall(r'(?:from|import) "\./(\w+\.js)"', source)) - needed)
-        needed |= found
-    assert needed == asked
+        todo += (names := set(re.findall(r'(?:from|import) "\./(\w+\.js)"', source)) - needed)
+        needed |= names
+    assert needed == fetched
 
 
 def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
@@ -81,7 +81,7 @@ def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
             assert {trace["type"] for trace in figure["data"]} <= set(TRACES), name
     kinds = r'"?type"?: "(scatter\w+|bar\w+|heatmap\w*|surface|contour|pie|histogram\w*|violin|box|mesh3d|sankey)"'
     files = [file for folder in ("figures", "ui") for file in (ROOT / "playground" / folder).rglob("*") if file.suffix in (".py", ".js")]
-    assert "heatmap" in {found for file in files for found in re.findall(kinds, file.read_text(encoding="utf-8"))} <= set(TRACES)
+    assert "heatmap" in {kind for file in files for kind in re.findall(kinds, file.read_text(encoding="utf-8"))} <= set(TRACES)
     for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
         assert reduced(source) == source
 
@@ -102,5 +102,5 @@ def test_no_name_that_plotly_uses_was_left_out(tmp_path):
           linterOptions: {{ noInlineConfig: true, reportUnusedDisableDirectives: "off" }}, rules: {{ "no-undef": "error" }} }}];"""
     (tmp_path / "eslint.config.mjs").write_text(config, encoding="utf-8")
     done = subprocess.run([ESLINT, "--format", "json", "plotly.js"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    [found] = json.loads(done.stdout)
-    assert {re.search("'(.*?)'", message["message"])[1] for message in found["messages"]} <= UNKNOWN_TO_PLOTLY
+    [report] = json.loads(done.stdout)
+    assert {re.search("'(.*?)'", message["message"])[1] for message in report["messages"]} <= UNKNOWN_TO_PLOTLY

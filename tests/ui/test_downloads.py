@@ -32,8 +32,8 @@ TEXT = "playground"
 def arrays(answer) -> dict[str, np.ndarray]:
     """What is in a file; reading it needs no pickles."""
     assert answer.headers["Content-Type"] == "application/octet-stream", answer.text
-    with np.load(io.BytesIO(answer.content)) as found:
-        return dict(found)
+    with np.load(io.BytesIO(answer.content)) as archive:
+        return dict(archive)
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +44,13 @@ def run(site):
 @pytest.mark.parametrize(("part", "step"), [("encoder", None), ("decoder", None), ("cross", None), ("cross", 0)])
 def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part, step):
     answer = site.get("attention", run=run.id, text=TEXT, part=part, **({} if step is None else {"step": step}))
-    found, look = arrays(answer), site.reader.look(run, step, TEXT, REFERENCE)
+    result, look = arrays(answer), site.reader.look(run, step, TEXT, REFERENCE)
     assert answer.headers["Content-Disposition"] == f'attachment; filename="reverse-step{look.step}-attention-{part}.npz"'
-    np.testing.assert_array_equal(found["weights"], getattr(look, part))
-    assert found["weights"].dtype == np.float32
-    assert found["weights"].shape[2:] == (len(found["queries"]), len(found["keys"]))
-    np.testing.assert_allclose(found["weights"].sum(axis=-1), 1, atol=1e-5)
-    assert [str(found[name]) for name in ("run", "step", "sentence", "part")] == ["reverse", str(look.step), TEXT, part]
+    np.testing.assert_array_equal(result["weights"], getattr(look, part))
+    assert result["weights"].dtype == np.float32
+    assert result["weights"].shape[2:] == (len(result["queries"]), len(result["keys"]))
+    np.testing.assert_allclose(result["weights"].sum(axis=-1), 1, atol=1e-5)
+    assert [str(result[name]) for name in ("run", "step", "sentence", "part")] == ["reverse", str(look.step), TEXT, part]
     assert step in (None, look.step)
 
 
@@ -60,9 +60,9 @@ def test_what_a_figure_says_of_its_file_leads_to_its_own_weights(site, run):
     assert block["saved"]["file"] == "attention-cross-L2H1"
     weights = arrays(site.get("attention", **block["saved"]["arrays"]))["weights"]
     np.testing.assert_allclose(np.array(block["figure"]["data"][0]["z"], float), weights[1, 0], atol=5.1e-5)
-    for query in ({"run": "nobody"}, {"text": " "}, {"text": "a" * 1000}, {"text": "a" * 6000}):
-        asked = {"run": run.id, "part": "cross", "text": TEXT, **query}
-        refused, panel = site.get("attention", **asked).json(), site.panel("attention", **asked)
+    for changed in ({"run": "nobody"}, {"text": " "}, {"text": "a" * 1000}, {"text": "a" * 6000}):
+        query = {"run": run.id, "part": "cross", "text": TEXT, **changed}
+        refused, panel = site.get("attention", **query).json(), site.panel("attention", **query)
         assert (refused["error"], refused["key"]) == (panel["error"], panel["key"]), query
 
 
@@ -72,9 +72,9 @@ def taken(site, run, token="", **parameters):
 
 def files(answer) -> dict[str, bytes]:
     assert answer.headers["content-type"] == "application/zip", answer.text
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as found:
-        assert found.testzip() is None
-        return {name: found.read(name) for name in found.namelist()}
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_a_shipped_run_goes_home_with_its_link(site):
@@ -90,7 +90,7 @@ def test_a_shipped_run_goes_home_with_its_link(site):
 def test_the_zip_starts_before_the_model_is_measured(site, monkeypatch):
     """Which takes seconds, and longer while others train: the browser's download shows at once that it goes on."""
     started, measure = threading.Event(), takeaway.scores_of
-    monkeypatch.setattr(takeaway, "scores_of", lambda *asked: measure(*asked) if started.wait(60) else pytest.fail("nothing came"))
+    monkeypatch.setattr(takeaway, "scores_of", lambda *args: measure(*args) if started.wait(60) else pytest.fail("nothing came"))
     with site.http.stream("GET", "/gradio_api/playground/takeaway/reverse") as answer:
         pieces = answer.iter_bytes()
         content = next(pieces)
@@ -124,9 +124,9 @@ def test_a_run_goes_home_while_it_is_paused_but_not_before_its_first_step(site):
     site.act(ME, "delete", run.id)
 
 
-def lines(site, text: str, **asked: str) -> dict[str, str]:
-    answer = site.get("code", run="reverse", text=text, root=site.url, **asked).json()
-    assert answer["about"] == entries(asked.get("lang", "en"))["api.dialog_about"]
+def lines(site, text: str, **query: str) -> dict[str, str]:
+    answer = site.get("code", run="reverse", text=text, root=site.url, **query).json()
+    assert answer["about"] == entries(query.get("lang", "en"))["api.dialog_about"]
     return {one["id"]: one["code"] for one in answer["languages"]}
 
 
@@ -135,25 +135,25 @@ def printed(language: str, code: str, folder) -> str:
     if shutil.which({"curl": "curl", "javascript": "node"}.get(language, sys.executable)) is None:
         pytest.skip(f"{language} is not installed")
     command = [*commands.get(language, [sys.executable, "-c"]), code]
-    found = subprocess.run(
+    result = subprocess.run(
         command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
     )
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 @pytest.mark.night
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_lines_run_as_they_stand_with_any_sentence(site, language, tmp_path):
     """Quoted as the language quotes it: nothing of it is run. The model doesn't know these characters, and answers all the same."""
-    told = printed(language, lines(site, "hello")[language], tmp_path)
-    assert "olleh" in told
-    assert language != "curl" or json.loads(told.split("data: ")[1])[0]["right"]
-    assert language != "python" or "<bos> → o" in told
+    output = printed(language, lines(site, "hello")[language], tmp_path)
+    assert "olleh" in output
+    assert language != "curl" or json.loads(output.split("data: ")[1])[0]["right"]
+    assert language != "python" or "<bos> → o" in output
     awkward = """it's "a" $HOME `ls` \\n ${x} 中 "TEXT" 'URL'"""
-    told = printed(language, lines(site, awkward)[language], tmp_path)
-    assert "<eos>" in told
-    assert "data: [{" in told if language == "curl" else "error" not in told
+    output = printed(language, lines(site, awkward)[language], tmp_path)
+    assert "<eos>" in output
+    assert "data: [{" in output if language == "curl" else "error" not in output
 
 
 def test_every_language_of_code_is_explained_and_holds_the_example(site):

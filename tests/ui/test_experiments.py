@@ -47,24 +47,24 @@ def trained(site, token: str, dealt: dict):
     return run
 
 
-def asked(site, path: str, token: str, dealt: dict, **more: str):
+def fetch(site, path: str, token: str, dealt: dict, **more: str):
     parameters = {"run": "reverse", "room": dealt["code"], **more}
     return site.http.get(f"{PREFIX}/{path}", params=parameters, headers={"X-Playground-Token": token})
 
 
 def board(site, token: str, dealt: dict, lang: str = "en", **more: str) -> dict:
-    return asked(site, "panel/board", token, dealt, lang=lang, **more).json()
+    return fetch(site, "panel/board", token, dealt, lang=lang, **more).json()
 
 
 def rows_of_file(site, token: str, dealt: dict, **more: str) -> list[dict]:
-    return list(csv.DictReader(io.StringIO(asked(site, "board", token, dealt, **more).text)))
+    return list(csv.DictReader(io.StringIO(fetch(site, "board", token, dealt, **more).text)))
 
 
 def activity(site, token: str, dealt: dict) -> dict:
     return enter(site, token, dealt["code"])["room"]["activities"][dealt["activity"]]
 
 
-def shown(panel: dict, id: str, column: object) -> list:
+def column_of(panel: dict, id: str, column: object) -> list:
     return [row[column] for row in block(panel, id)["rows"]]
 
 
@@ -100,7 +100,7 @@ def test_one_after_the_other_means_that(site, room, dealt):
     in_turn = {"code": room["code"], "activity": deal(site, room, order="in_turn", steps=5000)["activity"]}
     first = do(site, ANNA, "train", **in_turn)["run"]
     assert do(site, BEN, "train", **in_turn) == {"error": say("en", "rooms.not_your_turn"), "key": "rooms.not_your_turn"}
-    assert site.runs.mine(BEN) == [], "no run is left that nobody asked for"
+    assert site.runs.mine(BEN) == [], "no run is left over"
     site.runs.stop(first, ANNA)
     wait(site.runs.get(first), "stopped")
     assert "run" in do(site, BEN, "train", **in_turn)
@@ -126,11 +126,11 @@ def test_the_board_is_for_the_teacher_and_for_whom_the_teacher_lets(site, dealt)
     assert block(hidden, "none")["text"] == say("en", "board.not_shown")
     assert run.id not in json.dumps(hidden)
     do(site, TEACHER, "share_board", **dealt, shared=True)
-    assert shown(board(site, BEN, dealt), "runs", "run") == [run.id]
+    assert column_of(board(site, BEN, dealt), "runs", "run") == [run.id]
     do(site, TEACHER, "share_board", **dealt, shared=False)
     assert block(board(site, BEN, dealt), "none")["text"] == say("en", "board.not_shown")
     do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "board"})
-    assert shown(board(site, BEN, dealt), "runs", "run") == [run.id], "while the teacher shows it"
+    assert column_of(board(site, BEN, dealt), "runs", "run") == [run.id], "while the teacher shows it"
     for token in (CARL, ""):
         assert block(board(site, token, dealt), "none")["text"] == say("en", "rooms.not_in")
 
@@ -149,8 +149,8 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt, la
         go.Figure(figure)
         linked = {run for trace in figure["data"] for run in trace.get("customdata", [])}
         assert linked == {run.id for run in runs}, "each can be opened"
-    assert shown(panel, "runs", "name") == [say(language, "page.room_student", number=n) for n in (1, 2)]
-    assert shown(panel, "arms", 1) == ["1 / 1", "1 / 1"]
+    assert column_of(panel, "runs", "name") == [say(language, "page.room_student", number=n) for n in (1, 2)]
+    assert column_of(panel, "arms", 1) == ["1 / 1", "1 / 1"]
     assert say(language, "board.weak_runs", least=3, fewest=1) in block(panel, "why")["text"]
     only = board(site, TEACHER, dealt, language, arm="1")
     assert len(block(only, "runs")["rows"]) == 1
@@ -181,8 +181,8 @@ def test_a_run_that_was_changed_on_its_way_is_shown_and_does_not_count(site, roo
     wait(run, "done")
     assert run.history.events
     panel = board(site, TEACHER, changed)
-    assert shown(panel, "runs", "run") == [run.id]
-    assert sorted(shown(panel, "arms", 1)) == ["0 / 1", "0 / 1"]
+    assert column_of(panel, "runs", "run") == [run.id]
+    assert sorted(column_of(panel, "arms", 1)) == ["0 / 1", "0 / 1"]
 
 
 def test_names_are_for_the_teacher_who_asks_for_them_and_the_file_has_no_formulas(site, dealt):
@@ -192,12 +192,12 @@ def test_names_are_for_the_teacher_who_asks_for_them_and_the_file_has_no_formula
     assert [float(row["exact_match"]) for row in rows] == [run.exact_match for run in runs]
     assert sorted(float(row["learning_rate"]) for row in rows) == [0.01, 0.02]
     do(site, TEACHER, "share_board", **dealt, shared=True)
-    assert shown(board(site, TEACHER, dealt, names="on"), "runs", "name") == [CANARY, "=1+1"]
+    assert column_of(board(site, TEACHER, dealt, names="on"), "runs", "name") == [CANARY, "=1+1"]
     assert [row["student"] for row in rows_of_file(site, TEACHER, dealt, names="on")][1] == "'=1+1"
-    for told in (board(site, TEACHER, dealt), board(site, BEN, dealt, names="on"), rows_of_file(site, BEN, dealt, names="on")):
-        assert CANARY not in json.dumps(told)
+    for reply in (board(site, TEACHER, dealt), board(site, BEN, dealt, names="on"), rows_of_file(site, BEN, dealt, names="on")):
+        assert CANARY not in json.dumps(reply)
     do(site, TEACHER, "hide", code=dealt["code"], member=1, hidden=True)
-    assert shown(board(site, TEACHER, dealt, names="on"), "runs", "name")[0] == "Student 1"
+    assert column_of(board(site, TEACHER, dealt, names="on"), "runs", "name")[0] == "Student 1"
 
 
 def test_the_board_says_how_far_a_class_is_in_the_course(site, room):
@@ -210,15 +210,15 @@ def test_the_board_says_how_far_a_class_is_in_the_course(site, room):
     for done in ({"nothing": 1}, {tour.name: 99}, {tour.name: "2"}):
         assert do(site, ANNA, "progress", **code, done=done)["key"] == "rooms.bad_progress"
     panel = board(site, TEACHER, code)
-    assert shown(panel, "course-steps", 0) == [first.say("en", "title"), second.say("en", "title")]
-    assert shown(panel, "course-steps", 1) == ["", 1]
-    assert shown(panel, "course-steps", 2)[0] == 2
+    assert column_of(panel, "course-steps", 0) == [first.say("en", "title"), second.say("en", "title")]
+    assert column_of(panel, "course-steps", 1) == ["", 1]
+    assert column_of(panel, "course-steps", 2)[0] == 2
     toured = block(panel, "tour-steps")  # thirteen columns are too many
     assert toured["head"][1:] == [say("en", "board.steps_done", count=count) for count in ("1–4", "5–8", "9–12", "13")]
     assert toured["rows"] == [[tour.say("en", "title"), "", 1, "", ""]]
-    assert shown(board(site, TEACHER, code, names="on"), "course-steps", 2)[0] == f"2: {CANARY}, Student 2"
+    assert column_of(board(site, TEACHER, code, names="on"), "course-steps", 2)[0] == f"2: {CANARY}, Student 2"
     do(site, TEACHER, "hide", **code, member=1, hidden=True)
-    assert shown(board(site, TEACHER, code, names="on"), "course-steps", 2)[0] == "2: Student 1, Student 2"
+    assert column_of(board(site, TEACHER, code, names="on"), "course-steps", 2)[0] == "2: Student 1, Student 2"
     assert "course-steps" not in json.dumps(board(site, BEN, code))
     do(site, TEACHER, "cursor", **code, cursor={"tab": "board"})
     assert block(board(site, BEN, code, names="on"), "course-steps")["rows"] == block(panel, "course-steps")["rows"]
@@ -245,8 +245,8 @@ def train(site, token: str, lang: str = "en", **knobs: object) -> dict:
 
 def test_a_student_trains_what_is_fixed_until_it_is_lifted_or_they_leave(site, group):
     for language in LANGUAGES:
-        said = say(language, "rooms.fixed", name="d_model", value="16", code=group["code"])
-        assert train(site, ANNA, language, d_model=24) == {"error": said, "key": "rooms.fixed", "knob": "d_model"}
+        sentence = say(language, "rooms.fixed", name="d_model", value="16", code=group["code"])
+        assert train(site, ANNA, language, d_model=24) == {"error": sentence, "key": "rooms.fixed", "knob": "d_model"}
     assert "run" in train(site, ANNA, learning_rate=0.01)
     for token in (TEACHER, BEN):
         assert "run" in train(site, token, d_model=24), "it holds for the class alone"
@@ -300,7 +300,7 @@ def test_one_sentence_when_a_students_runs_are_too_many(site, group):
 
 def test_a_fixed_control_is_still_and_only_open_tasks_are_offered():
     tasks = {"choices": [("Reverse", "reverse"), ("Sort", "sort"), ("Copy", "copy")]}
-    asked = {"fixed": "d_model,task", "tasks": "sort,copy"}
-    assert _allowed(asked, "task", dict(tasks)) == {"choices": [("Sort", "sort"), ("Copy", "copy")], "interactive": False}
-    assert _allowed(asked, "d_ff", {}) == {"interactive": True}
+    room = {"fixed": "d_model,task", "tasks": "sort,copy"}
+    assert _allowed(room, "task", dict(tasks)) == {"choices": [("Sort", "sort"), ("Copy", "copy")], "interactive": False}
+    assert _allowed(room, "d_ff", {}) == {"interactive": True}
     assert _allowed({}, "task", dict(tasks)) == tasks | {"interactive": True}

@@ -26,8 +26,8 @@ def page(site, query: str = "", accepted: str = TAGS["en"], **headers: str) -> s
 
 def first(html: str) -> str:
     """What of the page is the first screen; "" where there is none."""
-    found = re.search(r'<div id="pg-first".*?(?=<script>)', html, re.DOTALL)
-    return found[0] if found else ""
+    match = re.search(r'<div id="pg-first".*?(?=<script>)', html, re.DOTALL)
+    return match[0] if match else ""
 
 
 def drawn(site, language: str, dark: str) -> dict:
@@ -55,8 +55,8 @@ def test_it_is_the_panel_s_own_picture(site, language):
     axes = block["figure"]["layout"]
     assert names(screen, "row")[: len(light)] == [unescape(text) for text in axes["yaxis"]["ticktext"]]
     assert names(screen, "column")[: len(light[0])] == [unescape(text) for text in axes["xaxis"]["ticktext"]]
-    for said in (block["caption"], block["title"], axes["xaxis"]["title"]["text"], axes["yaxis"]["title"]["text"]):
-        assert said in unescape(screen)
+    for text in (block["caption"], block["title"], axes["xaxis"]["title"]["text"], axes["yaxis"]["title"]["text"]):
+        assert text in unescape(screen)
     assert f'lang="{say(language, "language.html")}"' in screen
     assert say(language, "page.place_train") in screen
 
@@ -67,19 +67,19 @@ def test_its_rings_and_its_sentence_are_the_panels_and_nothing_in_it_can_be_pres
     corners = [float(number) for number in re.findall(r"[\d.]+", path)]
     assert corners == pytest.approx([at + 0.5 for pair in zip(rings["x"], rings["y"], strict=True) for at in pair if at is not None])
     assert path.count("M") == rings["x"].count(None)
-    said = site.panel("sentence", run=site.runs.shipped()[0].id)
+    sentence = site.panel("sentence", run=site.runs.shipped()[0].id)
     chips = re.findall(r'<span class="chip( right| wrong)?">(.*?)</span>', screen)
-    assert [unescape(text) for _, text in chips] == [token["text"] for token in [*said["source"], *said["output"]]]
-    assert [mark.strip() == "right" for mark, _ in chips[len(said["source"]) :]] == [token["right"] for token in said["output"]]
+    assert [unescape(text) for _, text in chips] == [token["text"] for token in [*sentence["source"], *sentence["output"]]]
+    assert [mark.strip() == "right" for mark, _ in chips[len(sentence["source"]) :]] == [token["right"] for token in sentence["output"]]
     assert not re.search(r"<(button|input|select|a|summary)\b|tabindex|onclick| id=\"(?!pg-first)", screen)
 
 
 def test_who_gets_it(site, monkeypatch):
     """Who comes without a link, or with one to the same view; the language of a link comes before the browser's. It is made once."""
-    shipped, kept = site.runs.shipped(), first(page(site))
+    shipped, before = site.runs.shipped(), first(page(site))
     assert "训练新模型" in first(page(site, "?lang=zh"))
     monkeypatch.setattr("playground.ui.first_screen.still", lambda *_: pytest.fail("it was made again"))
-    assert first(page(site, f"?run={shipped[0].id}")) == first(page(site)) == first(page(site, "?__theme=dark")) == kept
+    assert first(page(site, f"?run={shipped[0].id}")) == first(page(site)) == first(page(site, "?__theme=dark")) == before
     for link in (f"?run={shipped[1].id}", "?tab=map", "?text=wir", "?d_model=32", f"?run={shipped[0].id}&step=100", "?run=nobody"):
         html = page(site, link)
         assert 'id="pg-first"' not in html, link
@@ -100,30 +100,31 @@ def test_the_ways_past_the_controls_come_first(site, language):
 
 def tags(html: str) -> dict[str, str]:
     """Every tag that previews are made of, each of which stands there once."""
-    found = re.findall(r'<meta\s+(?:property|name)="((?:og|twitter):[\w:]+|description)"\s+content="([^"]*)"', html)
-    assert len(dict(found)) == len(found)
-    return dict(found)
+    pairs = re.findall(r'<meta\s+(?:property|name)="((?:og|twitter):[\w:]+|description)"\s+content="([^"]*)"', html)
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
 
 
 def test_a_links_preview_is_in_its_language_and_has_nothing_of_gradios(site):
     for query, language in (("?run=reverse", "en"), ("?lang=zh&run=reverse", "zh"), ("?lang=tlh", "en"), ('?lang="><script>', "en")):
         html = page(site, query)
-        said = tags(html)
-        assert said["og:title"] == say(language, "page.title")
-        assert said["og:description"] == said["description"] == say(language, "page.preview_about")
-        assert said["twitter:card"] == "summary_large_image"
-        assert "Gradio" not in " ".join(said.values())
+        preview = tags(html)
+        assert preview["og:title"] == say(language, "page.title")
+        assert preview["og:description"] == preview["description"] == say(language, "page.preview_about")
+        assert preview["twitter:card"] == "summary_large_image"
+        assert "Gradio" not in " ".join(preview.values())
         assert html.index("og:title") < html.index("<script")
 
 
 def test_a_previews_picture_is_small_and_under_the_address_that_visitors_see(site):
-    said = tags(page(site))
-    assert said["og:image"].startswith(site.url)
-    answer = site.http.get(said["og:image"])
+    preview = tags(page(site))
+    assert preview["og:image"].startswith(site.url)
+    answer = site.http.get(preview["og:image"])
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
-    assert struct.unpack(">II", answer.content[16:24]) == link_preview.SIZE == (int(said["og:image:width"]), int(said["og:image:height"]))
+    size = tuple(int(preview[f"og:image:{side}"]) for side in ("width", "height"))
+    assert struct.unpack(">II", answer.content[16:24]) == link_preview.SIZE == size
     assert max(len(answer.content), (link_preview.STATIC / "screenshot.png").stat().st_size) < 300_000
-    assert site.http.head(said["og:image"]).status_code == 200
+    assert site.http.head(preview["og:image"]).status_code == 200
     forwarded = tags(page(site, **{"X-Forwarded-Host": "ada-playground.hf.space", "X-Forwarded-Proto": "https"}))
     assert forwarded["og:image"].startswith("https://ada-playground.hf.space/gradio_api/playground/")
     assert forwarded["og:url"] == "https://ada-playground.hf.space/"

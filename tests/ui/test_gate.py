@@ -31,8 +31,8 @@ NO_ASSETS = ("nothing", "../server.py", "..%2f..%2fserver.py", "server.py", "scr
 
 def test_what_is_closed_and_what_is_not_there_are_the_same_to_the_last_byte(site):
     def answer(method, path):
-        found = site.http.request(method, path)
-        return found.status_code, {name: value for name, value in found.headers.items() if name != "date"}, found.content
+        response = site.http.request(method, path)
+        return response.status_code, {name: value for name, value in response.headers.items() if name != "date"}, response.content
 
     for path in CLOSED:
         for method in ("GET", "POST", "DELETE"):
@@ -40,9 +40,9 @@ def test_what_is_closed_and_what_is_not_there_are_the_same_to_the_last_byte(site
     for path in (*NO_FILES, *(f"{PREFIX}/asset/{asset_version()}/{name}" for name in NO_ASSETS)):
         assert answer("GET", path) == answer("GET", UNKNOWN), path
     for language in LANGUAGES:
-        told = site.http.get(CLOSED[0], headers={"Accept-Language": language})
+        reply = site.http.get(CLOSED[0], headers={"Accept-Language": language})
         sentence = say(language, "page.not_there")
-        assert (told.status_code, told.json()) == (404, {"error": sentence, "detail": sentence, "key": "page.not_there"})
+        assert (reply.status_code, reply.json()) == (404, {"error": sentence, "detail": sentence, "key": "page.not_there"})
 
 
 @pytest.mark.parametrize("path", ["/", "/config"])
@@ -62,7 +62,7 @@ def test_a_proxy_that_names_no_host_is_not_believed(site):
     assert root("a.example:81") == "http://a.example:81"
 
 
-def test_a_stream_of_nobody_ends_whole_and_without_a_traceback(site, caplog):
+def test_a_stream_that_there_is_not_ends_whole_and_without_a_traceback(site, caplog):
     """Gradio raises after it has begun to answer."""
     for path in ("queue/data?session_hash=nobody", f"call/translate/{'0' * 32}", f"call/v2/translate/{'0' * 32}"):
         assert site.http.get(f"/gradio_api/{path}").status_code == 200
@@ -82,7 +82,7 @@ def through(app, checks=None) -> list[dict]:
 
 
 @pytest.mark.parametrize(("checks", "status"), [(None, 404), ({Right.OPERATOR: lambda request: False}, 404), ({Right.OPERATOR: bool}, 200)])
-def test_the_operators_routes_are_nobodys_without_a_check(monkeypatch, checks, status):
+def test_the_operators_routes_are_closed_without_a_check(monkeypatch, checks, status):
     async def fine(scope, receive, send):
         await send({"type": "http.response.start", "status": 200, "headers": []})
 

@@ -1,4 +1,4 @@
-"""/health, from outside: numbers that name nobody, and a status that Docker, whose image asks for it, understands."""
+"""/health, from outside: numbers without names, and a status that Docker, whose image asks for it, understands."""
 
 import json
 import os
@@ -25,26 +25,26 @@ from tests.runs.tiny import limits as tiny_limits
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_is_small_whole_and_names_nobody(site):
+def test_it_is_small_whole_and_has_no_secret(site):
     run = site.train("ada", tiny(steps=2).flat() | {"threads": 1})
     with site.http.stream("GET", f"{PREFIX}/live/{run.id}") as stream:
-        told = stream.iter_raw()
-        next(told)
+        chunks = stream.iter_raw()
+        next(chunks)
         answer, other = (site.http.get(path) for path in health.PATHS)
     assert (answer.status_code, other.status_code, other.json().keys()) == (200, 200, answer.json().keys())
     assert set(health.PATHS) == {"/health", f"{PREFIX}/health"}
     assert answer.headers["Cache-Control"] == "no-store"
     assert len(answer.content) < 1500
-    said = answer.json()
-    assert said["streams"] >= 1
-    assert said["readers_lost"] == 0
-    assert said["processes"].keys() == {"ready", "held"}
-    assert said["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
-    assert said["memory"]["limit"] == site.runs.limits.memory <= Limits.from_environment().memory * 2
+    report = answer.json()
+    assert report["streams"] >= 1
+    assert report["readers_lost"] == 0
+    assert report["processes"].keys() == {"ready", "held"}
+    assert report["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
+    assert report["memory"]["limit"] == site.runs.limits.memory <= Limits.from_environment().memory * 2
     for secret in (run.id, run.name, run.owner, "ada", str(site.runs.store.folder), "/tmp", "127.0.0.1"):
         assert secret not in answer.text, secret
     shares = "trainings corpora updates runs panels sessions first_screens uploads drawings models answers steps"
-    assert set(said["memory"]["shares"]) == set(shares.split())
+    assert set(report["memory"]["shares"]) == set(shares.split())
     done(run)
 
 

@@ -63,9 +63,9 @@ def test_no_field_passes_unchecked(site):
     for name, field in FIELDS.items():
         hopeless = ["no such value\0", "-1e999 <b>"] if name in FORMS else ["x" * (MAX_TEXT + 1)]
         for value in hopeless:
-            told = site.get("boot", **{name: value}, d_model=128).json()
-            assert told["ignored"] == [name], name
-            assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in told["notice"], name
+            reply = site.get("boot", **{name: value}, d_model=128).json()
+            assert reply["ignored"] == [name], name
+            assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in reply["notice"], name
         if isinstance(field, Number):
             assert [links.read(site.runs, {name: str(end)})[1] for end in (field.low, field.high)] == [{}, {}], name
             for value in (str(field.low - 1), str(field.high + 1), "nan", "inf", " "):
@@ -82,15 +82,15 @@ def test_no_link_breaks_the_page(site, query):
 
 
 def test_a_link_is_read_beside_the_run_it_shows(site):
-    told = site.get("boot", d_model="65", n_heads="8", tab="training").json()
-    assert told["ignored"] == ["d_model"]
+    reply = site.get("boot", d_model="65", n_heads="8", tab="training").json()
+    assert reply["ignored"] == ["d_model"]
     assert site.get("boot", n_heads="8").json()["notice"] == ""
-    told = site.get("boot", run="reverse", pin="nobody").json()
-    assert told["ignored"] == ["pin"]
-    assert told["notice"].count(say("en", "compare.pin_missing")) == 1
+    reply = site.get("boot", run="reverse", pin="nobody").json()
+    assert reply["ignored"] == ["pin"]
+    assert reply["notice"].count(say("en", "compare.pin_missing")) == 1
     assert site.get("boot", run="reverse", pin="sort").json()["ignored"] == []
-    shown = site.runs.get("sort").experiment
-    assert links.read(site.runs, {"run": "sort"}) == (shown, {})
+    expected = site.runs.get("sort").experiment
+    assert links.read(site.runs, {"run": "sort"}) == (expected, {})
     assert links.read(site.runs, {"run": "sort", "d_model": "128"}) == (Experiment().with_(d_model=128), {})
 
 
@@ -202,9 +202,9 @@ def test_what_a_run_can_read_is_known_before_it_is_prepared(site, monkeypatch):
 
 
 def test_the_page_knows_the_knobs_by_group_with_their_bounds_and_choices(site):
-    told = site.get("boot").json()
-    assert sorted(name for names in told["groups"].values() for name in names) == sorted(told["knobs"])
-    assert told["bounds"]["d_model"] == {"low": 8, "high": 512, "step": 8}
-    assert told["bounds"]["learning_rate"]["step"] == 0
-    assert set(told["choices"]["bias"]) == {"on", "off"}
-    assert told["first"] == site.runs.shipped()[0].id
+    reply = site.get("boot").json()
+    assert sorted(name for names in reply["groups"].values() for name in names) == sorted(reply["knobs"])
+    assert reply["bounds"]["d_model"] == {"low": 8, "high": 512, "step": 8}
+    assert reply["bounds"]["learning_rate"]["step"] == 0
+    assert set(reply["choices"]["bias"]) == {"on", "off"}
+    assert reply["first"] == site.runs.shipped()[0].id

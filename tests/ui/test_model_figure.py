@@ -24,11 +24,11 @@ def figure(secret: bool = False, language: str = "en", **knobs) -> ModelFigure:
     return model_figure(SimpleNamespace(experiment=Experiment().with_(**knobs), secret=secret), language)
 
 
-def parts(found: ModelFigure) -> list[Part]:
+def parts(drawing: ModelFigure) -> list[Part]:
     def inside(stack: dict) -> list[Part]:
         return [*stack["input"], *(part for sublayer in stack["sublayers"] for part in sublayer["parts"]), *stack["end"]]
 
-    return [*inside(found["encoder"]), found["memory"], *inside(found["decoder"])]
+    return [*inside(drawing["encoder"]), drawing["memory"], *inside(drawing["decoder"])]
 
 
 def kinds(stack: dict, where: str = "sublayers") -> list[str]:
@@ -37,14 +37,14 @@ def kinds(stack: dict, where: str = "sublayers") -> list[str]:
 
 
 def test_the_papers_own_model():
-    found = figure(share_embeddings="all", encoder_layers=6, decoder_layers=1)
-    assert kinds(found["encoder"], "input") == ["tokens", "embedding", "positions"]
-    assert kinds(found["encoder"]) == POST
-    assert kinds(found["decoder"]) == ["mask_causal", "self_attention", "add_norm", "mask_padding", "cross_attention", "add_norm",
+    drawing = figure(share_embeddings="all", encoder_layers=6, decoder_layers=1)
+    assert kinds(drawing["encoder"], "input") == ["tokens", "embedding", "positions"]
+    assert kinds(drawing["encoder"]) == POST
+    assert kinds(drawing["decoder"]) == ["mask_causal", "self_attention", "add_norm", "mask_padding", "cross_attention", "add_norm",
                                        "feed_forward", "add_norm"]  # fmt: skip
-    assert (found["encoder"]["layers"], found["decoder"]["layers"], found["shared"]) == (6, 1, "all")
-    assert all(sublayer["residual"] for stack in ("encoder", "decoder") for sublayer in found[stack]["sublayers"])
-    assert found["differences"] == "Every part is as in the paper."
+    assert (drawing["encoder"]["layers"], drawing["decoder"]["layers"], drawing["shared"]) == (6, 1, "all")
+    assert all(sublayer["residual"] for stack in ("encoder", "decoder") for sublayer in drawing[stack]["sublayers"])
+    assert drawing["differences"] == "Every part is as in the paper."
     assert "mask_causal" not in kinds(figure(variant="no_causal_mask")["decoder"])
 
 
@@ -61,11 +61,11 @@ def test_the_papers_own_model():
     ],
 )
 def test_exactly_the_parts_of_a_layer_that_the_model_has(knobs, encoder):
-    found = figure(**knobs)
-    assert kinds(found["encoder"]) == encoder
+    drawing = figure(**knobs)
+    assert kinds(drawing["encoder"]) == encoder
     last = ["norm"] if knobs.get("norm") == "pre" else []
-    assert kinds(found["encoder"], "end") == last
-    assert kinds(found["decoder"], "end") == [*last, "linear", "softmax"]
+    assert kinds(drawing["encoder"], "end") == last
+    assert kinds(drawing["decoder"], "end") == [*last, "linear", "softmax"]
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_positions_are_drawn_and_named_where_they_are_added(positions, text):
 
 
 def test_what_is_otherwise_than_in_the_paper_is_named_in_words():
-    said = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
+    text = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
     keys = ("other.positions.none", "other.norm.pre", "other.share_embeddings.none")
-    assert all(say("en", f"model_figure.{key}") in said for key in keys)
-    assert "“without feed-forward network”" in said
+    assert all(say("en", f"model_figure.{key}") in text for key in keys)
+    assert "“without feed-forward network”" in text
     for d_k, is_other in ((2, True), (4, False), (0, False)):
         differences = figure(d_model=8, n_heads=2, d_k=d_k)["differences"]
         assert ("d_k = 2 in place of d_model / heads" in differences) == is_other, d_k
@@ -104,27 +104,27 @@ MODELS = st.fixed_dictionaries(
 def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_place_there_is(knobs):
     config = ModelConfig(**{"d_model": 8, "n_heads": 2, "d_ff": 8} | knobs)
     stages = record(Transformer(config, 7, 7, torch.Generator().manual_seed(1)).eval(), [4, 5], [5, 2])
-    found = parts(figure(**knobs))
+    drawing = parts(figure(**knobs))
     for address in stages:
         pieces = address.split(".")
         name = ".".join(pieces[:1] + pieces[2:] if len(pieces) > 2 else pieces)
-        lengths = [max([len(stage) for stage in part["stages"] if f"{name}.".startswith(f"{stage}.")], default=0) for part in found]
+        lengths = [max([len(stage) for stage in part["stages"] if f"{name}.".startswith(f"{stage}.")], default=0) for part in drawing]
         assert max(lengths) > 0, address
         assert lengths.count(max(lengths)) == 1, address
-    assert len({part["name"] for part in found}) == len(found)
-    shows = [shown for part in found for shown in part["shows"]]
-    asked = {shown["stage"] for shown in shows if "stage" in shown}
-    assert asked
-    assert asked <= stages.keys()
-    for shown in shows:
-        assert shown["tab"] in PLACES["inside"]
-        for name, value in shown.items():
+    assert len({part["name"] for part in drawing}) == len(drawing)
+    shows = [place for part in drawing for place in part["shows"]]
+    linked = {place["stage"] for place in shows if "stage" in place}
+    assert linked
+    assert linked <= stages.keys()
+    for place in shows:
+        assert place["tab"] in PLACES["inside"]
+        for name, value in place.items():
             check(name, value, {"tabs": PLACES["inside"], "embeddings": ("src", "tgt", "memory", "decoder")})
 
 
 def test_a_changed_model_offers_only_what_asks_the_model_itself_and_a_mystery_stays_one():
     for secret in (False, True):
-        found = figure(secret=secret, variant="no_feed_forward")
-        assert {shown["tab"] for part in parts(found) for shown in part["shows"]} == {"attention"}
-        assert ("feed_forward" in kinds(found["encoder"])) == ("variant" not in found["differences"]) == secret
+        drawing = figure(secret=secret, variant="no_feed_forward")
+        assert {place["tab"] for part in parts(drawing) for place in part["shows"]} == {"attention"}
+        assert ("feed_forward" in kinds(drawing["encoder"])) == ("variant" not in drawing["differences"]) == secret
     assert "attention" not in BY_FORMULA

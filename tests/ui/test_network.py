@@ -103,9 +103,9 @@ def test_only_who_sits_at_the_machine_is_told_its_address(site):
 @pytest.mark.parametrize(("public", "url"), [(None, "http://127.0.0.1:7860/"), ("https://x.gradio.live", "https://x.gradio.live")])
 def test_gradio_decides_whether_there_is_a_public_address(launched, public, url):
     """By GRADIO_SHARE, and in Colab by itself."""
-    asked = {}
-    assert launched(lambda demo, **options: asked.update(options) or (None, "http://127.0.0.1:7860/", public))[2] == url
-    assert asked["share"] is None
+    launch = {}
+    assert launched(lambda demo, **options: launch.update(options) or (None, "http://127.0.0.1:7860/", public))[2] == url
+    assert launch["share"] is None
 
 
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]

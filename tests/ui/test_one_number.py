@@ -33,18 +33,18 @@ def percents(text: str) -> list[str]:
 def test_everybody_says_the_same_number(site, fresh, name, capsys):
     run = fresh if name == "fresh" else site.runs.get(name)
     update = json.loads(site.runs.update(run)[0])  # from this the page takes what the header and the first tab say
-    shown = {name: values[-1] for name, values in update["validations"].items()}
-    assert (shown["step"], shown["pairs"]) == (run.step, shown["all_pairs"]), "at the end all held-out sentences were asked"
-    number = f"{100 * shown['exact_match']:.1f}"
-    asked = {"run": run.id}
+    newest = {name: values[-1] for name, values in update["validations"].items()}
+    assert (newest["step"], newest["pairs"]) == (run.step, newest["all_pairs"]), "at the end all held-out sentences were asked"
+    number = f"{100 * newest['exact_match']:.1f}"
+    query = {"run": run.id}
 
-    exact = block(complete(site, "evaluation", **asked), "scores")["rows"][0]
+    exact = block(complete(site, "evaluation", **query), "scores")["rows"][0]
     assert percents(exact[1]) == [number]
     for change in ({}, {"off": "c1.1"}):
-        before = block(scored(site, **asked, **change), "score")["rows"][0][1]
+        before = block(scored(site, **query, **change), "score")["rows"][0][1]
         assert percents(before) == [number]
-    assert percents(block(measured(site, **asked), "importance-said")["text"])[-1] == number
-    assert percents(block(site.panel("teacher_forcing", **asked), "caption")["text"])[-1] == number
+    assert percents(block(measured(site, **query), "importance-said")["text"])[-1] == number
+    assert percents(block(site.panel("teacher_forcing", **query), "caption")["text"])[-1] == number
 
     folder = SHIPPED / name if run.shipped else site.runs.store.path(run)
     assert main(["history", str(folder), "--validations"]) == 0
@@ -60,9 +60,9 @@ def test_a_sample_says_that_it_is_one(site, fresh, monkeypatch, capsys):
     rows = fresh.history.validations.rows()
     at = next((at for at, pairs in enumerate(rows["pairs"]) if pairs < 300), None)
     assert at is not None, "a model that knows nothing yet is asked few sentences"
-    said = block(site.panel("teacher_forcing", run=fresh.id, step=str(int(rows["step"][at]))), "caption")["text"]
-    assert "a sample of 100 of 300 held-out sentences" in said
-    assert "≈" in said
+    caption = block(site.panel("teacher_forcing", run=fresh.id, step=str(int(rows["step"][at]))), "caption")["text"]
+    assert "a sample of 100 of 300 held-out sentences" in caption
+    assert "≈" in caption
     monkeypatch.setattr(fresh, "status", "training")
     for language in LANGUAGES:
         scores = block(site.panel("evaluation", run=fresh.id, split="harder", lang=language), "scores")["rows"]

@@ -1,4 +1,4 @@
-"""The operator's page and the metrics: there for the token's holder, not there for all others, and nobody's id in either."""
+"""The operator's page and the metrics: there for the token's holder, not there for all others, and no id in either."""
 
 import logging
 from types import SimpleNamespace
@@ -39,8 +39,8 @@ def client(runs, monkeypatch):
     def browser(token=TOKEN, metrics=""):
         monkeypatch.setenv("PLAYGROUND_OPERATOR", token)
         monkeypatch.setenv("PLAYGROUND_METRICS", metrics)
-        found = routes(runs, {"sessions": lambda: 3, "streams": lambda: 5})
-        return TestClient(Starlette(routes=found), follow_redirects=False)
+        served = routes(runs, {"sessions": lambda: 3, "streams": lambda: 5})
+        return TestClient(Starlette(routes=served), follow_redirects=False)
 
     return browser
 
@@ -81,8 +81,8 @@ def test_the_token_opens_it_and_stands_nowhere(client, caplog):
     cookie, page = answer.headers["Set-Cookie"], browser.get(PATH).text
     assert all(part in cookie for part in (COOKIE, "HttpOnly", "SameSite=strict", "Max-Age=28800"))
     assert all(name in page for name in (INSIDE, "Held by all processes", "Processes that train"))
-    for said in (cookie, answer.headers["Location"], page, caplog.text):
-        assert TOKEN not in said
+    for text in (cookie, answer.headers["Location"], page, caplog.text):
+        assert TOKEN not in text
     assert "operator_entered" in caplog.text
     browser.post(PATH, data={"leave": "1"}, headers=HERE)
     assert INSIDE not in browser.get(PATH).text
@@ -104,10 +104,10 @@ def test_attempts_are_counted_in_both_ways(client):
 
 
 def test_tokens_are_compared_in_constant_time(monkeypatch):
-    asked = []
-    monkeypatch.setattr("playground.ui.operator.entry.hmac", SimpleNamespace(compare_digest=lambda *both: asked.append(both) or True))
+    compared = []
+    monkeypatch.setattr("playground.ui.operator.entry.hmac", SimpleNamespace(compare_digest=lambda *both: compared.append(both) or True))
     assert Entry(TOKEN).admits(SimpleNamespace(headers=Headers(BEARER), cookies={}, client=None))
-    ((one, other),) = asked
+    ((one, other),) = compared
     assert len(one) == len(other) == 64  # digests: nothing is learnt from a length
 
 
@@ -125,14 +125,14 @@ def test_a_session_ends_by_itself():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_it_shows_runs_owners_limits_and_errors_and_nobodys_id(client, runs, working, language):
+def test_it_shows_runs_owners_limits_and_errors_and_no_id(client, runs, working, language):
     browser, ended = client(), done(runs.create(tiny(steps=1), YOU))
     log = logging.getLogger("playground.tests")
     logs.event(log, "limit_hit", reason="page.too_many_requests", address="here")
     logs.event(log, "save_failed", logging.WARNING, run=working.id, error='<script>"disk"')
     text = browser.get(PATH, params={"lang": language}, headers=BEARER).text
-    for said in (working.name, *map(logs.pseudonym, (working.id, working.owner, ended.owner)), "page.too_many_requests", "save_failed"):
-        assert said in text, said
+    for word in (working.name, *map(logs.pseudonym, (working.id, working.owner, ended.owner)), "page.too_many_requests", "save_failed"):
+        assert word in text, word
     assert say(language, "operator.server_streams") in text
     assert "&lt;script&gt;" in text
     assert not [secret for secret in (working.id, ended.id, working.owner, ME, "a label", "<script") if secret in text]
@@ -145,10 +145,10 @@ def test_a_run_is_stopped_once_that_is_confirmed(client, working):
     browser, called = client(), logs.pseudonym(working.id)
     assert browser.post(PATH, data={"stop": called}, headers=HERE).status_code == 404
     entered(browser)
-    asked = browser.get(f"{PATH}?stop={called}").text
-    assert working.name in asked
-    assert 'name="stop"' in asked
-    assert "refresh" not in asked
+    confirmation = browser.get(f"{PATH}?stop={called}").text
+    assert working.name in confirmation
+    assert 'name="stop"' in confirmation
+    assert "refresh" not in confirmation
     assert browser.post(PATH, data={"stop": called}, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 404
     assert working.working
     assert browser.post(PATH, data={"stop": called}, headers=HERE).status_code == 303
@@ -174,7 +174,7 @@ def test_metrics_are_what_prometheus_reads(client, runs, working):
     assert samples["playground_memory_bytes", "trainings"] > 0
     assert samples["playground_kept_bytes",] > 0
     assert samples["playground_events_total", "run_made", ""] >= 1
-    said = [family.documentation for name, family in families.items() if name.startswith("playground_")]
-    assert len(set(said)) == len(said), "each says what it is"
+    texts = [family.documentation for name, family in families.items() if name.startswith("playground_")]
+    assert len(set(texts)) == len(texts), "each says what it is"
     assert (families["playground_events"].type, families["playground_runs"].type) == ("counter", "gauge")
     assert not [secret for secret in (working.id, working.owner, logs.pseudonym(working.id), working.name) if secret in answer.text]

@@ -1,4 +1,4 @@
-"""Own sentences are their owner's: nobody else gets one by any route or panel, unless the owner shares them with the run's link."""
+"""Own sentences are their owner's: no route or panel has one for others, unless the owner shares them with the run's link."""
 
 from __future__ import annotations
 
@@ -49,40 +49,40 @@ def room(site) -> Iterator[str]:
     do(site, TEACHER, "end", code=code)
 
 
-def get(site, path: str, token: str, **asked: str) -> str:
+def get(site, path: str, token: str, **query: str) -> str:
     """What a route says: bytes as text, and of a zip every file."""
-    answer = site.http.get(f"{PREFIX}/{path}", params=asked, headers={"X-Playground-Token": token})
+    answer = site.http.get(f"{PREFIX}/{path}", params=query, headers={"X-Playground-Token": token})
     if answer.headers["content-type"] != "application/zip":
         return answer.content.decode("utf-8", "replace")
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as found:
-        return "".join(found.read(name).decode("utf-8", "replace") for name in found.namelist())
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as contents:
+        return "".join(contents.read(name).decode("utf-8", "replace") for name in contents.namelist())
 
 
-def told(site, run: Run, token: str, **more: str) -> set[str]:
+def leaks(site, run: Run, token: str, **more: str) -> set[str]:
     """Where a sentence is told, whole or cut into its characters, of all that is told about a run."""
-    own, asked = run.experiment.data.own, {"run": run.id, **more}
+    own, query = run.experiment.data.own, {"run": run.id, **more}
     beside = {**more, "run": "reverse", "text": "k", "runs": f"{run.id},reverse", **dict.fromkeys(("compare", "pin", "mapped"), run.id)}
-    found = {f"panel {name}": get(site, f"panel/{name}", token, **asked) for name in PANELS}
-    found |= {f"panel {name} of another run": get(site, f"panel/{name}", token, **beside) for name in PANELS}
-    found |= {"card": get(site, f"run/{run.id}", token), "boot": get(site, "boot", token, **asked), "runs": get(site, "runs", token)}
-    found |= {f"export {kind}": get(site, "export", token, own=own, kind=kind) for kind in ("tsv", "json")}
-    found |= {name: get(site, name, token, own=own, **asked) for name in ("reading", "preview", "code", "attention", "table", "history")}
-    found |= {f"zip {sentences}": get(site, f"takeaway/{run.id}", token, sentences=sentences) for sentences in ("off", "on")}
-    texts = {place: text + "".join(re.findall(r'"text":"(.)"', text)) for place, text in found.items()}
+    contents = {f"panel {name}": get(site, f"panel/{name}", token, **query) for name in PANELS}
+    contents |= {f"panel {name} of another run": get(site, f"panel/{name}", token, **beside) for name in PANELS}
+    contents |= {"card": get(site, f"run/{run.id}", token), "boot": get(site, "boot", token, **query), "runs": get(site, "runs", token)}
+    contents |= {f"export {kind}": get(site, "export", token, own=own, kind=kind) for kind in ("tsv", "json")}
+    contents |= {name: get(site, name, token, own=own, **query) for name in ("reading", "preview", "code", "attention", "table", "history")}
+    contents |= {f"zip {sentences}": get(site, f"takeaway/{run.id}", token, sentences=sentences) for sentences in ("off", "on")}
+    texts = {place: text + "".join(re.findall(r'"text":"(.)"', text)) for place, text in contents.items()}
     return {place for place, text in texts.items() if any(word in text for word in CANARIES)}
 
 
-def test_the_owner_sees_them_and_nobody_else_until_they_are_shared(site, own, room):
+def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
     owners = {"card", "export tsv", "reading", "preview", "panel data", "panel sentence", "panel training", "code", "zip on"}
-    assert owners <= told(site, own, BEN)
-    assert told(site, own, STRANGER) == told(site, own, "") == told(site, own, ANNA, room=room) == set()
+    assert owners <= leaks(site, own, BEN)
+    assert leaks(site, own, STRANGER) == leaks(site, own, "") == leaks(site, own, ANNA, room=room) == set()
     site.act(BEN, "share_sentences", own.id, shared=True)
-    assert {"card", "export tsv", "panel data", "panel sentence"} <= told(site, own, STRANGER)
+    assert {"card", "export tsv", "panel data", "panel sentence"} <= leaks(site, own, STRANGER)
     copy = site.runs.get(site.act(STRANGER, "copy", own.id)["run"])
     assert not copy.sentences_shared
     site.runs.delete(copy.id, STRANGER)
     site.act(BEN, "share_sentences", own.id, shared=False)
-    assert told(site, own, STRANGER) == set()
+    assert leaks(site, own, STRANGER) == set()
 
 
 def test_without_them_there_are_settings_and_curves(site, own):
@@ -101,8 +101,8 @@ def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
     for action in ("copy", "fork", "repeat"):
         with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.sentences_private"):
             site.act(STRANGER, action, own.id)
-    asked = {"knobs": {**KNOBS, "own": own.experiment.data.own}, "arms": ARMS, "order": "together"}
-    assert do(site, TEACHER, "deal", code=room, **asked)["key"] == "page.no_upload"
+    query = {"knobs": {**KNOBS, "own": own.experiment.data.own}, "arms": ARMS, "order": "together"}
+    assert do(site, TEACHER, "deal", code=room, **query)["key"] == "page.no_upload"
 
 
 @pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])

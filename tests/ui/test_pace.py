@@ -32,7 +32,7 @@ def come(pace, address: str, visitors: int, cost: float = COST, times: int = 1) 
             pace.asked(address, f"visitor {number}", cost)
 
 
-def test_a_lone_visitor_waits_for_nobody_however_dear_the_pictures(pace):
+def test_a_lone_visitor_never_waits_however_dear_the_pictures(pace):
     assert pace.refresh_ms("home") == EACH
     come(pace, "home", 1, 10 * COST, times=50)
     assert pace.refresh_ms("home") == EACH

@@ -66,8 +66,8 @@ class Queue:
     async def remove_from_queue(self, id):
         self.group.queue[:] = [event for event in self.group.queue if event._id != id]
 
-    def call(self, *asked) -> bool:
-        called = event(*asked)
+    def call(self, *args) -> bool:
+        called = event(*args)
         return asyncio.run(self.push(called, called.request, None))[0]
 
 
@@ -85,8 +85,8 @@ def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
 def test_at_an_address_with_enough_calls_those_without_a_listener_go_first():
     queue = Queue()
     fair_queue.take_turns(queue, heard("ada"), most=2)
-    for asked in (("left 0", "192.0.2.1", "a", 0), ("left 1", "192.0.2.1", "b", 1), ("elsewhere", "192.0.2.2", "tab", 3)):
-        assert queue.call(*asked)
+    for args in (("left 0", "192.0.2.1", "a", 0), ("left 1", "192.0.2.1", "b", 1), ("elsewhere", "192.0.2.2", "tab", 3)):
+        assert queue.call(*args)
     assert queue.call("from ada", "192.0.2.1", "ada", 4)
     assert names(queue.group.queue) == ["left 1", "elsewhere", "from ada"]
     assert fair_queue.waiting(queue, heard("ada"), "192.0.2.1") == 1, "of those who listen"

@@ -36,22 +36,22 @@ def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
     wrong = {}
     for row in rows.values():
         for who in PEOPLE:
-            told = row.told[who]
+            reply = row.told[who]
             if row.right in (Right.OFF, Right.OPERATOR):
-                is_right = told in ("page.not_a_command", "page.not_there")
+                is_right = reply in ("page.not_a_command", "page.not_there")
             else:
-                is_right = (told not in REFUSED) == (who in who_may(row.right))
+                is_right = (reply not in REFUSED) == (who in who_may(row.right))
             if not is_right:
-                wrong[row.kind, who] = row.right, told
+                wrong[row.kind, who] = row.right, reply
     assert wrong == {}
     assert len(rights.table(list(rows.values())).splitlines()) == 2 + len(rows)
 
 
-def test_no_answer_has_what_is_somebody_elses(rows):
+def test_no_answer_has_what_belongs_to_another(rows):
     assert {row.kind: row.read for row in rows.values() if row.read} == {}
 
 
-def test_what_is_somebody_elses_is_noticed_in_an_answer_unless_the_question_had_it():
+def test_what_belongs_to_another_is_noticed_in_an_answer_unless_the_question_had_it():
     people = People(0, {"nobody": "", "owner": "key of ada", "stranger": "key of bob"})
     call = Call("", "GET", "/x", {}, who="stranger")
     assert others_in(call, b"zeisig 3, key of ada, key of bob", people) == {"the owner's words", "the key of the owner"}

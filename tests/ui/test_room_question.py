@@ -1,4 +1,4 @@
-"""The class's guess as routes: what nobody is told before it is revealed, and what is shown then."""
+"""The class's guess as routes: what is secret until it is revealed, and what is shown then."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class Class:
         return self.room(token)["activities"][self.name]
 
     def result(self, token: str, **parameters: str) -> dict:
-        asked = {"code": self.code, "activity": self.name, **parameters}
-        return self.site.http.get(f"{PREFIX}/room/question", params=asked, headers={"X-Playground-Token": token}).json()
+        query = {"code": self.code, "activity": self.name, **parameters}
+        return self.site.http.get(f"{PREFIX}/room/question", params=query, headers={"X-Playground-Token": token}).json()
 
-    def told(self) -> str:
+    def everything(self) -> str:
         """All that the room tells anybody in it: what is read after a reload, every event of the stream, and the route of the result."""
         texts = [line for ticket in self.tickets.values() for line in events(self.site, self.code, ticket)]
         for token in self.tickets:
@@ -79,28 +79,28 @@ class Class:
 
 @pytest.fixture
 def group(site) -> Iterator[Class]:
-    found = Class(site)
-    yield found
-    found.do(TEACHER, "end")
+    opened = Class(site)
+    yield opened
+    opened.do(TEACHER, "end")
 
 
 def test_a_question_is_asked_guessed_closed_revealed_and_taken_back(group):
-    """Before it is revealed nobody is told even the name of a guess; then all are told the same, and not whose it was."""
+    """Before it is revealed there is not even the name of a guess; then all are told the same, and not whose it was."""
     place = {"kind": "question", "place": {"lab": "softmax"}, "state": "open", "joined": 2, "answered": 0, "mine": False}
     assert group.question(ANNA) == place
     assert group.guess(ANNA, RIGHT, "95") == group.guess(BEN, WRONG, "50") == group.guess(BEN, RIGHT, "50") == {"done": True}
     group.more((RIGHT, "50"))
     for state in ("open", "closed"):
-        told = group.told()
-        assert f'"state":"{state}"' in told
-        assert '"answered":3' in told
-        assert not [word for word in (*LAB.guesses, '"95"', '"50"', "counts", "answers", "options") if word in told], state
+        everything = group.everything()
+        assert f'"state":"{state}"' in everything
+        assert '"answered":3' in everything
+        assert not [word for word in (*LAB.guesses, '"95"', '"50"', "counts", "answers", "options") if word in everything], state
         assert group.do(TEACHER, "close") == {"done": True}
     assert group.reveal() == {"done": True}
     assert group.question(ANNA) == group.question(BEN) == group.question(TEACHER)
     assert group.result(ANNA) == group.result(BEN) == group.result(TEACHER)
     assert group.result(ANNA)["of"] == say("en", "board.class", code=group.code)
-    assert "answers" not in group.told()
+    assert "answers" not in group.everything()
     assert (group.question(ANNA)["answer"], group.question(ANNA)["counts"][RIGHT]) == (RIGHT, [2, 0, 1, 0])
     assert group.do(TEACHER, "withdraw") == {"done": True}
     assert group.room(ANNA)["activities"] == {}
@@ -131,8 +131,8 @@ def test_the_picture_says_what_was_guessed(group, language):
     assert say(language, "lessons.class_surest", percent="95", right=3, count=3) in figure["caption"]
     notes = [note["text"] for note in figure["figure"]["layout"]["annotations"]]
     assert [note for note in notes if "✓" in note] == [f"<b>✓ {LAB.say(language, f'guess_{RIGHT}')}</b>"]
-    found = [say(language, "lessons.class_calibration", percent=p, right=r, count=3) for p, r in (("75", 0), ("95", 3))]
-    assert all(sentence in calibration["text"] for sentence in found)
+    expected = [say(language, "lessons.class_calibration", percent=p, right=r, count=3) for p, r in (("75", 0), ("95", 3))]
+    assert all(sentence in calibration["text"] for sentence in expected)
 
 
 def test_an_experiment_marks_the_right_guess_once_it_has_run(group, bench):
@@ -147,19 +147,19 @@ def test_an_experiment_marks_the_right_guess_once_it_has_run(group, bench):
     arms = finished(group.site, press(group.site, "bug_source")["arms"])
     assert group.reveal(**cursor, arms=arms) == {"done": True}
     answer = group.question(ANNA)["answer"]
-    shown = group.site.panel("labs", **cursor, arms=arms, guess=answer, sure="95")["blocks"]
-    assert next(block for block in shown if block["id"] == "record")["right"]
+    blocks = group.site.panel("labs", **cursor, arms=arms, guess=answer, sure="95")["blocks"]
+    assert next(block for block in blocks if block["id"] == "record")["right"]
 
 
 def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
     place = {"lesson": "attention", "run": "reverse", "text": "hello"}
     group.ask({**place, "tab": "course", "lab": "masks"}, "lesson")  # a lab that was open before
     assert group.question(BEN)["place"] == place
-    shown = {block["id"]: block for block in group.site.panel("course", **place, predicted="unknown")["blocks"]}
+    blocks = {block["id"]: block for block in group.site.panel("course", **place, predicted="unknown")["blocks"]}
     assert group.reveal(run="sort") == {"done": True}
     answer = group.question(BEN)["answer"]
     assert answer
-    assert shown["verdict"]["text"].split("“")[0] in say("en", f"course.attention.why_{answer}", written="", token="", percent=0, length=0)
+    assert blocks["verdict"]["text"].split("“")[0] in say("en", f"course.attention.why_{answer}", written="", token="", percent=0, length=0)
 
 
 def test_a_run_that_is_gone_marks_no_guess(group):

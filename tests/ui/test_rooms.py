@@ -41,14 +41,14 @@ def room(site) -> Iterator[dict]:
 
 def events(site, code: str, ticket: str, until: int = 1) -> list[str]:
     """The first events of a stream, as they came over the line."""
-    found: list[str] = []
+    lines: list[str] = []
     with site.http.stream("GET", f"{PREFIX}/room/live", params={"code": code, "ticket": ticket}) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         for line in answer.iter_lines():
-            found.extend([line] if line else [])
-            if sum(one.startswith("data") for one in found) >= until:
-                return found
-    return found
+            lines.extend([line] if line else [])
+            if sum(one.startswith("data") for one in lines) >= until:
+                return lines
+    return lines
 
 
 def test_a_class_opens_joins_comes_back_and_hears_where_the_teacher_looks(site, room):
@@ -70,8 +70,8 @@ def test_a_class_opens_joins_comes_back_and_hears_where_the_teacher_looks(site, 
 
 def test_a_stranger_can_not_read_the_stream_and_learns_not_whether_there_is_a_room(site, room):
     member = do(site, ANNA, "join", code=room["code"], nickname=CANARY)["ticket"]
-    asked = [(room["code"], ""), (room["code"], BEN), (room["code"], ANNA), (room["code"], "0" * 64), ("AAAAA", member), ("", member)]
-    assert {tuple(events(site, *one)) for one in asked} == {("event: gone", "data: {}")}
+    keys = [(room["code"], ""), (room["code"], BEN), (room["code"], ANNA), (room["code"], "0" * 64), ("AAAAA", member), ("", member)]
+    assert {tuple(events(site, *one)) for one in keys} == {("event: gone", "data: {}")}
     answers = [enter(site, BEN, room["code"]), enter(site, BEN, "AAAAA"), enter(site, "", room["code"])]
     assert answers == [{"error": say("en", "rooms.not_in"), "key": "rooms.not_in"}] * 3
 
@@ -102,13 +102,13 @@ NO_ACTIONS = (
 
 def test_what_no_page_sends_is_refused(site, room):
     for action, values in NO_ACTIONS:
-        asked = {} if action == "open" else {"code": room["code"]}
-        assert do(site, TEACHER, action, **asked | values)["key"] == "page.not_a_command", (action, values)
+        code = {} if action == "open" else {"code": room["code"]}
+        assert do(site, TEACHER, action, **code | values)["key"] == "page.not_a_command", (action, values)
     assert do(site, None, "end", code=room["code"])["key"] == "runs.no_token"
     assert enter(site, TEACHER, room["code"])["room"]["teacher"]
 
 
-def test_a_name_is_told_to_its_teacher_and_its_owner_and_to_nobody_else(site, room):
+def test_a_name_is_told_to_its_teacher_and_its_owner_alone(site, room):
     """Neither by the room to others who are in it, nor by anything else that this server answers to anybody."""
     code = room["code"]
     run = site.train(ANNA, TINY | {"steps": 4})
@@ -117,10 +117,10 @@ def test_a_name_is_told_to_its_teacher_and_its_owner_and_to_nobody_else(site, ro
     ben = do(site, BEN, "join", code=code, nickname="Ben")
     inside = [json.dumps(ben), json.dumps(enter(site, BEN, code)), *events(site, code, ben["ticket"])]
     paths = ["boot", "runs", f"run/{run.id}", "panel/attention", "panel/compare", "panel/course", "history", "takeaway/reverse", "code"]
-    asked, sent = {"run": run.id, "room": code}, {"X-Playground-Token": BEN}
-    outside = [site.http.get(f"{PREFIX}/{path}", params=asked, headers=sent) for path in paths]
+    query, sent = {"run": run.id, "room": code}, {"X-Playground-Token": BEN}
+    outside = [site.http.get(f"{PREFIX}/{path}", params=query, headers=sent) for path in paths]
     outside += [site.http.get("/", params={"room": code}), site.http.get("/config"), site.http.get("/gradio_api/info")]
-    assert not [said for said in inside if CANARY in said]
+    assert not [text for text in inside if CANARY in text]
     assert not [answer.url for answer in outside if CANARY.encode() in answer.content]
     assert CANARY in json.dumps(anna)
     assert CANARY in json.dumps(enter(site, TEACHER, code))

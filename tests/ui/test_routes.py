@@ -51,19 +51,19 @@ def numbers_of(value):
         yield value
 
 
-def check_panel(site, name: str, **asked: str) -> None:
+def check_panel(site, name: str, **query: str) -> None:
     """Its blocks are as their kinds declare, Plotly itself takes every figure, each figure has a caption, and no number is infinite."""
-    panel = site.panel(name, **asked)
-    assert "error" not in panel, (name, asked, panel)
-    assert not [fault for block in panel["blocks"] for fault in faults(block)], (name, asked)
+    panel = site.panel(name, **query)
+    assert "error" not in panel, (name, query, panel)
+    assert not [fault for block in panel["blocks"] for fault in faults(block)], (name, query)
     blocks = list(blocks_of(panel["blocks"]))
     figures = [block for block in blocks if block["kind"] == "figure"]
-    assert figures or name in DRAWN_OTHERWISE or asked.get("present"), (name, asked)
+    assert figures or name in DRAWN_OTHERWISE or query.get("present"), (name, query)
     for block in figures:
         go.Figure(block["figure"])
         assert block["caption"], f"{block['id']} has no caption"
-    assert all(math.isfinite(number) for number in numbers_of(panel)), (name, asked)
-    assert len({(block["kind"], block["id"]) for block in blocks}) == len(blocks), (name, asked)
+    assert all(math.isfinite(number) for number in numbers_of(panel)), (name, query)
+    assert len({(block["kind"], block["id"]) for block in blocks}) == len(blocks), (name, query)
 
 
 @pytest.mark.parametrize("name", TABS)
@@ -77,13 +77,13 @@ def test_every_panel_of_a_shipped_run(site, name):
 @OF_SITE
 @given(
     name=st.sampled_from(TABS),
-    asked=st.fixed_dictionaries(
+    query=st.fixed_dictionaries(
         {"run": st.sampled_from(SHIPPED), "lang": st.sampled_from(LANGUAGES)},
         optional={"width": st.sampled_from(["320", "768", "1280"]), "dark": st.just("1"), "present": st.just("1")},
     ),
 )
-def test_every_panel_of_every_shipped_run_on_every_screen(site, name, asked):
-    check_panel(site, name, **asked)
+def test_every_panel_of_every_shipped_run_on_every_screen(site, name, query):
+    check_panel(site, name, **query)
 
 
 def other_value(name: str) -> str:
@@ -155,7 +155,7 @@ def test_what_is_not_there_gets_one_sentence(site, path, key):
 
 
 def test_a_link_may_choose_a_split_that_the_run_has_not(site):
-    """A run changes under a link that somebody edits: the choice is among what is there."""
+    """A run changes under a link that is edited: the choice is among what is there."""
     for run in ("reverse", "german_english"):
         for split in choices("split"):
             chosen = next(block for block in blocks_of(site.panel("data", run=run, split=split)["blocks"]) if block["id"] == "split")
@@ -167,9 +167,9 @@ def test_the_sentence_its_verdict_and_its_step(site):
     late, early = site.panel("sentence", run="reverse", text="hello"), site.panel("sentence", run="reverse", text="hello", step=0)
     assert [token["text"] for token in late["source"]] == list("hello")
     assert late["references"] == ["olleh"]
-    said = "".join(token["text"] for token in late["output"])
-    assert late["correct"] == (said == "olleh")
-    assert [token["right"] for token in late["output"]] == [a == b for a, b in zip(said, "olleh", strict=False)]
+    output = "".join(token["text"] for token in late["output"])
+    assert late["correct"] == (output == "olleh")
+    assert [token["right"] for token in late["output"]] == [a == b for a, b in zip(output, "olleh", strict=False)]
     assert (early["step"], late["step"]) == (run.replay.parameter_steps[0], run.step)
     assert early["output"] != late["output"]
     unknown = site.panel("sentence", run="reverse", text="héllo")
@@ -191,16 +191,16 @@ def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
     monkeypatch.setattr(routes, "check", lambda *what: come.append(what))  # right before it is made or waited for
 
     def ask(text: str, token: str) -> dict:
-        asked = {"params": {"run": "reverse", "text": text}, "headers": {"X-Playground-Token": token}, "timeout": 60}
-        return httpx.get(f"{site.http.base_url}{PREFIX}/panel/attention", **asked).json()
+        query = {"params": {"run": "reverse", "text": text}, "headers": {"X-Playground-Token": token}, "timeout": 60}
+        return httpx.get(f"{site.http.base_url}{PREFIX}/panel/attention", **query).json()
 
     with ThreadPoolExecutor(8) as class_:
-        told = [class_.submit(ask, "together", f"{number}" * 32) for number in range(7)]
+        replies = [class_.submit(ask, "together", f"{number}" * 32) for number in range(7)]
         other = class_.submit(ask, "alone", "7" * 32)
         wait(lambda: len(come) == 8)
         asking.release(8)
-    first = told[0].result()["blocks"]
-    assert all(one.result()["blocks"] == first for one in told)
+    first = replies[0].result()["blocks"]
+    assert all(one.result()["blocks"] == first for one in replies)
     assert other.result()["blocks"] != first
     assert sorted(made) == [("alone", ""), ("together", "")]
     assert ask("together", "")["blocks"] == first
@@ -248,19 +248,19 @@ def test_a_picture_of_a_run_that_trains_costs_what_the_models_threads_took_for_i
         while time.thread_time() < until:
             pass
 
-    told = []
+    costs = []
 
     def burning(view) -> dict:
         return {"step": 1, "blocks": [], "asked": view.reader._ask(burn, "burn")}
 
     monkeypatch.setattr(routes, "PANELS", {**PANELS, "training": burning, "sentence": burning})
-    monkeypatch.setattr(routes.Pace, "asked", lambda pace, address, visitor, seconds: told.append(seconds))
+    monkeypatch.setattr(routes.Pace, "asked", lambda pace, address, visitor, seconds: costs.append(seconds))
     site.panel("training", run="reverse", text="costs", beside="sentence")
-    assert told == [], "nobody waits for another picture of a run at rest"
+    assert costs == [], "no page waits for another picture of a run at rest"
     monkeypatch.setattr(Run, "working", True)
     assert "refresh_ms" in site.panel("training", run="reverse", text="costs as well", beside="sentence")
-    assert len(told) == 1
-    assert told[0] >= 0.1
+    assert len(costs) == 1
+    assert costs[0] >= 0.1
 
 
 @pytest.mark.parametrize(("name", "patience"), [("training", 0.0), ("translate", 0.25)])
@@ -272,7 +272,7 @@ def test_a_panel_and_the_sentence_beside_it_are_due_at_one_moment(site, monkeypa
         view.reader._ask(lambda: None, "a question")
         return {"step": 1, "blocks": []}
 
-    monkeypatch.setattr(parallel, "_Question", lambda work, kind, asked: due.append(asked) or make(work, kind, asked))
+    monkeypatch.setattr(parallel, "_Question", lambda work, kind, moment: due.append(moment) or make(work, kind, moment))
     monkeypatch.setattr(routes, "PANELS", {**PANELS, name: asking, "sentence": asking})
     before = time.monotonic()
     site.panel(name, run="reverse", text=f"one moment of {name}", beside="sentence")
@@ -282,10 +282,10 @@ def test_a_panel_and_the_sentence_beside_it_are_due_at_one_moment(site, monkeypa
 
 @pytest.mark.parametrize(("name", "step"), [("training", 0), ("attention", 0), ("data", None)])
 def test_the_sentence_beside_a_panel_is_the_sentence(site, name, step):
-    asked = {"run": "reverse", "text": "hello", "step": 0}
-    beside, alone = site.panel(name, **asked, beside="sentence"), site.panel("sentence", **asked)
+    query = {"run": "reverse", "text": "hello", "step": 0}
+    beside, alone = site.panel(name, **query, beside="sentence"), site.panel("sentence", **query)
     assert (beside["sentence"]["output"], beside["sentence"]["step"], beside["step"]) == (alone["output"], 0, step)
-    assert "sentence" not in site.panel(name, **asked)
+    assert "sentence" not in site.panel(name, **query)
 
 
 @pytest.mark.parametrize(
@@ -294,8 +294,8 @@ def test_the_sentence_beside_a_panel_is_the_sentence(site, name, step):
 )
 def test_panel_and_sentence_are_of_one_step_though_the_run_goes_on_between_them(site, monkeypatch, name, steps, made):
     """The model that the sentence is asked of may be newer than the one that the picture was made from: then the picture is made anew."""
-    left, asked = iter(steps), []
-    panels = {name: lambda view: asked.append(view) or {"step": next(left), "recorded": name == "diagnostics", "blocks": []}}
+    left, views = iter(steps), []
+    panels = {name: lambda view: views.append(view) or {"step": next(left), "recorded": name == "diagnostics", "blocks": []}}
     monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels, "sentence": lambda view: {"step": next(left), "blocks": []}})
     panel = site.panel(name, run="reverse", text=f"goes on {name}", beside="sentence")
-    assert (panel["step"], panel["sentence"]["step"], len(asked)) == made
+    assert (panel["step"], panel["sentence"]["step"], len(views)) == made

@@ -23,7 +23,7 @@ UI = Path(panels.__file__).parents[1]
 
 def test_a_column_has_its_share_on_a_narrow_screen_all_and_presented_what_its_caption_leaves():
     rooms = {(1000, None): 1000, (1000, 1): 980, (1000, 3): 313, (1000, LARGE): 520, (700, 2): 330, (699, 2): 699, (360, LARGE): 360}
-    assert {asked: Screen({"width": str(asked[0])}).room(asked[1]) for asked in rooms} == rooms
+    assert {size: Screen({"width": str(size[0])}).room(size[1]) for size in rooms} == rooms
     presented = Screen({"width": "920", "height": "1080", "present": "1"})
     assert [presented.room(LARGE), presented.room(3), presented.page, presented.tallest] == [672, 672, (920, 640), 640 - 110]
     assert Screen({"width": "1000"}).room(2, gap=26) == 474
@@ -85,5 +85,5 @@ def test_the_style_has_a_few_sizes_to_be_read_and_asks_nothing_of_the_whole_page
     for name, sheet in sheets.items():
         assert not root.search(sheet), name
         for size in re.findall(r"font-size: ([^;}]+)", sheet) if name not in ("worksheet.css", "first.css") else []:
-            assert (found := taken.fullmatch(size.strip())), (name, size)
-            assert found[1] is None or found[1] in sizes, (name, size)
+            assert (match := taken.fullmatch(size.strip())), (name, size)
+            assert match[1] is None or match[1] in sizes, (name, size)

@@ -26,7 +26,7 @@ def owner(site):
 
 
 @pytest.mark.parametrize(
-    ("asked", "way"),
+    ("query", "way"),
     [
         ({}, DecodingOptions()),
         ({"method": "beam", "beam": 3, "penalty": 1.0}, DecodingOptions("beam", 3, 1.0)),
@@ -35,46 +35,46 @@ def owner(site):
         ({"prefix": "xy"}, DecodingOptions(prefix="xy")),
     ],
 )
-def test_every_way_of_decoding(site, asked, way):
-    said = call(site, "translate", run="reverse", text=SENTENCE, **asked)
+def test_every_way_of_decoding(site, query, way):
+    answer = call(site, "translate", run="reverse", text=SENTENCE, **query)
     best, *others = translated(site.reader, site.runs.get("reverse"), None, SENTENCE, way).candidates
-    assert [said["text"], *(other["text"] for other in said["others"])] == [candidate.text for candidate in (best, *others)]
-    assert said["tokens"] == [piece.text for piece in best.pieces]
-    assert (said["probabilities"], said["score"]) == (list(best.probabilities), best.score)
-    assert said["references"] == ["olleh"]
-    assert said["right"] == (None if "prefix" in asked else best.text == "olleh"), "what is begun for the model is no answer of its own"
+    assert [answer["text"], *(other["text"] for other in answer["others"])] == [candidate.text for candidate in (best, *others)]
+    assert answer["tokens"] == [piece.text for piece in best.pieces]
+    assert (answer["probabilities"], answer["score"]) == (list(best.probabilities), best.score)
+    assert answer["references"] == ["olleh"]
+    assert answer["right"] == (None if "prefix" in query else best.text == "olleh"), "what is begun for the model is no answer of its own"
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_attention_is_the_models_own_with_names_for_rows_and_columns(site, kind):
-    said = call(site, "attention", run="reverse", text=SENTENCE, kind=kind)
+    answer = call(site, "attention", run="reverse", text=SENTENCE, kind=kind)
     look = site.reader.look(site.runs.get("reverse"), None, SENTENCE)
-    assert np.array_equal(np.array(said["weights"], dtype=np.float32), getattr(look, kind))
-    assert np.shape(said["weights"])[2:] == (len(said["rows"]), len(said["columns"]))
+    assert np.array_equal(np.array(answer["weights"], dtype=np.float32), getattr(look, kind))
+    assert np.shape(answer["weights"])[2:] == (len(answer["rows"]), len(answer["columns"]))
     one = call(site, "attention", run="reverse", text=SENTENCE, kind=kind, layer=2, head=3)
-    assert (one["layers"], one["heads"], one["weights"]) == ([2], [3], [[said["weights"][1][2]]])
-    for asked in ({"layer": 3}, {"head": 5}):
-        assert refused(site, "attention", run="reverse", text=SENTENCE, **asked)[0] == "config.not_in_range"
+    assert (one["layers"], one["heads"], one["weights"]) == ([2], [3], [[answer["weights"][1][2]]])
+    for query in ({"layer": 3}, {"head": 5}):
+        assert refused(site, "attention", run="reverse", text=SENTENCE, **query)[0] == "config.not_in_range"
 
 
 def test_an_earlier_step_and_curves_are_the_runs(site):
     assert call(site, "translate", run="reverse", text=SENTENCE, step=0)["step"] == 0
-    said, history = call(site, "curves", run="reverse"), site.runs.get("reverse").history
-    assert (said["steps"], said["validations"]) == (history.steps.rows(), history.validations.rows())
+    answer, history = call(site, "curves", run="reverse"), site.runs.get("reverse").history
+    assert (answer["steps"], answer["validations"]) == (history.steps.rows(), history.validations.rows())
 
 
 def test_a_training_from_beginning_to_end(site, owner):
-    said = call(site, "train", owner=owner, label="first", **TINY, steps=3)
-    run = site.runs.get(said["run"])
+    answer = call(site, "train", owner=owner, label="first", **TINY, steps=3)
+    run = site.runs.get(answer["run"])
     assert (site.runs.owns(run.id, owner), site.runs.owns(run.id, THEIRS)) == (True, False)
     assert run.experiment == Experiment().with_(**TINY, steps=3)
-    assert said["link"] == f"{site.url}?run={run.id}"
+    assert answer["link"] == f"{site.url}?run={run.id}"
     wait(run, "done")
     run.seen_at -= 1000
-    said = call(site, "status", run=run.id)
+    answer = call(site, "status", run=run.id)
     assert run.watched, "asking is looking"
-    assert [said[name] for name in ("status", "step", "steps", "label", "seconds_left")] == ["done", 3, 3, "first", None]
-    assert (said["exact_match"], said["settings"]) == (run.exact_match, {**TINY, "steps": 3})
+    assert [answer[name] for name in ("status", "step", "steps", "label", "seconds_left")] == ["done", 3, 3, "first", None]
+    assert (answer["exact_match"], answer["settings"]) == (run.exact_match, {**TINY, "steps": 3})
     assert [one["run"] for one in call(site, "runs", owner=owner)["mine"]] == [run.id]
     mystery = site.runs.create_all([Experiment().with_(**TINY, variant="no_causal_mask", steps=2)], MINE, ["?"], secret=True)[0]
     assert "variant" not in call(site, "status", run=mystery.id)["settings"]
@@ -83,19 +83,19 @@ def test_a_training_from_beginning_to_end(site, owner):
 
 def test_a_task_gets_as_many_steps_as_it_needs_and_there_is_an_end_to_unfinished_runs(site, owner):
     task, steps = next(iter(TASK_STEPS.items()))
-    for asked in ({}, {"steps": 2}):
-        said = call(site, "train", owner=owner, task=task, **asked)
-        assert said["steps"] == asked.get("steps", steps)
-        site.runs.delete(said["run"], owner)
+    for query in ({}, {"steps": 2}):
+        answer = call(site, "train", owner=owner, task=task, **query)
+        assert answer["steps"] == query.get("steps", steps)
+        site.runs.delete(answer["run"], owner)
     for _ in range(site.runs.limits.runs_each):
         call(site, "train", owner=owner, **TINY, steps=100_000)
     assert refused(site, "train", owner=owner, **TINY)[0] == "runs.too_many_yours"
 
 
 def test_who_asks_without_a_name_sees_what_is_shipped_and_owns_nothing(site):
-    said = call(site, "runs")
-    assert [run["run"] for run in said["shipped"]] == [run.id for run in site.runs.shipped()]
-    assert said["mine"] == []
+    answer = call(site, "runs")
+    assert [run["run"] for run in answer["shipped"]] == [run.id for run in site.runs.shipped()]
+    assert answer["mine"] == []
     assert refused(site, "train", owner="")[0] == refused(site, "lab", name="order")[0] == "api.no_owner"
     example = call(site, "lab", name="softmax")
     assert (example["done"], example["runs"]) == (True, {})
@@ -129,8 +129,8 @@ def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatc
 
 def test_more_seeds_than_there_is_room_for_wait(site, owner):
     caller = Caller(site.runs, site.reader)
-    said = lab(caller, "order", [1, 2, 3, 4, 5], owner)
-    assert (len(said["runs"]), said["done"]) == (site.runs.limits.runs_each // len(get("order").arms_of(1)), False)
-    assert len(said["runs"]) < 5
+    answer = lab(caller, "order", [1, 2, 3, 4, 5], owner)
+    assert (len(answer["runs"]), answer["done"]) == (site.runs.limits.runs_each // len(get("order").arms_of(1)), False)
+    assert len(answer["runs"]) < 5
     with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.too_many_yours"):
         lab(caller, "order", [6], owner)

@@ -55,19 +55,19 @@ def test_the_page_that_people_load_has_nothing_of_it(site):
     assert '"type":"api"' not in page
     assert WORDS["api.arg_owner"] not in page
     assert config["pages"] == [["", "Home", True]]  # with more of them, a menu would stand over everything
-    assert site.http.get("/gradio_api/mcp/").status_code == 404, "nobody asked for it here"
+    assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
 
 
-@pytest.mark.parametrize(("said", "there", "wanted"), [("", True, False), ("0", True, False), ("1", True, True), ("1", False, False)])
-def test_only_who_asks_for_mcp_gets_it(monkeypatch, capsys, said, there, wanted):
-    monkeypatch.setenv("PLAYGROUND_MCP", said)
+@pytest.mark.parametrize(("value", "there", "wanted"), [("", True, False), ("0", True, False), ("1", True, True), ("1", False, False)])
+def test_only_who_asks_for_mcp_gets_it(monkeypatch, capsys, value, there, wanted):
+    monkeypatch.setenv("PLAYGROUND_MCP", value)
     monkeypatch.setattr(server, "find_spec", lambda name: object() if there else None)
     assert server.mcp_wanted() is wanted
     assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])
 
 
 def test_an_unfit_package_is_told_although_gradio_is_silent(launched, capsys):
-    launched(lambda demo, **asked: setattr(demo, "mcp_error", "Error launching MCP server: …") or (None, "http://127.0.0.1:7860/", None))
+    launched(lambda demo, **options: setattr(demo, "mcp_error", "Error launching MCP server: …") or (None, "http://127.0.0.1:7860/", None))
     assert capsys.readouterr().out.strip() == WORDS["api.no_mcp"]
 
 
@@ -78,7 +78,7 @@ def test_a_client_of_mcp_finds_the_tools_and_uses_one(tmp_path, monkeypatch):
     started = Server(tmp_path)
     started.start()
     try:
-        tools, told, refused, link = asyncio.run(visit(f"{started.url}gradio_api/mcp/"))
+        tools, reply, refused, link = asyncio.run(visit(f"{started.url}gradio_api/mcp/"))
         assert httpx.get(started.url).status_code == 200
     finally:
         started.stop()
@@ -88,7 +88,7 @@ def test_a_client_of_mcp_finds_the_tools_and_uses_one(tmp_path, monkeypatch):
     width = tools[0].inputSchema["properties"]["d_model"]
     assert (width["type"], width["default"], width["description"]) == ("integer", 64, WORDS["knobs.d_model.help"])
     assert tools[0].inputSchema["required"] == ["owner"]
-    assert ast.literal_eval(told.content[0].text)["text"] == "olleh"
+    assert ast.literal_eval(reply.content[0].text)["text"] == "olleh"
     assert refused.isError
     assert WORDS["runs.unknown"] in refused.content[0].text
     assert ast.literal_eval(link.content[0].text)["link"].startswith(started.url)
@@ -101,6 +101,6 @@ async def visit(url):
     async with streamablehttp_client(url) as (read, write, _), ClientSession(read, write) as session:
         await session.initialize()
         tools = (await session.list_tools()).tools
-        told = await session.call_tool("translate", {"run": "reverse", "text": "hello"})
+        reply = await session.call_tool("translate", {"run": "reverse", "text": "hello"})
         refused = await session.call_tool("translate", {"run": "nobody", "text": "hello"})
-        return tools, told, refused, await session.call_tool("status", {"run": "reverse"})
+        return tools, reply, refused, await session.call_tool("status", {"run": "reverse"})

@@ -75,7 +75,7 @@ def test_a_list_of_values_must_be_as_long_as_the_arguments_and_of_their_kinds(si
         assert (answer.status_code, answer.json()["key"]) == (400, "api.not_its_arguments"), values
     for body in ({"data": {}}, {"data": 7}):
         assert begin(site, "translate", body, "call").status_code == 400
-    event, said = ended(site, "translate", begin(site, "translate", {"data": [None] * 11}, "call"))
+    event, refusal = ended(site, "translate", begin(site, "translate", {"data": [None] * 11}, "call"))
     assert event == "error"
-    assert said["title"] in entries("en")
-    assert said["error"].endswith(".")
+    assert refusal["title"] in entries("en")
+    assert refusal["error"].endswith(".")
