@@ -17,9 +17,9 @@ from playground.ui.assets import PREFIX
 from playground.ui.listeners import _allowed
 from playground.words import LANGUAGES, say
 from tests.ui.endpoints.calls import refused
-from tests.ui.panels.test_evaluation import block
 from tests.ui.test_actions import TINY, wait
 from tests.ui.test_rooms import ANNA, ARMS, BEN, CANARY, TEACHER, do, enter, room
+from tests.ui.test_routes import block
 
 __all__ = ["room"]  # a fixture
 CARL = "9" * 32

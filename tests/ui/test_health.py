@@ -66,6 +66,8 @@ def test_the_status_is_one_that_docker_understands(site, counted, status, code):
 @pytest.fixture(scope="module")
 def lines():
     """(instruction, arguments) of the Dockerfile in order; comments left out, lines that go on joined."""
+    if not (ROOT / "Dockerfile").exists():
+        pytest.skip("a copy of the tree without what images are made of")
     text = re.sub(r"^\s*#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
     return [(name, " ".join(rest.split())) for name, _, rest in (line.partition(" ") for line in text.splitlines() if line.strip())]
 

@@ -10,8 +10,7 @@ from playground.config import Experiment
 from playground.runs.registry import SHIPPED
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import TINY, done
-from tests.ui.panels.test_evaluation import block, complete
-from tests.ui.panels.test_interventions import measured, scored
+from tests.ui.test_routes import block, complete
 
 TOKEN = "who counts"
 KNOBS = TINY | {"task": "sort", "d_model": 32, "steps": 80, "eval_every": 20, "train_size": 2000, "validation_size": 300, "batch_size": 32}
@@ -41,9 +40,9 @@ def test_everybody_says_the_same_number(site, fresh, name, capsys):
     exact = block(complete(site, "evaluation", **query), "scores")["rows"][0]
     assert percents(exact[1]) == [number]
     for change in ({}, {"off": "c1.1"}):
-        before = block(scored(site, **query, **change), "score")["rows"][0][1]
+        before = block(complete(site, "score", **query, **change), "score")["rows"][0][1]
         assert percents(before) == [number]
-    assert percents(block(measured(site, **query), "importance-said")["text"])[-1] == number
+    assert percents(block(complete(site, "importance", **query), "importance-said")["text"])[-1] == number
     assert percents(block(site.panel("teacher_forcing", **query), "caption")["text"])[-1] == number
 
     folder = SHIPPED / name if run.shipped else site.runs.store.path(run)

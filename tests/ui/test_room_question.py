@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -12,10 +13,10 @@ from playground.lessons.labs import LABS
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
-from tests.ui.panels.lessons.test_experiment import bench, finished, press
+from tests.ui.test_actions import TINY, wait
 from tests.ui.test_rooms import ANNA, BEN, TEACHER, do, enter, events
 
-__all__ = ["bench"]  # a fixture
+CARL = "9" * 32
 LAB = LABS["softmax"]
 RIGHT = LAB.outcome().answer
 WRONG = next(guess for guess in LAB.guesses if guess != RIGHT)
@@ -135,8 +136,9 @@ def test_the_picture_says_what_was_guessed(group, language):
     assert all(sentence in calibration["text"] for sentence in expected)
 
 
-def test_an_experiment_marks_the_right_guess_once_it_has_run(group, bench):
-    lab = LABS["bug_source"]
+def test_an_experiment_marks_the_right_guess_once_it_has_run(group, monkeypatch):
+    lab = replace(LABS["bug_source"], base={**LABS["bug_source"].base, **TINY, "steps": 4, "eval_every": 2})
+    monkeypatch.setitem(LABS, "bug_source", lab)
     group.ask(cursor := {"run": "reverse", "lab": "bug_source"})
     group.more(*[(lab.guesses[0], "95")] * 3)
     assert group.reveal(**cursor) == {"done": True}
@@ -144,11 +146,16 @@ def test_an_experiment_marks_the_right_guess_once_it_has_run(group, bench):
     (figure,) = group.result(ANNA)["blocks"]
     assert say("en", "lessons.class_undecided") in figure["caption"]
     assert "✓" not in json.dumps(figure["figure"])
-    arms = finished(group.site, press(group.site, "bug_source")["arms"])
+    ids = group.site.act(CARL, "experiment", "reverse", lab="bug_source", seed=1)["arms"]
+    for run in map(group.site.runs.get, ids):
+        wait(run, "done")
+    arms = ".".join(ids)
     assert group.reveal(**cursor, arms=arms) == {"done": True}
     answer = group.question(ANNA)["answer"]
     blocks = group.site.panel("labs", **cursor, arms=arms, guess=answer, sure="95")["blocks"]
     assert next(block for block in blocks if block["id"] == "record")["right"]
+    for id in ids:
+        group.site.runs.delete(id, CARL)
 
 
 def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
