@@ -130,6 +130,18 @@ def test_a_value_of_another_kind_is_one_sentence_to_the_caller_and_one_line_in_t
     assert any("read" in record.getMessage() for record in caplog.records)
 
 
+def test_files_and_pasted_pairs_are_given_where_the_data_are_shown(page):
+    def inside(node: dict) -> list[str]:
+        return [page.name(node["id"]), *(name for child in node.get("children", []) for name in inside(child))]
+
+    def tabs(node: dict) -> list[dict]:
+        return [node] * page.name(node["id"]).startswith("pg-tab-") + [tab for child in node.get("children", []) for tab in tabs(child)]
+
+    layout = page.config["page"][""]["layout"]
+    pasted = [page.name(tab["id"]) for child in layout["children"] for tab in tabs(child) if "pg-paste" in inside(tab)]
+    assert pasted == ["pg-tab-data"]
+
+
 def test_a_call_has_an_end(page, monkeypatch):
     monkeypatch.setattr(calls, "MAX_BYTES", 10_000)
     assert page.post("run/predict", json.dumps(page.call("reset")).encode().ljust(10_000)).status_code == 200

@@ -18,7 +18,7 @@ from benchmarks.hostile.people import values
 from playground.config import Refusal
 from playground.runs.names import owner_of
 from playground.runs.registry import Runs
-from playground.ui import command
+from playground.ui import command, routes
 from playground.ui.assets import PREFIX
 from playground.ui.panels import PANELS
 from playground.words import LANGUAGES, say
@@ -208,6 +208,19 @@ def test_a_stream_starts_with_the_whole_run_whatever_it_is_asked(site, run, odd)
         _, update = next(events_of(site, run, **query))
         assert (update["id"], update["from"]) == (run.id, 0)
         assert {len(column) for column in update["rows"].values()} == {len(update["rows"]["step"])}
+
+
+def test_a_stream_counts_as_one_as_long_as_it_lasts(site, run, monkeypatch):
+    counted = []
+    monkeypatch.setattr(routes.Pace, "until_look", property(lambda pace: counted.append(pace.streams) or 0.01))
+    first, second = events_of(site, run), events_of(site, run)
+    for stream in (first, second):
+        next(stream)
+    wait_for(lambda: max(counted) == 2)
+    second.close()
+    wait_for(lambda: counted[-1] == 1)
+    assert max(counted) == 2
+    first.close()
 
 
 def test_a_line_that_was_cut_goes_on_where_it_was(site, run):

@@ -1,4 +1,4 @@
-"""Gradio's queue answers those who wait before those who left, and what is kept of browser tabs is little and bounded."""
+"""Each name has its share, Gradio's queue answers those who wait before those who left, and little is kept of browser tabs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 from gradio import route_utils, state_holder
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.requests import Request
 
 from playground.ui import fair_queue
 from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Session, Sessions, Tidying
+from playground.ui.shares import Buckets, Open
 
 
 def event(name: str, address: str, session: str, time: float) -> SimpleNamespace:
@@ -96,6 +99,35 @@ def test_a_queue_full_of_those_who_listen_is_full():
     queue = Queue()
     fair_queue.take_turns(queue, heard(*"abcde"), most=10)
     assert [queue.call(name, name, name, time) for time, name in enumerate("abcde")] == [True] * 4 + [False]
+
+
+@given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))
+def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(steps):
+    """Over all: what it held at first and what has filled in since; who waits as long as it says gets it, and no sooner."""
+    now, taken = [0.0], 0.0
+    bucket = Buckets(5, 10.0, lambda: now[0])
+    for at, (pause, cost) in enumerate(steps):
+        now[0] += pause
+        seconds = bucket.take("ada", cost)
+        assert bucket.take(f"another {at}", 5) == 0, "each name has its own"
+        if seconds:
+            now[0] += 0.9 * seconds
+            assert bucket.take("ada", cost) == pytest.approx(0.1 * seconds, abs=1e-6)
+            now[0] += 0.1 * seconds + 1e-6
+            assert bucket.take("ada", cost) == 0
+        taken += cost
+        assert taken <= 5 + now[0] * 5 / 10 + 1e-3
+    now[0] += 1000
+    assert (bucket.take("ada", 5), bucket.take("ada", 0.1) > 0) == (0, True), "it holds no more than it does when it is full"
+
+
+def test_what_is_open_is_counted_by_name_and_by_kind_until_it_ends():
+    streams, ada, bob = Open(), ("visitor", "ada"), ("visitor", "bob")
+    with streams.holding(ada, ("address", "here")), streams.holding(ada), streams.holding(bob):
+        assert (streams.count("visitor"), streams.count("address"), ada in streams) == (3, 1, True)
+        assert [streams.full({ada: most}) for most in (1, 2, 3)] == [True, True, False]
+        assert streams.full({bob: 2, ada: 2})
+    assert (streams.count("visitor"), ada in streams, streams.full({ada: 1})) == (0, False, False)
 
 
 @pytest.fixture
