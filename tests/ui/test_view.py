@@ -15,7 +15,7 @@ from playground.figures import attention, positions
 from playground.ui import panels, seeds
 from playground.ui.assets import STATIC
 from playground.ui.controls import CONTROLLED, options
-from playground.ui.view import LARGE, Screen
+from playground.ui.view import LARGE, LEAST_HEIGHT, Screen
 from playground.words import LANGUAGES, entries
 
 UI = Path(panels.__file__).parents[1]
@@ -27,6 +27,9 @@ def test_a_column_has_its_share_on_a_narrow_screen_all_and_presented_what_its_ca
     presented = Screen({"width": "920", "height": "1080", "present": "1"})
     assert [presented.room(LARGE), presented.room(3), presented.page, presented.tallest] == [672, 672, (920, 640), 640 - 110]
     assert Screen({"width": "1000"}).room(2, gap=26) == 474
+    high, low = (Screen({"width": "1000", "height": height}) for height in ("1000", "300"))
+    assert (high.below(100), low.below(100)) == (high.tallest - 100, LEAST_HEIGHT)
+    assert presented.below(100) == presented.tallest
 
 
 def test_a_picture_is_drawn_as_wide_dark_and_in_the_language_that_is_asked_for():
