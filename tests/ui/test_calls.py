@@ -1,50 +1,79 @@
-"""What is posted to Gradio's listeners: a call that is none is one sentence with a key and a status of the caller's, never the server's."""
+"""What is posted to Gradio's listeners: what is no call is one refusal of the caller's, and no value makes a listener fail."""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 
 import pytest
 
+from playground.config import Experiment, limits
 from playground.ui import calls
+from playground.ui.controls import CONTROLLED
 from playground.words import LANGUAGES, entries, say
-from tests.thoroughness import every_case
+
+WAYS = ("run/predict", "queue/join")
+
+
+class Page:
+    """Gradio's own list of components and listeners, and how a browser posts to them."""
+
+    def __init__(self, site) -> None:
+        self.site, self.config = site, site.http.get("/config").json()
+        self.listeners = {one["api_name"]: one for one in self.config["dependencies"]}
+        self.props = {one["id"]: one["props"] for one in self.config["components"]}
+        self.files = {one["id"] for one in self.config["components"] if one["type"] == "file"}
+
+    def name(self, id: int) -> str:
+        """The knob of a control, or its own name."""
+        return (self.props[id].get("elem_id") or "").removeprefix("knob-")
+
+    def call(self, name: str, **changed: object) -> dict:
+        """A call with the values that the controls hold at first, but for those that are `changed`."""
+        usual = Experiment().flat() | {"preset": "default", "pg-paste": "ab\tba\ncd\tdc\nef\tfe", "pg-hub": ""} | changed
+        listener = self.listeners[name]
+        data = [None if id in self.files else usual.get(self.name(id), {"language": "en"}) for id in listener["inputs"]]
+        return {"data": data, "fn_index": listener["id"], "session_hash": "calls"}
+
+    def post(self, way: str, body: object):
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.site.http.post(f"/gradio_api/{way}", content=content, headers={"Content-Type": "application/json"})
+
+    def queued(self, body: dict) -> dict:
+        """How the queue ends a call."""
+        self.post("queue/join", body).raise_for_status()
+        with self.site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": body["session_hash"]}) as lines:
+            return json.loads(next(line for line in lines.iter_lines() if '"process_completed"' in line).removeprefix("data: "))
+
+    def error(self, name: str, **changed: object) -> str:
+        """What goes wrong in a listener; "" where nothing does."""
+        body = self.call(name, **changed)
+        if self.listeners[name]["queue"]:
+            ended = self.queued(body)
+            return "" if ended["success"] else str(ended["output"])[:200]
+        answer = self.post("run/predict", body)
+        return "" if answer.status_code == 200 else answer.text[:200]
 
 
 @pytest.fixture(scope="module")
-def page(site):
-    return site.http.get("/config").json()
-
-
-def number(page, name: str) -> int:
-    return next(one["id"] for one in page["dependencies"] if one["api_name"] == name)
-
-
-def values(page, name: str, **others) -> list:
-    """What the page would send for a listener, with some values changed by the names of their controls."""
-    kinds = {one["id"]: one for one in page["components"]}
-    found = []
-    for id in next(one["inputs"] for one in page["dependencies"] if one["api_name"] == name):
-        props = kinds[id]["props"]
-        found.append(others.get((props.get("elem_id") or "").removeprefix("knob-"), props.get("value")))
-    return found
-
-
-def post(site, way: str, body, **headers):
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return site.http.post(f"/gradio_api/{way}", content=content, headers={"Content-Type": "application/json", **headers})
+def page(site) -> Page:
+    """Opened in a browser: Gradio has made each control anew with its words."""
+    page = Page(site)
+    arrive = next(one for one in page.listeners.values() if any(event == "load" for _, event in one["targets"]))
+    page.post("run/predict", {"data": [{"address": ""}], "fn_index": arrive["id"], "session_hash": "calls"}).raise_for_status()
+    return page
 
 
 def refused(answer, status: int = 400) -> str:
     """The key of a refusal, which is one sentence."""
     assert answer.status_code == status, answer.text
-    said = answer.json()
-    assert said.keys() == {"error", "detail", "key"}
-    assert said["error"] == said["detail"]
-    assert "\n" not in said["error"]
-    assert said["key"] in entries("en")
-    return said["key"]
+    body = answer.json()
+    assert body.keys() == {"error", "detail", "key"}
+    assert body["error"] == body["detail"]
+    assert "\n" not in body["error"]
+    assert body["key"] in entries("en")
+    return body["key"]
 
 
 BODIES = {
@@ -56,90 +85,112 @@ BODIES = {
     "deep values": b'{"data": ' + b"[" * 60 + b"]" * 60 + b"}",
     "many values": b'{"data": [' + b"0," * 200_000 + b"0]}",
 }  # fmt: skip
-
-
-@every_case("way", ["run/predict", "queue/join", "call/translate", "call/v2/translate"])
-@every_case("body", BODIES.values())
-def test_what_is_no_json_object_is_one_sentence(site, way, body):
-    assert refused(post(site, way, body)) == "api.no_json"
-
-
-@every_case("way", ["run/predict", "queue/join"])
-@every_case(
-    "changed",
-    [
-        {"fn_index": 10**6}, {"fn_index": -1}, {"fn_index": "7"}, {"fn_index": 7.0}, {"fn_index": True}, {"fn_index": None},
-        {"fn_index": [7]}, {"data": None}, {"data": {}}, {"data": []}, {"data": [1]}, {"data": ["default"] * 99}, {"session_hash": ["a"]},
-        {"session_hash": "a b"}, {"session_hash": "x" * 65}, {"session_hash": "../.."}, {"session_hash": 7}, {"event_id": {}},
-        {"event_id": "\n"}, {"trigger_id": "a"}, {"trigger_id": 1.5}, {"batched": True}, {"simple_format": "yes"}, {"oauth_token": "x"},
-    ],
+NO_CALLS = (
+    {"fn_index": 10**6}, {"fn_index": -1}, {"fn_index": "7"}, {"fn_index": 7.0}, {"fn_index": True}, {"fn_index": None},
+    {"fn_index": [7]}, {"data": None}, {"data": {}}, {"data": []}, {"data": [1]}, {"data": ["default"] * 99}, {"session_hash": ["a"]},
+    {"session_hash": "a b"}, {"session_hash": "x" * 65}, {"session_hash": "../.."}, {"session_hash": 7}, {"event_id": {}},
+    {"event_id": "\n"}, {"trigger_id": "a"}, {"trigger_id": 1.5}, {"batched": True}, {"simple_format": "yes"}, {"oauth_token": "x"},
 )  # fmt: skip
-def test_what_is_no_call_is_one_sentence(site, page, way, changed):
-    call = {"data": values(page, "take_preset"), "fn_index": number(page, "take_preset"), "session_hash": "calls"}
-    assert refused(post(site, way, call | changed)) == "page.not_a_command"
 
 
-@pytest.mark.parametrize("name", ["%0A%0D", "take%7Ftask", "%00"])
-def test_a_name_that_no_address_can_hold_is_one_sentence(site, page, name):
-    call = {"data": [], "fn_index": number(page, "reset"), "session_hash": "calls"}
-    assert refused(post(site, f"run/{name}", call)) == "page.not_a_command"
+def test_what_is_no_json_object_is_one_sentence(page):
+    for way in (*WAYS, "call/translate", "call/v2/translate"):
+        for name, body in BODIES.items():
+            assert refused(page.post(way, body)) == "api.no_json", (way, name)
 
 
-def test_what_runs_in_the_page_alone_can_not_be_called(site, page):
-    for one in page["dependencies"]:
-        if not one["backend_fn"]:
-            call = {"data": values(page, one["api_name"]), "fn_index": one["id"], "session_hash": "calls"}
-            for way in ("run/predict", "queue/join", f"run/{one['api_name']}"):
-                assert refused(post(site, way, call)) == "page.not_a_command"
-            assert refused(post(site, f"call/{one['api_name']}", call), 404) == "api.no_endpoint"
+def test_what_is_no_call_is_one_sentence(page):
+    fits = {"event_id": None, "trigger_id": 3, "oauth_token": None, "simple_format": False, "batched": False, "session_hash": "x" * 64}
+    assert page.post("run/predict", page.call("take_preset") | fits).status_code == 200
+    for way in WAYS:
+        for changed in NO_CALLS:
+            assert refused(page.post(way, page.call("take_preset") | changed)) == "page.not_a_command", (way, changed)
+    for name in ("%0A%0D", "take%7Ftask", "%00"):
+        assert refused(page.post(f"run/{name}", page.call("reset"))) == "page.not_a_command", name
+
+
+def test_what_runs_in_the_page_alone_can_not_be_called(page):
+    names = [name for name, one in page.listeners.items() if not one["backend_fn"]]
+    assert names
+    for name in names:
+        for way in (*WAYS, f"run/{name}"):
+            assert refused(page.post(way, page.call(name))) == "page.not_a_command"
+        assert refused(page.post(f"call/{name}", page.call(name)), 404) == "api.no_endpoint"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_value_of_another_kind_is_one_sentence_to_the_caller_and_one_line_in_the_log(site, page, language, caplog, capfd):
-    call = {"data": values(page, "read"), "fn_index": number(page, "read"), "session_hash": "queued"}
+def test_a_value_of_another_kind_is_one_sentence_to_the_caller_and_one_line_in_the_log(page, language, caplog, capfd):
+    call = page.call("read") | {"session_hash": "queued"}
     call["data"][0], call["data"][1] = {"language": language}, 7
     with caplog.at_level(logging.INFO, "playground.ui.calls"):
-        assert post(site, "queue/join", call).status_code == 200
-        with site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": "queued"}) as events:
-            ended = json.loads(next(line for line in events.iter_lines() if "process_completed" in line).removeprefix("data: "))
+        ended = page.queued(call)
     assert (ended["success"], ended["output"]["title"]) == (False, "page.not_a_command")
     assert ended["output"]["error"] == say(language, "page.not_a_command")
     assert "Traceback" not in capfd.readouterr().err
-    assert [record.getMessage()[:30] for record in caplog.records if "read" in record.getMessage()]
+    assert any("read" in record.getMessage() for record in caplog.records)
 
 
-def test_a_call_has_an_end(site, monkeypatch):
+def test_files_and_pasted_pairs_are_given_where_the_data_are_shown(page):
+    def inside(node: dict) -> list[str]:
+        return [page.name(node["id"]), *(name for child in node.get("children", []) for name in inside(child))]
+
+    def tabs(node: dict) -> list[dict]:
+        return [node] * page.name(node["id"]).startswith("pg-tab-") + [tab for child in node.get("children", []) for tab in tabs(child)]
+
+    layout = page.config["page"][""]["layout"]
+    pasted = [page.name(tab["id"]) for child in layout["children"] for tab in tabs(child) if "pg-paste" in inside(tab)]
+    assert pasted == ["pg-tab-data"]
+
+
+def test_a_call_has_an_end(page, monkeypatch):
     monkeypatch.setattr(calls, "MAX_BYTES", 10_000)
-
-    def endless():
-        for _ in range(100):
-            yield b" " * 1000
-
-    assert refused(post(site, "run/predict", b" " * 10_001), 413) == "page.command_too_long"
-    answer = site.http.post("/gradio_api/run/predict", content=endless(), headers={"Content-Type": "application/json"})
-    assert refused(answer, 413) == "page.command_too_long"
+    assert page.post("run/predict", json.dumps(page.call("reset")).encode().ljust(10_000)).status_code == 200
+    assert refused(page.post("run/predict", b" " * 10_001), 413) == "page.command_too_long"
+    endless = (b" " * 1000 for _ in range(100))
+    assert refused(page.site.http.post("/gradio_api/run/predict", content=endless), 413) == "page.command_too_long"
 
 
-def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(site, page, monkeypatch, capfd):
+def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, monkeypatch, capfd):
     def broken(*values):
         raise ZeroDivisionError("a secret of the server")
 
-    id = number(page, "reset")
-    monkeypatch.setattr(site.app.get_blocks().fns[id], "fn", broken)
-    answer = post(site, "run/predict", {"data": [], "fn_index": id, "session_hash": "calls"})
+    monkeypatch.setattr(page.site.app.get_blocks().fns[page.listeners["reset"]["id"]], "fn", broken)
+    answer = page.post("run/predict", page.call("reset"))
     assert refused(answer, 500) == "page.went_wrong"
     assert "secret" not in answer.text
     assert "a secret of the server" in capfd.readouterr().err, "the log has it"
 
 
-@pytest.mark.parametrize(
-    ("name", "body", "status", "key"),
-    [
-        ("translate", {"run": "reverse"}, 400, "api.not_its_arguments"),
-        ("translate", {"run": "reverse", "text": "a", "oauth_token": "x"}, 400, "api.not_its_arguments"),
-        ("js_fn", {}, 404, "api.no_endpoint"),
-        ("look_ahead", {}, 404, "api.no_endpoint"),
-    ],
-)
-def test_an_endpoint_says_what_it_needs(site, name, body, status, key):
-    assert refused(post(site, f"call/v2/{name}", body), status) == key
+NUMBERS = [name for name in CONTROLLED if limits(name).low is not None]
+CHANGES = [dict.fromkeys(NUMBERS, value) for value in (999999999, -5, 0.5, "abc", None, [1])] + [{"task": "nothing of ours"}]
+MORE = [dict.fromkeys(NUMBERS, value) for value in (7, "", True, 1e308, {"a": 1})]
+MORE += [{name: "nothing of ours"} for name in ("positions", "n_heads", "bias")]
+
+
+@pytest.mark.parametrize("changes", [CHANGES, pytest.param(MORE, marks=pytest.mark.night)], ids=["some", "more"])
+def test_no_listener_fails_over_a_value_that_cannot_be(page, changes):
+    """At all numbers at once, or at a choice."""
+    takers = [name for name, one in page.listeners.items() if one["backend_fn"] and not re.search(r"_\d+$", name)]  # once each
+    takers = [name for name in takers if any(page.name(id) in CONTROLLED for id in page.listeners[name]["inputs"])]
+    assert len(takers) >= 4
+    assert set(NUMBERS) <= {page.name(id) for name in takers for id in page.listeners[name]["inputs"]}
+    assert {(name, str(changed)): error for changed in changes for name in takers if (error := page.error(name, **changed))} == {}
+
+
+def test_a_preset_that_is_no_name_changes_nothing(page):
+    assert [page.error("take_preset", preset=preset) for preset in ([1], {"a": 1}, 7, None)] == [""] * 4
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_settings_that_are_no_preset_are_ones_own_and_the_presets_can_still_be_chosen(page, language):
+    listener = page.listeners["look_ahead"]
+    place = [page.name(id) for id in listener["outputs"]].index("preset")
+
+    def preset_shown(**changed) -> dict:
+        body = page.call("look_ahead", **changed)
+        body["data"] = [{"language": language} if value == {"language": "en"} else value for value in body["data"]]
+        return page.post("run/predict", body).json()["data"][place]
+
+    assert preset_shown() == {"__type__": "update", "value": "default"}
+    own = {"__type__": "update", "value": say(language, "knobs.preset.own")}
+    assert preset_shown(d_model=128) == own, "a list that is open stays as long"

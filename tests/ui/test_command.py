@@ -1,4 +1,4 @@
-"""The one door by which something is changed opens to pages of this server alone, and only so far."""
+"""From outside: what another page or a program sends to the route that changes runs, to streams and to uploads."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import asyncio
 import gc
 import json
 import threading
-import time
 import weakref
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from benchmarks.hostile.people import values
 from playground.config import Refusal
+from playground.runs.names import owner_of
 from playground.runs.registry import Runs
-from playground.ui import command
+from playground.ui import command, routes
 from playground.ui.assets import PREFIX
+from playground.ui.panels import PANELS
 from playground.words import LANGUAGES, say
-from tests.ui.test_actions import MINE, TINY, wait
+from tests.runs.tiny import wait as wait_for
+from tests.ui.test_actions import MINE, THEIRS, TINY, wait
 
 
 @pytest.fixture(scope="module")
@@ -27,110 +34,91 @@ def run(site):
     site.runs.delete(run.id, MINE)
 
 
-def host(site) -> str:
-    return site.url.split("//")[1].rstrip("/")
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},  # another port or name of the same site is another page
-        {"Sec-Fetch-Site": "none"},  # typed into the address bar
-        {"Sec-Fetch-Site": "cross-site", "Origin": "http://HOST"},
-        {"Origin": "https://elsewhere.example"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Origin": "http://HOST.elsewhere.example"},
-        {"Origin": "null"},
-        {"Origin": ""},
-        {"Origin": "http://["},
-        {"Origin": "https://elsewhere.example", "X-Forwarded-Host": "elsewhere.example"},
-    ],
-    ids=str,
-)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_another_page_sends_is_refused_though_it_knows_the_token(site, run, headers, language):
-    headers = {name: value.replace("HOST", host(site)) for name, value in headers.items()}
-    answer = site.command({"action": "stop", "run": run.id}, MINE, language, **headers)
-    assert answer.status_code == 403
-    assert answer.json() == {"error": say(language, "page.not_from_here"), "key": "page.not_from_here"}
-    time.sleep(0.05)
-    assert run.status == "training"
-
-
-@pytest.mark.parametrize("headers", [{}, {"Sec-Fetch-Site": "same-origin"}, {"Origin": "http://HOST"}, {"Origin": "https://HOST"}], ids=str)
-def test_what_the_page_sends_is_done(site, run, headers):
-    headers = {name: value.replace("HOST", host(site)) for name, value in headers.items()}
-    assert site.command({"action": "rename", "run": run.id, "label": str(headers)}, MINE, **headers).json() == {"again": True}
-    assert run.label.startswith("{")
-    assert run.label == str(headers)[: len(run.label)]
+def test_only_a_page_of_this_server_is_heard_though_another_knows_the_token(site, run, language):
+    """Same-site is another port or name, none is typed into the address bar; a request without both headers is no browser's."""
+    host = site.url.split("//")[1].rstrip("/")
+    elsewhere = [{"Sec-Fetch-Site": kind} for kind in ("cross-site", "same-site", "none")]
+    elsewhere += [{"Sec-Fetch-Site": "cross-site", "Origin": f"http://{host}"}]
+    elsewhere += [{"Origin": "https://elsewhere.example", "X-Forwarded-Host": "elsewhere.example"}]
+    others = ("https://elsewhere.example", "http://127.0.0.1:1", f"http://{host}.a.example", "null", "", "http://[")
+    elsewhere += [{"Origin": origin} for origin in others]
+    here = [{}, {"Sec-Fetch-Site": "same-origin"}, {"Origin": f"http://{host}"}, {"Origin": f"https://{host}"}]
+    for headers in elsewhere:
+        answer = site.command({"action": "rename", "run": run.id, "label": "taken"}, MINE, language, **headers)
+        refused = {"error": say(language, "page.not_from_here"), "key": "page.not_from_here"}
+        assert (answer.status_code, answer.json(), run.label) == (403, refused, ""), headers
+        room = site.http.post(f"{PREFIX}/room/forget", params={"lang": language}, json={}, headers={"X-Playground-Token": MINE} | headers)
+        assert (room.status_code, room.json()) == (403, refused), headers
+    for number, headers in enumerate(here):
+        message = {"action": "rename", "run": run.id, "label": f"label {number}"}
+        assert site.command(message, MINE, language, **headers).json() == {"again": True}
+        assert run.label == f"label {number}"
+    site.runs.rename(run.id, MINE, "")
 
 
 def test_a_space_may_have_another_name_inside(site, run, monkeypatch):
-    asked = {"action": "rename", "run": run.id, "label": "mine"}
-    assert site.command(asked, MINE, Origin="https://me-app.hf.space").status_code == 403
+    message = {"action": "rename", "run": run.id, "label": ""}
+    assert site.command(message, MINE, Origin="https://me-app.hf.space").status_code == 403
     monkeypatch.setenv("SPACE_HOST", "me-app.hf.space")
-    assert site.command(asked, MINE, Origin="https://me-app.hf.space").json() == {"again": True}
+    assert site.command(message, MINE, Origin="https://me-app.hf.space").json() == {"again": True}
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])
-def test_a_form_changes_nothing(site, run, kind):
-    """It can't send a header of ours, and a browser asks nobody whether it may be sent."""
+def test_a_form_can_send_no_token(site, run, kind):
     body = json.dumps({"action": "stop", "run": run.id})
     answer = site.http.post(f"{PREFIX}/command", content=body, headers={"Content-Type": kind})
-    assert answer.status_code == 403
-    assert answer.json()["error"] == say("en", "runs.no_token")
-    assert run.status == "training"
+    assert (answer.status_code, answer.json()["key"], run.status) == (403, "runs.no_token", "training")
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "HEAD"])
-def test_it_is_only_posted_to(site, method):
-    assert site.http.request(method, f"{PREFIX}/command", headers={"X-Playground-Token": MINE}).status_code == 405
+BODIES = (
+    b"[" * 30_000, b"{" * 30_000, b'"', b"\x00", b"12", b'{"action": "stop"}', b"[]", b"null", b"", b"9" * 5000, b"\xff\xfe", b'"\\ud800"',
+    b'{"action": "rename", "run": "reverse", "label": "\xed\xa0\x80"}', b"action=stop&run=reverse",
+    b'{"action": "experiment", "run": "", "lab": "\\ud800", "seed": 1}',
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_message_has_an_end(site, run, language):
-    message = {"action": "rename", "run": run.id, "label": "kept"}
-    site.command(message, MINE)
-    answer = site.command(message | {"label": "x" * command.MAX_BYTES}, MINE, language)
-    assert answer.status_code == 413
-    assert answer.json()["error"] == say(language, "page.command_too_long")
-    assert run.label == "kept"
+def test_odd_messages_are_refused_in_a_language_there_is(site):
+    for body in BODIES:
+        for answer in (site.command(body, MINE), site.http.post(f"{PREFIX}/room/join", content=body, headers={"X-Playground-Token": MINE})):
+            assert (answer.status_code, answer.json()["key"]) == (400, "page.not_a_command"), body[:40]
+    for language in ("en", "zh", "", "../../etc", "xx", "7", '["en"]', "\x00"):
+        known = language if language in LANGUAGES else "en"
+        assert site.command({}, MINE, language).json()["error"] == say(known, "page.not_a_command"), language
 
+
+@pytest.mark.parametrize("path", ["command", "room/join"])
+def test_a_message_has_an_end(site, path):
     def endless():
         for _ in range(1000):
             yield b" " * 10_000
 
-    answer = site.http.post(f"{PREFIX}/command", content=endless(), headers={"X-Playground-Token": MINE})
-    assert answer.status_code == 413
+    for content in (b"x" * (command.MAX_BYTES + 1), endless()):
+        answer = site.http.post(f"{PREFIX}/{path}", params={"lang": "zh"}, content=content, headers={"X-Playground-Token": MINE})
+        assert (answer.status_code, answer.json()["error"]) == (413, say("zh", "page.command_too_long"))
+    longest = site.command(b'{"action": "x", "run": "reverse"}'.ljust(command.MAX_BYTES), MINE)
+    assert longest.json()["key"] == "page.not_a_command"
+    assert longest.status_code == 400
 
 
-def test_a_long_action_holds_nobody_up(site, monkeypatch):
-    """While one waits, others are answered."""
+def test_others_are_answered_while_a_long_action_goes_on(site, monkeypatch):
     begun, go = threading.Event(), threading.Event()
 
     def copy(*_: object) -> None:
         begun.set()
-        go.wait(30)
+        go.wait(60)
         raise Refusal("runs.unknown")
 
     monkeypatch.setattr(Runs, "copy", copy)
     waiting = threading.Thread(target=lambda: site.command({"action": "copy", "run": "reverse"}, MINE))
     waiting.start()
     try:
-        assert begun.wait(30)
-        for _ in range(3):
-            assert site.get("runs").json()["shipped"]
+        assert begun.wait(60)
+        assert site.get("runs").json()["shipped"]
+        assert waiting.is_alive()
     finally:
         go.set()
         waiting.join()
-
-
-def test_refusals_are_answers_like_others(site):
-    answer = site.command({"action": "stop", "run": "reverse"}, MINE, "zh")
-    assert answer.status_code == 200, answer.text
-    assert answer.json() == {"error": say("zh", "runs.not_yours"), "key": "runs.not_yours", "knob": None}
-    assert answer.headers["cache-control"] == "no-store"
 
 
 def test_a_refusal_holds_nothing_of_what_was_looked_at():
@@ -146,9 +134,124 @@ def test_a_refusal_holds_nothing_of_what_was_looked_at():
 
     gc.disable()
     try:
-        found = asyncio.run(command.in_thread(work))
-        assert isinstance(found, Refusal)
-        assert found.key == "page.not_ready"
-        assert looked[0]() is None
+        refusal = asyncio.run(command.in_thread(work))
+        assert (type(refusal), refusal.key, looked[0]()) == (Refusal, "page.not_ready", None)
     finally:
         gc.enable()
+
+
+def strict(text: str) -> object:
+    """JSON as a browser reads it: NaN is an error."""
+    return json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} in an answer"))
+
+
+def ended(site, session: str, inputs: dict[int, object]) -> str:
+    """How Gradio's queue ends a call of the listener that reads pairs, with these of its inputs."""
+    config = site.http.get("/config").json()
+    listener = next(one for one in config["dependencies"] if one["api_name"] == "read")
+    body = {"data": values(config, listener, inputs), "fn_index": listener["id"], "session_hash": session}
+    site.http.post("/gradio_api/queue/join", json=body).raise_for_status()
+    with site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as events:
+        return next(line for line in events.iter_lines() if "process_completed" in line).removeprefix("data: ")
+
+
+def test_no_file_of_the_server_is_read_as_an_upload(site):
+    secret = Path(site.runs.store.folder) / "pairs.tsv"
+    secret.write_text("a\tb\nc\td\n")
+    for path in map(str, (secret, Path(__file__).parents[2] / "README.md", "/etc/passwd", f"{site.url}gradio_api/playground/boot")):
+        for file in ({"path": path, "meta": {"_type": "gradio.FileData"}}, {"path": path}, path):
+            reply = json.loads(ended(site, "files", {0: {}, 1: [file]}))
+            assert not reply["success"], file
+            assert "reading" not in json.dumps(reply), file
+        assert site.http.get(f"/gradio_api/file={path}").status_code == 404
+    reply = json.loads(ended(site, "files", {0: {}, 2: "a\tb\nc\td"}))
+    assert reply["output"]["data"][0]["reading"]["pairs"] == 2, "the way that must be closed to files is open to pasted pairs"
+
+
+@pytest.mark.parametrize("beside", [{"language": "en", "own": "", "choices": ""}, "", None, 7, ["own"], {"own": ["a"], "language": {}}])
+def test_pasted_pairs_are_read_whatever_the_script_says_beside_them(site, beside):
+    assert json.loads(ended(site, "pasted", {0: beside, 2: "a\tb\nc\td"}))["output"]["data"][0]["reading"]["pairs"] == 2
+
+
+def test_an_upload_has_an_end(site):
+    answer = site.http.post("/gradio_api/upload", files={"files": ("big.tsv", b"a\tb\n" * 6_000_000)})
+    assert answer.status_code == 413
+
+
+ODD = ("%ED%A0%80", "%FF%FE", "%00", "a%0Ab", "%F0%9F%99%82", "%E2%80%AE", "&text=twice")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(sorted(PANELS)), text=st.sampled_from(ODD))
+def test_odd_bytes_in_an_address_are_only_text(site, name, text):
+    answer = site.http.get(f"{PREFIX}/panel/{name}?run=reverse&text={text}")
+    assert answer.status_code == 200
+    assert strict(answer.text)
+
+
+def events_of(site, run, since: object = "0", last: object = None) -> Iterator[tuple[str, dict]]:
+    """(id, update) of a stream's events. `last` is what a browser sends whose line was cut: the id of the last event that it got."""
+    headers = {"Last-Event-ID": last} if last is not None else {}
+    with site.http.stream("GET", f"{PREFIX}/live/{run.id}", params={"since": since}, headers=headers) as events:
+        assert events.headers["content-type"].startswith("text/event-stream")
+        known = ""
+        for line in events.iter_lines():
+            name, _, value = line.partition(": ")
+            known = value if name == "id" else known
+            if name == "data":
+                yield known, strict(value)
+
+
+@pytest.mark.parametrize("odd", ["", "0", "-1", "nan", "9" * 30, "x", "１２", "1, 2"])
+def test_a_stream_starts_with_the_whole_run_whatever_it_is_asked(site, run, odd):
+    for query in ({"since": odd}, {"last": odd.encode()}):
+        _, update = next(events_of(site, run, **query))
+        assert (update["id"], update["from"]) == (run.id, 0)
+        assert {len(column) for column in update["rows"].values()} == {len(update["rows"]["step"])}
+
+
+def test_a_stream_counts_as_one_as_long_as_it_lasts(site, run, monkeypatch):
+    counted = []
+    monkeypatch.setattr(routes.Pace, "until_look", property(lambda pace: counted.append(pace.streams) or 0.01))
+    first, second = events_of(site, run), events_of(site, run)
+    for stream in (first, second):
+        next(stream)
+    wait_for(lambda: max(counted) == 2)
+    second.close()
+    wait_for(lambda: counted[-1] == 1)
+    assert max(counted) == 2
+    first.close()
+
+
+def test_a_line_that_was_cut_goes_on_where_it_was(site, run):
+    """A browser asks again for the address it began with, and says which event it got last: it gets every later row, and none twice."""
+    begun, _ = next(events_of(site, run))
+    steps, last = [], None
+    for _ in range(4):
+        stream = events_of(site, run, since=begun, last=last)
+        seen = [next(stream), next(stream)]
+        stream.close()
+        assert seen[0][1]["from"] > 0
+        steps += [step for _, update in seen for step in update["rows"]["step"]]
+        last = seen[-1][0]
+    assert steps == list(range(steps[0], steps[-1] + 1))
+
+
+def test_who_asks_sees_their_own_runs_only_and_no_key(site, run):
+    def read(path: str, token: str):
+        return site.http.get(f"{PREFIX}/{path}", headers={"X-Playground-Token": token})
+
+    assert [one["id"] for one in read("runs", MINE).json()["mine"]] == [run.id]
+    assert [read("runs", token).json()["mine"] for token in (THEIRS, "", owner_of(MINE))] == [[], [], []]
+    cards = [read(f"run/{run.id}", token) for token in (MINE, THEIRS)]
+    assert [card.json()["mine"] for card in cards] == [True, False]
+    for answer in (*cards, read("boot", MINE), read("runs", MINE), read("panel/runs", MINE), read("history", MINE)):
+        assert MINE not in answer.text
+        assert owner_of(MINE) not in answer.text
+
+
+def test_sentences_that_go_wrong_are_not_offered_of_a_model_that_changes(site, run):
+    wait_for(lambda: "error" not in site.panel("teacher_forcing", run=run.id))  # until its first step
+    changing, step = ({block["id"] for block in site.panel("teacher_forcing", run=run.id, **at)["blocks"]} for at in ({}, {"step": 0}))
+    assert "lanes" in changing
+    assert (bool(changing & {"wrong", "none-wrong"}), bool(step & {"wrong", "none-wrong"})) == (False, True)

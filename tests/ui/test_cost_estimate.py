@@ -16,53 +16,56 @@ from playground.words.amounts import short
 @pytest.fixture(autouse=True)
 def pace(monkeypatch):
     """A machine of which we know how fast it is."""
-    found = MachineSpeed(layer=0.001, operation=1e-11, element=1e-9)
-    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: found)
-    return found
+    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: MachineSpeed(layer=0.001, operation=1e-11, element=1e-9))
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_preset_is_known_and_explained(site, name, language):
-    experiment = preset(name, Experiment().with_(task="sort") if name != "paper_size" else None)
-    assert preset_of(experiment) == name
-    assert preset_of(experiment.with_(seed=7)) is None
-    assert say(language, f"knobs.preset_about.{name}") in outlook(site.runs, language, experiment.flat())[0]
-    assert say(language, "page.own_settings") in outlook(site.runs, language, experiment.with_(seed=7).flat())[0]
+def own(pairs) -> Pairs:
+    return Pairs(tuple(pairs), {}, len(pairs), "tsv", ("own.tsv",))
 
 
-def test_the_time_is_that_of_the_calls_the_operations_and_the_elements(pace):
+def test_a_preset_is_known_and_explained(site):
+    for name in PRESETS:
+        experiment = preset(name, Experiment().with_(task="sort") if name != "paper_size" else None)
+        assert (preset_of(experiment), preset_of(experiment.with_(seed=7))) == (name, None)
+        for language in LANGUAGES:
+            text, result = outlook(site.runs, language, experiment.flat())
+            assert result == name
+            assert say(language, f"knobs.preset_about.{name}") in text
+            assert say(language, "page.own_settings") in outlook(site.runs, language, experiment.with_(seed=7).flat())[0]
+    assert outlook(site.runs, "en", {"task": "own"})[0] == say("en", "page.no_upload_yet")
+    assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
+
+
+def test_the_time_is_that_of_the_calls_the_operations_and_the_elements():
     experiment = Experiment().with_(encoder_layers=1, decoder_layers=3)
-    found = forecast(experiment)
+    result = forecast(experiment)
     assert layers(experiment) == 11
-    assert found.step_seconds == pytest.approx(0.011 + 1e-11 * found.work.operations + 1e-9 * found.work.elements)
-    assert found.seconds == pytest.approx(experiment.training.steps * found.step_seconds)
+    assert result.step_seconds == pytest.approx(0.011 + 1e-11 * result.work.operations + 1e-9 * result.work.elements)
+    assert result.seconds == pytest.approx(experiment.training.steps * result.step_seconds)
 
 
-def test_a_choice_costs_what_the_training_would_take_without_it():
+def test_a_choice_costs_what_the_training_would_take_without_it(site):
     plain, wide = Experiment().with_(steps=200), Experiment().with_(steps=200, d_model=128)
     factors = dict(forecast(wide).choices)
     assert factors["d_model"] == pytest.approx(forecast(wide).seconds / forecast(plain).seconds)
     assert factors["steps"] == pytest.approx(200 / Experiment().training.steps)
     assert dict(forecast(Experiment().with_(packing=False)).choices)["packing"] > 1.1
     assert forecast(Experiment().with_(label_smoothing=0.1)).choices == ()  # costs nothing worth saying
+    assert short(factors["d_model"]) in outlook(site.runs, "en", wide.flat())[0].partition("128")[2]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_where_there_is_a_gpu_it_is_the_gpus_time(site, language, monkeypatch):
     """No core shares the step with another, and nothing is said of cores."""
     experiment, speed = Experiment().with_(threads=4, minutes=1.0), MachineSpeed(layer=0.001, operation=0.0)
-    on_cores, asked = fitting_steps(experiment), []
+    on_cores, devices = fitting_steps(experiment), []
     monkeypatch.setattr("playground.runs.forecast.machine_devices", lambda: ("cuda:0",))
-    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: asked.append(device) or speed)
-    found = forecast(experiment)
-    assert set(asked) == {"cuda:0"}
-    assert found.step_seconds == pytest.approx(0.01)
-    assert fitting_steps(experiment) == SLACK * 60 / 0.01
-    assert fitting_steps(experiment) != on_cores
+    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: devices.append(device) or speed)
+    assert forecast(experiment).step_seconds == pytest.approx(0.01)
+    assert set(devices) == {"cuda:0"}
+    assert fitting_steps(experiment) == SLACK * 60 / 0.01 != on_cores
     assert "GPU" in outlook(site.runs, language, Experiment().flat())[0]
-    pairs = Pairs(tuple(Pair(f"{n} word", f"{n} wort", n) for n in range(60)), {}, 60, "tsv", ("own.tsv",))
+    pairs = own([Pair(f"{n} word", f"{n} wort", n) for n in range(60)])
     assert "GPU" in estimate(Experiment().with_(task="own"), pairs, 1.0, language)
 
 
@@ -79,19 +82,13 @@ def test_the_schedule_drawn_before_is_the_one_that_was_recorded(site, name):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_schedule_is_drawn_to_its_ends_and_says_where_it_turns(language):
     experiment = Experiment().with_(schedule="paper", learning_rate=1.0, warmup=37, steps=10_000)
-    rates, shown = rates_of(experiment), schedule(language, experiment.flat())
+    rates, drawing = rates_of(experiment), schedule(language, experiment.flat())
     assert max(rates, key=rates.get) == 37
     assert len(rates) < 200
-    assert say(language, "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in shown
-    points = [tuple(map(float, point.split(","))) for point in shown.split('points="')[1].split('"')[0].split()]
-    assert (points[0][0], points[-1][0], min(y for _, y in points)) == (2.0, 278.0, 2.0)
-    assert len(points) == len(rates)
+    assert say(language, "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in drawing
+    points = [tuple(map(float, point.split(","))) for point in drawing.split('points="')[1].split('"')[0].split()]
+    assert (points[0][0], points[-1][0], min(y for _, y in points), len(points)) == (2.0, 278.0, 2.0, len(rates))
     assert schedule(language, {"steps": "<b>"}) == ""
-
-
-def test_what_cannot_be_trained_is_said(site):
-    assert outlook(site.runs, "en", {"task": "own"})[0] == say("en", "page.no_upload_yet")
-    assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
 
 
 def test_of_a_file_that_begins_with_its_shortest_sentences_all_count():
@@ -100,8 +97,7 @@ def test_of_a_file_that_begins_with_its_shortest_sentences_all_count():
     pairs = few + [Pair(f"w{n} " * 9 + "end", f"v{n} " * 9 + "end", n) for n in range(1000, 2000)]
 
     def operations(chosen):
-        found = forecast(Experiment().with_(task="own"), Pairs(tuple(chosen), {}, len(chosen), "tsv", ("a.tsv",)))
-        return found.work.operations
+        return forecast(Experiment().with_(task="own"), own(chosen)).work.operations
 
     assert operations(pairs) == pytest.approx(operations(Random(1).sample(pairs, 2000)), rel=0.1)
     assert operations(pairs) > 1.5 * operations(few[:300])

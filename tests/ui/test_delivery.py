@@ -1,85 +1,106 @@
-"""What goes over the line: compressed, and kept by browsers where its name changes with its content."""
+"""What goes over the line: compressed, kept by browsers where its name changes with its content, and no more of Plotly than is drawn."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import brotli
 import httpx
+import plotly
 import pytest
 
 from playground.ui.assets import PREFIX, asset, asset_path, coding
 from playground.ui.delivery import FOR_EVER, LEAST
+from playground.ui.plotly_bundle import TRACES, reduced
+from tests.figures.gallery import gallery
+
+ROOT = Path(__file__).parents[2]
+WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+ESLINT = ROOT / "node_modules" / ".bin" / "eslint"
+UNKNOWN_TO_PLOTLY = {"Sizzle", "XDomainRequest", "MathJax", "d3_scale_linearTickFormat"}  # names that its own file doesn't declare
 
 
 def raw(site, path: str, accepted: str = "gzip, deflate, br") -> tuple[httpx.Headers, bytes]:
     """Headers and the bytes as they came."""
     with site.http.stream("GET", path, headers={"Accept-Encoding": accepted}) as answer:
-        assert answer.status_code == 200, path
         return answer.headers, b"".join(answer.iter_raw())
 
 
-@pytest.mark.parametrize("path", ["/", f"{PREFIX}/boot", f"{PREFIX}/panel/training?run=german_english"])
-def test_answers_are_compressed(site, path):
-    headers, body = raw(site, path)
-    assert headers["Content-Encoding"] == "gzip"
-    assert "Accept-Encoding" in headers["Vary"]
-    plain, whole = raw(site, path, "identity")
-    assert "Content-Encoding" not in plain
-    assert len(body) < 0.45 * len(whole)
-    if path != "/":  # each page has another moment in it
-        assert len(gzip.decompress(body)) == len(whole)
-
-
-def test_a_short_answer_stays_as_it_is(site):
+def test_answers_are_compressed_but_for_short_ones_and_streams(site):
+    for path in ("/", f"{PREFIX}/boot", f"{PREFIX}/panel/training?run=german_english"):
+        (headers, body), (plain, whole) = raw(site, path), raw(site, path, "identity")
+        assert (headers["Content-Encoding"], plain.get("Content-Encoding")) == ("gzip", None), path
+        assert "Accept-Encoding" in headers["Vary"]
+        assert len(body) < 0.45 * len(whole)
+        assert path == "/" or len(gzip.decompress(body)) == len(whole)  # each page has another moment in it
     headers, body = raw(site, f"{PREFIX}/run/nobody")
     assert len(body) < LEAST
     assert "Content-Encoding" not in headers
-
-
-def test_a_stream_is_not_held_back(site):
     with site.http.stream("GET", f"{PREFIX}/live/german_english", headers={"Accept-Encoding": "gzip"}) as answer:
         assert "Content-Encoding" not in answer.headers
         assert next(answer.iter_bytes()).startswith(b"id: ")
 
 
-def test_gradio_s_files_are_kept_for_ever(site):
-    html = site.http.get("/").text
-    script = re.search(r"assets/index-[\w-]+\.js", html)[0]
-    headers, _ = raw(site, f"/{script}")
-    assert headers["Cache-Control"] == FOR_EVER
-    assert headers["Content-Encoding"] == "br"  # by Gradio itself, which compresses better
+def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
+    script = re.search(r"/assets/index-[\w-]+\.js", site.http.get("/").text.replace("./assets", "/assets"))[0]
+    headers, _ = raw(site, script)
+    assert (headers["Content-Encoding"], headers["Cache-Control"]) == ("br", FOR_EVER)  # by Gradio itself, which compresses better
     assert site.http.get("/assets/index-nobody.js").headers.get("Cache-Control") != FOR_EVER
-
-
-@pytest.mark.parametrize("name", ["plotly.js", "main.js", "style.css"])
-def test_our_files_come_in_the_best_coding(site, name):
-    path = asset_path(name).removeprefix(".")
-    small, body = raw(site, path)
-    large, same = raw(site, path, "gzip")
-    assert (small["Content-Encoding"], large["Content-Encoding"]) == ("br", "gzip")
-    assert brotli.decompress(body) == gzip.decompress(same)
-    assert len(body) < len(same)
-    assert small["Vary"] == "Accept-Encoding"
-    assert small["Cache-Control"] == FOR_EVER
-
-
-@pytest.mark.parametrize(
-    ("accepted", "expected"),
-    [("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("br;q=1.0, gzip", "br"), ("", "gzip"), ("brotli", "gzip")],
-)
-def test_the_coding_follows_the_browser(accepted, expected):
-    assert coding(accepted) == expected
+    for name in ("plotly.js", "main.js", "style.css"):
+        path = asset_path(name).removeprefix(".")
+        (small, body), (large, same) = raw(site, path), raw(site, path, "gzip")
+        assert (small["Content-Encoding"], large["Content-Encoding"]) == ("br", "gzip"), name
+        assert brotli.decompress(body) == gzip.decompress(same)
+        assert len(body) < len(same)
+        assert (small["Vary"], small["Cache-Control"]) == ("Accept-Encoding", FOR_EVER)
+    accepted = {"gzip, deflate, br, zstd": "br", "gzip": "gzip", "br;q=1.0, gzip": "br", "": "gzip", "brotli": "gzip"}
+    assert {header: coding(header) for header in accepted} == accepted
 
 
 def test_every_script_is_fetched_at_once(site):
     """None waits until another one names it."""
-    html = site.http.get("/").text
-    asked = set(re.findall(r'rel="modulepreload" href="[^"]*/(\w+\.js)"', html))
+    fetched = set(re.findall(r'rel="modulepreload" href="[^"]*/(\w+\.js)"', site.http.get("/").text))
     needed, todo = {"main.js"}, ["main.js"]
     while todo:
         source = gzip.decompress(asset(todo.pop())[0]).decode()
-        todo += (found := set(re.findall(r'(?:from|import) "\./(\w+\.js)"', source)) - needed)
-        needed |= found
-    assert needed == asked
+        todo += (names := set(re.findall(r'(?:from|import) "\./(\w+\.js)"', source)) - needed)
+        needed |= names
+    assert needed == fetched
+
+
+def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
+    """What a figure is made of, wherever it is made; another kind of file comes back as it is."""
+    assert len(reduced(WHOLE)) < len(WHOLE) / 3
+    for length in (1, 12):
+        for name, figure in gallery(length).items():
+            assert {trace["type"] for trace in figure["data"]} <= set(TRACES), name
+    kinds = r'"?type"?: "(scatter\w+|bar\w+|heatmap\w*|surface|contour|pie|histogram\w*|violin|box|mesh3d|sankey)"'
+    files = [file for folder in ("figures", "ui") for file in (ROOT / "playground" / folder).rglob("*") if file.suffix in (".py", ".js")]
+    assert "heatmap" in {kind for file in files for kind in re.findall(kinds, file.read_text(encoding="utf-8"))} <= set(TRACES)
+    for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
+        assert reduced(source) == source
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
+def test_what_is_left_of_plotly_is_a_script(tmp_path):
+    (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
+    done = subprocess.run(["node", "--check", tmp_path / "plotly.js"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+@pytest.mark.night
+@pytest.mark.skipif(not ESLINT.exists(), reason="ESLint is not installed: run npm ci")
+def test_no_name_that_plotly_uses_was_left_out(tmp_path):
+    (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
+    config = f"""import globals from "{ROOT / 'node_modules' / 'globals' / 'index.js'}";
+        export default [{{ languageOptions: {{ sourceType: "script", globals: {{ ...globals.browser, ...globals.node, define: false }} }},
+          linterOptions: {{ noInlineConfig: true, reportUnusedDisableDirectives: "off" }}, rules: {{ "no-undef": "error" }} }}];"""
+    (tmp_path / "eslint.config.mjs").write_text(config, encoding="utf-8")
+    done = subprocess.run([ESLINT, "--format", "json", "plotly.js"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    [report] = json.loads(done.stdout)
+    assert {re.search("'(.*?)'", message["message"])[1] for message in report["messages"]} <= UNKNOWN_TO_PLOTLY

@@ -1,70 +1,166 @@
-"""Attention as a file for numpy, from outside."""
+"""What can be taken home: attention as a file for numpy, a run as a zip, and lines of code that run as they stand."""
 
 from __future__ import annotations
 
 import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from playground.pretrained import load
 from playground.queries.reader import REFERENCE
+from playground.reading.pairs import Pairs
+from playground.ui import takeaway
+from playground.ui.snippets import LANGUAGES
+from playground.words import LANGUAGES as SPOKEN
+from playground.words import entries, say
+from tests.runs.tiny import ME, PAIRS, TINY, YOU, at_step, done, tiny
+from tests.ui.test_routes import blocks_of
 
+ROOT = Path(__file__).parents[2]
 TEXT = "playground"
 
 
-def arrays(site, **query: object) -> tuple[str, dict[str, np.ndarray]]:
-    """The file's name and what is in it; reading it needs no pickles."""
-    answer = site.get("attention", text=TEXT, **query)
+def arrays(answer) -> dict[str, np.ndarray]:
+    """What is in a file; reading it needs no pickles."""
     assert answer.headers["Content-Type"] == "application/octet-stream", answer.text
-    with np.load(io.BytesIO(answer.content)) as found:
-        return answer.headers["Content-Disposition"], dict(found)
+    with np.load(io.BytesIO(answer.content)) as archive:
+        return dict(archive)
 
 
 @pytest.fixture(scope="module")
 def run(site):
-    return next(run for run in site.runs.shipped() if run.name == "reverse")
+    return site.runs.get("reverse")
 
 
-@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
-def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part):
-    name, found = arrays(site, run=run.id, part=part)
-    look = site.reader.look(run, None, TEXT, REFERENCE)
-    assert name == f'attachment; filename="reverse-step{look.step}-attention-{part}.npz"'
-    np.testing.assert_array_equal(found["weights"], getattr(look, part))
-    assert found["weights"].dtype == np.float32
-    assert found["weights"].shape[2:] == (len(found["queries"]), len(found["keys"]))
-    np.testing.assert_allclose(found["weights"].sum(axis=-1), 1, atol=1e-5)
-    assert (str(found["run"]), int(found["step"]), str(found["sentence"]), str(found["part"])) == ("reverse", look.step, TEXT, part)
-
-
-def test_an_earlier_step_is_fed_the_reference(site, run):
-    step = run.replay.parameter_steps[0]
-    _, found = arrays(site, run=run.id, part="cross", step=step)
-    look = site.reader.look(run, step, TEXT, REFERENCE)
-    assert int(found["step"]) == look.step == step
-    np.testing.assert_array_equal(found["weights"], look.cross)
+@pytest.mark.parametrize(("part", "step"), [("encoder", None), ("decoder", None), ("cross", None), ("cross", 0)])
+def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part, step):
+    answer = site.get("attention", run=run.id, text=TEXT, part=part, **({} if step is None else {"step": step}))
+    result, look = arrays(answer), site.reader.look(run, step, TEXT, REFERENCE)
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="reverse-step{look.step}-attention-{part}.npz"'
+    np.testing.assert_array_equal(result["weights"], getattr(look, part))
+    assert result["weights"].dtype == np.float32
+    assert result["weights"].shape[2:] == (len(result["queries"]), len(result["keys"]))
+    np.testing.assert_allclose(result["weights"].sum(axis=-1), 1, atol=1e-5)
+    assert [str(result[name]) for name in ("run", "step", "sentence", "part")] == ["reverse", str(look.step), TEXT, part]
+    assert step in (None, look.step)
 
 
 def test_what_a_figure_says_of_its_file_leads_to_its_own_weights(site, run):
-    block = next(block for block in _figures(site.panel("attention", run=run.id, text=TEXT, part="cross", layer=2, head=1)["blocks"]))
+    panel = site.panel("attention", run=run.id, text=TEXT, part="cross", layer=2, head=1)
+    block = next(block for block in blocks_of(panel["blocks"]) if block["kind"] == "figure")
     assert block["saved"]["file"] == "attention-cross-L2H1"
-    answer = site.get("attention", **block["saved"]["arrays"])
-    with np.load(io.BytesIO(answer.content)) as found:
-        np.testing.assert_allclose(np.array(block["figure"]["data"][0]["z"], float), found["weights"][1, 0], atol=5.1e-5)
+    weights = arrays(site.get("attention", **block["saved"]["arrays"]))["weights"]
+    np.testing.assert_allclose(np.array(block["figure"]["data"][0]["z"], float), weights[1, 0], atol=5.1e-5)
+    for changed in ({"run": "nobody"}, {"text": " "}, {"text": "a" * 1000}, {"text": "a" * 6000}):
+        query = {"run": run.id, "part": "cross", "text": TEXT, **changed}
+        refused, panel = site.get("attention", **query).json(), site.panel("attention", **query)
+        assert (refused["error"], refused["key"]) == (panel["error"], panel["key"]), query
 
 
-@pytest.mark.parametrize("query", [{"run": "nobody"}, {"text": ""}, {"text": "a" * 6000}])
-def test_what_a_panel_refuses_is_refused_with_the_same_sentence(site, run, query):
-    asked = {"run": run.id, "part": "cross", "text": TEXT, **query}
-    answer, panel = site.get("attention", **asked), site.panel("attention", **asked)
-    if "error" in panel:
-        assert (answer.json()["error"], answer.json()["key"]) == (panel["error"], panel["key"])
-    else:
-        assert answer.headers["Content-Type"] == "application/octet-stream"
+def taken(site, run, token="", **parameters):
+    return site.http.get(f"/gradio_api/playground/takeaway/{run}", params=parameters, headers={"X-Playground-Token": token})
 
 
-def _figures(blocks):
-    for block in blocks:
-        if block["kind"] == "figure":
-            yield block
-        yield from _figures(block.get("blocks", []))
+def files(answer) -> dict[str, bytes]:
+    assert answer.headers["content-type"] == "application/zip", answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_a_shipped_run_goes_home_with_its_link(site):
+    answer = taken(site, "reverse")
+    assert answer.headers["content-disposition"] == 'attachment; filename="reverse.zip"'
+    assert {"model.py", "use.py", "model.safetensors", "run.ipynb", "README.md"} <= set(files(answer))
+    card = files(answer)["README.md"].decode()
+    assert f"{site.url.rstrip('/')}/?run=reverse" in card
+    assert "nrefs:1" in card
+    assert load(f"{site.url}?run=reverse&lang=zh&tab=map").translate("hello") == "olleh", "the link is loaded in code"
+
+
+def test_the_zip_starts_before_the_model_is_measured(site, monkeypatch):
+    """Which takes seconds, and longer while others train: the browser's download shows at once that it goes on."""
+    started, measure = threading.Event(), takeaway.scores_of
+    monkeypatch.setattr(takeaway, "scores_of", lambda *args: measure(*args) if started.wait(60) else pytest.fail("nothing came"))
+    with site.http.stream("GET", "/gradio_api/playground/takeaway/reverse") as answer:
+        pieces = answer.iter_bytes()
+        content = next(pieces)
+        started.set()
+        content += b"".join(pieces)
+    assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
+
+
+def test_the_model_is_for_everybody_who_has_the_link_and_the_sentences_for_the_owner(site):
+    pairs = Pairs(PAIRS.pairs, {}, 40, "tsv", ("own.tsv",), "CC BY, somebody")
+    own = done(site.runs.create(tiny(task="own", own="an-upload", steps=5), ME, pairs))
+    assert "sentences.tsv" in files(taken(site, own.id, ME, sentences="on"))
+    assert "sentences.tsv" not in files(taken(site, own.id, YOU))
+    for token in (YOU, ""):
+        assert taken(site, own.id, token, sentences="on").json()["key"] == "export.not_your_sentences"
+    (riddle,) = site.runs.create_all([tiny(steps=5, variant="cosine")], ME, ["riddle"], secret=True)
+    assert taken(site, done(riddle).id, ME).json()["key"] == "export.secret"
+    assert taken(site, "no-such-run", lang="zh").json() == {"error": say("zh", "runs.unknown"), "key": "runs.unknown"}
+    assert taken(site, "..%2F..%2Fetc").status_code == 404
+
+
+def test_a_run_goes_home_while_it_is_paused_but_not_before_its_first_step(site):
+    early = site.runs.create(tiny(steps=100_000, d_model=256, d_ff=2048), ME)
+    answer = taken(site, early.id)
+    assert answer.headers["content-type"] == "application/zip" or answer.json()["key"] == "export.nothing_yet"
+    site.runs.delete(early.id, ME)
+    run = at_step(site.train(ME, {**TINY, "steps": 100_000}), 1)
+    site.act(ME, "pause", run.id)
+    assert done(run).status == "paused"
+    assert "model.py" in files(taken(site, run.id))
+    site.act(ME, "delete", run.id)
+
+
+def lines(site, text: str, **query: str) -> dict[str, str]:
+    answer = site.get("code", run="reverse", text=text, root=site.url, **query).json()
+    assert answer["about"] == entries(query.get("lang", "en"))["api.dialog_about"]
+    return {one["id"]: one["code"] for one in answer["languages"]}
+
+
+def printed(language: str, code: str, folder) -> str:
+    commands = {"curl": ["bash", "-c"], "javascript": ["node", "--input-type=module", "-e"]}
+    if shutil.which({"curl": "curl", "javascript": "node"}.get(language, sys.executable)) is None:
+        pytest.skip(f"{language} is not installed")
+    command = [*commands.get(language, [sys.executable, "-c"]), code]
+    result = subprocess.run(
+        command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_lines_run_as_they_stand_with_any_sentence(site, language, tmp_path):
+    """Quoted as the language quotes it: nothing of it is run. The model doesn't know these characters, and answers all the same."""
+    output = printed(language, lines(site, "hello")[language], tmp_path)
+    assert "olleh" in output
+    assert language != "curl" or json.loads(output.split("data: ")[1])[0]["right"]
+    assert language != "python" or "<bos> → o" in output
+    awkward = """it's "a" $HOME `ls` \\n ${x} 中 "TEXT" 'URL'"""
+    output = printed(language, lines(site, awkward)[language], tmp_path)
+    assert "<eos>" in output
+    assert "data: [{" in output if language == "curl" else "error" not in output
+
+
+def test_every_language_of_code_is_explained_and_holds_the_example(site):
+    example = site.get("run/reverse").json()["examples"][0][0]
+    for spoken in SPOKEN:
+        code = lines(site, "", lang=spoken)
+        assert list(code) == list(LANGUAGES)
+        assert all(example in text for text in code.values())
+    assert site.get("code", run="nobody").json()["key"] == "runs.unknown"
+    assert site.get("code", run="reverse", root="x" * 3000).json()["key"] == "cursor.too_long"

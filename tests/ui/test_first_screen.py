@@ -1,17 +1,21 @@
-"""The first screen, made on the server: the panel's own numbers and words, in both languages, for first visitors and for nobody else."""
+"""The page's HTML from the server: a link's preview, the ways past the controls, and the first screen, which is the panel's own picture."""
 
 from __future__ import annotations
 
 import re
+import struct
 from html import unescape
 
 import pytest
 
 from playground.figures import theme
+from playground.ui import link_preview
+from playground.ui.shell import page as frozen_page
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of
 
 TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}
+SKIPS = re.compile(r"<body[^>]*>\s*<nav id=\"pg-skip\">(.*?)</nav>", re.DOTALL)
 
 
 def page(site, query: str = "", accepted: str = TAGS["en"], **headers: str) -> str:
@@ -22,13 +26,13 @@ def page(site, query: str = "", accepted: str = TAGS["en"], **headers: str) -> s
 
 def first(html: str) -> str:
     """What of the page is the first screen; "" where there is none."""
-    found = re.search(r'<div id="pg-first".*?(?=<script>)', html, re.DOTALL)
-    return found[0] if found else ""
+    match = re.search(r'<div id="pg-first".*?(?=<script>)', html, re.DOTALL)
+    return match[0] if match else ""
 
 
-def drawn(site, language: str, dark: str, width: int) -> dict:
+def drawn(site, language: str, dark: str) -> dict:
     """The block of the picture as the page's script gets it."""
-    panel = site.panel("training", run=site.runs.shipped()[0].id, lang=language, dark=dark, width=width)
+    panel = site.panel("training", run=site.runs.shipped()[0].id, lang=language, dark=dark, width=1040)
     return next(block for block in blocks_of(panel["blocks"]) if block["id"] == "learn-cross")
 
 
@@ -39,64 +43,88 @@ def names(screen: str, kind: str) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_is_the_panel_s_own_picture(site, language):
     screen = first(page(site, accepted=TAGS[language]))
-    block = drawn(site, language, "", 1040)
-    light, dark = (figure["data"][0]["z"] for figure in (block["figure"], drawn(site, language, "1", 1040)["figure"]))
+    block = drawn(site, language, "")
+    light, dark = (figure["data"][0]["z"] for figure in (block["figure"], drawn(site, language, "1")["figure"]))
     cells = re.findall(r'<rect x="(\d+)" y="(\d+)" width="1" height="1" fill="(#\w+)" style="--dark:(#\w+)"/>', screen)
-    wide = cells[: len(light) * len(light[0])]
     expected = [
         (str(column), str(row), theme.shades(light[row][column])[0], theme.shades(dark[row][column], dark=True)[0])
         for row in range(len(light))
         for column in range(len(light[0]))
     ]
-    assert wide == expected
-    assert len(cells) == 3 * len(wide)  # with the labels of three widths
+    assert cells == 3 * expected  # with the labels of three widths
     axes = block["figure"]["layout"]
     assert names(screen, "row")[: len(light)] == [unescape(text) for text in axes["yaxis"]["ticktext"]]
     assert names(screen, "column")[: len(light[0])] == [unescape(text) for text in axes["xaxis"]["ticktext"]]
-    text = unescape(screen)
-    for said in (block["caption"], block["title"], axes["xaxis"]["title"]["text"], axes["yaxis"]["title"]["text"]):
-        assert said in text
+    for text in (block["caption"], block["title"], axes["xaxis"]["title"]["text"], axes["yaxis"]["title"]["text"]):
+        assert text in unescape(screen)
     assert f'lang="{say(language, "language.html")}"' in screen
     assert say(language, "page.place_train") in screen
 
 
-def test_a_ring_is_where_the_alignment_points(site):
-    rings = drawn(site, "en", "", 1040)["figure"]["data"][3]
-    path = re.search(r'class="ring" d="(.*?)"', first(page(site)))[1]
+def test_its_rings_and_its_sentence_are_the_panels_and_nothing_in_it_can_be_pressed(site):
+    screen, rings = first(page(site)), drawn(site, "en", "")["figure"]["data"][3]
+    path = re.search(r'class="ring" d="(.*?)"', screen)[1]
     corners = [float(number) for number in re.findall(r"[\d.]+", path)]
     assert corners == pytest.approx([at + 0.5 for pair in zip(rings["x"], rings["y"], strict=True) for at in pair if at is not None])
     assert path.count("M") == rings["x"].count(None)
+    sentence = site.panel("sentence", run=site.runs.shipped()[0].id)
+    chips = re.findall(r'<span class="chip( right| wrong)?">(.*?)</span>', screen)
+    assert [unescape(text) for _, text in chips] == [token["text"] for token in [*sentence["source"], *sentence["output"]]]
+    assert [mark.strip() == "right" for mark, _ in chips[len(sentence["source"]) :]] == [token["right"] for token in sentence["output"]]
+    assert not re.search(r"<(button|input|select|a|summary)\b|tabindex|onclick| id=\"(?!pg-first)", screen)
 
 
-def test_the_sentence_and_what_becomes_of_it(site):
-    said = site.panel("sentence", run=site.runs.shipped()[0].id)
-    chips = re.findall(r'<span class="chip( right| wrong)?">(.*?)</span>', first(page(site)))
-    assert [unescape(text) for _, text in chips] == [token["text"] for token in [*said["source"], *said["output"]]]
-    assert [mark.strip() == "right" for mark, _ in chips[len(said["source"]) :]] == [token["right"] for token in said["output"]]
-
-
-def test_nothing_in_it_can_be_pressed(site):
-    assert not re.search(r"<(button|input|select|a|summary)\b|tabindex|onclick| id=\"(?!pg-first)", first(page(site)))
-
-
-def test_who_gets_it(site):
-    """Who comes without a link, or with one to the same view; the language of a link comes before the browser's."""
-    shipped = site.runs.shipped()
+def test_who_gets_it(site, monkeypatch):
+    """Who comes without a link, or with one to the same view; the language of a link comes before the browser's. It is made once."""
+    shipped, before = site.runs.shipped(), first(page(site))
     assert "训练新模型" in first(page(site, "?lang=zh"))
-    assert first(page(site, f"?run={shipped[0].id}")) == first(page(site)) == first(page(site, "?__theme=dark"))
-    for link in (f"?run={shipped[1].id}", "?tab=attention", "?text=wir", "?d_model=32", f"?run={shipped[0].id}&step=100", "?run=nobody"):
-        assert not first(page(site, link)), link
-
-
-def test_a_page_without_it_is_gradio_s_own(site):
-    html = page(site, "?tab=map")
-    assert 'id="pg-first"' not in html
-    assert "<gradio-app" in html
-    assert "</html>" in html[-20:]
-
-
-def test_the_screens_are_kept(site, monkeypatch):
-    """Made once: the second visitor's page costs no look at the model."""
-    kept = first(page(site))
     monkeypatch.setattr("playground.ui.first_screen.still", lambda *_: pytest.fail("it was made again"))
-    assert first(page(site)) == kept
+    assert first(page(site, f"?run={shipped[0].id}")) == first(page(site)) == first(page(site, "?__theme=dark")) == before
+    for link in (f"?run={shipped[1].id}", "?tab=map", "?text=wir", "?d_model=32", f"?run={shipped[0].id}&step=100", "?run=nobody"):
+        html = page(site, link)
+        assert 'id="pg-first"' not in html, link
+        assert "<gradio-app" in html
+        assert "</html>" in html[-20:]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_ways_past_the_controls_come_first(site, language):
+    for html in (page(site, "?tab=attention", TAGS[language]), page(site, accepted=TAGS[language]), page(site, f"?lang={language}", "en")):
+        assert re.findall(r'<a href="#([\w-]+)">(.*?)</a>', SKIPS.search(html)[1]) == [
+            ("pg-sentence", say(language, "page.skip_sentence")),
+            ("pg-view", say(language, "page.skip_picture")),
+            ("pg-place-tabs", say(language, "page.skip_places")),
+        ]
+    assert SKIPS.search(frozen_page("assets"))
+
+
+def tags(html: str) -> dict[str, str]:
+    """Every tag that previews are made of, each of which stands there once."""
+    pairs = re.findall(r'<meta\s+(?:property|name)="((?:og|twitter):[\w:]+|description)"\s+content="([^"]*)"', html)
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
+def test_a_links_preview_is_in_its_language_and_has_nothing_of_gradios(site):
+    for query, language in (("?run=reverse", "en"), ("?lang=zh&run=reverse", "zh"), ("?lang=tlh", "en"), ('?lang="><script>', "en")):
+        html = page(site, query)
+        preview = tags(html)
+        assert preview["og:title"] == say(language, "page.title")
+        assert preview["og:description"] == preview["description"] == say(language, "page.preview_about")
+        assert preview["twitter:card"] == "summary_large_image"
+        assert "Gradio" not in " ".join(preview.values())
+        assert html.index("og:title") < html.index("<script")
+
+
+def test_a_previews_picture_is_small_and_under_the_address_that_visitors_see(site):
+    preview = tags(page(site))
+    assert preview["og:image"].startswith(site.url)
+    answer = site.http.get(preview["og:image"])
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+    size = tuple(int(preview[f"og:image:{side}"]) for side in ("width", "height"))
+    assert struct.unpack(">II", answer.content[16:24]) == link_preview.SIZE == size
+    assert max(len(answer.content), (link_preview.STATIC / "screenshot.png").stat().st_size) < 300_000
+    assert site.http.head(preview["og:image"]).status_code == 200
+    forwarded = tags(page(site, **{"X-Forwarded-Host": "ada-playground.hf.space", "X-Forwarded-Proto": "https"}))
+    assert forwarded["og:image"].startswith("https://ada-playground.hf.space/gradio_api/playground/")
+    assert forwarded["og:url"] == "https://ada-playground.hf.space/"

@@ -1,50 +1,51 @@
-"""/health, from outside: numbers that name nobody, and a status that whoever watches a server can use."""
+"""/health, from outside: numbers without names, and a status that Docker, whose image asks for it, understands."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from playground.hub.space import BELONGS, CPU_WHEELS
 from playground.runs import health as module
+from playground.runs.disk.store import wanted_folder
 from playground.runs.limits import Limits
 from playground.ui import health
 from playground.ui.assets import PREFIX
 from tests.runs.tiny import done, tiny
 from tests.runs.tiny import limits as tiny_limits
 
+ROOT = Path(__file__).parents[2]
 
-def test_it_names_nobody(site):
+
+def test_it_is_small_whole_and_has_no_secret(site):
     run = site.train("ada", tiny(steps=2).flat() | {"threads": 1})
     with site.http.stream("GET", f"{PREFIX}/live/{run.id}") as stream:
-        told = stream.iter_raw()
-        next(told)
-        answer = site.http.get("/health")
-    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
-    said = answer.json()
-    assert said["streams"] >= 1
-    assert said["readers_lost"] == 0
-    assert said["processes"].keys() == {"ready", "held"}
-    assert said["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
-    text = answer.text
-    for secret in (run.id, run.name, run.owner, "ada", str(site.runs.store.folder), "/tmp", "127.0.0.1"):
-        assert secret not in text, secret
-    assert set(said["memory"]["shares"]) == {
-        *("trainings", "corpora", "updates", "runs", "panels", "sessions", "first_screens", "uploads", "drawings", "models", "answers"),
-        "steps",
-    }
-    done(run)
-
-
-def test_a_space_forwards_it_too(site):
-    assert site.http.get(f"{PREFIX}/health").json().keys() == site.http.get("/health").json().keys()
-
-
-def test_who_watches_is_never_told_to_wait(site):
-    assert {site.http.get("/health").status_code for _ in range(30)} == {200}
+        chunks = stream.iter_raw()
+        next(chunks)
+        answer, other = (site.http.get(path) for path in health.PATHS)
+    assert (answer.status_code, other.status_code, other.json().keys()) == (200, 200, answer.json().keys())
     assert set(health.PATHS) == {"/health", f"{PREFIX}/health"}
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert len(answer.content) < 1500
+    report = answer.json()
+    assert report["streams"] >= 1
+    assert report["readers_lost"] == 0
+    assert report["processes"].keys() == {"ready", "held"}
+    assert report["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
+    assert report["memory"]["limit"] == site.runs.limits.memory <= Limits.from_environment().memory * 2
+    for secret in (run.id, run.name, run.owner, "ada", str(site.runs.store.folder), "/tmp", "127.0.0.1"):
+        assert secret not in answer.text, secret
+    shares = "trainings corpora updates runs panels sessions first_screens uploads drawings models answers steps"
+    assert set(report["memory"]["shares"]) == set(shares.split())
+    done(run)
 
 
 @pytest.mark.parametrize(
@@ -53,22 +54,46 @@ def test_who_watches_is_never_told_to_wait(site):
      ({"alive": 0}, "failing", 503), ({"watchdog": 0, "waiting": 1}, "failing", 503), ({"housekeeper": 0}, "failing", 503)],
 )  # fmt: skip
 def test_the_status_is_one_that_docker_understands(site, counted, status, code):
-    usual = {"training": 0, "waiting": 0, "kept": 0, "unfinished": 0, "alive": 2, "replaced": 0, "lost": 0, "watchdog": 1, "housekeeper": 1}
-    usual |= {"processes": 2, "full": 0}
-    runs = SimpleNamespace(
-        counted=lambda: usual | counted, store=site.runs.store, memory=site.runs.memory, limits=tiny_limits(runs_unfinished=9),
-        cluster=site.runs.cluster,
-    )
+    usual = dict.fromkeys(("training", "waiting", "kept", "unfinished", "replaced", "lost", "full"), 0)
+    usual |= {"alive": 2, "watchdog": 1, "housekeeper": 1, "processes": 2}
+    parts = {name: getattr(site.runs, name) for name in ("store", "memory", "cluster")}
+    runs = SimpleNamespace(counted=lambda: usual | counted, limits=tiny_limits(runs_unfinished=9), **parts)
     assert module.health(runs)["status"] == status
     route = health.routes(runs, {})[0]
-    assert _code(route, runs) == code
+    assert TestClient(Starlette(routes=[route])).get(route.path).status_code == code
 
 
-def _code(route, runs):
-    return TestClient(Starlette(routes=[route])).get(route.path).status_code
+@pytest.fixture(scope="module")
+def lines():
+    """(instruction, arguments) of the Dockerfile in order; comments left out, lines that go on joined."""
+    if not (ROOT / "Dockerfile").exists():
+        pytest.skip("a copy of the tree without what images are made of")
+    text = re.sub(r"^\s*#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+    return [(name, " ".join(rest.split())) for name, _, rest in (line.partition(" ") for line in text.splitlines() if line.strip())]
 
 
-def test_it_is_small_and_whole(site):
-    answer = site.http.get("/health")
-    assert len(answer.content) < 1500
-    assert json.loads(answer.content)["memory"]["limit"] == site.runs.limits.memory <= Limits.from_environment().memory * 2
+def test_the_image_is_built_in_an_order_that_works_and_writes_where_its_user_may(lines, monkeypatch):
+    known = {"FROM", "ARG", "RUN", "USER", "WORKDIR", "ENV", "COPY", "VOLUME", "EXPOSE", "HEALTHCHECK", "CMD"}
+    assert {name for name, _ in lines} == known
+    assert [name for name, _ in lines[:2]] == ["FROM", "ARG"], "before FROM it would be unknown after it"
+    assert lines[-1] == ("CMD", '["python", "app.py"]')
+    name, _, wheels = dict(lines)["ARG"].partition("=")
+    assert CPU_WHEELS.endswith(wheels)
+    assert any(f'--extra-index-url "${name}" -r requirements.txt' in rest for _, rest in lines if rest.startswith("pip install"))
+    environment = dict(word.split("=", 1) for name, rest in lines if name == "ENV" for word in rest.split())
+    volume = dict(lines)["VOLUME"]
+    monkeypatch.setenv("PLAYGROUND_DATA", environment["PLAYGROUND_DATA"])
+    assert str(wanted_folder()) == volume
+    assert lines.index(("USER", "user")) < lines.index(("RUN", f"mkdir {volume}")) < lines.index(("VOLUME", volume))
+    assert (dict(lines)["EXPOSE"], environment["GRADIO_SERVER_NAME"]) == (environment["PORT"], "0.0.0.0")
+    ignored = set((ROOT / ".dockerignore").read_text().split())
+    assert not set(BELONGS) & ignored
+    assert {"tests", "benchmarks", "node_modules", ".git", "**/__pycache__"} <= ignored
+
+
+def test_the_images_check_tells_a_server_that_answers_from_one_that_does_not(lines, site):
+    python, *arguments = json.loads(dict(lines)["HEALTHCHECK"].partition("CMD ")[2])
+    assert python == "python"
+    for port, code in ((urlsplit(site.url).port, 0), (1, 1)):
+        checked = subprocess.run([sys.executable, *arguments], env=os.environ | {"PORT": str(port)}, capture_output=True, timeout=60)
+        assert checked.returncode == code, checked.stderr

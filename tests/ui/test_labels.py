@@ -8,7 +8,7 @@ import torch
 
 from playground.config import BOS, EOS, PAD
 from playground.queries.reader import REFERENCE
-from tests.ui.panels.test_attention import PARTS, block
+from tests.ui.test_routes import block
 
 SENTENCES = {  # repeated words, repeated letters; the second of each only fills the batch, and leaves padding after the first
     "german_english": ("die Frau findet die Frau", "wir glauben , dass die Ärztin die Frau findet"),
@@ -17,21 +17,21 @@ SENTENCES = {  # repeated words, repeated letters; the second of each only fills
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
 @pytest.mark.parametrize("run", SENTENCES)
 def test_labels_align_with_rows_and_columns_in_a_padded_batch(site, run, part):
     """The shown numbers are those of the same sentence in a batch with a longer one; there its padding has weight exactly 0."""
     text, longer = SENTENCES[run]
     panel = site.panel("attention", run=run, text=text, part=part, layer="1", head="2")
     picture = block(panel, "attention")["figure"]
-    shown, meta = np.array(picture["data"][0]["z"], dtype=float), picture["layout"]["meta"]
+    drawn, meta = np.array(picture["data"][0]["z"], dtype=float), picture["layout"]["meta"]
 
     model, _ = site.reader.model_at(site.runs.get(run), None)
     src_words, tgt_words = site.runs.get(run).tokenizers
     source = [*src_words.encode(text), EOS]
     other = [*src_words.encode(longer), EOS]
     fed = [BOS, *(piece.id for piece in site.reader.look(site.runs.get(run), None, text, REFERENCE).asked[:-1])]
-    asked = [*fed[1:], EOS]
+    expected = [*fed[1:], EOS]
     src = torch.tensor([source + [PAD] * (len(other) - len(source)), other])
     tgt_in = torch.tensor([[*fed, PAD, PAD], [*fed, *fed[-1:], *fed[-1:]]])
     weights = getattr(model(src, tgt_in), part)[0][0, 1].numpy()  # (Q, K) of the padded sentence, layer 1, head 2
@@ -39,15 +39,15 @@ def test_labels_align_with_rows_and_columns_in_a_padded_batch(site, run, part):
     if part == "encoder":
         queries = [src_words.piece(token) for token in source]
     else:  # the row of position i is made from the token fed at i, and predicts the next
-        queries = [f"{tgt_words.piece(token)} → {tgt_words.piece(following)}" for token, following in zip(fed, asked, strict=True)]
+        queries = [f"{tgt_words.piece(token)} → {tgt_words.piece(following)}" for token, following in zip(fed, expected, strict=True)]
     keys, words = (fed, tgt_words) if part == "decoder" else (source, src_words)
     assert meta["rows"] == queries
     assert meta["columns"] == [words.piece(token) for token in keys]
     assert len(set(queries[:-1])) > 1, "so that labels one row off would be seen"
     assert queries != [*queries[1:], queries[0]]
     rows, columns = len(queries), len(keys)
-    masked = np.isnan(shown)
-    np.testing.assert_allclose(np.where(masked, 0, shown), weights[:rows, :columns], atol=1e-4)
+    masked = np.isnan(drawn)
+    np.testing.assert_allclose(np.where(masked, 0, drawn), weights[:rows, :columns], atol=1e-4)
     assert weights.shape[1] > columns
     assert not weights[:rows, columns:].any()
     repeated = [token for token in set(keys) if keys.count(token) > 1]

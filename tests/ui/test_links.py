@@ -1,4 +1,4 @@
-"""Links: what a link is made of comes back from it, and what can't be used is named in one sentence while the rest holds."""
+"""What a visitor begins with: links, of which what can't be used is named, their last run, and what is said of a run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from playground.config import KNOBS, Experiment, default, limits
 from playground.cursor import FIELDS, FORMER_VALUES
 from playground.fields import MAX_TEXT, Number, Text
-from playground.ui import links
+from playground.ui import boot, links
+from playground.ui.assets import PREFIX
+from playground.ui.command import TOKEN
 from playground.ui.controls import CONTROLLED
-from playground.words import say
-from tests.thoroughness import every_case
+from playground.words import LANGUAGES, say
+from tests.ui.test_actions import TINY, wait
 
 FORMS = [name for name, field in FIELDS.items() if name == "run" or not isinstance(field, Text) or field.pattern]  # takes not any text
+ME, OTHER = "d" * 32, "e" * 32
 QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -49,43 +52,50 @@ def test_what_is_bad_in_a_link_is_named_and_the_rest_holds(site, good, bad):
     assert set(ignored) == set(bad)
     flat = good.flat()
     assert experiment.flat() == {name: default(name) if name in bad else flat[name] for name in flat}
-    sentence = links.sentence(ignored, "en")
-    assert all(f"“{name}”" in sentence for name in bad if name != "run")
-    assert bool(sentence) == bool(bad)
+    for language in LANGUAGES:
+        sentence = links.sentence(ignored, language)
+        assert all(sentence.count(f"“{name}”") == 1 for name in bad if name != "run")
+        assert bool(sentence) == bool(bad)
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_no_field_passes_unchecked(site, name):
-    """Whatever stands in a field is told to be none of its values where it is none, on the page itself; and the page lets go of it."""
-    hopeless = "no such value\0" if name in FORMS else "x" * (MAX_TEXT + 1)
-    for value in (hopeless, "-1e999 <b>") if name in FORMS else (hopeless,):
-        told = site.get("boot", **{name: value}).json()
-        assert told["ignored"] == [name]
-        assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in told["notice"]
-        good = site.get("boot", **{name: value}, d_model=128).json()
-        assert good["ignored"] == [name]
+def test_no_field_passes_unchecked(site):
+    """What is none of a field's values is said on the page itself, which lets go of it; the settings beside it hold."""
+    for name, field in FIELDS.items():
+        hopeless = ["no such value\0", "-1e999 <b>"] if name in FORMS else ["x" * (MAX_TEXT + 1)]
+        for value in hopeless:
+            reply = site.get("boot", **{name: value}, d_model=128).json()
+            assert reply["ignored"] == [name], name
+            assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in reply["notice"], name
+        if isinstance(field, Number):
+            assert [links.read(site.runs, {name: str(end)})[1] for end in (field.low, field.high)] == [{}, {}], name
+            for value in (str(field.low - 1), str(field.high + 1), "nan", "inf", " "):
+                assert name in links.read(site.runs, {name: value})[1], (name, value)
+            assert links.read(site.runs, {name: ""})[1] == {}, name
 
 
-@every_case(
-    ("name", "value"),
-    [("top_p", "abc"), ("view", "x"), ("head", "999"), ("temperature", "abc"), ("top_k", "31"), ("masks", "a,b"), ("fix", "2"),
-     ("off", "all"), ("cells", "c1.1"), ("stage", "nowhere"), ("set", "a"), ("guess", "soul"), ("by", "name"), ("toss", "1000000")],
-)  # fmt: skip
-def test_each_gets_its_sentence(site, name, value):
-    _, ignored = links.read(site.runs, {name: value})
-    assert links.sentence(ignored, "en").count(f"“{name}” can’t be “{value}”.") == 1
-    assert f"“{name}”" in links.sentence(ignored, "zh")
+@QUICK
+@given(query=st.dictionaries(st.sampled_from([*FIELDS, *KNOBS]), st.text(max_size=30)))
+def test_no_link_breaks_the_page(site, query):
+    answer = site.get("boot", **{name: value.encode("utf-8", "replace").decode() for name, value in query.items()})
+    assert answer.status_code == 200
+    assert set(json.loads(answer.text)["ignored"]) <= set(query)
 
 
-def test_a_pinned_run_that_is_gone_is_told_once_and_let_go(site):
-    told = site.get("boot", run="reverse", pin="nobody").json()
-    assert told["ignored"] == ["pin"]
-    assert told["notice"].count(say("en", "compare.pin_missing")) == 1
+def test_a_link_is_read_beside_the_run_it_shows(site):
+    reply = site.get("boot", d_model="65", n_heads="8", tab="training").json()
+    assert reply["ignored"] == ["d_model"]
+    assert site.get("boot", n_heads="8").json()["notice"] == ""
+    reply = site.get("boot", run="reverse", pin="nobody").json()
+    assert reply["ignored"] == ["pin"]
+    assert reply["notice"].count(say("en", "compare.pin_missing")) == 1
     assert site.get("boot", run="reverse", pin="sort").json()["ignored"] == []
+    expected = site.runs.get("sort").experiment
+    assert links.read(site.runs, {"run": "sort"}) == (expected, {})
+    assert links.read(site.runs, {"run": "sort", "d_model": "128"}) == (Experiment().with_(d_model=128), {})
 
 
 def test_old_links_still_work(site):
-    """Of every field a value as the page wrote it before fields were declared."""
+    """Of every field a value as the page wrote it before fields were declared, and values that were called otherwise."""
     query = {
         "run": "reverse", "step": "12", "text": "hello", "tab": "interventions", "part": "decoder", "layer": "2", "head": "4", "q": "0",
         "k": "16", "follow": "on",
@@ -101,33 +111,100 @@ def test_old_links_still_work(site):
         "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy", "moment": "gradient", "line": "3", "place": "4", "logit": "7",
         "module": "2", "parameter": "encoder.0.norm_1.weight", "grad_row": "5", "grad_col": "6",
         "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
-            "runs": "sort,-x_y", "over": "seconds", "pin": "sort", "seeds": "each", "find": "re", "sort": "-exact_match",
+        "runs": "sort,-x_y", "over": "seconds", "pin": "sort", "seeds": "each", "find": "re", "sort": "-exact_match",
         "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on", "revealed": "on",
         "file": "0a1b2c3d",
     }  # fmt: skip
     assert query.keys() == FIELDS.keys()
     assert links.read(site.runs, query)[1] == {}
+    for name, values in FORMER_VALUES.items():
+        for former, now in values.items():
+            assert former != now
+            assert links.read(site.runs, {name: former}) == links.read(site.runs, {name: now})
+            assert links.read(site.runs, {name: now})[1] == {}, (name, now)
 
 
-@pytest.mark.parametrize(("name", "former"), [(name, former) for name, values in FORMER_VALUES.items() for former in values])
-def test_what_was_called_otherwise_before_is_what_it_is_called_now(site, name, former):
-    now = FORMER_VALUES[name][former]
-    assert former != now
-    assert links.read(site.runs, {name: former}) == links.read(site.runs, {name: now})
-    assert links.read(site.runs, {name: now})[1] == {}
+def card(site, run, **parameters):
+    return site.get(f"run/{run.id}", **parameters).json()
 
 
-@QUICK
-@given(query=st.dictionaries(st.sampled_from([*FIELDS, *KNOBS]), st.text(max_size=30)))
-def test_no_link_breaks_the_page(site, query):
-    answer = site.get("boot", **{name: value.encode("utf-8", "replace").decode() for name, value in query.items()})
-    assert answer.status_code == 200
-    assert set(json.loads(answer.text)["ignored"]) <= set(query)
+def test_a_visitor_goes_on_with_their_own_last_run(site, monkeypatch):
+    """One that trains comes first."""
+
+    def last(token):
+        return site.http.get(f"{PREFIX}/boot", headers={TOKEN: token}).json()["last"]
+
+    first, second = (site.train(ME, {**TINY, "steps": 2}) for _ in range(2))
+    for run in (first, second):
+        wait(run, "done")
+    for looked_at, run in enumerate((second, first), 10**10):
+        monkeypatch.setattr(run, "looked_at", looked_at)
+        assert last(ME) == run.id
+    busy = site.train(ME, {**TINY, "steps": 50_000})
+    monkeypatch.setattr(busy, "looked_at", 0)
+    assert last(ME) == busy.id
+    assert last(OTHER) == last("") == ""
+    for run in (busy, first):
+        site.runs.delete(run.id, ME)
+    assert last(ME) == second.id
+    site.runs.delete(second.id, ME)
 
 
-@pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if isinstance(field, Number)])
-def test_the_ends_of_a_range_are_possible_in_a_link(site, name):
-    low, high = FIELDS[name].low, FIELDS[name].high
-    assert links.read(site.runs, {name: str(low)})[1] == links.read(site.runs, {name: str(high)})[1] == {}
-    for value in (low - 1, high + 1, "nan", "inf", "", " "):
-        assert (name in links.read(site.runs, {name: str(value)})[1]) == (value != "")
+def test_a_run_has_one_first_example_from_the_start(site):
+    """Before its replay is planned, when it is over, and in a fork and a copy of it, which say where they come from."""
+    run = site.train(ME, {**TINY, "steps": 40})
+    plan = run.replay.plan
+    run.replay.plan = type(plan)()  # as before it was prepared
+    early = card(site, run)["examples"]
+    run.replay.plan = plan if plan.steps else run.replay.plan
+    wait(run, "done")
+    assert run.replay.plan.probes or not plan.steps
+    late = card(site, run)["examples"]
+    copy, fork = (site.runs.get(site.act(OTHER, action, run.id, step=20)["run"]) for action in ("copy", "fork"))
+    firsts = [examples[0] for examples in (early, late, *(card(site, one)["examples"] for one in (copy, fork)))]
+    assert firsts == [early[0]] * 4
+
+    at = fork.first_step
+    assert at > 0
+    assert card(site, fork)["parent"] == {"run": run.id, "step": at, "name": run.name, "until": at}
+    site.runs.rename(run.id, ME, "my first")
+    assert card(site, fork)["parent"]["name"] == "my first"
+    site.runs.delete(run.id, ME)
+    assert card(site, fork)["parent"] == {"run": run.id, "step": at, "name": "", "until": at}
+    assert card(site, site.runs.get("reverse"))["parent"] is None
+    for one in (copy, fork):
+        site.runs.delete(one.id, OTHER)
+
+
+@pytest.mark.parametrize(
+    ("place", "lost"),
+    [
+        ({}, []),
+        ({"text": "playground", "layer": "2", "head": "4", "target": "reference"}, []),
+        ({"text": "Hello world", "layer": "1", "head": "1"}, ["text"]),
+        ({"text": "Hello", "target": "reference"}, ["text"]),
+        ({"text": " ", "head": "5", "layer": "1"}, ["text", "layer", "head"]),
+        ({"text": "abc", "layer": "3", "head": "1"}, ["layer", "head"]),
+        ({"text": "a" * 600}, ["text"]),
+    ],
+)
+def test_what_was_carried_to_a_run_and_it_cannot_read_is_named(site, place, lost):
+    assert card(site, site.runs.get("reverse"), **place)["unreadable"] == lost
+
+
+def test_what_a_run_can_read_is_known_before_it_is_prepared(site, monkeypatch):
+    run = site.train(ME, {**TINY, "steps": 2})
+    wait(run, "done")
+    with monkeypatch.context() as patch:
+        patch.setitem(run.parts, "tokenizers", None)
+        assert [boot.unreadable(site.reader, run, {"text": text}) for text in ("abc", "ABC")] == [[], ["text"]]
+    site.runs.delete(run.id, ME)
+
+
+def test_the_page_knows_the_knobs_by_group_with_their_bounds_and_choices(site):
+    reply = site.get("boot").json()
+    assert sorted(name for names in reply["groups"].values() for name in names) == sorted(reply["knobs"])
+    assert reply["bounds"]["d_model"] == {"low": 8, "high": 512, "step": 8}
+    assert reply["bounds"]["learning_rate"]["step"] == 0
+    assert set(reply["choices"]["bias"]) == {"on", "off"}
+    assert reply["first"] == site.runs.shipped()[0].id

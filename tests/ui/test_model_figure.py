@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from playground.config import Experiment, ModelConfig, limits
 from playground.cursor import check
@@ -13,8 +15,7 @@ from playground.inspection.activations import record
 from playground.model.transformer import Transformer
 from playground.ui.model_figure import PAPER, ModelFigure, Part, model_figure
 from playground.ui.panels import BY_FORMULA, PLACES
-from playground.words import LANGUAGES, known
-from tests.ui.test_routes import SHIPPED
+from playground.words import LANGUAGES, known, say
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]
 
@@ -23,29 +24,28 @@ def figure(secret: bool = False, language: str = "en", **knobs) -> ModelFigure:
     return model_figure(SimpleNamespace(experiment=Experiment().with_(**knobs), secret=secret), language)
 
 
-def parts(found: ModelFigure) -> list[Part]:
-    stacks = [found["encoder"], found["decoder"]]
-    inside = [
-        [*stack["input"], *(part for sublayer in stack["sublayers"] for part in sublayer["parts"]), *stack["end"]] for stack in stacks
-    ]
-    return [*inside[0], found["memory"], *inside[1]]
+def parts(drawing: ModelFigure) -> list[Part]:
+    def inside(stack: dict) -> list[Part]:
+        return [*stack["input"], *(part for sublayer in stack["sublayers"] for part in sublayer["parts"]), *stack["end"]]
+
+    return [*inside(drawing["encoder"]), drawing["memory"], *inside(drawing["decoder"])]
 
 
-def kinds(stack: dict) -> list[str]:
-    return [part["kind"] for sublayer in stack["sublayers"] for part in sublayer["parts"]]
+def kinds(stack: dict, where: str = "sublayers") -> list[str]:
+    drawn = stack[where] if where != "sublayers" else [part for sublayer in stack["sublayers"] for part in sublayer["parts"]]
+    return [part["kind"] for part in drawn]
 
 
 def test_the_papers_own_model():
-    found = figure(share_embeddings="all", encoder_layers=6, decoder_layers=1)
-    assert [part["kind"] for part in found["encoder"]["input"]] == ["tokens", "embedding", "positions"]
-    assert kinds(found["encoder"]) == POST
-    assert kinds(found["decoder"]) == ["mask_causal", "self_attention", "add_norm", "mask_padding", "cross_attention", "add_norm",
+    drawing = figure(share_embeddings="all", encoder_layers=6, decoder_layers=1)
+    assert kinds(drawing["encoder"], "input") == ["tokens", "embedding", "positions"]
+    assert kinds(drawing["encoder"]) == POST
+    assert kinds(drawing["decoder"]) == ["mask_causal", "self_attention", "add_norm", "mask_padding", "cross_attention", "add_norm",
                                        "feed_forward", "add_norm"]  # fmt: skip
-    assert [part["kind"] for part in found["decoder"]["end"]] == ["linear", "softmax"]
-    assert found["encoder"]["end"] == []
-    assert (found["encoder"]["layers"], found["decoder"]["layers"], found["shared"]) == (6, 1, "all")
-    assert all(sublayer["residual"] for stack in ("encoder", "decoder") for sublayer in found[stack]["sublayers"])
-    assert found["differences"] == "Every part is as in the paper."
+    assert (drawing["encoder"]["layers"], drawing["decoder"]["layers"], drawing["shared"]) == (6, 1, "all")
+    assert all(sublayer["residual"] for stack in ("encoder", "decoder") for sublayer in drawing[stack]["sublayers"])
+    assert drawing["differences"] == "Every part is as in the paper."
+    assert "mask_causal" not in kinds(figure(variant="no_causal_mask")["decoder"])
 
 
 @pytest.mark.parametrize(
@@ -61,99 +61,70 @@ def test_the_papers_own_model():
     ],
 )
 def test_exactly_the_parts_of_a_layer_that_the_model_has(knobs, encoder):
-    found = figure(**knobs)
-    assert kinds(found["encoder"]) == encoder
-    last = {"pre": ["norm"], "post": []}[knobs.get("norm", "post")]
-    assert [part["kind"] for part in found["encoder"]["end"]] == last
-    assert [part["kind"] for part in found["decoder"]["end"]] == [*last, "linear", "softmax"]
+    drawing = figure(**knobs)
+    assert kinds(drawing["encoder"]) == encoder
+    last = ["norm"] if knobs.get("norm") == "pre" else []
+    assert kinds(drawing["encoder"], "end") == last
+    assert kinds(drawing["decoder"], "end") == [*last, "linear", "softmax"]
 
 
-@pytest.mark.parametrize(("positions", "text"), [("sinusoidal", "+ sinusoids"), ("learned", "+ learned"), ("both", "+ sinusoids")])
-def test_positions_that_are_added_are_named(positions, text):
+@pytest.mark.parametrize(
+    ("positions", "text"),
+    [("sinusoidal", "+ sinusoids"), ("learned", "+ learned"), ("both", "+ sinusoids"), ("none", None), ("rotary", None)],
+)
+def test_positions_are_drawn_and_named_where_they_are_added(positions, text):
     for stack in ("encoder", "decoder"):
-        assert figure(positions=positions)[stack]["input"][-1]["text"] == text
+        drawn = figure(positions=positions)[stack]["input"]
+        assert [part["kind"] for part in drawn] == ["tokens", "embedding", "positions"][: 3 if text else 2]
+        assert not text or drawn[-1]["text"] == text
 
 
-@pytest.mark.parametrize("positions", ["none", "rotary"])
-def test_where_no_positions_are_added_none_are_drawn(positions):
-    for stack in ("encoder", "decoder"):
-        assert [part["kind"] for part in figure(positions=positions)[stack]["input"]] == ["tokens", "embedding"]
+def test_what_is_otherwise_than_in_the_paper_is_named_in_words():
+    text = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
+    keys = ("other.positions.none", "other.norm.pre", "other.share_embeddings.none")
+    assert all(say("en", f"model_figure.{key}") in text for key in keys)
+    assert "“without feed-forward network”" in text
+    for d_k, is_other in ((2, True), (4, False), (0, False)):
+        differences = figure(d_model=8, n_heads=2, d_k=d_k)["differences"]
+        assert ("d_k = 2 in place of d_model / heads" in differences) == is_other, d_k
+    for language in LANGUAGES:
+        for name, own in PAPER.items():
+            for value in (value for value in limits(name).choices if value != own and name not in ("variant", "d_k")):
+                assert known(language, f"model_figure.other.{name}.{'off' if value is False else value}"), (name, value)
 
 
-def test_without_a_causal_mask_the_decoders_mask_is_of_padding():
-    assert "mask_causal" not in kinds(figure(variant="no_causal_mask")["decoder"])
+MODELS = st.fixed_dictionaries(
+    {name: st.sampled_from(limits(name).choices) for name in ("norm", "positions", "residual")}
+    | {"decoder_layers": st.integers(1, 3), "encoder_layers": st.integers(1, 3)}
+)
 
 
-def test_what_is_otherwise_than_in_the_paper_is_named():
-    said = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
-    assert said == (
-        "Unlike the paper: no positional encoding; layer norm before each sublayer (pre-norm); embeddings not shared; "
-        "model variant “without feed-forward network”."
-    )
-
-
-@pytest.mark.parametrize(("d_k", "said"), [(2, True), (4, False), (0, False)])
-def test_a_d_k_is_a_difference_where_it_is_not_the_papers(d_k, said):
-    assert ("d_k = 2 in place of d_model / heads" in figure(d_model=8, n_heads=2, d_k=d_k)["differences"]) == said
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_difference_has_words_of_its_own(language):
-    """No knob's name and value, which only somebody who knows the settings could read."""
-    worded = {name: own for name, own in PAPER.items() if name not in ("variant", "d_k")}
-    others = {name: [value for value in limits(name).choices if value != own] for name, own in worded.items()}
-    for name, values in others.items():
-        for value in values:
-            assert known(language, f"model_figure.other.{name}.{'off' if value is False else value}"), (name, value)
-
-
-CONFIGS = [{}, {"norm": "pre", "positions": "both"}, {"positions": "rotary", "residual": False}, {"positions": "none", "decoder_layers": 3}]
-
-
-@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
-def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_stage_there_is(knobs):
+@settings(max_examples=10)
+@given(knobs=MODELS)
+def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_place_there_is(knobs):
     config = ModelConfig(**{"d_model": 8, "n_heads": 2, "d_ff": 8} | knobs)
     stages = record(Transformer(config, 7, 7, torch.Generator().manual_seed(1)).eval(), [4, 5], [5, 2])
-    found = parts(figure(**knobs))
+    drawing = parts(figure(**knobs))
     for address in stages:
         pieces = address.split(".")
         name = ".".join(pieces[:1] + pieces[2:] if len(pieces) > 2 else pieces)
-        lengths = [max([len(stage) for stage in part["stages"] if f"{name}.".startswith(f"{stage}.")], default=0) for part in found]
+        lengths = [max([len(stage) for stage in part["stages"] if f"{name}.".startswith(f"{stage}.")], default=0) for part in drawing]
         assert max(lengths) > 0, address
         assert lengths.count(max(lengths)) == 1, address
-    asked = [shown["stage"] for part in found for shown in part["shows"] if "stage" in shown]
-    assert asked
-    assert set(asked) <= stages.keys()
+    assert len({part["name"] for part in drawing}) == len(drawing)
+    shows = [place for part in drawing for place in part["shows"]]
+    linked = {place["stage"] for place in shows if "stage" in place}
+    assert linked
+    assert linked <= stages.keys()
+    for place in shows:
+        assert place["tab"] in PLACES["inside"]
+        for name, value in place.items():
+            check(name, value, {"tabs": PLACES["inside"], "embeddings": ("src", "tgt", "memory", "decoder")})
 
 
-@pytest.mark.parametrize("knobs", [*CONFIGS, {"positions": "learned", "variant": "no_feed_forward"}], ids=str)
-def test_every_part_leads_to_a_tab_of_the_place_with_a_cursor_that_can_be(knobs):
-    found = parts(figure(**knobs))
-    assert len({part["name"] for part in found}) == len(found)
-    for part in found:
-        for shown in part["shows"]:
-            assert shown["tab"] in PLACES["inside"]
-            for name, value in shown.items():
-                check(name, value, {"tabs": PLACES["inside"], "embeddings": ("src", "tgt", "memory", "decoder")})
-
-
-@pytest.mark.parametrize("secret", [False, True])
-def test_a_changed_model_offers_only_what_asks_the_model_itself(secret):
-    found = parts(figure(secret=secret, variant="no_feed_forward"))
-    assert {shown["tab"] for part in found for shown in part["shows"]} == {"attention"}
-    assert not {"attention"} & set(BY_FORMULA)
-
-
-def test_a_mystery_stays_one():
-    assert "feed_forward" in kinds(figure(secret=True, variant="no_feed_forward")["encoder"])
-    assert "variant" not in figure(secret=True, variant="no_feed_forward")["differences"]
-
-
-@pytest.mark.sample
-@pytest.mark.parametrize("run", SHIPPED)
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_part_of_a_shipped_run_opens(site, run, language):
-    card = site.get(f"run/{run}", lang=language).json()
-    for part in parts(card["figure"]):
-        answer = site.panel(part["shows"][0]["tab"], run=run, **{k: v for k, v in part["shows"][0].items() if k != "tab"})
-        assert "error" not in answer, part["name"]
+def test_a_changed_model_offers_only_what_asks_the_model_itself_and_a_mystery_stays_one():
+    for secret in (False, True):
+        drawing = figure(secret=secret, variant="no_feed_forward")
+        assert {place["tab"] for part in parts(drawing) for place in part["shows"]} == {"attention"}
+        assert ("feed_forward" in kinds(drawing["encoder"])) == ("variant" not in drawing["differences"]) == secret
+    assert "attention" not in BY_FORMULA

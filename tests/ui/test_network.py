@@ -1,21 +1,54 @@
-"""The address that a teacher gives to a class."""
+"""Where the server listens, at which address a class finds it, from where it is asked, and how it ends."""
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
-from collections.abc import Sequence
 
 import pytest
+from starlette.requests import Request
 
-from playground.ui import network
+from playground.ui import ending, network
+from playground.ui.address import address_of
+from playground.ui.assets import PREFIX
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SERVER_NAME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("host", "forwarded", "count", "address"),
+    [
+        ("192.0.2.7", [], "", "192.0.2.7"),
+        ("192.0.2.7", ["198.51.100.1"], "", "192.0.2.7"),  # anybody can say so
+        ("192.0.2.7", ["198.51.100.1"], "0", "192.0.2.7"),
+        ("10.0.0.1", ["6.6.6.6, 198.51.100.1"], "1", "198.51.100.1"),  # what our proxy added last
+        ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "1", "198.51.100.1"),
+        ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "space", "198.51.100.1"),
+        ("10.0.0.1", ["6.6.6.6, 198.51.100.1, 10.0.0.9"], "2", "198.51.100.1"),
+        ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"),  # fewer than there should be
+        ("10.0.0.1", [], "1", "10.0.0.1"),  # past the proxy
+        ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"),
+        ("2001:db8::1", [], "", "2001:db8::/64"),
+        ("::ffff:192.0.2.7", [], "", "192.0.2.7"),
+        ("testclient", [], "", "testclient"),
+    ],
+)
+def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, count, address):
+    monkeypatch.setenv(*(("SPACE_ID", "ada/playground") if count == "space" else ("PLAYGROUND_PROXIES", count)))
+    headers = [(b"x-forwarded-for", line.encode()) for line in forwarded]
+    assert address_of(Request({"type": "http", "headers": headers, "client": (host, 5)})) == address
 
 
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
-    """machine(way=…, named=…): a machine with these addresses, None where the system refuses to say."""
+    """machine(way, named): a machine with these addresses, None where the system refuses to say."""
 
-    def be(way: str | None = None, named: Sequence[str] | None = None) -> None:
+    def be(way=None, named=None) -> None:
         class Way(socket.socket):
             def connect(self, to: object) -> None:
                 if way is None:
@@ -24,7 +57,7 @@ def machine(monkeypatch, tmp_path):
             def getsockname(self) -> tuple[str, int]:
                 return way, 5
 
-        def by_name(name: str) -> tuple[str, list, Sequence[str]]:
+        def by_name(name: str) -> tuple:
             if named is None:
                 raise socket.gaierror("Name or service not known")
             return name, [], named
@@ -45,42 +78,61 @@ def machine(monkeypatch, tmp_path):
         (None, None, ""),
     ],
 )
-def test_the_address_in_the_network_is_the_one_that_leads_out(machine, way, named, address):
+def test_a_server_that_listens_to_others_has_the_address_that_leads_out(machine, monkeypatch, tmp_path, way, named, address):
     machine(way, named)
-    assert network.address() == address
-
-
-def test_the_address_of_a_container_is_none_that_a_class_could_open(machine, tmp_path, monkeypatch):
-    machine("172.17.0.2")
+    for name in ("0.0.0.0", "::", "192.168.1.7", "teacher.local"):
+        assert network.lan(name) == {"listens": True, "address": address, "windows": os.name == "nt"}
+    for name in ("127.0.0.1", "127.4.5.6", "localhost", "::1", "[::1]"):
+        assert network.lan(name) == {"listens": False, "address": "", "windows": os.name == "nt"}
     monkeypatch.setattr(network, "CONTAINER", tmp_path)
-    assert network.lan("0.0.0.0") == network.lan("0.0.0.0") | {"listens": True, "address": ""}
-
-
-@pytest.mark.parametrize("name", ["127.0.0.1", "127.4.5.6", "localhost", "::1", "[::1]"])
-def test_who_listens_to_this_machine_alone_has_no_address_for_others(machine, name):
-    machine("192.168.1.7")
-    told = network.lan(name)
-    assert not told["listens"]
-    assert told["address"] == ""
-
-
-@pytest.mark.parametrize("name", ["0.0.0.0", "::", "192.168.1.7", "teacher.local"])
-def test_who_listens_to_all_has_an_address_for_others(machine, name):
-    machine("192.168.1.7")
-    assert network.lan(name) == {"listens": True, "address": "192.168.1.7", "windows": os.name == "nt"}
+    assert network.lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
 
 
 def test_the_server_listens_where_it_is_told_to(monkeypatch):
-    monkeypatch.delenv("GRADIO_SERVER_NAME", raising=False)
     assert network.server_name() == "127.0.0.1"
     monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
-    assert network.server_name() == "0.0.0.0"
-    assert network.server_name("::1") == "::1"
+    assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
 
 
-def test_only_whoever_sits_at_the_machine_is_told_its_address(site):
-    """A visitor of the public page learns nothing of the network behind it."""
-    here = site.get("boot").json()["lan"]
-    assert not here["listens"]
-    there = site.http.get("/gradio_api/playground/boot", headers={"Host": "playground.example.org"}).json()["lan"]
+def test_only_who_sits_at_the_machine_is_told_its_address(site):
+    assert not site.get("boot").json()["lan"]["listens"]
+    there = site.http.get(f"{PREFIX}/boot", headers={"Host": "playground.example.org"}).json()["lan"]
     assert there == {"listens": True, "address": "", "windows": False}
+
+
+@pytest.mark.parametrize(("public", "url"), [(None, "http://127.0.0.1:7860/"), ("https://x.gradio.live", "https://x.gradio.live")])
+def test_gradio_decides_whether_there_is_a_public_address(launched, public, url):
+    """By GRADIO_SHARE, and in Colab by itself."""
+    launch = {}
+    assert launched(lambda demo, **options: launch.update(options) or (None, "http://127.0.0.1:7860/", public))[2] == url
+    assert launch["share"] is None
+
+
+NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
+
+
+@pytest.fixture
+def handlers():
+    """Of a process that hears each signal; as they were, afterwards."""
+    before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
+    yield
+    for number, handler in zip(NUMBERS, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_signal_is_noted_and_a_second_one_changes_nothing(handlers, number):
+    noted = ending.Ending()
+    assert not noted.asked
+    for _ in range(2):
+        os.kill(os.getpid(), number)
+        noted.wait()
+    assert noted.asked
+
+
+@pytest.mark.fault("a terminal is closed under a server that nohup started", "it goes on")
+def test_what_the_process_was_started_deaf_to_it_stays_deaf_to(handlers):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    noted = ending.Ending()
+    os.kill(os.getpid(), signal.SIGHUP)
+    assert not noted.asked

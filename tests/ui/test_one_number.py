@@ -10,11 +10,11 @@ from playground.config import Experiment
 from playground.runs.registry import SHIPPED
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import TINY, done
-from tests.ui.panels.test_evaluation import block, complete
-from tests.ui.panels.test_interventions import measured, scored
+from tests.ui.test_routes import block, complete
 
 TOKEN = "who counts"
 KNOBS = TINY | {"task": "sort", "d_model": 32, "steps": 80, "eval_every": 20, "train_size": 2000, "validation_size": 300, "batch_size": 32}
+NAMES = ["reverse", *(pytest.param(name, marks=pytest.mark.night) for name in ("numbers_de", "german_english", "fresh"))]
 
 
 @pytest.fixture(scope="module")
@@ -28,23 +28,22 @@ def percents(text: str) -> list[str]:
     return re.findall(r"[\d.]+(?=\s?%)", text)
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("name", ["reverse", "numbers_de", "german_english", "fresh"])
+@pytest.mark.parametrize("name", NAMES)
 def test_everybody_says_the_same_number(site, fresh, name, capsys):
     run = fresh if name == "fresh" else site.runs.get(name)
     update = json.loads(site.runs.update(run)[0])  # from this the page takes what the header and the first tab say
-    shown = {name: values[-1] for name, values in update["validations"].items()}
-    assert (shown["step"], shown["pairs"]) == (run.step, shown["all_pairs"]), "at the end all held-out sentences were asked"
-    number = f"{100 * shown['exact_match']:.1f}"
-    asked = {"run": run.id}
+    newest = {name: values[-1] for name, values in update["validations"].items()}
+    assert (newest["step"], newest["pairs"]) == (run.step, newest["all_pairs"]), "at the end all held-out sentences were asked"
+    number = f"{100 * newest['exact_match']:.1f}"
+    query = {"run": run.id}
 
-    exact = block(complete(site, "evaluation", **asked), "scores")["rows"][0]
+    exact = block(complete(site, "evaluation", **query), "scores")["rows"][0]
     assert percents(exact[1]) == [number]
     for change in ({}, {"off": "c1.1"}):
-        before = block(scored(site, **asked, **change), "score")["rows"][0][1]
+        before = block(complete(site, "score", **query, **change), "score")["rows"][0][1]
         assert percents(before) == [number]
-    assert percents(block(measured(site, **asked), "importance-said")["text"])[-1] == number
-    assert percents(block(site.panel("teacher_forcing", **asked), "caption")["text"])[-1] == number
+    assert percents(block(complete(site, "importance", **query), "importance-said")["text"])[-1] == number
+    assert percents(block(site.panel("teacher_forcing", **query), "caption")["text"])[-1] == number
 
     folder = SHIPPED / name if run.shipped else site.runs.store.path(run)
     assert main(["history", str(folder), "--validations"]) == 0
@@ -55,27 +54,20 @@ def test_everybody_says_the_same_number(site, fresh, name, capsys):
     assert f"{100 * row['exact_match']:.1f}" == number
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_sample_says_that_it_is_one(site, fresh, monkeypatch, language):
-    """While the run trains, and where the page is asked for a step at which only some sentences were asked."""
-    monkeypatch.setattr(fresh, "status", "training")
-    panel = site.panel("evaluation", run=fresh.id, split="harder", lang=language)
-    marked = say(language, "page.sample", value="|", pairs="250", all="300").split("|")
-    for part in marked:
-        assert part in block(panel, "scores")["rows"][0][1]
-    assert "25" in block(panel, "scores")["rows"][2][1]
-
-
-def test_a_brief_validation_is_marked_where_it_is_told(site, fresh):
+def test_a_sample_says_that_it_is_one(site, fresh, monkeypatch, capsys):
+    """While the run trains, where the page is asked for a step at which only some sentences were asked, and on the command line."""
     rows = fresh.history.validations.rows()
     at = next((at for at, pairs in enumerate(rows["pairs"]) if pairs < 300), None)
     assert at is not None, "a model that knows nothing yet is asked few sentences"
-    said = block(site.panel("teacher_forcing", run=fresh.id, step=str(int(rows["step"][at]))), "caption")["text"]
-    assert "a sample of 100 of 300 held-out sentences" in said
-    assert "≈" in said
-
-
-def test_the_command_line_marks_a_sample(capsys):
+    caption = block(site.panel("teacher_forcing", run=fresh.id, step=str(int(rows["step"][at]))), "caption")["text"]
+    assert "a sample of 100 of 300 held-out sentences" in caption
+    assert "≈" in caption
+    monkeypatch.setattr(fresh, "status", "training")
+    for language in LANGUAGES:
+        scores = block(site.panel("evaluation", run=fresh.id, split="harder", lang=language), "scores")["rows"]
+        for part in say(language, "page.sample", value="|", pairs="250", all="300").split("|"):
+            assert part in scores[0][1]
+        assert "25" in scores[2][1]
     knobs = KNOBS | {"steps": 20, "eval_every": 10}
     assert main(["train", *(f"--{name.replace('_', '-')}={value}" for name, value in knobs.items())]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step")]

@@ -1,70 +1,92 @@
-"""How wide a picture is, and that each is drawn for the screen of whoever looks."""
+"""Pictures are drawn for the screen they are seen on, settings in words, and runs that differ in their seed alone belong together."""
+
+from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from playground.config import limits
 from playground.figures import attention, positions
-from playground.ui import panels
-from playground.ui.view import LARGE, Screen
+from playground.ui import panels, seeds
+from playground.ui.assets import STATIC
+from playground.ui.controls import CONTROLLED, options
+from playground.ui.view import LARGE, LEAST_HEIGHT, Screen
+from playground.words import LANGUAGES, entries
 
 UI = Path(panels.__file__).parents[1]
 
 
-@pytest.mark.parametrize(
-    ("width", "share", "pixels"),
-    [
-        (1000, None, 1000),
-        (1000, 1, 980),
-        (1000, 2, 480),
-        (1000, 3, 313),
-        (1000, LARGE, 520),
-        (700, 2, 330),
-        (699, 2, 699),
-        (360, LARGE, 360),
-    ],
-)
-def test_a_column_has_its_share_and_on_a_narrow_screen_all(width, share, pixels):
-    assert Screen({"width": str(width)}).room(share) == pixels
-
-
-def test_a_column_leaves_free_what_it_is_told_to():
+def test_a_column_has_its_share_on_a_narrow_screen_all_and_presented_what_its_caption_leaves():
+    rooms = {(1000, None): 1000, (1000, 1): 980, (1000, 3): 313, (1000, LARGE): 520, (700, 2): 330, (699, 2): 699, (360, LARGE): 360}
+    assert {size: Screen({"width": str(size[0])}).room(size[1]) for size in rooms} == rooms
+    presented = Screen({"width": "920", "height": "1080", "present": "1"})
+    assert [presented.room(LARGE), presented.room(3), presented.page, presented.tallest] == [672, 672, (920, 640), 640 - 110]
     assert Screen({"width": "1000"}).room(2, gap=26) == 474
-
-
-def test_a_presented_picture_has_all_of_a_page_that_is_enlarged():
-    screen, presented = Screen({"width": "920", "height": "1080"}), Screen({"width": "920", "height": "1080", "present": "1"})
-    assert (screen.room(LARGE), presented.room(LARGE), presented.room(3)) == (478, 672, 672)  # the rest is its caption's
-    assert presented.page == (920, 640)
-    assert presented.tallest == 640 - 110
+    high, low = (Screen({"width": "1000", "height": height}) for height in ("1000", "300"))
+    assert (high.below(100), low.below(100)) == (high.tallest - 100, LEAST_HEIGHT)
+    assert presented.below(100) == presented.tallest
 
 
 def test_a_picture_is_drawn_as_wide_dark_and_in_the_language_that_is_asked_for():
+    """A width or words of its own are taken as they are, and a figure that has no width is not told any."""
     screen, weights, names = Screen({"width": "900", "dark": "1", "lang": "zh"}), np.full((3, 3), 1 / 3), ["a", "b", "c"]
     drawn = screen.draw(attention.matrix, weights, names, names, kind="cross", share=2)
-    assert drawn == attention.matrix(weights, names, names, kind="cross", width=430, dark=True, labels=screen.labels)
-
-
-def test_a_width_or_words_of_its_own_are_taken_as_they_are():
-    screen, weights, names = Screen({"width": "900"}), np.full((3, 3), 1 / 3), ["a", "b", "c"]
-    own = {"width": 500, "labels": screen.labels | {"weight": "flow"}}
-    assert screen.draw(attention.matrix, weights, names, names, kind="cross", **own) == attention.matrix(
-        weights, names, names, kind="cross", **own
-    )
-
-
-def test_a_figure_whose_width_makes_no_difference_is_not_told_any():
-    screen, table = Screen({"width": "900"}), np.eye(8)
-    assert screen.draw(positions.heatmap, table, trained=4) == positions.heatmap(table, trained=4, labels=screen.labels)
+    assert drawn == attention.matrix(weights, names, names, width=430, labels=screen.labels, kind="cross", dark=True)
+    own = {"kind": "cross", "width": 500, "labels": screen.labels | {"weight": "flow"}}
+    assert screen.draw(attention.matrix, weights, names, names, **own) == attention.matrix(weights, names, names, dark=True, **own)
+    plain = Screen({"width": "900"})
+    assert plain.draw(positions.heatmap, np.eye(8), trained=4) == positions.heatmap(np.eye(8), trained=4, labels=plain.labels)
 
 
 def test_no_panel_says_by_hand_what_every_picture_is_told():
-    """Each picture is drawn by view.draw; a page that is dark has no light one among them because somebody forgot."""
-    by_hand = []
-    for file in UI.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg == "dark":
-                by_hand.append(f"{file.relative_to(UI)}:{node.value.lineno}")
+    """Each picture is drawn by view.draw, so that no light one stands on a dark page."""
+    trees = {file: ast.walk(ast.parse(file.read_text(encoding="utf-8"))) for file in UI.rglob("*.py")}
+    by_hand = [(file.name, node.value.lineno) for file, nodes in trees.items() for node in nodes
+               if isinstance(node, ast.keyword) and node.arg == "dark"]  # fmt: skip
     assert by_hand == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_value_that_has_words_is_shown_in_them(language):
+    for name in CONTROLLED:
+        if limits(name).choices:
+            about = {f"knobs.{name}.{kind}" for kind in ("label", "help")}
+            words = {text for key, text in entries(language).items() if key.startswith(f"knobs.{name}.") and key not in about}
+            assert words <= {text for text, _ in options(name, language)}, name
+
+
+@pytest.mark.parametrize(
+    ("have", "missing", "unused"), [((), [1, 2, 3, 4, 5], 1), ((1, 2), [3, 4, 5], 3), ((2, 5, 9), [1, 3, 4], 1), ((1, 2, 3, 4, 5), [], 6)]
+)
+def test_seeds_that_are_missing_and_the_least_unused(have, missing, unused):
+    runs = dict.fromkeys(have)
+    assert (seeds.missing(runs), seeds.unused(runs)) == (missing, unused)
+
+
+def test_new_seeds_are_among_those_that_are_shown_and_a_copy_is_no_other_seed(monkeypatch):
+    runs = {seed: f"run {seed}" for seed in range(1, 10)}
+    assert seeds.shown(runs, [9]) == [f"run {seed}" for seed in (1, 2, 3, 4, 5, 9)]
+    monkeypatch.setattr(seeds, "settings", lambda run: ("the same",))
+    first, other, copy = (SimpleNamespace(experiment=SimpleNamespace(training=SimpleNamespace(seed=seed))) for seed in (1, 2, 1))
+    assert seeds.grouped([first, copy, other]) == [[first, other], [copy]]
+
+
+def test_the_style_has_a_few_sizes_to_be_read_and_asks_nothing_of_the_whole_page_again():
+    """A root that depends on what it holds is restyled, with all below it, whenever anything anywhere is added."""
+    root = re.compile(r"(?:^|[\s,(}])(?:html|body|:root|main|\.gradio-container)[^\s>,{]*:has\(")
+    taken = re.compile(r"(?:var\((--pg-\w+)\)|inherit|0|[\d.]+r?em)(?: !important)?")  # 0 hides what Gradio says
+    sheets = {file.name: file.read_text(encoding="utf-8") for file in STATIC.glob("*.css")}
+    sizes = dict(re.findall(r"(--pg-(?:fine|small|text|head|large)): (\d+)px", sheets["style.css"]))
+    assert len(sizes) == 5
+    assert min(map(int, sizes.values())) >= 13
+    assert root.search("a { }\nbody[data-room]:has(#pg-arm) .main { }")
+    for name, sheet in sheets.items():
+        assert not root.search(sheet), name
+        for size in re.findall(r"font-size: ([^;}]+)", sheet) if name not in ("worksheet.css", "first.css") else []:
+            assert (match := taken.fullmatch(size.strip())), (name, size)
+            assert match[1] is None or match[1] in sizes, (name, size)

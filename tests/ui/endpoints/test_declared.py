@@ -1,53 +1,50 @@
-"""What a program is told of the endpoints: seven of them, every argument with its type, default and help, from the one declaration."""
+"""What a program is told of the endpoints: every argument with its type, default and help, from the one declaration; by MCP where asked."""
 
 from __future__ import annotations
 
+import ast
+import asyncio
+
+import httpx
 import pytest
 
 from playground.config import KNOBS, default, limits
+from playground.ui import server
 from playground.words import entries
+from tests.browser.server import Server
 from tests.ui.endpoints.calls import NAMES
 
-
-@pytest.fixture(scope="module")
-def info(site):
-    return site.http.get("/gradio_api/info").json()
+WORDS = entries("en")
 
 
 @pytest.fixture(scope="module")
-def knobs(info):
-    return {one["parameter_name"]: one for one in info["named_endpoints"]["/train"]["parameters"]}
-
-
-def test_there_are_seven_and_no_listener_of_the_page(info):
-    assert list(info["named_endpoints"]) == [f"/{name}" for name in NAMES]
+def endpoints(site):
+    info = site.http.get("/gradio_api/info").json()
     assert info["unnamed_endpoints"] == {}
+    return info["named_endpoints"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_says_what_it_takes_and_returns(info, name):
-    endpoint = info["named_endpoints"][f"/{name}"]
-    assert endpoint["description"] == entries("en")[f"api.{name}"]
-    assert endpoint["returns"][0]["python_type"]["description"] == entries("en")[f"api.{name}_returns"]
-    for argument in endpoint["parameters"]:
-        assert argument["python_type"]["description"].endswith((".", ")")), argument["parameter_name"]
-        assert argument["python_type"]["type"] != "Any"
+def test_each_says_what_it_takes_and_returns(endpoints):
+    assert list(endpoints) == [f"/{name}" for name in NAMES], "and no listener of the page"
+    for name in NAMES:
+        endpoint = endpoints[f"/{name}"]
+        assert endpoint["description"] == WORDS[f"api.{name}"]
+        assert endpoint["returns"][0]["python_type"]["description"] == WORDS[f"api.{name}_returns"]
+        for argument in endpoint["parameters"]:
+            assert argument["python_type"]["description"].endswith((".", ")")), argument["parameter_name"]
+            assert argument["python_type"]["type"] != "Any"
 
 
-def test_a_training_takes_every_knob_with_its_own_default(knobs):
+def test_a_training_takes_every_knob_with_its_own_type_default_choices_and_help(endpoints):
+    knobs = {one["parameter_name"]: one for one in endpoints["/train"]["parameters"]}
     assert set(knobs) == {"owner", *KNOBS, "label"}
     assert [name for name, knob in knobs.items() if not knob["parameter_has_default"]] == ["owner"]
     for name in KNOBS:
-        assert knobs[name]["parameter_default"] == (None if name == "steps" else default(name)), name
-
-
-@pytest.mark.parametrize("name", KNOBS)
-def test_a_knob_has_its_type_its_choices_and_its_help(knobs, name):
-    said, kind = knobs[name]["type"], type(default(name))
-    assert said.get("enum", []) == (list(limits(name).choices) if kind is str else [])
-    assert "enum" in said or said["type"] == {bool: "boolean", int: "integer", float: "number", str: "string"}[kind]
-    words = entries("en")
-    assert knobs[name]["python_type"]["description"] == words.get(f"api.arg_{name}", words.get(f"knobs.{name}.help"))
+        knob, kind = knobs[name], type(default(name))
+        assert knob["parameter_default"] == (None if name == "steps" else default(name)), name
+        assert knob["type"].get("enum", []) == (list(limits(name).choices) if kind is str else []), name
+        assert "enum" in knob["type"] or knob["type"]["type"] == {bool: "boolean", int: "integer", float: "number", str: "string"}[kind]
+        assert knob["python_type"]["description"] == WORDS.get(f"api.arg_{name}", WORDS.get(f"knobs.{name}.help")), name
 
 
 def test_the_page_that_people_load_has_nothing_of_it(site):
@@ -56,6 +53,54 @@ def test_the_page_that_people_load_has_nothing_of_it(site):
     assert len(ours["dependencies"]) == len(NAMES)
     assert not set(ours["components"]) & set(config["page"][""]["components"])
     assert '"type":"api"' not in page
-    assert entries("en")["api.arg_owner"] not in page
+    assert WORDS["api.arg_owner"] not in page
     assert config["pages"] == [["", "Home", True]]  # with more of them, a menu would stand over everything
-    assert site.http.get("/endpoints").status_code == 404
+    assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
+
+
+@pytest.mark.parametrize(("value", "there", "wanted"), [("", True, False), ("0", True, False), ("1", True, True), ("1", False, False)])
+def test_only_who_asks_for_mcp_gets_it(monkeypatch, capsys, value, there, wanted):
+    monkeypatch.setenv("PLAYGROUND_MCP", value)
+    monkeypatch.setattr(server, "find_spec", lambda name: object() if there else None)
+    assert server.mcp_wanted() is wanted
+    assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])
+
+
+def test_an_unfit_package_is_told_although_gradio_is_silent(launched, capsys):
+    launched(lambda demo, **options: setattr(demo, "mcp_error", "Error launching MCP server: …") or (None, "http://127.0.0.1:7860/", None))
+    assert capsys.readouterr().out.strip() == WORDS["api.no_mcp"]
+
+
+@pytest.mark.night
+def test_a_client_of_mcp_finds_the_tools_and_uses_one(tmp_path, monkeypatch):
+    pytest.importorskip("mcp", reason='the client is not installed: pip install ".[page,mcp]"')
+    monkeypatch.setenv("PLAYGROUND_MCP", "1")
+    started = Server(tmp_path)
+    started.start()
+    try:
+        tools, reply, refused, link = asyncio.run(visit(f"{started.url}gradio_api/mcp/"))
+        assert httpx.get(started.url).status_code == 200
+    finally:
+        started.stop()
+    assert [tool.name for tool in tools] == list(NAMES)
+    for tool in tools:
+        assert tool.description.startswith(WORDS[f"api.{tool.name}"])
+    width = tools[0].inputSchema["properties"]["d_model"]
+    assert (width["type"], width["default"], width["description"]) == ("integer", 64, WORDS["knobs.d_model.help"])
+    assert tools[0].inputSchema["required"] == ["owner"]
+    assert ast.literal_eval(reply.content[0].text)["text"] == "olleh"
+    assert refused.isError
+    assert WORDS["runs.unknown"] in refused.content[0].text
+    assert ast.literal_eval(link.content[0].text)["link"].startswith(started.url)
+
+
+async def visit(url):
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamablehttp_client
+
+    async with streamablehttp_client(url) as (read, write, _), ClientSession(read, write) as session:
+        await session.initialize()
+        tools = (await session.list_tools()).tools
+        reply = await session.call_tool("translate", {"run": "reverse", "text": "hello"})
+        refused = await session.call_tool("translate", {"run": "nobody", "text": "hello"})
+        return tools, reply, refused, await session.call_tool("status", {"run": "reverse"})

@@ -1,0 +1,181 @@
+"""Each name has its share, Gradio's queue answers those who wait before those who left, and little is kept of browser tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from types import SimpleNamespace
+
+import pytest
+from gradio import route_utils, state_holder
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import Request
+
+from playground.ui import fair_queue
+from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Session, Sessions, Tidying
+from playground.ui.shares import Buckets, Open
+
+
+def event(name: str, address: str, session: str, time: float) -> SimpleNamespace:
+    request = Request({"type": "http", "headers": [], "client": (address, 5)})
+    return SimpleNamespace(_id=name, request=request, session_hash=session, enqueue_time=time)
+
+
+def names(events) -> list[str]:
+    return [event._id for event in events]
+
+
+def heard(*sessions: str) -> set:
+    return {("listener", session) for session in sessions}
+
+
+@pytest.mark.fault("three hundred calls in the queue that nobody listens for", "who listens is served first")
+def test_who_listens_comes_before_who_left():
+    events = [event(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(300)] + [event("here", "192.0.2.1", "mine", 300)]
+    assert names(fair_queue.in_turn(events, heard("mine"))) == ["here", *(f"left {n}" for n in range(300))]
+    assert names(fair_queue.in_turn(events, heard("here")))[0] == "here", "a program listens to the call by its id"
+
+
+def test_addresses_take_turns_and_so_do_tabs_at_one():
+    alone = [event(name, name, name, time) for time, name in enumerate("abc")]
+    assert names(fair_queue.in_turn(reversed(alone), heard("a", "b", "c"))) == ["a", "b", "c"]
+    greedy = [event(f"greedy {n}", "192.0.2.1", f"tab {n}", n) for n in range(4)]
+    busy = [event(f"busy {n}", "192.0.2.2", "busy", 10 + n) for n in range(3)]
+    events = [*greedy, *busy, event("beside", "192.0.2.2", "beside", 20)]
+    order = names(fair_queue.in_turn(events, heard(*(one.session_hash for one in events))))
+    assert order == ["greedy 0", "busy 0", "greedy 1", "beside", "greedy 2", "busy 1", "greedy 3", "busy 2"]
+
+
+class Queue:
+    """As much of Gradio's as is asked for."""
+
+    max_size = 4
+
+    def __init__(self) -> None:
+        self.group = SimpleNamespace(queue=[], concurrency_limit=1, current_concurrency=0)
+        self.event_queue_per_concurrency_id = {"read": self.group}
+
+    def get_events(self):
+        return self.group.queue.pop(0)
+
+    async def push(self, body, request, username):
+        if len(self.group.queue) >= self.max_size:
+            return False, "full", "queue_full"
+        self.group.queue.append(body)
+        return True, body._id, "success"
+
+    async def remove_from_queue(self, id):
+        self.group.queue[:] = [event for event in self.group.queue if event._id != id]
+
+    def call(self, *args) -> bool:
+        called = event(*args)
+        return asyncio.run(self.push(called, called.request, None))[0]
+
+
+@pytest.mark.fault("a queue full of calls that nobody listens for", "the oldest of them makes room")
+def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
+    queue = Queue()
+    fair_queue.take_turns(queue, heard("ada", "bob"), most=10)
+    assert all(queue.call(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(4))
+    assert queue.call("from ada", "192.0.2.2", "ada", 4)
+    assert queue.get_events()._id == "from ada"
+    assert queue.call("from bob", "192.0.2.1", "bob", 5)
+    assert names(queue.group.queue) == ["left 1", "left 2", "left 3", "from bob"], "the oldest has gone"
+
+
+def test_at_an_address_with_enough_calls_those_without_a_listener_go_first():
+    queue = Queue()
+    fair_queue.take_turns(queue, heard("ada"), most=2)
+    for args in (("left 0", "192.0.2.1", "a", 0), ("left 1", "192.0.2.1", "b", 1), ("elsewhere", "192.0.2.2", "tab", 3)):
+        assert queue.call(*args)
+    assert queue.call("from ada", "192.0.2.1", "ada", 4)
+    assert names(queue.group.queue) == ["left 1", "elsewhere", "from ada"]
+    assert fair_queue.waiting(queue, heard("ada"), "192.0.2.1") == 1, "of those who listen"
+
+
+def test_a_queue_full_of_those_who_listen_is_full():
+    queue = Queue()
+    fair_queue.take_turns(queue, heard(*"abcde"), most=10)
+    assert [queue.call(name, name, name, time) for time, name in enumerate("abcde")] == [True] * 4 + [False]
+
+
+@given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))
+def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(steps):
+    """Over all: what it held at first and what has filled in since; who waits as long as it says gets it, and no sooner."""
+    now, taken = [0.0], 0.0
+    bucket = Buckets(5, 10.0, lambda: now[0])
+    for at, (pause, cost) in enumerate(steps):
+        now[0] += pause
+        seconds = bucket.take("ada", cost)
+        assert bucket.take(f"another {at}", 5) == 0, "each name has its own"
+        if seconds:
+            now[0] += 0.9 * seconds
+            assert bucket.take("ada", cost) == pytest.approx(0.1 * seconds, abs=1e-6)
+            now[0] += 0.1 * seconds + 1e-6
+            assert bucket.take("ada", cost) == 0
+        taken += cost
+        assert taken <= 5 + now[0] * 5 / 10 + 1e-3
+    now[0] += 1000
+    assert (bucket.take("ada", 5), bucket.take("ada", 0.1) > 0) == (0, True), "it holds no more than it does when it is full"
+
+
+def test_what_is_open_is_counted_by_name_and_by_kind_until_it_ends():
+    streams, ada, bob = Open(), ("visitor", "ada"), ("visitor", "bob")
+    with streams.holding(ada, ("address", "here")), streams.holding(ada), streams.holding(bob):
+        assert (streams.count("visitor"), streams.count("address"), ada in streams) == (3, 1, True)
+        assert [streams.full({ada: most}) for most in (1, 2, 3)] == [True, True, False]
+        assert streams.full({bob: 2, ada: 2})
+    assert (streams.count("visitor"), ada in streams, streams.full({ada: 1})) == (0, False, False)
+
+
+@pytest.fixture
+def page(site):
+    return site.app.get_blocks()
+
+
+def test_gradio_makes_sessions_as_small_as_is_said_and_no_others(page):
+    assert state_holder.SessionState is route_utils.SessionState is type(page.state_holder["a tab"]) is Session
+    assert page.state_holder.capacity == MOST == 100
+    gc.collect()
+    tracemalloc.start()
+    made = [Session(page) for _ in range(20)]
+    size = tracemalloc.get_traced_memory()[0] / len(made)
+    tracemalloc.stop()
+    assert BYTES / 4 < size < BYTES
+
+
+@pytest.mark.fault("more tabs than the server remembers", "those that came last stay; the others notice nothing")
+def test_the_tab_that_came_last_stays(page):
+    tabs = Sessions(page)
+    while len(tabs):
+        tabs.give_up()
+    for name in ("first", "second", "third", "first"):
+        _ = page.state_holder[name]
+    assert tabs.bytes == 3 * BYTES
+    oldest = tabs.oldest
+    tabs.give_up()
+    assert set(page.state_holder.session_data) == {"first", "third"} == set(page.state_holder.time_last_used)
+    assert tabs.oldest >= oldest
+    for number in range(2 * MOST):
+        _ = page.state_holder[f"tab {number}"]
+    assert len(tabs) <= MOST + 1
+
+
+def test_tabs_that_wait_for_nothing_are_forgotten():
+    now, events = [0.0], {"done": set(), "trains": {"running"}, "heard": {"finished"}, "unfetched": {"finished too"}}
+    queue = SimpleNamespace(
+        pending_event_ids_session=dict(events),
+        pending_messages_per_session=dict.fromkeys([*events, "answered and gone"]),
+        event_ids_to_events={"running": 1},
+        get_events=lambda: None,
+    )
+    tidying = Tidying(queue, heard("heard"), lambda: now[0])
+    tidying.begin()
+    queue.get_events()
+    assert set(queue.pending_messages_per_session) == {"trains", "heard", "unfetched"}
+    now[0] = UNFETCHED_S + 1
+    queue.get_events()
+    assert set(queue.pending_event_ids_session) == set(queue.pending_messages_per_session) == {"trains", "heard"}
+    assert tidying._idle == {}
