@@ -10,7 +10,7 @@ from playground.config import limits
 from playground.ui.panels.diagnostics import QUANTITIES
 from playground.ui.routes import PREFIX
 from playground.words import LANGUAGES, say
-from tests.ui.panels.test_translate_variants import TINY as VARIANT
+from tests.ui.panels.looking import TINY as VARIANT
 from tests.ui.test_routes import blocks_of
 
 TINY = VARIANT | {

@@ -12,7 +12,7 @@ from playground.cursor import FIELDS, choices
 from playground.inspection import masks
 from playground.queries.packing import packed_row
 from playground.words import LANGUAGES, say
-from tests.ui.panels.test_attention import block, ids
+from tests.ui.panels.looking import block, ids
 from tests.ui.test_actions import MINE, TINY, wait
 from tests.ui.test_routes import blocks_of
 

@@ -232,7 +232,6 @@ def test_it_ends_where_the_decoders_are_fed_other_tokens(site, three):
     assert ("feed-reference" in ids(panel)) == (rows < max(map(len, fed)))
 
 
-
 def test_a_run_that_has_not_begun_is_one_sentence(site, three):
     """Neither a run without parameters nor one that reads nothing of the others' makes the panel fail."""
     paused = site.train(MINE, KNOBS | {"steps": 5000, "train_size": 2000})

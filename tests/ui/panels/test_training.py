@@ -8,7 +8,7 @@ import pytest
 
 from playground.runs.run import Snapshot
 from playground.words import say
-from tests.ui.panels.test_attention import block
+from tests.ui.panels.looking import block
 from tests.ui.test_routes import SHIPPED, blocks_of
 
 TYPED = {

@@ -12,7 +12,7 @@ from playground.cursor import choices
 from playground.queries import training_step as queries
 from playground.queries.training_step import Start, starting_point, training_step
 from playground.words import LANGUAGES
-from tests.ui.panels.test_translate_variants import TINY as VARIANT
+from tests.ui.panels.looking import TINY as VARIANT
 from tests.ui.test_routes import blocks_of
 
 TINY = VARIANT | {"variant": "none", "steps": 8, "eval_every": 4, "batch_size": 16}
