@@ -32,17 +32,23 @@ SHIPPED = ("reverse", "german_english", "numbers_zh", "sort", "numbers_de")
 SIZES = ({}, {"width": "344", "dark": "1"}, {"width": "1133", "height": "900"}, {"width": "880", "present": "1"})
 STEPS = ("", "0", "60")
 CELL = {"row": "1", "col": "1"}
+PAIR = {"q": "1", "k": "0"}
+TERM = {"line": "0", "place": "1", "logit": "5", "module": "0", "grad_row": "4", "grad_col": "2"}
+EDIT = {"change": "row", "cells": "c1.1_q1_k1-0.5", "q": "3"}
+SEEN = [{"part": "encoder"}, {"part": "cross", **PAIR}, {"part": "decoder"}]
+OPENED = ("decoder.0.cross_attention.weights", "logits", "src.ids")
+VECTORS = ("src", "tgt", "memory", "decoder")
 STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on more than the run
-    "attention": [{"view": view, "part": part, **more} for view in choices("view") for part, more in (("encoder", {}), ("cross", {"q": "1", "k": "0"}), ("decoder", {}))],
+    "attention": [{"view": view, **part} for view in choices("view") for part in SEEN],
     "translate": [{}, {"method": "beam"}, {"method": "sample", "draws": "20"}, {"prefix": "a"}, {"cache": "off"}],
-    "map": [{}, *({"stage": stage, "hide": "on", **CELL} for stage in ("decoder.0.cross_attention.weights", "logits", "src.ids")), *({"stop": stop} for stop in STOPS)],
+    "map": [{}, *({"stage": stage, "hide": "on", **CELL} for stage in OPENED), *({"stop": stop} for stop in STOPS)],
     "masks": [{"mask": kind} for kind in choices("mask")],
     "teacher_forcing": [{}, {"fix": "1:7"}, {"force": "a b"}, {"q": "99"}, {"target": "reference"}],
-    "interventions": [{}, {"off": "c1.1"}, {"change": "row", "q": "1", "k": "1"}, {"change": "row", "cells": "c1.1_q1_k1-0.5", "q": "3"}, {"squeeze": "mean"}, {"squeeze": "cut"}],
+    "interventions": [{}, {"off": "c1.1"}, {"change": "row", **PAIR}, EDIT, {"squeeze": "mean"}, {"squeeze": "cut"}],
     "positions": [{"pos": kind} for kind in choices("pos")],
-    "embeddings": [{"what": what, "by": by} for what in ("src", "tgt", "memory", "decoder") for by in ("token", "place")],
+    "embeddings": [{"what": what, "by": by} for what in VECTORS for by in choices("by")],
     "diagnostics": [{"gauge": gauge} for gauge in QUANTITIES] + [{"route": "99"}],
-    "step": [{"moment": moment, **more} for moment in choices("moment") for more in ({}, {"line": "0", "place": "1", "logit": "5", "module": "0", "grad_row": "4", "grad_col": "2"})],
+    "step": [{"moment": moment, **more} for moment in choices("moment") for more in ({}, TERM)],
     "data": [{"split": split} for split in choices("split")],
     "evaluation": [{}, {"split": "harder"}, {"method": "beam", "beam": "2"}],
     "reach": [{}, {"compare": "sort,reverse"}],
@@ -53,14 +59,9 @@ STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on 
     "course": [{}, {"notes": "on"}, *({"lesson": name, "predicted": "unknown"} for name in COURSE)],
     "checks": [{"lesson": name} for name in COURSE],
     "score": [{}, {"off": "c1.1"}],
-}  # fmt: skip
-
-RUNS = {
-    "importance": ("numbers_de",),
-    "score": ("numbers_de",),
-    "reach": ("numbers_de", "reverse"),
-    "evaluation": ("numbers_de", "reverse"),
-}  # slow
+}
+TWO = ("numbers_de", "reverse")
+RUNS = {"importance": TWO[:1], "score": TWO[:1], "reach": TWO, "evaluation": TWO}  # what is slow
 UNTITLED = ("teacher_forcing", "step", "checks")  # what stands above is their title
 
 
@@ -158,6 +159,17 @@ def test_a_link_says_which_choices_it_does_not_know(site):
 TWISTS = [name for name, alteration in VARIANTS.items() if name != default("variant") and not alteration.recurrent]
 RECURRENT = [name for name, alteration in VARIANTS.items() if alteration.recurrent]
 SEES_THE_FUTURE = ("no_causal_mask", "inverted_mask", "tiny_fill", "no_mask_at_inference")
+BUILT = [
+    {"positions": "rotary", "norm": "pre", "bias": False, "zero_init": True, "share_embeddings": "all"},
+    {"task": "german_english", "tokenizer": "bpe", "vocab_size": 96, "share_embeddings": "output"},
+    {"positions": "learned"},
+    {"positions": "both", "activation": "gelu", "share_embeddings": "all"},
+    {"positions": "none", "residual": False, "attention_scale": 1.0, "embedding_scale": False},
+    {"norm": "none", "activation": "none", "attention_scale": 0.0, "embedding_std": 0.5, "optimiser": "adamw"},
+    {"n_heads": 8, "encoder_layers": 6, "decoder_layers": 2},
+    {"task": "one_to_many", "optimiser": "adam", "schedule": "paper"},
+    {"task": "beer", "batch_size": 1},
+]
 AT_NIGHT = {"marks": pytest.mark.night}
 
 
@@ -177,23 +189,7 @@ def trained(site):
         site.runs.delete(run_id, TOKEN)
 
 
-@pytest.mark.parametrize(
-    "knobs",
-    [
-        {"positions": "rotary", "norm": "pre", "bias": False, "zero_init": True, "share_embeddings": "all"},
-        {"task": "german_english", "tokenizer": "bpe", "vocab_size": 96, "share_embeddings": "output"},
-        *(pytest.param(knobs, **AT_NIGHT) for knobs in (
-            {"positions": "learned"},
-            {"positions": "both", "activation": "gelu", "share_embeddings": "all"},
-            {"positions": "none", "residual": False, "attention_scale": 1.0, "embedding_scale": False},
-            {"norm": "none", "activation": "none", "attention_scale": 0.0, "embedding_std": 0.5, "optimiser": "adamw", "learning_rate": 0.001},
-            {"n_heads": 8, "encoder_layers": 6, "decoder_layers": 2},
-            {"task": "one_to_many", "optimiser": "adam", "schedule": "paper"},
-            {"task": "beer", "batch_size": 1},
-        )),
-    ],
-    ids=lambda knobs: next(iter(knobs.values())),
-)  # fmt: skip
+@pytest.mark.parametrize("knobs", [*BUILT[:2], *(pytest.param(knobs, **AT_NIGHT) for knobs in BUILT[2:])], ids=str)
 def test_every_panel_of_a_run_that_is_built_differently_conforms(site, trained, knobs):
     run = trained(**knobs)
     for name in PANELS:
