@@ -21,6 +21,10 @@ def run(site):
     site.runs.delete(run.id, MINE)
 
 
+def written(number: float) -> str:
+    return f"{number:.3g}".replace("-", "−")
+
+
 def gauges(panel: dict) -> list[str]:
     return [option["value"] for option in block(panel, "gauge")["options"]]
 
@@ -78,11 +82,11 @@ def test_curves_and_gauges_are_what_was_recorded(site, run):
         assert course["figure"]["data"][-1]["x"] == table.column("step")
         assert course["caption"].startswith("Encoder 1 self-attention: ") or gauge in ("dead", "entropy")
         if gauge in ("gradient", "update"):
-            numbers = [f"{number:.3g}" for number in table.column(f"encoder.0.self_attention/{quantity}")]
+            numbers = [*map(written, table.column(f"encoder.0.self_attention/{quantity}"))]
             assert course["figure"]["data"][-1]["customdata"] == numbers
             assert block(panel, "parts-now")["figure"]["data"][0]["text"][1] == numbers[-1]
     ends = [trace["customdata"][-1] for trace in block(panel, "reaching")["figure"]["data"]]
-    assert ends == [f"{table.column(f'{name}/gradient')[-1]:.3g}" for name in ("memory", "encoder", "decoder")]
+    assert ends == [written(table.column(f"{name}/gradient")[-1]) for name in ("memory", "encoder", "decoder")]
 
 
 def test_it_obeys_the_replay(site, run):
@@ -97,9 +101,8 @@ def test_it_obeys_the_replay(site, run):
 def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
     live = site.train(MINE, KNOBS | {"steps": 100_000})
     wait(lambda: live.history.diagnostics)
-    for id, token, key in (
-        (run.id, MINE, "ended"), (run.id, THEIRS, "not_yours"), ("reverse", MINE, "not_yours"), (live.id, MINE, "open"), (live.id, THEIRS, "not_yours"),
-    ):  # fmt: skip
+    cases = [(run.id, MINE, "ended"), (run.id, THEIRS, "not_yours"), ("reverse", MINE, "not_yours")]
+    for id, token, key in [*cases, (live.id, MINE, "open"), (live.id, THEIRS, "not_yours")]:
         panel = panel_of(site, token, "diagnostics", run=id)
         assert (block(panel, "live")["off"], block(panel, "knob-about")["text"]) == (key != "open", say("en", f"diagnostics.knob_{key}"))
     site.runs.delete(live.id, MINE)
