@@ -8,13 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from playground.cursor import choices
 from playground.inspection import attention, rollout
 from playground.queries import heads
 from playground.queries.activations import activations
 from playground.ui.miniature import MASKED, STRONGEST, miniature
 from playground.words import LANGUAGES, say
-from tests.ui.panels.looking import all_blocks, block, figures, find, ids
+from tests.ui.panels.looking import block, find
 
 PARTS = ("encoder", "decoder", "cross")
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
@@ -79,23 +78,6 @@ def test_a_masked_pair_has_a_score_and_no_weight_and_a_pair_stays_inside_a_short
     assert "layer 2, head 4" in block(short, "product")["title"]
 
 
-@pytest.mark.parametrize("run", SHIPPED)
-def test_the_right_place_is_shown_in_cross_attention_only(site, run):
-    for part in PARTS[1:]:
-        knows, panel = part == "cross", site.panel("attention", run=run, part=part)
-        rings, legend = block(panel, "attention")["figure"]["data"][3:5]
-        assert rings["visible"] == legend["visible"] == knows
-        curve = block(panel, "over-training")["figure"]["layout"]["yaxis"]["title"]["text"]
-        assert curve == say("en", "figures.head_aligned" if knows else "figures.head_entropy")
-        assert (say("en", "heads.table_right") in block(panel, "names")["head"]) == knows == ("measure" in ids(panel))
-
-
-@pytest.mark.parametrize("more", [{"run": "reverse", "text": "hello", "step": "0"}, {"run": "german_english", "text": "die die die"}])
-def test_no_right_place_is_shown_where_what_is_written_is_no_right_answer(site, more):
-    assert not block(site.panel("attention", **more, target="output"), "attention")["figure"]["data"][3]["visible"]
-    assert block(site.panel("attention", **more, target="output", view="lines"), "lines")["alignment"] is None
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_every_name_comes_with_its_number(site, part):
     panel, run = site.panel("attention", run="reverse", part=part), site.runs.get("reverse")
@@ -110,29 +92,6 @@ def test_every_name_comes_with_its_number(site, part):
         assert (number == "") == (name == say("en", "heads.name_unclear")) == (head.number is None)
         assert number == "" or float(number) >= 0.5
     assert str(scored.sentences) in block(panel, "rule")["text"]
-
-
-def test_curves_mark_the_replays_step_and_the_chosen_head(site):
-    run = site.runs.get("reverse")
-    step = run.replay.steps[-3]
-    picture = block(site.panel("attention", run="reverse", step=step, **HEAD), "over-training")["figure"]
-    chosen = picture["data"][-1]
-    assert (picture["layout"]["shapes"][0]["x0"], chosen["x"]) == (step, list(run.replay.steps))
-    assert chosen["meta"] == {"x": "step", "layer": 1, "head": 2}
-    assert chosen["y"] == pytest.approx(heads.curves(site.reader, run, "cross").aligned[1, 2].tolist(), abs=1e-4)
-
-
-@pytest.mark.parametrize(("part", "view"), zip((*PARTS, "cross", "decoder"), (*choices("view"), "matrix")[:5], strict=False))
-def test_every_frame_of_the_replay_has_the_same_rows_and_one_size(site, part, view):
-    def frame(text: str, **step: object) -> list:
-        panel = site.panel("attention", run="reverse", part=part, view=view, text=text, **step)
-        layouts = [each["figure"]["layout"] for each in figures(panel)]
-        sizes = [(layout["height"], layout["margin"], layout["meta"].get("rows")) for layout in layouts if "meta" in layout]
-        return [panel["held"], sizes, [(each["rows"], each["columns"]) for each in all_blocks(panel["blocks"]) if each["kind"] == "lines"]]
-
-    for text in ("playground", "§ § §"):  # of the last nobody knows a reference
-        now = frame(text)
-        assert all(frame(text, step=step) == now for step in site.runs.get("reverse").replay.steps[::5])
 
 
 def test_the_caption_says_what_the_decoder_is_fed_where_that_is_not_the_reference(site):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from playground.inspection.vectors import cosines, nearest
-from playground.ui.panels.embeddings import NEAREST, TOGETHER
+from playground.ui.panels.embeddings import NEAREST
 from tests.ui.panels.looking import block
 
 HELLO = {"run": "reverse", "text": "hello"}
@@ -56,18 +56,6 @@ def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site,
     assert np.abs(clouds[0] - clouds[2]).max() > 0.01
     assert ((clouds[1] * clouds[2]).sum(axis=1) > 0).all(), "an axis was flipped between two frames"
     assert f"{steps[-1]:,}" in block(panels[steps[0]], "axes")["text"]
-
-
-@pytest.mark.parametrize("what", ["src", "tgt", "memory", "decoder"])
-def test_each_kind_has_its_table_its_cosines_and_its_sentence_joined(site, what):
-    for by in ("token", "place"):
-        panel = site.panel("embeddings", run="numbers_zh", what=what, by=by)
-        assert block(panel, "what")["value"] == what
-        assert len(block(panel, "nearest")["rows"]) == NEAREST
-        assert len(block(panel, "cosines")["figure"]["data"][0]["z"]) <= TOGETHER
-        if what in ("memory", "decoder"):
-            assert block(panel, "plane")["figure"]["data"][0]["visible"]
-            assert (by == "place") == all(text.isdigit() and len(text) < 3 for text in points(panel)["text"] if text)
 
 
 def test_a_state_is_chosen_by_its_place_in_the_sentence(site):

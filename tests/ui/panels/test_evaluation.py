@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 
 import pytest
 
 from playground.config import Refusal
-from playground.queries import evaluation, lengths, time_slices
+from playground.queries import evaluation, time_slices
 from playground.reading.uploads import Pair, Pairs
-from playground.ui import compare, panels
+from playground.ui import compare
 from playground.ui.panels import PANELS
 from playground.ui.upload import uploading
 from playground.ui.view import View
@@ -75,22 +74,6 @@ def test_the_table_says_what_was_measured(site, run, asked, decoded):
     assert say("en", "evaluation.decoded_greedy") in block(drawn, "scores-caption")["text"]
 
 
-def test_what_says_most_of_sentences_stands_first(site, monkeypatch):
-    """And <unk> and the bootstrap are spoken of where there is something to say."""
-    whole = evaluation.scores
-
-    def some(*asked):
-        scores = whole(*asked)
-        return replace(scores, of_words=True, unknown=7, measured=scores.measured._replace(bleu=34.4, bleu_reach=1.3))
-
-    monkeypatch.setattr(panels.evaluation, "scores", some)
-    panel = complete(site, "evaluation", run="numbers_zh")
-    assert [row[0] for row in block(panel, "scores")["rows"]] == ["BLEU", "chrF", "Length ratio", "Exact match", "Token accuracy"]
-    assert block(panel, "scores")["rows"][0][1] == "34.4 ± 1.3"
-    assert "between 33.1 and 35.7" in block(panel, "scores-caption")["text"]
-    assert "7 outputs contain <unk>" in block(panel, "scores-caption")["text"]
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_run_is_scored_on_an_upload(site, file, language, monkeypatch):
     monkeypatch.setattr(evaluation, "MAX_SENTENCES", 4)
@@ -119,14 +102,6 @@ def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end
     assert refused.value.key == "evaluation.file_too_long"
 
 
-def test_a_mistake_can_be_looked_at(site):
-    panel = complete(site, "evaluation", run="reverse", step="30", split="harder")
-    look, (wrong, right) = block(panel, "look-0"), block(panel, "wrong-0")["lines"]
-    assert look["to"] == {"text": look["label"]}
-    assert not all(token["right"] for token in wrong["tokens"])
-    assert "".join(token["text"] for token in right["tokens"]) == look["label"][::-1]
-
-
 def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     """The first answer comes after the first slice; nothing is said of what was not yet tried."""
     monkeypatch.setattr(time_slices, "BUDGET_S", -1)
@@ -153,18 +128,6 @@ def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     last = complete(site, "reach", **asked)
     assert "progress" not in ids(last)
     assert block(last, "reach")["figure"]["layout"]["xaxis"] == block(first, "reach")["figure"]["layout"]["xaxis"]  # it only fills
-
-
-@pytest.mark.parametrize("run", ["reverse", "numbers_de"])
-def test_strips_and_places_are_what_was_measured(site, run):
-    panel = complete(site, "reach", run=run)
-    measured = lengths.lengths(site.reader, site.runs.corpora, site.runs.get(run), None)
-    strips, places = (block(panel, id)["figure"]["data"][0]["z"] for id in ("reach", "places"))
-    shares = [None if share != share else pytest.approx(share, abs=1e-3) for share in measured.reach.exact.tolist()]
-    assert (strips, len(places)) == ([shares], len(shares) + 1)
-    how = {"each": max(measured.reach.counts), "times": lengths.REACH} if measured.made else {}
-    key = "evaluation.lengths_made" if measured.made else "evaluation.lengths_existing"
-    assert say("en", key, **how) in block(panel, "reach")["caption"]
 
 
 def test_other_runs_of_the_task_stand_beside_it(site, rotary):

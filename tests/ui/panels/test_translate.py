@@ -51,13 +51,6 @@ def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdi
     assert find(ask(site, method="beam", text="h9llo"), "beam-verdict") is None  # nobody knows the right answer
 
 
-def test_the_tree_keeps_its_size_and_scrolls(site):
-    for width in (280, 390, 1100):
-        layout = block(ask(site, **EARLY, method="beam", beam=10, width=width), "tree")["figure"]["layout"]
-        assert layout["height"] <= 860
-        assert layout.get("width", width) >= width
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_a_prefix_is_written_first_and_marked(site, method):
     answer = ask(site, method=method, prefix="xy")
@@ -85,19 +78,6 @@ def test_a_prefix_of_the_right_answer_is_continued_an_unknown_one_named_and_an_e
     assert refused["error"] == say("zh", "decoding.prefix_too_long", tokens=MAX_POSITIONS, most=MAX_POSITIONS - 1)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_work_saved_is_told_and_the_same_when_run(site, method):
-    on, off = (ask(site, method=method, prefix="xy", cache=cache) for cache in ("on", "off"))
-    assert lines(on) == lines(off)
-    one, other = block(on, "work")["rows"], block(off, "work")["rows"]
-    assert one == [row[:3] for row in other]  # no times where nothing is compared
-    (_, few, less), (_, many, more) = one
-    assert int(few) < int(many)
-    assert int(less.replace(",", "")) < int(more.replace(",", ""))
-    assert min(float(row[3]) for row in other) > 0
-    assert say("en", "decoding.same") in block(off, "saved")["text"]
-
-
 def test_a_draw_is_repeated_by_its_seed_and_narrowed_down_it_is_greedy(site):
     hot = {"method": "sample", "temperature": 3}
     assert lines(ask(site, **hot, draw=3)) == lines(ask(site, **hot, draw=3))
@@ -115,24 +95,6 @@ def test_what_the_frame_says_is_not_said_again_and_where_it_shows_another_senten
     assert lines(answer)[0] != [piece.text for piece in site.reader.look(site.runs.get(EARLY["run"]), EARLY["step"], LONG).asked]
     assert block(answer, "greedy")["text"] == say("en", "decoding.frame_is_greedy")
     assert find(ask(site, **EARLY), "greedy") is find(ask(site, method="beam"), "greedy") is None
-
-
-def test_every_step_has_its_likeliest_tokens(site):
-    answer, look = ask(site), site.reader.look(site.runs.get("reverse"), None, "hello")
-    table = block(answer, "steps")
-    assert written(answer) == [piece.text for piece in look.asked]
-    shown = [[f"{one.text} {one.probability:.2f}" for one in row if one.probability >= 0.005] for row in look.likely]
-    assert [[cell for cell in row[1:] if cell] for row in table["rows"]] == shown
-    assert len({len(row) for row in [table["head"], *table["rows"]]}) == 1
-
-
-def test_it_opens_at_the_first_mistake_or_where_the_model_hesitates(site):
-    right = site.reader.look(site.runs.get("german_english"), 79, LONG).right
-    assert block(ask(site, **EARLY), "at")["value"] == right.index(False)
-    answer = ask(site)
-    at, first = block(answer, "at")["value"], [float(row[1].split()[-1]) for row in block(answer, "steps")["rows"]]
-    assert first[at] == min(first)
-    assert f"step {at + 1}:" in block(answer, "hesitates")["text"]
 
 
 def test_it_proposes_a_sentence_that_goes_wrong_or_else_the_one_of_the_greatest_doubt(site):

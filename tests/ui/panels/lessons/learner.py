@@ -231,5 +231,3 @@ def nearest(options: list[dict], value: float) -> str:
 
 def called(options: list[dict], label: str) -> str:
     return next(one["value"] for one in options if one["label"] == label)
-
-

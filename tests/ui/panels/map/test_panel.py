@@ -8,18 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from playground.config import ModelConfig
-from playground.inspection import tensors
-from playground.inspection.activations import record
 from playground.inspection.derivation import explain
 from playground.queries.activations import activations
-from playground.ui.panels.map.stage import columns_of
-from playground.ui.panels.map.worksheet import KINDS
 from playground.words import say
 from tests.inspection.pocket import calculate, parts
-from tests.inspection.test_activations import SRC, TGT, build
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, all_blocks, block, find
+from tests.ui.panels.looking import TINY, block, find
 
 MINE = "m" * 32
 RUN, TEXT = "german_english", "die Frau sieht die Frau"
@@ -199,11 +193,6 @@ def test_of_a_wide_matrix_a_window_is_shown_that_has_the_cell(site, recorded):
         at = block(odd, "stage")["figure"]["layout"]["meta"]["at"]
         assert 0 <= at[0] <= at[-1] < size
         assert block(odd, "head")["value"] in {"1", "2", "3", "4"}
-    for width in (829, 1133):  # a strip beside its arithmetic
-        panel = ask(site, stage=HIDDEN, width=width, height=900)
-        assert [column["id"] for column in block(panel, "sides")["blocks"]] == ["picture", "arithmetic"]
-        assert len(block(panel, "stage")["figure"]["layout"]["meta"]["columns"]) == 64
-        assert block(panel, "cells")["blocks"][0]["id"] == "window"
 
 
 def test_of_a_large_vocabulary_the_likeliest_are_shown_and_the_chosen(site, recorded):
@@ -234,12 +223,6 @@ def test_it_obeys_what_the_decoder_is_fed_and_the_step_of_the_replay(site):
     assert block(early, "sheet")["answer"] != block(late, "sheet")["answer"]
 
 
-def test_the_worksheet_is_of_the_attention_that_is_open(site):
-    assert block(ask(site), "worksheet")["value"] == "encoder"
-    sheet = block(ask(site, stage=WEIGHTS, lang="zh"), "worksheet")
-    assert (sheet["value"], [kind["value"] for kind in sheet["kinds"]]) == ("cross", list(KINDS))
-
-
 def test_many_layers_are_folded_but_for_the_one_that_is_asked_for(site):
     run = done(site.train(MINE, TINY | {"encoder_layers": 3, "norm": "pre", "positions": "rotary", "activation": "gelu"}))
 
@@ -256,17 +239,3 @@ def test_many_layers_are_folded_but_for_the_one_that_is_asked_for(site):
         assert address in tiles_of(panel)
         assert find(panel, "sheet")
     site.runs.delete(run.id, MINE)
-
-
-def test_a_sentence_takes_the_first_rows_of_the_table_of_positions(site):
-    panel = site.panel("map", run="reverse", text="hello", stage="src.positions")
-    table = say("en", "map.fact_position_table", most=256, rows=6, long="5,000", apart=tensors.number(tensors._apart(6, 64)))
-    assert any(table in one.get("caption", "") for one in all_blocks(panel["blocks"]))
-
-
-def test_values_that_are_wider_than_queries_have_columns_with_a_name():
-    view = SimpleNamespace(say=lambda key: say("en", key), run=SimpleNamespace(experiment=SimpleNamespace(model=ModelConfig(d_k=2))))
-    stages = record(build(d_k=2), SRC, TGT)
-    for name, width in (("q", 2), ("v", 4), ("mixed", 4)):
-        columns, title, _ = columns_of(view, None, stages[f"encoder.0.self_attention.{name}"])
-        assert (len(columns), title) == (width, say("en", "map.axis_size"))

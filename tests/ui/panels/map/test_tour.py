@@ -37,13 +37,6 @@ def test_each_number_is_the_model_s_in_every_run_that_came_with_the_app(site, la
             assert not [text for text in (tour["text"], tour["ask"], tour["where"], tour["formula"]) if "{" in text]
 
 
-def test_stops_follow_one_another(site):
-    names = [*STOPS]
-    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
-        tour, _ = at_stop(site, "german_english", name)
-        assert (tour["stop"], tour["previous"], tour["next"]) == (name, before, after)
-
-
 def test_another_stage_may_be_opened_on_the_way_and_the_stop_stays(site):
     tour, drawing = at_stop(site, "german_english", "weights", stage="memory")
     assert (tour["stop"], drawing["open"]) == ("weights", "memory")

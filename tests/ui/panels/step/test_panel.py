@@ -104,23 +104,6 @@ def test_the_stream_is_shown_in_encoder_and_decoder_on_one_scale(site):
     assert block(chosen, "step-stream-encoder")["figure"]["layout"]["shapes"][2]["visible"]
 
 
-def test_the_optimiser_takes_its_module_by_name_and_draws_it_once(site):
-    asked = {"run": "reverse", "moment": "optimiser", "step": 20}
-    panel = site.panel("step", **asked)
-    last = block(panel, "part")["options"][-1]
-    assert "step-parts" not in ids(panel)
-    assert block(site.panel("step", **asked, module=last["value"]), "parameter")["label"].endswith(last["label"])
-
-
-@pytest.mark.parametrize(("run_id", "is_half"), [("reverse", True), ("german_english", False)])
-def test_tokens_of_a_batch_can_be_read_on_their_cells(site, run_id, is_half):
-    """On half of the page where they have room there, else on all of it."""
-    panel = site.panel("step", run=run_id, moment="loss", step=20, width=1100)
-    written = [text for line in block(panel, "step-losses")["figure"]["data"][0]["text"] for text in line]
-    assert ("picture" in ids(panel)) == is_half
-    assert sum("…" in text for text in written) < 0.25 * sum(map(bool, written))
-
-
 def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monkeypatch):
     """Twice as much allows a batch twice as large; where one pair is too much no batch is small enough."""
     size, batches = site.runs.get("sort").experiment.training.batch_size, []
