@@ -7,26 +7,21 @@ import re
 import numpy as np
 import pytest
 
-from playground.config import Experiment
 from playground.cursor import FIELDS, choices
 from playground.inspection import masks
 from playground.queries.packing import packed_row
 from playground.words import LANGUAGES, say
-from tests.ui.panels.test_attention import block, ids
-from tests.ui.test_actions import MINE, TINY, wait
-from tests.ui.test_routes import blocks_of
+from tests.runs.tiny import done
+from tests.ui.panels.looking import TINY, block, figures, ids
 
+MINE = "k" * 32
 REVERSE = {"run": "reverse"}
-
-
-def grids(panel: dict) -> list[dict]:
-    return [one for one in blocks_of(panel["blocks"]) if one["kind"] == "figure"]
 
 
 @pytest.mark.parametrize("kind", ["memory", "causal", "target"])
 def test_rows_of_the_decoder_are_inputs_and_next_tokens(site, kind):
     """As in Attention: each row's query is made from the token fed, and of one sentence each next token is the next row's input."""
-    for picture in grids(site.panel("masks", **REVERSE, mask=kind)):
+    for picture in figures(site.panel("masks", **REVERSE, mask=kind)):
         meta = picture["figure"]["layout"]["meta"]
         read, following = zip(*(row.split(" → ") for row in meta["rows"]), strict=True)
         end = following.index("<eos>")
@@ -65,22 +60,18 @@ def test_a_packed_row_shows_the_masks_of_training(site, language):
 def test_only_a_run_that_packs_has_a_packed_row(site):
     offered = [option["value"] for option in block(site.panel("masks", **REVERSE), "mask")["options"]]
     assert offered == list(choices("mask"))
-    run = site.runs.create(Experiment().with_(**TINY | {"steps": 1, "packing": False}), MINE)
-    try:
-        wait(run, "done")
-        panel = site.panel("masks", run=run.id, mask="packed")
-        assert [option["value"] for option in block(panel, "mask")["options"]] == offered[:-1]
-        assert block(panel, "mask")["value"] == FIELDS["mask"].default
-        assert say("en", "page.mask_packs") not in block(panel, "about")["text"]
-        assert not {"packed-decoder", "packed-encoder"} & ids(panel)
-    finally:
-        site.runs.delete(run.id, MINE)
+    run = done(site.train(MINE, TINY | {"packing": False}))
+    panel = site.panel("masks", run=run.id, mask="packed")
+    site.runs.delete(run.id, MINE)
+    assert [option["value"] for option in block(panel, "mask")["options"]] == offered[:-1]
+    assert block(panel, "mask")["value"] == FIELDS["mask"].default
+    assert say("en", "page.mask_packs") not in block(panel, "about")["text"]
+    assert not {"packed-decoder", "packed-encoder"} & ids(panel)
 
 
-def test_it_opens_on_the_causal_mask_of_the_own_sentence(site):
-    """A triangle with the words of whoever asks; the others of the batch stand beside it."""
+def test_it_opens_on_the_causal_mask_of_the_own_sentence_which_is_in_every_batch(site):
     panel = site.panel("masks", **REVERSE, text="hello")
-    own, *others = grids(panel)
+    own, *others = figures(panel)
     meta = own["figure"]["layout"]["meta"]
     assert own["title"] == "hello"
     assert meta["columns"] == ["<bos>", *"olleh"]
@@ -88,11 +79,8 @@ def test_it_opens_on_the_causal_mask_of_the_own_sentence(site):
     assert (allowed == np.tri(len(allowed), dtype=bool)).all()
     assert 1 <= len(others) <= 3
     assert "hello" not in [other["title"] for other in others]
-
-
-@pytest.mark.parametrize("text", ["Hello", "zzz", "uwdo"])
-def test_the_own_sentence_is_in_every_batch(site, text):
-    for chosen in ("", "0", "0,1,2,3,4,5", "99"):
-        shown = grids(site.panel("masks", **REVERSE, text=text, masks=chosen))
-        assert shown[0]["title"] == text
-        assert len({picture["title"] for picture in shown}) == len(shown)
+    for text in ("Hello", "zzz"):
+        for chosen in ("", "0,1,2,3,4,5", "99"):
+            titles = [picture["title"] for picture in figures(site.panel("masks", **REVERSE, text=text, masks=chosen))]
+            assert titles[0] == text
+            assert len(set(titles)) == len(titles)

@@ -1,213 +1,253 @@
-"""The place to compare runs: whose are listed, which are laid over each other, what is said of them, and the pin on the training tab."""
+"""The place to compare runs: whose are listed, what each is compared with, what is laid over each other, seeds, the file, and the pin."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-import time
 
+import numpy as np
 import pytest
 
-from playground.config import Experiment
+from playground.config import Refusal
 from playground.figures import theme
-from playground.runs.retention import DAY
 from playground.ui.assets import PREFIX
 from playground.ui.selected_runs import MAX_TICKED, NONE
 from playground.words import LANGUAGES, say
-from tests.ui.blocks.conforming import faults
-from tests.ui.panels.test_evaluation import block, ids
-from tests.ui.test_actions import MINE, THEIRS, TINY, wait
+from tests.runs.tiny import done
+from tests.ui.panels.looking import TINY, block, complete, ids, panel_of
+
+MINE, THEIRS = "a" * 32, "b" * 32
+KNOBS = TINY | {"task": "reverse", "n_heads": 1, "d_model": 16, "d_ff": 16, "train_size": 200, "batch_size": 4}
+HEADS, SEED = say("en", "knobs.n_heads.label"), say("en", "knobs.seed.label")
 
 
 @pytest.fixture(scope="module")
-def pair(site):
-    """Two runs of one visitor: four heads for 6 steps, one head for 4."""
-    knobs = TINY | {"task": "reverse", "d_model": 16, "eval_every": 2}
-    made = [site.runs.create(Experiment().with_(**knobs, steps=steps).with_(n_heads=heads), MINE) for heads, steps in ((4, 6), (1, 4))]
-    for run in made:
-        wait(run, "done")
-    yield made
-    for run in made:
+def three(site):
+    """Seeds 1 and 2 of the same settings, and two heads and two steps more instead, started beside the first."""
+    first = done(site.train(MINE, KNOBS))
+    again = done(site.runs.repeat(first.id, [2], MINE)[0])
+    other = done(site.runs.get(site.act(MINE, "train", first.id, knobs=KNOBS | {"n_heads": 2, "steps": 6})["run"]))
+    yield [first, again, other]
+    for run in (first, again, other):
         site.runs.delete(run.id, MINE)
-
-
-def panel_of(site, token: str, name: str = "runs", **asked: str) -> dict:
-    answer = site.http.get(f"{PREFIX}/panel/{name}", params={"run": "reverse"} | asked, headers={"X-Playground-Token": token}).json()
-    assert "error" not in answer, answer
-    assert not [fault for one in answer["blocks"] for fault in faults(one)]
-    return answer
 
 
 def rows(panel: dict) -> dict[str, dict]:
     return {row["id"]: row for group in block(panel, "runs")["groups"] for row in group["rows"]}
 
 
-def both(pair) -> str:
-    return ",".join(run.id for run in pair)
+def order(panel: dict) -> list[str]:
+    return [row["id"] for row in block(panel, "runs")["groups"][0]["rows"]]
 
 
-def test_a_visitor_sees_their_own_runs_and_the_shipped_ones(site, pair):
+def all_of(runs) -> str:
+    return ",".join(run.id for run in runs)
+
+
+def test_a_visitor_sees_their_own_runs_and_the_shipped_ones_and_whoever_has_the_id_may_look(site, three):
     shipped = {run.id for run in site.runs.shipped()}
-    assert rows(panel_of(site, MINE)).keys() == {run.id for run in pair} | shipped
-    assert rows(panel_of(site, THEIRS)).keys() == shipped
-    assert rows(panel_of(site, "")).keys() == shipped
-
-
-def test_what_is_saved_is_of_the_runs_that_are_ticked(site, pair):
-    assert panel_of(site, MINE, runs=both(pair))["of"].split(", ") == [run.name for run in pair]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_owner_reads_what_the_runs_take_and_which_goes_next(site, pair, monkeypatch, language):
-    assert "kept" not in ids(panel_of(site, THEIRS, lang=language))
-    share = site.runs.share(MINE)
-    said = say(language, "compare.kept", count=2, used=f"{share.used / 1e6:.1f}", most="2,147.5")
-    assert block(panel_of(site, MINE, lang=language), "kept")["text"] == said  # both were looked at just now
-    monkeypatch.setattr(pair[0], "looked_at", time.time() - 40 * DAY)
-    date = time.strftime("%Y-%m-%d", time.gmtime(pair[0].looked_at + site.runs.limits.unseen_days * DAY))
-    found = block(panel_of(site, MINE, lang=language, runs=NONE), "kept")["text"]
-    assert found.startswith(said)
-    assert date in found
-
-
-def test_whoever_has_the_id_may_look_at_anothers_run(site, pair):
-    panel = panel_of(site, THEIRS, runs=both(pair))
+    assert rows(panel_of(site, MINE)).keys() == {run.id for run in three} | shipped
+    assert rows(panel_of(site, THEIRS)).keys() == rows(panel_of(site, "")).keys() == shipped
+    panel = panel_of(site, THEIRS, runs=all_of(three))
     assert [group["label"] for group in block(panel, "runs")["groups"]] == [say("en", "page.runs_other"), say("en", "page.runs_shipped")]
-    assert block(panel, "runs")["ticked"] == [run.id for run in pair]
+    assert block(panel, "runs")["ticked"] == [run.id for run in three]
+    assert not any(row["mine"] for row in rows(panel).values())
+    own = panel_of(site, MINE, runs=all_of(three))
+    assert all(rows(own)[run.id]["mine"] for run in three)  # and can be named and deleted
+    assert own["of"].split(", ") == [run.name for run in three]
 
 
-def test_a_row_says_what_the_run_is_and_came_to(site, pair):
-    run = pair[1]
-    row = rows(panel_of(site, MINE))[run.id]
-    last = run.history.validations.last()
-    heads = say("en", "knobs.n_heads.label")
-    assert f"{heads} 4 → 1" in row["line"]
-    assert row["numbers"][0] == f"{100 * last['exact_match']:.1f}\N{NO-BREAK SPACE}%"
-    assert row["numbers"][1:3] == [f"{last['loss']:.3f}", "4"]
-    assert [point[0] for point in row["course"]] == [0.5, 1]
+def test_a_row_says_what_is_different_and_what_it_came_to(site, three):
+    """From the run that it was started beside, its original, or the run on screen; of ticked ones what they differ in."""
+    first, again, other = three
+    shown, last = rows(panel_of(site, MINE)), other.history.validations.last()
+    assert f"{HEADS} 4 → 1" in shown[first.id]["line"]
+    assert shown[again.id]["line"] == say("en", "compare.beside", name=first.name, changes=f"{SEED} 1 → 2")
+    assert f"{HEADS} 1 → 2" in shown[other.id]["line"]
+    assert shown["sort"]["line"].startswith(f"{say('en', 'knobs.task.label')} "), "the largest change is said first"
+    numbers = [f"{100 * last['exact_match']:.1f}\N{NO-BREAK SPACE}%", f"{last['loss']:.3f}", "6"]
+    assert shown[other.id]["numbers"][:3] == numbers
+    assert [point[0] for point in shown[first.id]["course"]] == [0.5, 1]
+    ticked = panel_of(site, MINE, runs=all_of(three[:2]), differ="ticked")
+    assert [rows(ticked)[run.id]["line"] for run in three[:2]] == [f"{SEED} 1", f"{SEED} 2"]
+    assert block(ticked, "difference")["text"] == say("en", "compare.differ_in", settings=f"{SEED} 1 | 2")
+    copy, fork = site.runs.copy(other.id, MINE), done(site.runs.get(site.act(MINE, "fork", first.id, step=0)["run"]))
+    shown, same = rows(panel_of(site, MINE)), say("en", "compare.same_settings")
+    assert shown[copy.id]["line"] == say("en", "compare.beside", name=other.name, changes=same)
+    assert site.runs.store.open(copy).run.beside == other.id  # and is after a restart
+    assert shown[fork.id]["line"] == say("en", "compare.forked", parent=first.name, step=fork.parent[1], changes=same)
+    assert rows(panel_of(site, MINE, run=fork.id))[first.id]["key"], "while nobody ticks anything a copy lies beside its parent"
+    for run in (copy, fork):
+        site.runs.delete(run.id, MINE)
 
 
-def test_a_copy_says_what_differs_from_its_parent(site, pair):
-    fork = site.runs.get(site.act(MINE, "fork", pair[0].id, step=0)["run"])
-    wait(fork, "done")
-    row = rows(panel_of(site, MINE))[fork.id]
-    assert row["line"] == say("en", "compare.forked", parent=pair[0].name, step=fork.parent[1], changes=say("en", "compare.same_settings"))
-    assert rows(panel_of(site, MINE, run=fork.id))[pair[0].id]["key"]  # while nobody ticks anything: a copy beside its parent
-    site.runs.delete(fork.id, MINE)
+def test_rows_are_sorted_searched_and_taken_home(site, three):
+    for column, value in (("seconds", lambda run: run.seconds), ("created", lambda run: run.created)):
+        down = [run.id for run in sorted(three, key=value, reverse=True)]
+        assert order(panel_of(site, MINE, sort=f"-{column}")) == down == order(panel_of(site, MINE, sort=column))[::-1]
+    assert order(panel_of(site, MINE, find=three[1].name)) == [three[1].id]
+    matching = order(panel_of(site, MINE, find=f"{HEADS.upper()} → 2"))  # every word of it
+    assert three[2].id in matching
+    assert three[1].id not in matching
+    nothing = block(panel_of(site, MINE, find="no such run"), "runs")
+    assert (nothing["groups"], nothing["empty"]) == ([], say("en", "compare.none_found"))
+    asked = {"run": "reverse", "find": "reverse", "sort": "-seconds", "runs": three[0].id}
+    text = site.http.get(f"{PREFIX}/table", params=asked, headers={"X-Playground-Token": MINE}).text
+    own = [row for row in csv.DictReader(io.StringIO(text)) if row["name"] in {run.name for run in three}]
+    assert [row["name"] for row in own] == [run.name for run in sorted(three, key=lambda run: -run.seconds)]
+    row = next(row for row in own if row["name"] == three[0].name)
+    assert row["ticked"] == "True"
+    assert float(row["validation_loss"]) == three[0].history.validations.last()["loss"]
+    assert float(row["tokens_per_second"]) > 0
 
 
-def test_ticked_runs_lie_over_each_other_and_are_named_by_what_differs(site, pair):
-    panel = panel_of(site, MINE, runs=both(pair), width="1200")
-    heads = say("en", "knobs.n_heads.label")
+def test_ticked_runs_lie_over_each_other_and_the_caption_compares_them_where_both_have_come_to(site, three):
+    pair = three[2], three[0]
+    panel = panel_of(site, MINE, runs=all_of(pair), width="1200")
     for name, column in (("exact_match", "exact_match"), ("validation_loss", "loss")):
         traces = block(panel, name)["figure"]["data"]
         assert [trace["x"] for trace in traces] == [[2, 4, 6], [2, 4]]
-        assert traces[1]["y"] == pytest.approx(pair[1].history.validations.column(column), abs=1e-5)
-        assert f"{heads} 4" in traces[0]["name"]
-        assert f"{heads} 1" in traces[1]["name"]
-    keys = [rows(panel)[run.id]["key"]["color"] for run in pair]
-    assert keys == theme.lines()[:2] == [trace["line"]["color"] for trace in traces]
-
-
-def test_the_caption_compares_them_where_both_have_come_to(site, pair):
-    caption = block(panel_of(site, MINE, runs=both(pair)), "validation_loss")["caption"]
+        assert [f"{HEADS} {heads}" in trace["name"] for heads, trace in zip((2, 1), traces, strict=True)] == [True, True]
+        for run, trace in zip(pair, traces, strict=True):
+            assert trace["y"] == pytest.approx(run.history.validations.column(column), abs=1e-5)
+    assert [rows(panel)[run.id]["key"]["color"] for run in pair] == theme.lines()[:2] == [trace["line"]["color"] for trace in traces]
     long, short = (run.history.validations.column("loss") for run in pair)
-    first, last = caption.split(say("en", "compare.at_end", runs="|").split("|")[0])
-    assert re.search(r"After 4 steps", first)
+    first, last = block(panel, "validation_loss")["caption"].split(say("en", "compare.at_end", runs="|").split("|")[0])
+    assert "After 4 steps" in first
     assert re.findall(r"\d\.\d{3}", first) == [f"{long[1]:.3f}", f"{short[1]:.3f}"]
     assert re.findall(r"\d\.\d{3}", last) == [f"{long[2]:.3f}", f"{short[1]:.3f}"]
-
-
-def test_by_seconds_the_lines_end_with_their_runs(site, pair):
-    traces = block(panel_of(site, MINE, runs=both(pair), over="seconds"), "exact_match")["figure"]["data"]
-    assert [trace["x"][-1] for trace in traces] == pytest.approx([run.seconds for run in pair], abs=1e-3)
+    timed = block(panel_of(site, MINE, runs=all_of(pair), over="seconds"), "exact_match")["figure"]["data"]
+    assert [trace["x"][-1] for trace in timed] == pytest.approx([run.seconds for run in pair], abs=1e-3)
+    x = block(panel_of(site, MINE, runs=three[0].id, over="tokens"), "exact_match")["figure"]["data"][0]["x"]
+    statistics = site.reader.statistics(three[0])
+    mean = statistics.src.lengths.mean() + statistics.tgt.lengths.mean() + 1  # the target ends with <eos>
+    assert x == pytest.approx([x[0], 2 * x[0]], rel=1e-6)
+    assert x[0] == pytest.approx(2 * KNOBS["batch_size"] * mean, rel=0.25)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_not_there_is_left_out_in_one_sentence(site, pair, language):
-    panel = panel_of(site, MINE, runs=f"nobody,{pair[0].id},nobody-else,{pair[0].id}", lang=language)
-    assert block(panel, "lost")["text"] == say(language, "compare.missing", count=2)
-    assert block(panel, "runs")["ticked"] == [pair[0].id]
-    assert "lost" not in ids(panel_of(site, MINE, runs=both(pair)))
-
-
-def test_no_more_runs_than_can_be_told_apart(site, pair):
-    many = ",".join([*(run.id for run in site.runs.shipped()), both(pair)])
-    panel = panel_of(site, MINE, runs=many)
-    assert len(block(panel, "runs")["ticked"]) == len(block(panel, "exact_match")["figure"]["data"]) == MAX_TICKED
-    assert block(panel, "lost")["text"] == say("en", "compare.left_out", most=MAX_TICKED, count=1)
-    assert say("en", "compare.other_tasks") in block(panel, "curves-about")["text"]
-
-
-def test_every_tick_can_be_taken_away(site):
-    panel = panel_of(site, MINE, runs=NONE)
-    assert block(panel, "runs")["ticked"] == []
-    assert not ids(panel) & {"exact_match", "sentence", "lost"}
-
-
-def test_one_run_alone_leads_to_a_second_with_the_first_behind_it(site, pair):
-    panel = panel_of(site, MINE, runs=pair[0].id)
-    assert block(panel, "another")["to"] == {"tab": "training", "pin": pair[0].id}
-    assert "another" not in ids(panel_of(site, MINE, runs=both(pair)))
-
-
-def test_a_run_that_is_not_a_list_of_ids_is_as_if_nobody_had_chosen(site):
+def test_what_can_not_be_laid_over_is_said_in_a_sentence(site, three, language):
+    lost = panel_of(site, MINE, runs=f"nobody,{three[0].id},nobody-else,{three[0].id}", lang=language)
+    assert block(lost, "lost")["text"] == say(language, "compare.missing", count=2)
+    assert block(lost, "runs")["ticked"] == [three[0].id]
+    many = panel_of(site, MINE, runs=",".join([*(run.id for run in site.runs.shipped()), all_of(three[:2])]), lang=language, seeds="each")
+    assert len(block(many, "runs")["ticked"]) == len(block(many, "exact_match")["figure"]["data"]) == MAX_TICKED
+    assert block(many, "lost")["text"] == say(language, "compare.left_out", most=MAX_TICKED, count=1)
+    assert say(language, "compare.other_tasks") in block(many, "curves-about")["text"]
+    none = panel_of(site, MINE, runs=NONE, lang=language)
+    assert block(none, "runs")["ticked"] == []
+    assert not ids(none) & {"exact_match", "sentence", "lost"}
     assert block(panel_of(site, MINE, runs="a b<script>"), "runs")["ticked"] == block(panel_of(site, MINE), "runs")["ticked"]
+    alone = panel_of(site, MINE, runs=three[0].id)
+    assert block(alone, "another")["to"] == {"tab": "training", "pin": three[0].id}
+    assert not {"another", "lost"} & ids(panel_of(site, MINE, runs=all_of(three)))
 
 
-def test_one_sentence_under_several_runs(site, pair):
-    panel = panel_of(site, MINE, "same_sentence", runs=f"reverse,sort,numbers_de,{both(pair)}", text="hello")
-    found = block(panel, "outputs")["rows"]
-    assert [row["correct"] for row in found[:2]] == [
-        site.panel("sentence", run=run, text="hello")["correct"] for run in ("reverse", "sort")
-    ]
-    assert "".join(token["text"] for token in found[1]["tokens"]) == "".join(
-        token["text"] for token in site.panel("sentence", run="sort", text="hello")["output"]
-    )
-    assert found[2]["tokens"] == []  # letters are no number
-    assert found[2]["note"].startswith(say("en", "compare.unreadable", tokens=""))
+# ---- seeds --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_runs_that_differ_in_their_seed_share_a_line_with_a_band_or_each_has_its_own(site, three):
+    panel = panel_of(site, MINE, runs=all_of(three))
+    shade, mean, alone = block(panel, "validation_loss")["figure"]["data"]
+    losses = np.array([run.history.validations.column("loss") for run in three[:2]])
+    assert mean["y"] == pytest.approx(losses.mean(axis=0), abs=1e-5)
+    assert shade["y"] == pytest.approx([*losses.max(axis=0), *losses.min(axis=0)[::-1]], abs=1e-5)
+    assert alone["y"] == pytest.approx(three[2].history.validations.column("loss"), abs=1e-5)
+    keys = [rows(panel)[run.id]["key"] for run in three]
+    assert keys[0] == keys[1] != keys[2]
+    captioned = block(panel_of(site, MINE, runs=all_of(three[:2])), "validation_loss")["caption"]
+    ends = {"mean": losses[:, -1].mean(), "low": losses[:, -1].min(), "high": losses[:, -1].max()}
+    assert say("en", "compare.mean_between", **{name: f"{value:.3f}" for name, value in ends.items()}) in captioned
+    each = panel_of(site, MINE, runs=all_of(three), seeds="each")
+    assert len(block(each, "validation_loss")["figure"]["data"]) == 3
+    assert len({rows(each)[run.id]["key"]["color"] for run in three}) == 3
+
+
+def test_again_takes_the_next_seed_and_five_seeds_are_those_that_are_missing(site, three):
+    answer = site.act(MINE, "repeat", three[0].id)
+    third = done(site.runs.get(answer["ticked"][2]))
+    assert answer["ticked"][:2] == [three[0].id, three[1].id]
+    assert (third.experiment, third.beside) == (three[0].experiment.with_(seed=3), three[0].id)
+    answer = site.act(MINE, "repeat", three[0].id, all=True)
+    made = [done(site.runs.get(id)) for id in answer["ticked"]]
+    assert [run.experiment.training.seed for run in made] == [1, 2, 3, 4, 5]
+    assert made[:3] == [*three[:2], third]
+    assert answer["notice"] == say("en", "compare.repeated", count=2, seeds="4, 5")
+    assert site.act(MINE, "repeat", three[0].id, all=True)["notice"] == say("en", "compare.repeated_already")
+    for run in made[2:]:
+        site.runs.delete(run.id, MINE)
+
+
+def test_more_than_one_may_train_is_one_sentence_and_no_run(site):
+    long = [site.train(THEIRS, KNOBS | {"steps": 5000}) for _ in range(2)]
+    with pytest.raises(Refusal) as refused:
+        site.runs.repeat("reverse", range(2, 8), THEIRS)
+    assert refused.value.key == "runs.too_many_yours"
+    assert len(site.runs.mine(THEIRS)) == len(long)
+    for run in long:
+        site.runs.delete(run.id, THEIRS)
+
+
+# ---- one sentence under several runs ------------------------------------------------------------------------------------------------
+
+
+def test_one_sentence_under_several_runs_is_what_each_writes(site, three):
+    panel = panel_of(site, MINE, "same_sentence", runs=f"reverse,sort,numbers_de,{all_of(three)}", text="hello")
+    outputs = block(panel, "outputs")["rows"]
+    for run, row in zip(("reverse", "sort"), outputs[:2], strict=True):
+        alone = site.panel("sentence", run=run, text="hello")
+        assert row["correct"] == alone["correct"]
+        assert "".join(token["text"] for token in row["tokens"]) == "".join(token["text"] for token in alone["output"])
+    assert outputs[2]["tokens"] == []  # letters are no number
+    assert outputs[2]["note"].startswith(say("en", "compare.unreadable", tokens=""))
     assert not [id for id in ids(panel) if id.startswith("head-")]
-
-
-def test_the_same_head_of_two_runs_stands_side_by_side(site, pair):
-    panel = panel_of(site, MINE, "same_sentence", runs=f"reverse,{pair[1].id}", text="hello", layer="2", head="3")
-    first, second = (block(panel, f"head-{at}") for at in (0, 1))
-    look = site.reader.look(site.runs.get("reverse"), None, "hello")
-    assert first["figure"]["data"][0]["z"][0] == pytest.approx(look.cross[1, 2, 0].tolist(), abs=1e-4)
-    own = site.reader.look(pair[1], None, "hello")  # which has one layer and one head
-    assert second["figure"]["data"][0]["z"][0] == pytest.approx(own.cross[0, 0, 0].tolist(), abs=1e-4)
-    assert say("en", "page.head_title", part=say("en", "page.part_cross"), layer=2, head=3) in first["title"]
-    assert say("en", "page.head_title", part=say("en", "page.part_cross"), layer=1, head=1) in second["title"]
-    unreadable = panel_of(site, MINE, "same_sentence", runs="reverse,numbers_de", text="hello")
-    assert ids(unreadable) == {"outputs"}
-
-
-def test_a_step_of_the_replay_is_every_runs_step(site, pair):
-    panel = panel_of(site, MINE, "same_sentence", runs=both(pair), text="hello", step="0")
-    for run, row in zip(pair, block(panel, "outputs")["rows"], strict=True):
+    early = panel_of(site, MINE, "same_sentence", runs=all_of(three[:2]), text="hello", step="0")
+    for run, row in zip(three, block(early, "outputs")["rows"], strict=False):
         look = site.reader.look(run, 0, "hello")
         assert [token["id"] for token in row["tokens"]] == [piece.id for piece in (look.asked[:-1] if look.finished else look.asked)]
 
 
-# ---- the pin ----------------------------------------------------------------------------------------------------------------------
+def test_the_same_head_of_two_runs_stands_side_by_side_and_their_difference_is_the_second_less_the_first(site, three):
+    panel = panel_of(site, MINE, "same_sentence", runs=f"reverse,{three[0].id}", text="hello", layer="2", head="3")
+    for at, (run, layer, head) in enumerate(((site.runs.get("reverse"), 2, 3), (three[0], 1, 1))):  # which has one layer and one head
+        picture, look = block(panel, f"head-{at}"), site.reader.look(run, None, "hello")
+        assert picture["figure"]["data"][0]["z"][0] == pytest.approx(look.cross[layer - 1, head - 1, 0].tolist(), abs=1e-4)
+        assert say("en", "page.head_title", part=say("en", "page.part_cross"), layer=layer, head=head) in picture["title"]
+    assert ids(panel_of(site, MINE, "same_sentence", runs="reverse,numbers_de", text="hello")) == {"outputs"}
+    asked = {"runs": all_of(three[:2]), "text": "hello", "layer": "1", "head": "1", "target": "reference"}
+    heat = block(panel_of(site, MINE, "same_sentence", **asked), "head-difference")["figure"]["data"][0]
+    one, two = (site.reader.look(run, None, "hello", "reference").cross[0, 0] for run in three[:2])
+    assert np.array(heat["z"]) == pytest.approx(two - one, abs=1e-3)
 
 
-def test_the_pinned_run_stands_behind_the_training_curves(site, pair):
-    panel = panel_of(site, MINE, "training", pin=pair[1].id)
+def test_sentences_on_which_runs_disagree(site, three):
+    """One that is trained gets sentences right that one without training doesn't."""
+    asked = {"runs": f"reverse,{three[0].id}"}
+    disagreeing = block(complete(site, "disagreements", run="reverse", **asked), "disagreeing")["rows"]
+    assert disagreeing
+    for row in disagreeing[:4]:
+        right = [site.panel("sentence", run=run, text=row["source"])["correct"] for run in ("reverse", three[0].id)]
+        assert [output["correct"] for output in row["outputs"]] == right
+        assert sum(right) == 1
+    other = panel_of(site, MINE, "disagreements", runs="reverse,sort")
+    assert block(other, "disagreements-none")["text"] == say("en", "compare.no_common_task")
+
+
+# ---- the pin ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_pinned_run_stands_behind_the_training_curves_and_no_run_behind_itself(site, three):
+    run = three[0]
+    panel = panel_of(site, MINE, "training", pin=run.id)
     for name, column in (("loss", "loss"), ("accuracy", "exact_match")):
         grey = block(panel, name)["figure"]["data"][-1]
-        assert grey["x"] == [2, 4]
-        assert grey["y"] == pytest.approx(pair[1].history.validations.column(column), abs=1e-5)
-        assert pair[1].name in grey["name"]
+        assert (grey["x"], run.name in grey["name"]) == ([2, 4], True)
+        assert grey["y"] == pytest.approx(run.history.validations.column(column), abs=1e-5)
     assert block(panel, "unpin")["to"] == {"pin": ""}
-    assert rows(panel_of(site, MINE, pin=pair[1].id))[pair[1].id]["pinned"]
-
-
-@pytest.mark.parametrize("pin", ["", "reverse", "nobody"])
-def test_a_run_is_not_pinned_behind_itself_and_what_is_not_there_leaves_the_curves_alone(site, pin):
-    panel = panel_of(site, MINE, "training", pin=pin)
-    assert len(block(panel, "loss")["figure"]["data"]) == 2
-    assert "unpin" not in ids(panel)
-
-
-def test_a_pinned_run_that_is_not_there_is_said_where_another_can_be_pinned(site):
+    assert rows(panel_of(site, MINE, pin=run.id))[run.id]["pinned"]
+    for pin in ("", "reverse", "nobody"):
+        panel = panel_of(site, MINE, "training", pin=pin)
+        assert len(block(panel, "loss")["figure"]["data"]) == 2
+        assert "unpin" not in ids(panel)
     assert block(panel_of(site, MINE, pin="nobody"), "lost")["text"] == say("en", "compare.pin_missing")

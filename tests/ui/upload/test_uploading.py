@@ -1,6 +1,9 @@
-"""Own sentences on the page: what is read, kept and shown, and which knobs may follow it."""
+"""Own sentences on the page: what is read, kept and shown, which knobs may follow it, and what would spoil a training."""
 
 from __future__ import annotations
+
+import json
+import random
 
 import pytest
 
@@ -12,12 +15,23 @@ from playground.ui.assets import PREFIX
 from playground.ui.links import read as read_link
 from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
-from tests.ui.test_actions import MINE, TINY, wait
+from tests.data.test_suggestion import sentences
+from tests.runs.tiny import done
+from tests.ui.panels.looking import TINY
 
+MINE = "a" * 32
 TICKET = uploading.ticket_of(MINE)
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
-
+MANY = "\n".join(f"s{n}\tt{n}" for n in range(9000))
 POEM = "I have been one\nAnd this is what I had\n\nThe day was not so long\nThat there would be no end"
+SAME = "\n".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}" for n in range(100))
+USUAL = {name: default(name) for name in uploading.TAUGHT}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left():
+    yield
+    uploading.KEPT.clear()
 
 
 @pytest.fixture
@@ -29,157 +43,199 @@ def upload(tmp_path):
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return uploading.read([str(file)], "", "", chosen, language, TICKET)
 
-    yield read
-    uploading.KEPT.clear()
+    return read
 
 
-def preview(site, own: str, **asked: str) -> dict:
-    return site.http.get(f"{PREFIX}/preview", params={"own": own, **asked}, headers={"X-Playground-Token": MINE}).json()
+def get(site, path: str, **asked: str) -> dict:
+    return site.http.get(f"{PREFIX}/{path}", params=asked, headers={"X-Playground-Token": MINE}).json()
 
 
-def test_one_thing_is_read_at_a_time(tmp_path):
+def preview(site, own: str, **asked: str) -> dict[str, dict]:
+    return {block["id"]: block for block in get(site, "preview", own=own, **asked)["blocks"]}
+
+
+def test_what_can_not_be_read_is_refused(tmp_path):
     file = tmp_path / "a.tsv"
     file.write_text(LINES)
-    for given in ([str(file)], LINES, ""), (None, LINES, "somebody/something"), ([str(file)], "", "somebody/something"):
+    for given, key in (
+        (([str(file)], LINES, ""), "page.two_inputs"),
+        ((None, LINES, "somebody/something"), "page.two_inputs"),
+        (([str(file)], "", "somebody/something"), "page.two_inputs"),
+        ((None, " \n", " "), "page.nothing_to_read"),
+        ((["/nowhere/own.tsv"], "", ""), "page.no_upload"),
+    ):
         with pytest.raises(Refusal) as refused:
             uploading.read(*given, "", "en")
-        assert refused.value.key == "page.two_inputs"
-    with pytest.raises(Refusal) as refused:
-        uploading.read(None, " \n", " ", "", "en")
-    assert refused.value.key == "page.nothing_to_read"
-
-
-def test_a_file_that_is_gone_is_said_to_be():
-    with pytest.raises(Refusal) as refused:
-        uploading.read(["/nowhere/own.tsv"], "", "", "", "en")
-    assert refused.value.key == "page.no_upload"
+        assert refused.value.key == key
+    no_control = ({"same_language": None}, {"same_language": []}, {"swap": "yes"}, {"undo": {}}, [])
+    columns = ({"joined": 2}, {"joined": ["a"]}, {"joined": [-1]}, {"group": -2}, {"group": "a"}, {"group": [1]})
+    for chosen in (*map(json.dumps, no_control + columns), "{"):
+        with pytest.raises(Refusal) as refused:
+            uploading.choices(chosen)
+        assert refused.value.key == "page.not_a_choice", chosen
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_encodings_have_names_that_people_know(upload, language):
-    reading = upload("a;Käse\nb;Brot\n".encode("cp1252"), language=language)["reading"]
-    [found] = reading["encodings"]
-    assert found["guessed"]
-    assert found["options"][0] == (found["name"], say(language, f"data.encoding_{found['name']}"))
-    assert len(dict(found["options"])) == len(found["options"]) > 20
-
-
-def test_undone_traces_are_undone_in_what_is_shown(upload):
-    assert upload("we walk@@ ed\tx y\n" * 3)["reading"]["rows"][0]["cells"] == ("we walk@@ ed", "x y")
-    undone = upload("we walk@@ ed\tx y\n" * 3, chosen='{"undo": true}')["reading"]
-    assert undone["rows"][0]["cells"] == ("we walked", "x y")
+def test_a_reading_says_what_was_guessed_and_takes_what_is_chosen(upload, language):
+    (encoding,) = upload("a;Käse\nb;Brot\n".encode("cp1252"), language=language)["reading"]["encodings"]
+    assert encoding["guessed"]
+    assert encoding["options"][0] == (encoding["name"], say(language, f"data.encoding_{encoding['name']}"))
+    assert len(dict(encoding["options"])) == len(encoding["options"]) > 20
+    for chosen, source in (("", "we walk@@ ed"), ('{"undo": true}', "we walked")):
+        assert upload("we walk@@ ed\tx y\n" * 3, chosen=chosen)["reading"]["rows"][0]["cells"] == (source, "x y")
+    joined = upload(SAME, chosen=json.dumps({"joined": [2], "group": 0}))["reading"]
+    assert (joined["joined"], joined["group"]) == ((2,), 0)
+    assert not upload("en\tde\na\tb\n")["reading"]["named"]
+    assert upload('[{"en": "a", "de": "b"}]', "a.json")["reading"]["named"], "a header is asked for only where there may be one"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_lines_of_one_language_are_asked_about_before_they_are_pairs(upload, language):
-    kept = len(uploading.KEPT)
     asked = upload(POEM, "poem.txt", language=language)
     assert asked == {"ask": say(language, "data.same_language", name="poem.txt", one="I have been one", two="And this is what I had")}
-    assert len(uploading.KEPT) == kept
+    assert not len(uploading.KEPT)
     confirmed = upload(POEM, "poem.txt", chosen='{"same_language": true}', language=language)
-    assert confirmed["reading"]["pairs"] == 2
-    assert confirmed["own"] in uploading.KEPT
+    assert (confirmed["reading"]["pairs"], confirmed["own"] in uploading.KEPT) == (2, True)
 
 
-@pytest.mark.parametrize("chosen", ['{"same_language": null}', '{"same_language": []}', '{"swap": "yes"}', '{"undo": {}}', "[]", "{"])
-def test_choices_that_no_control_makes_are_refused(chosen):
-    with pytest.raises(Refusal) as refused:
-        uploading.choices(chosen)
-    assert refused.value.key == "page.not_a_choice"
+def taught(old: str, new: str, values: dict, usual: int | None = None) -> dict:
+    return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, usual, ticket=TICKET), strict=True))
 
 
-def test_a_header_is_asked_for_only_where_there_may_be_one(upload):
-    assert not upload("en\tde\na\tb\n")["reading"]["named"]
-    assert upload('[{"en": "a", "de": "b"}]', "a.json")["reading"]["named"]
-
-
-def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
-    big, small = (upload(LINES if few else "\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"] for few in (False, True))
-    usual = {name: default(name) for name in uploading.TAUGHT}
+def test_knobs_follow_the_sentences_unless_one_was_chosen(upload):
+    big, small = upload(MANY)["own"], upload(LINES)["own"]
     for_big, for_small = (suggest(uploading.KEPT.get(own).pairs).knobs for own in (big, small))
-    assert for_big["steps"] > for_small["steps"] > usual["steps"]
-
-    def taught(old: str, new: str, values: dict, usual: int | None = None) -> dict:
-        return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, usual, ticket=TICKET), strict=True))
-
-    assert taught("", big, usual) == for_big
-    assert uploading.taught("", big, usual) == list(usual.values()), "a stranger does not learn how many there are"
+    assert for_big["steps"] > for_small["steps"] > USUAL["steps"]
+    assert taught("", big, USUAL) == for_big
+    assert uploading.taught("", big, USUAL) == list(USUAL.values()), "a stranger does not learn how many there are"
     assert taught(big, small, for_big) == for_small
-    assert taught(big, "", for_big, TASK_STEPS["addition"]) == usual | {"steps": TASK_STEPS["addition"]}
+    assert taught(big, "", for_big, TASK_STEPS["addition"]) == USUAL | {"steps": TASK_STEPS["addition"]}
     assert "value" not in taught(big, small, for_big | {"max_tokens": 32})["max_tokens"]
-    often = 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
-    assert uploading.following(uploading.KEPT.get(big).pairs, big, for_big, often) == {"learning_rate": LONG, "dropout": DROPOUT}
-    assert uploading.following(uploading.KEPT.get(big).pairs, big, for_big, 90) == {"learning_rate": SHORT[1], "dropout": 0.0}
-    timed = for_big | {"minutes": 5.0}  # with a time the steps are as many as may fit, the epochs as many as probably do
-    assert uploading.following(uploading.KEPT.get(big).pairs, big, timed, often) == {"learning_rate": LONG, "dropout": 0.0}
-    given = for_big | {"learning_rate": 0.003}
-    assert uploading.following(uploading.KEPT.get(big).pairs, big, given, often) == {"dropout": DROPOUT}
-    chosen = taught("", big, usual | {"steps": 777, "learning_rate": 0.003})
+    chosen = taught("", big, USUAL | {"steps": 777, "learning_rate": 0.003})
     assert all("value" not in chosen.pop(name) for name in ("steps", "learning_rate"))
     assert chosen == {name: for_big[name] for name in chosen}
-
-
-def test_what_is_suggested_goes_by_what_somebody_chose(upload):
-    """Half the batch, twice the steps; and with tokens for a unit, as many steps as go as often through the data."""
-    own = upload("\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"]
-    usual = {name: default(name) for name in uploading.TAUGHT}
-    steps = [
-        dict(zip(uploading.TAUGHT, uploading.taught("", own, usual | chosen, ticket=TICKET), strict=True))["steps"]
-        for chosen in ({}, {"batch_size": 48}, {"batch_size": 960, "batch_unit": "tokens"})
-    ]
+    steps = [taught("", big, USUAL | more)["steps"] for more in ({}, {"batch_size": 48}, {"batch_size": 960, "batch_unit": "tokens"})]
     assert steps[1] == pytest.approx(2 * steps[0], abs=1)
     assert steps[2] == pytest.approx(steps[0], rel=0.1)  # both sides of these have ten characters or a little less
 
 
-def test_the_same_reading_in_another_language(site, upload):
-    own = upload("en\tde\n" + LINES)["own"]
-    for language in LANGUAGES:
-        mine = {"headers": {"X-Playground-Token": MINE}}
-        answer = site.http.get(f"{PREFIX}/reading", params={"own": own, "lang": language}, **mine).json()
-        assert answer["own"] == own
-        assert answer["reading"]["report"][0] == say(language, "data.report_line", lines=61, kept=60, dropped=1)
-    assert site.get("reading", own="unknown").json()["key"] == "page.no_upload"
+def test_the_learning_rate_and_dropout_follow_the_epochs(upload):
+    own = upload(MANY)["own"]
+    pairs = uploading.KEPT.get(own).pairs
+    knobs = suggest(pairs).knobs
+    often = 9000 * 11 // knobs["batch_size"]  # steps of eleven epochs
+    for more, steps, follows in (
+        ({}, often, {"learning_rate": LONG, "dropout": DROPOUT}),
+        ({}, 90, {"learning_rate": SHORT[1], "dropout": 0.0}),
+        ({"minutes": 5.0}, often, {"learning_rate": LONG, "dropout": 0.0}),  # the epochs are as many as probably fit
+        ({"learning_rate": 0.003}, often, {"dropout": DROPOUT}),
+    ):
+        assert uploading.following(pairs, own, knobs | more, steps) == follows
 
 
-def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, upload):
+def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_sentences(site, upload):
     own = upload("en\tde\n" + LINES + "\nalone\t")["own"]
-    run = site.train(MINE, {**TINY, "task": "own", "own": own, "steps": 2}).id
+    for language in LANGUAGES:
+        answer = get(site, "reading", own=own, lang=language)
+        assert answer["own"] == own
+        assert answer["reading"]["report"][0] == say(language, "data.report_line", lines=62, kept=60, dropped=2)
+    assert site.get("reading", own="unknown").json()["key"] == "page.no_upload"
+    run = done(site.train(MINE, {**TINY, "task": "own", "own": own, "steps": 2})).id
     uploading.KEPT.clear()
-    wait(site.runs.get(run), "done")
-    mine = {"headers": {"X-Playground-Token": MINE}}
-    blocks = site.http.get(f"{PREFIX}/panel/data", params={"run": run}, **mine).json()["blocks"]
-    account = next(block["text"] for block in blocks if block["id"] == "account")
+    account = next(block["text"] for block in get(site, "panel/data", run=run)["blocks"] if block["id"] == "account")
     assert account.startswith(say("en", "data.report_line", lines=62, kept=60, dropped=2))
     assert say("en", "data.why_empty_target") in account
-    assert site.http.get(f"{PREFIX}/reading", params={"own": own}, **mine).json()["reading"]["pairs"] == 60
+    assert get(site, "reading", own=own)["reading"]["pairs"] == 60
     experiment, ignored = read_link(site.runs, {"run": run, "task": "own", "steps": "50"})
     assert (experiment.data.own, ignored) == (own, {})
     site.runs.delete(run, MINE)
 
 
-def test_pairs_that_are_too_long_are_shown(site, upload):
-    own = upload(f"{LINES}\n{'long ' * 65}\tlang")["own"]
-    found = {block["id"]: block for block in preview(site, own)["blocks"]}
-    assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
-    assert found["preview-left-out"]["folded"]
-    assert say("en", "data.line", where=61) in found["preview-facts"]["text"]
-    assert "not cut" in found["preview-facts"]["text"]
-
-
-def test_every_kept_pair_is_accounted_for(site, upload):
-    own = upload("\n".join(f"s{n // 5}\tt{n}" for n in range(200)))["own"]
-    found = {block["id"]: block for block in preview(site, own)["blocks"]}
-    assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in found["preview-facts"]["text"]
-    assert say("en", "sentences.further", count=32) in found["preview-facts"]["text"]
+def test_every_kept_pair_is_accounted_for_and_those_too_long_are_shown(site, upload):
+    facts = preview(site, upload("\n".join(f"s{n // 5}\tt{n}" for n in range(200)))["own"])["preview-facts"]["text"]
+    assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in facts
+    assert say("en", "sentences.further", count=32) in facts
+    shown = preview(site, upload(f"{LINES}\n{'long ' * 65}\tlang")["own"])
+    assert shown["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
+    assert shown["preview-left-out"]["folded"]
+    assert say("en", "data.line", where=61) in shown["preview-facts"]["text"]
 
 
 def test_the_suggestion_stands_under_the_reading_with_a_button_for_what_differs(site, upload):
     own = upload("\n".join(f"s{n} and\tt{n} und" for n in range(300)))["own"]
-    wanted = suggest(uploading.KEPT.get(own).pairs)
-    found = {block["id"]: block for block in preview(site, own, d_model="32")["blocks"]}
-    said = [say("en", "suggestion.title"), *suggest(uploading.KEPT.get(own).pairs, {"d_model": 32}).sentences("en")]
-    assert found["preview-suggestion"]["text"] == " ".join(said)
-    assert found["preview-apply"]["values"]["tokenizer"] == wanted.knobs["tokenizer"] == "bpe"
-    assert "d_model" not in found["preview-apply"]["values"]  # somebody has chosen it
-    taken = {name: as_text(value) for name, value in wanted.knobs.items()}
-    assert "preview-apply" not in {block["id"] for block in preview(site, own, **taken)["blocks"]}
+    pairs = uploading.KEPT.get(own).pairs
+    wanted, shown = suggest(pairs), preview(site, own, d_model="32")
+    text = [say("en", "suggestion.title"), *suggest(pairs, {"d_model": 32}).sentences("en")]
+    assert shown["preview-suggestion"]["text"] == " ".join(text)
+    assert shown["preview-apply"]["values"]["tokenizer"] == wanted.knobs["tokenizer"] == "bpe"
+    assert "d_model" not in shown["preview-apply"]["values"]  # which was chosen
+    assert "preview-apply" not in preview(site, own, **{name: as_text(value) for name, value in wanted.knobs.items()})
+
+
+# ---- what would spoil a training ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def warned(site):
+    """The warnings under a text: {name: block}, for these settings."""
+
+    def read(text: str, chosen: str = "", **knobs) -> dict[str, dict]:
+        own = uploading.read(None, text, "", chosen, "en", TICKET)["own"]
+        return {name: block for name, block in preview(site, own, **knobs).items() if name.startswith(("warning", "mend"))}
+
+    return read
+
+
+def text_of(count: int, words: int) -> str:
+    return "\n".join(f"{pair.src}\t{pair.tgt}" for pair in sentences(count, words).pairs)
+
+
+def mend(shown: dict, name: str) -> dict:
+    return shown[f"mend-{name}"]["blocks"][0]
+
+
+def test_good_data_with_good_settings_has_no_warning(warned):
+    """Nor has a table of inflections, as it will be learnt, also where it has more pairs than an estimate looks at."""
+    assert warned(text_of(600, 50), steps="100") == {}
+    stems = [one + other for one in "bcdfghjklmnpqrstvwxz" for other in "bcdfghjklmnpqrstvwxz"]
+    forms = [(stem, *form) for stem in stems for form in (("t", "PRS"), ("te", "PST"))]
+    assert warned("\n".join(f"{stem}en\t{stem}{end}\tV;{tense}" for stem, end, tense in forms), steps="100") == {}
+
+
+def test_each_warning_has_a_button_that_mends_it(warned):
+    text = text_of(600, 900)
+    unwritable = mend(warned(text, steps="100", tokenizer="words"), "unwritable")
+    assert (unwritable["act"], unwritable["values"]["tokenizer"]) == ("set", "bpe")
+    assert "warning-unwritable" not in warned(text, steps="100", **{name: str(value) for name, value in unwritable["values"].items()})
+
+    text = text_of(100, 50)
+    assert mend(warned(f"{text}\n{'long ' * 90}\tlang", steps="100"), "left_out")["values"] == {"max_tokens": 90}
+    assert warned(f"{text}\n{'long ' * 90}\tlang", steps="100", max_tokens="90") == {}
+    assert mend(warned(f"{text}\n{'long ' * 300}\tlang", steps="100"), "left_out_still")["values"] == {"max_tokens": 250}
+
+    column = mend(warned(SAME, steps="100"), "ambiguous")
+    assert (column["act"], column["values"]["joined"]) == ("read", [2])
+    assert "warning-ambiguous" not in warned(SAME, json.dumps(column["values"]), steps="100")
+    alone = warned(SAME.replace("\tway", " way"), steps="100")
+    assert "mend-ambiguous_alone" not in alone
+    assert alone["warning-ambiguous_alone"]["text"] == say("en", "sentences.warn_ambiguous_alone", count="16", of="16", most=5)
+
+
+def test_too_few_passes(warned):
+    text, small = text_of(600, 50), {"batch_size": "4"}
+    wanted = mend(warned(text, steps=str(default("steps")), **small), "few_passes")["values"]["steps"]
+    assert wanted == 720  # six times the 480 that are trained on
+    assert warned(text, steps=str(wanted), **small) == {}
+    assert "warning-few_passes" in warned(text, steps="10", batch_size="96", batch_unit="tokens")
+    timed = mend(warned(text, steps="90", minutes="1", **small), "few_passes")["values"]
+    assert timed == {"steps": wanted, "minutes": 16}, "a minute allows for 90, and probably has time for 45"
+
+
+def test_two_corpora_in_one_file(warned):
+    german = ["das ist nicht mein Haus und ich bin hier", "wir haben heute keine Zeit für euch", "sie geht mit dem Hund in den Wald"]
+    english = ["this is not my house and i am here", "we have no time for you today", "she goes with the dog into the wood"]
+    dice = random.Random(1)
+    rows = [tuple(dice.choice(side) + f" {n}" for side in (german, english)) for n in range(300)]
+    glued = warned("\n".join("\t".join(row if n < 150 else row[::-1]) for n, row in enumerate(rows)), steps="100")
+    assert "line 151" in glued["warning-glued"]["text"]
+    assert "warning-glued" not in warned("\n".join(map("\t".join, rows)), steps="100")

@@ -7,11 +7,12 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
 import numpy as np
+
+from tests.ui.panels.looking import all_blocks
 
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:\s×\s10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?! ?\d)")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -24,12 +25,6 @@ def numbers(text: str) -> list[float]:
         digits, _, power = number.replace("\u00a0", " ").replace("−", "-").replace(",", "").partition(" × 10")
         found.append(float(digits) * 10.0 ** int(power.translate(RAISED) or 0))
     return found
-
-
-def blocks_in(blocks: list[dict]) -> Iterator[dict]:
-    for block in blocks:
-        yield block
-        yield from blocks_in(block["blocks"]) if block["kind"] == "row" else ()
 
 
 def _share(text: str) -> float:
@@ -46,7 +41,7 @@ class Learner:
 
     def shown(self, panel: str, kind: str, id: str, **cursor: Any) -> dict:
         found = self.site.panel(panel, **self.place, **cursor)["blocks"]
-        return next(block for block in blocks_in(found) if (block["kind"], block["id"]) == (kind, id))
+        return next(block for block in all_blocks(found) if (block["kind"], block["id"]) == (kind, id))
 
     def picture(self, panel: str, id: str, **cursor: Any) -> np.ndarray:
         return np.array(self.shown(panel, "figure", id, **cursor)["figure"]["data"][0]["z"], dtype=float)
@@ -185,18 +180,15 @@ class Learner:
         splits = self.shown("data", "choice", "split")["options"]
         return nearest(options, numbers(next(one["label"] for one in splits if one["value"] == "heldout"))[0])
 
-    def trained_on(self, text: str, options: list[dict], _: list) -> str:
-        lines = self.shown("data", "chips", "pieces", split="train")["lines"][1::2]
-        joints = ("", " ")
-        listed = {joint.join(token["text"] for token in line["tokens"]) for line in lines for joint in joints}
+    def trained_on(self, text: str, options: list[dict], _: list, split: str = "train") -> str:
+        lines = self.shown("data", "chips", "pieces", split=split)["lines"][1::2]
+        listed = {joint.join(token["text"] for token in line["tokens"]) for line in lines for joint in ("", " ")}
         return next(one["value"] for one in options if one["label"] in listed)
 
     # ---- rules and lists ----
 
-    def harder_kind(self, text: str, options: list[dict], _: list) -> str:
-        lines = self.shown("data", "chips", "pieces", split="harder")["lines"][1::2]
-        listed = {joint.join(token["text"] for token in line["tokens"]) for line in lines for joint in ("", " ")}
-        return next(one["value"] for one in options if one["label"] in listed)
+    def harder_kind(self, text: str, options: list[dict], before: list) -> str:
+        return self.trained_on(text, options, before, "harder")
 
     def sequences(self, text: str, options: list[dict], _: list) -> str:
         tokens, n = numbers(text)[:2]
@@ -239,5 +231,3 @@ def nearest(options: list[dict], value: float) -> str:
 
 def called(options: list[dict], label: str) -> str:
     return next(one["value"] for one in options if one["label"] == label)
-
-

@@ -1,122 +1,171 @@
-"""The tab of the course: a list, a lesson whose answer is shown once somebody has guessed, and what teachers read."""
+"""The tabs of the labs and of the course: a list, then a question whose answer is shown once it was guessed, and what teachers read."""
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
+from playground.figures.tensor import CELLS
+from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import ANSWER, COURSE, LESSONS, PREDICT
-from playground.lessons.labs import LABS
+from playground.lessons.labs import KINDS, LABS, START
+from playground.ui.panels import BY_FORMULA, TABS
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
-from playground.words import LANGUAGES
-from tests.thoroughness import every_case
+from playground.words import LANGUAGES, entries, say
 
+TENSORS = [name for name, lab in LABS.items() if lab.kind == "worked_example"]
 ASKING = [lesson for lesson in LESSONS if lesson.question]
+ANSWERS = {"verdict", "exhibits", "record"}
 
 
-def shown(site, **parameters) -> dict[str, dict]:
-    return {block["id"]: block for block in site.panel("course", **{"run": "reverse", **parameters})["blocks"]}
+def shown(site, tab: str = "labs", **parameters) -> dict[str, dict]:
+    return {block["id"]: block for block in site.panel(tab, **{"run": "reverse", **parameters})["blocks"]}
+
+
+def options(block: dict) -> list[str]:
+    return [option["value"] for option in block["options"]]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_all_lessons_are_there_in_their_order(site, language):
-    found = shown(site, lang=language)["lessons"]["lessons"]
-    assert [lesson["name"] for lesson in found] == list(COURSE)
-    assert all(lesson["title"] and lesson["text"] and lesson["minutes"] for lesson in found)
+def test_all_labs_and_lessons_are_there_to_choose_from(site, language):
+    labs, groups = shown(site, lang=language), ["start", *(f"kind_{kind}" for kind in KINDS), "kind_mystery"]
+    cards = {group: [card["name"] for card in labs[group]["cards"]] for group in groups}
+    assert [id for id in labs if id in groups] == groups
+    assert sorted(name for names in cards.values() for name in names) == sorted(LABS)
+    assert (cards["start"], cards["kind_mystery"]) == (list(START), ["mystery"])
+    for kind in KINDS:
+        assert {LABS[name].kind for name in cards[f"kind_{kind}"]} == {kind}
+    lessons = shown(site, "course", lang=language)["lessons"]["lessons"]
+    assert [lesson["name"] for lesson in lessons] == list(COURSE)
+    watched = site.get("boot", lang=language).json()["course"]
+    assert [[step["name"] for step in lesson["steps"]] for lesson in watched] == [[step.name for step in one.steps] for one in LESSONS]
+    assert all(step["text"] and step["when"] for lesson in watched for step in lesson["steps"])
 
 
-@every_case("language", LANGUAGES)
-@every_case("name", COURSE)
-def test_a_lesson_says_what_to_do_and_where(site, name, language):
-    lesson, found = COURSE[name], shown(site, lesson=name, lang=language)
-    steps = found["steps"]["steps"]
-    first, last = ([PREDICT], [ANSWER]) if lesson.asks else ([], [])
-    assert [step["name"] for step in steps] == [*first, *(step.name for step in lesson.does), *last]
-    assert all(step["text"] for step in steps)
-    assert all(step["to"] or step["knobs"] is not None for step in steps[1:])
-    assert len(found["look"]["points"]) in (3, 4)
-    assert found["literature"]["text"] == lesson.say(language, "literature")
-    assert ("next" in {block["id"] for block in found["ways"]["blocks"]}) == (lesson is not LESSONS[-1])
+def test_a_lesson_says_what_to_do_and_where(site):
+    for at, (name, lesson) in enumerate(COURSE.items()):
+        language = LANGUAGES[at % len(LANGUAGES)]
+        lesson_blocks = shown(site, "course", lesson=name, lang=language)
+        steps = lesson_blocks["steps"]["steps"]
+        first, last = ([PREDICT], [ANSWER]) if lesson.asks else ([], [])
+        assert [step["name"] for step in steps] == [*first, *(step.name for step in lesson.does), *last]
+        assert all(step["text"] for step in steps)
+        assert all(step["to"] or step["knobs"] is not None for step in steps[1:])
+        assert ("next" in {block["id"] for block in lesson_blocks["ways"]["blocks"]}) == (lesson is not LESSONS[-1])
+        if lesson.lab:
+            (card,), lab = lesson_blocks["ask"]["cards"], LABS[lesson.lab]
+            assert (card["name"], card["text"]) == (lab.name, lab.say(language, "question"))
+    assert shown(site, "course", lesson="tour")["start"]["to"] == {"tab": "map", "stop": "ids"}
 
 
-def test_the_tour_begins_at_its_first_stop(site):
-    assert shown(site, lesson="tour")["start"]["to"] == {"tab": "map", "stop": "ids"}
+def test_a_lesson_about_a_run_begins_with_it_and_leads_to_it_from_another(site):
+    assert shown(site, "course", run="german_english", lesson="attention")["run"]["to"] == {"run": "reverse"}
+    assert not any("run" in shown(site, "course", lesson=lesson) for lesson in ("attention", "training"))
+    cards = shown(site, "course", run="sort")["lessons"]["lessons"]
+    assert [card["to"] for card in cards[1:2] + cards[8:9]] == [{"lesson": "attention", "run": "reverse"}, {"lesson": "training"}]
 
 
-def test_the_page_watches_for_what_is_declared(site):
-    for language in LANGUAGES:
-        told = site.get("boot", lang=language).json()["course"]
-        assert [lesson["name"] for lesson in told] == list(COURSE)
-        for one, lesson in zip(told, LESSONS, strict=True):
-            assert [step["name"] for step in one["steps"]] == [step.name for step in lesson.steps]
-            assert all(step["text"] and step["when"] for step in one["steps"])
+def test_nothing_is_given_away_before_a_guess_nor_while_a_class_guesses(site):
+    """And a guess can become another until the question is closed."""
+    for name, lab in LABS.items():
+        guess = {"guess": lab.guesses[0], "sure": SURE[0]}
+        for asked in ({}, {"guess": lab.guesses[0]}, {"sure": SURE[0]}, guess | {"guess": "nonsense"}, guess | {"sure": "100"}):
+            panel = shown(site, lab=name, **asked)
+            assert not ANSWERS & panel.keys(), (name, asked)
+            assert name == "mystery" or options(panel["guess"]) == list(lab.guesses)  # there one looks first and guesses then
+        for state in ("open", "closed"):
+            panel = shown(site, lab=name, **guess, awaits=state)
+            assert not ANSWERS & panel.keys(), (name, state)
+            if name != "mystery":
+                values = [(panel[id]["off"], panel[id]["value"]) for id in ("guess", "sure")]
+                assert values == [(state == "closed", lab.guesses[0]), (state == "closed", SURE[0])]
+                assert panel["class"] == {"kind": "question", "id": "class", "field": "lab", "name": name}
+    for lesson in ASKING:
+        guess = {"lesson": lesson.name, "predicted": lesson.question.guesses[0], "certain": SURE[0]}
+        for asked in ({"predicted": ""}, {"certain": ""}, {"predicted": "nonsense"}, {"awaits": "open"}):
+            panel = shown(site, "course", **guess | asked)
+            assert "verdict" not in panel, (lesson.name, asked)
+            assert options(panel["guess"]) == list(lesson.question.guesses)
+        assert "verdict" in shown(site, "course", **guess)
+    waiting = shown(site, lab="softmax", guess=UNKNOWN, awaits="open")  # as all others
+    assert (waiting["guess"]["value"], {"verdict", "sure", "unknown"} & waiting.keys()) == ("", set())
+    assert not any(UNKNOWN in asks.guesses for asks in (*LABS.values(), *(lesson.question for lesson in ASKING)))
 
 
-@pytest.mark.parametrize("name", [lesson.name for lesson in LESSONS if lesson.lab])
-def test_a_labs_question_is_asked_in_the_lab(site, name):
-    lab = LABS[COURSE[name].lab]
-    (card,) = shown(site, lesson=name)["ask"]["cards"]
-    assert (card["name"], card["title"], card["text"]) == (lab.name, lab.say("en", "title"), lab.say("en", "question"))
+@pytest.mark.parametrize("name", [*TENSORS[:4], *(pytest.param(name, marks=pytest.mark.night) for name in TENSORS[4:])])
+def test_a_labs_guess_is_compared_with_what_came_out(site, name):
+    lab, language = LABS[name], LANGUAGES[TENSORS.index(name) % len(LANGUAGES)]
+    outcome = lab.outcome(1)
+    why = lab.say(language, f"why_{outcome.answer}", **outcome.numbers)
+    for guess in lab.guesses:
+        panel = shown(site, lab=name, guess=guess, sure=SURE[1], lang=language)
+        assert panel["verdict"]["text"].endswith(why)
+        assert panel["record"] == {"kind": "record", "id": "record", "lab": name, "sure": int(SURE[1]), "right": guess == outcome.answer}
+    for width in (340, 880):  # no label is cut; what finds no room on a telephone scrolls sideways
+        panel = shown(site, lab=name, guess=UNKNOWN, lang=language, width=width)
+        assert (panel["verdict"]["text"], bool(panel["record"]["sure"])) == (why, False)
+        assert [exhibit["id"] for exhibit in panel["exhibits"]["blocks"]] == [exhibit.name for exhibit in outcome.exhibits]
+        assert '…"' not in json.dumps(panel["exhibits"], ensure_ascii=False)
+        for block in panel["exhibits"]["blocks"]:
+            values = block["figure"]["data"][0] if block["kind"] == "figure" else {}
+            if width == 340 and values.get("type") == "heatmap" and sum(map(len, values["z"])) <= CELLS:
+                assert "texttemplate" in values, block["id"]
+                assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["css"])
+
+
+def test_another_draw_and_another_setting_change_the_numbers_and_count_no_guess(site):
+    guess = {"lab": "softmax", "guess": "grows", "sure": SURE[0]}
+    first = shown(site, **guess)
+    controls = {block["id"]: block for block in first["controls"]["blocks"]}
+    factor = controls["factor"]
+    for parameters in ({"toss": controls["toss"]["to"]["toss"]}, {"set": next(v for v in options(factor) if v != factor["value"])}):
+        panel = shown(site, **guess, **parameters)
+        assert panel["exhibits"] != first["exhibits"]
+        assert not panel["record"]["sure"]
 
 
 @pytest.mark.parametrize("lesson", ASKING, ids=lambda lesson: lesson.name)
-def test_nothing_is_given_away_before_a_guess(site, lesson):
-    guess = lesson.question.guesses[0]
-    for parameters in ({}, {"predicted": guess}, {"certain": SURE[0]}, {"predicted": "nonsense", "certain": SURE[0]}, {"guess": guess}):
-        found = shown(site, lesson=lesson.name, **parameters)
-        assert "verdict" not in found
-        assert [option["value"] for option in found["guess"]["options"]] == list(lesson.question.guesses)
-
-
-@every_case("language", LANGUAGES)
-@every_case("lesson", ASKING)
-def test_a_guess_is_compared_with_the_run_on_screen(site, lesson, language):
-    run = site.runs.get("numbers_de")
+def test_a_lessons_guess_is_compared_with_the_run_on_screen(site, lesson):
+    run, language = site.runs.get("numbers_de"), LANGUAGES[ASKING.index(lesson) % len(LANGUAGES)]
     text = site.reader.examples(run, "heldout", 1)[0][0]
     answer, numbers = lesson.question.answer(site.reader, run, None, text)
-    why = lesson.say(language, f"why_{answer}", **numbers)
-    common = {"lesson": lesson.name, "run": run.id, "text": text, "lang": language}
-    assert UNKNOWN not in lesson.question.guesses
+    why, common = lesson.say(language, f"why_{answer}", **numbers), {"lesson": lesson.name, "run": run.id, "text": text, "lang": language}
     for guess in lesson.question.guesses:
-        found = shown(site, predicted=guess, certain=SURE[1], **common)
-        assert found["verdict"]["text"].endswith(why)
-        assert found["record"] == {"kind": "record", "id": "record", "lab": lesson.kept_as, "sure": 75, "right": guess == answer}
-    found = shown(site, predicted=UNKNOWN, **common)
-    assert found["verdict"]["text"] == why
-    assert not found["record"]["sure"]
+        panel = shown(site, "course", predicted=guess, certain=SURE[1], **common)
+        assert panel["verdict"]["text"].endswith(why)
+        assert panel["record"] == {"kind": "record", "id": "record", "lab": lesson.kept_as, "sure": 75, "right": guess == answer}
+    panel = shown(site, "course", predicted=UNKNOWN, **common)
+    assert (panel["verdict"]["text"], bool(panel["record"]["sure"])) == (why, False)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_teacher_reads_of_every_lesson_or_of_one(site, language):
-    found = shown(site, notes="on", lang=language)
+    every = shown(site, "course", notes="on", lang=language)
     for lesson in LESSONS:
-        notes = found[lesson.name]
+        notes = every[lesson.name]
         assert all(label and text for label, text in notes["rows"])
         assert {lesson.say(language, key) for key in ("show", "wrong", "ask")} <= {text for _, text in notes["rows"]}
-        assert shown(site, notes="on", lesson=lesson.name, lang=language)[lesson.name] == notes
-    assert len([block for block in shown(site, notes="on", lesson="masks").values() if block["kind"] == "notes"]) == 1
+        alone = shown(site, "course", notes="on", lesson=lesson.name, lang=language)
+        assert [block for block in alone.values() if block["kind"] == "notes"] == [notes]
 
 
 def test_what_there_is_not_is_one_sentence(site):
-    assert "." in site.panel("course", run="reverse", lesson="nothing")["error"]
-    assert "lesson" in site.get("boot", lesson="nothing").json()["ignored"]
+    odd = {"lab": "softmax", "guess": UNKNOWN, "set": "colour=red"}
+    for tab, asked in (("labs", {"lab": "nothing"}), ("labs", odd), ("course", {"lesson": "nothing"})):
+        assert "." in site.panel(tab, run="reverse", **asked)["error"]
+    assert site.panel("labs", run="reverse", lab="softmax", lang="zh")["of"] == LABS["softmax"].say("zh", "title")
 
 
-def test_a_lesson_about_a_run_begins_with_it_and_leads_to_it_from_another(site):
-    def way(run: str, lesson: str) -> dict | None:
-        found = site.panel("course", run=run, lesson=lesson)["blocks"]
-        return next((block for block in found if block["id"] == "run"), None)
-
-    assert way("german_english", "attention")["to"] == {"run": "reverse"}
-    assert way("reverse", "attention") is None
-    assert way("reverse", "training") is None
-    cards = next(block for block in site.panel("course", run="sort")["blocks"] if block["kind"] == "lessons")["lessons"]
-    assert [card["to"] for card in cards[1:2] + cards[8:9]] == [{"lesson": "attention", "run": "reverse"}, {"lesson": "training"}]
-
-
-def test_while_a_class_guesses_the_answer_of_a_lesson_waits(site):
-    asked = {"run": "reverse", "lesson": "attention", "predicted": "last", "certain": SURE[0]}
-    found = {block["id"]: block for block in site.panel("course", **asked, awaits="open")["blocks"]}
-    assert "verdict" not in found
-    assert not found["guess"]["off"]
-    assert found["class"] == {"kind": "question", "id": "class", "field": "lesson", "name": "attention"}
-    assert "verdict" in {block["id"] for block in site.panel("course", **asked)["blocks"]}
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_words_of_a_changed_model_lead_to_a_tab_that_is_closed_to_it(language):
+    tabs = [say(language, f"page.tab_{tab}") for tab in TABS if tab in BY_FORMULA]
+    ways = [way for tab in tabs for way in ((f"“{tab}”",) if language == "zh" else (f"In {tab}", f"in {tab}", f"see {tab}", f"({tab}"))]
+    end, changed = "" if language == "zh" else r"\b", 0
+    for lab in LABS.values():
+        if isinstance(lab, ControlledExperiment) and any("variant" in knobs for knobs in lab.arms_of(1).values()):
+            texts = [text for key, text in entries(language).items() if key.startswith(f"{lab.area}.")]
+            changed += len(texts)
+            assert not [way for way in ways for text in texts if re.search(re.escape(way) + end, text)], lab.name
+    assert changed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -14,19 +13,19 @@ from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache
 from playground.ui.controls import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
-from playground.words import LANGUAGES, say
+from playground.words import LANGUAGES, entries, say
+from tests.runs.tiny import wait
 
 ME, OTHER = OWNERS = "e" * 32, "f" * 32
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 4, "batch_size": 4, "validation_size": 10, "eval_every": 2}
-
-
 LONG = {"steps": 100_000}
+UNCHAINED = next(number for number in range(1, len(BUGS) + 1) if bugs.bug_of(number) == "unchained_layers")
 
 
 @pytest.fixture
 def bench(site, monkeypatch):
     """Labs that train in no time; what was trained is gone afterwards."""
-    for name in ("bug_source", "bug_dropout", "skip", "mystery", "beyond"):
+    for name in ("bug_source", "bug_dropout", "skip", "mystery", "beyond", "bug_chain", "bug_shared"):
         small(monkeypatch, name)
     yield
     for token in OWNERS:
@@ -44,11 +43,16 @@ def press(site, lab, seed=1, token=ME):
 
 def finished(site, ids):
     for run in map(site.runs.get, ids):
-        end = time.monotonic() + 60
-        while run.unfinished:
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        wait(lambda run=run: not run.unfinished)
     return ".".join(ids)
+
+
+def begun(site, lab, seed):
+    """The arms, once each has something to show."""
+    ids = press(site, lab, seed)["arms"]
+    for run in map(site.runs.get, ids):
+        wait(lambda run=run: len(run.history.validations))
+    return ids
 
 
 def shown(site, **parameters):
@@ -70,103 +74,61 @@ def test_from_the_button_to_the_verdict(site, bench, language):
     outcome = lab.verdict([[lab.result(arm, 1, run, lab.measured(run, site.runs.corpora, ModelCache()))] for arm, run in trained])
     assert lab.say(language, f"why_{outcome.answer}", **outcome.numbers) in after["verdict"]["text"]
     assert after["record"]["right"] == (outcome.answer == lab.guesses[0])
-    looks = [block["to"] for block in after["controls"]["blocks"] if block["id"].startswith("look")]
-    assert [look["run"] for look in looks] == arms.split(".")
-    again = next(block for block in after["controls"]["blocks"] if block["id"] == "train")
-    assert again["values"]["seed"] == 2
+    controls = after["controls"]["blocks"]
+    assert [block["to"]["run"] for block in controls if block["id"].startswith("look")] == arms.split(".")
+    assert next(block for block in controls if block["id"] == "train")["values"]["seed"] == 2
     course, ends = after["exhibits"]["blocks"]
-    assert len(course["figure"]["data"]) == 4
-    assert len(ends["blocks"][0]["rows"]) == 2
-    more = finished(site, press(site, "bug_source", 2)["arms"])
-    _, both = shown(site, **asked, arms=f"{arms}.{more}")
+    assert (len(course["figure"]["data"]), len(ends["blocks"][0]["rows"])) == (4, 2)
+    _, both = shown(site, **asked, arms=f"{arms}.{finished(site, press(site, 'bug_source', 2)['arms'])}")
     assert len(both["exhibits"]["blocks"][1]["blocks"][0]["rows"]) == 4
     assert both["verdict"]["text"] != after["verdict"]["text"]
 
 
-def test_what_is_no_arm_of_the_lab_is_not_shown(site, bench, monkeypatch):
+@pytest.mark.parametrize("expects", ["", "with", None])
+def test_what_is_no_arm_of_the_lab_is_not_shown_and_an_open_question_is_said_to_be(site, bench, monkeypatch, expects):
+    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects=expects))
     arms = finished(site, press(site, "skip")["arms"])
     for wrong in ("nonsense", "reverse", arms.split(".")[0], "." * 100):
-        _, found = shown(site, lab="skip", guess=UNKNOWN, arms=wrong)
-        assert not {"verdict", "exhibits"} & found.keys()
-    _, found = shown(site, lab="bug_source", guess=UNKNOWN, arms=arms)
-    assert "exhibits" not in found
-    _, found = shown(site, lab="skip", guess=UNKNOWN, arms=arms)
-    assert not found["record"]["sure"]
-    assert found["verdict"]["text"]
-    for expects, is_open in (("", True), ("with", False), (None, False)):  # said of a question without an answer, and of no other
-        monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects=expects))
-        _, found = shown(site, lab="skip", guess=UNKNOWN, arms=arms)
-        assert (say("en", "lessons.open") in found["verdict"]["text"]) == is_open
-
-
-def begun(site, ids):
-    """Waits until every arm has something to show."""
-    for run in map(site.runs.get, ids):
-        end = time.monotonic() + 60
-        while not len(run.history.validations):
-            assert time.monotonic() < end
-            time.sleep(0.02)
-    return ".".join(ids)
-
-
-def ended(site, ids, how="stop"):
-    for id in ids:
-        getattr(site.runs, how)(id, ME)
-    finished(site, ids)
+        assert not {"verdict", "exhibits"} & shown(site, lab="skip", guess=UNKNOWN, arms=wrong)[1].keys()
+    assert "exhibits" not in shown(site, lab="bug_source", guess=UNKNOWN, arms=arms)[1]
+    _, panel = shown(site, lab="skip", guess=UNKNOWN, arms=arms)
+    assert not panel["record"]["sure"]
+    assert (say("en", "lessons.open") in panel["verdict"]["text"]) == (expects == "")
 
 
 @pytest.mark.parametrize("lab", ["skip", "bug_source", "beyond"])
-def test_while_the_arms_train_their_curves_are_shown_and_nothing_is_judged(site, bench, monkeypatch, lab):
+def test_arms_that_train_are_kept_going_and_not_judged_and_stopped_ones_are_named(site, bench, monkeypatch, lab):
     small(monkeypatch, lab, **LONG)
-    ids = press(site, lab, 5)["arms"]
-    answer, found = shown(site, lab=lab, guess=LABS[lab].guesses[0], sure=SURE[0], arms=begun(site, ids))
+    ids = begun(site, lab, 5)
+    runs, asked = [*map(site.runs.get, ids)], {"lab": lab, "guess": LABS[lab].guesses[0], "sure": SURE[0], "arms": ".".join(ids)}
+    before = [run.seen_at for run in runs]
+    answer, panel = shown(site, **asked)
     assert answer["more"]
     assert answer["pause"] > 0
-    done, steps = found["progress"]["done"], found["progress"]["all"]
-    assert 0 < done < steps == LONG["steps"] * len(ids)
-    assert "exhibits" in found
-    assert not {"verdict", "record"} & found.keys()
-
-
-def test_whoever_watches_an_experiment_keeps_its_arms_going(site, bench, monkeypatch):
-    small(monkeypatch, "skip", **LONG)
-    ids = press(site, "skip", 6)["arms"]
-    begun(site, ids)
-    before = [site.runs.get(id).seen_at for id in ids]
-    shown(site, lab="skip", guess=UNKNOWN, arms=".".join(ids))
-    assert all(site.runs.get(id).seen_at > then for id, then in zip(ids, before, strict=True))
-
-
-def test_arms_that_were_stopped_are_named_and_not_judged(site, bench, monkeypatch):
-    small(monkeypatch, "skip", **LONG)
-    ids = press(site, "skip", 7)["arms"]
-    arms = begun(site, ids)
-    ended(site, ids)
-    answer, found = shown(site, lab="skip", guess="with", sure=SURE[2], arms=arms)
-    assert not {"verdict", "record", "progress"} & found.keys()
+    assert 0 < panel["progress"]["done"] < panel["progress"]["all"] == LONG["steps"] * len(ids)
+    assert "exhibits" in panel
+    assert not {"verdict", "record"} & panel.keys()
+    assert all(run.seen_at > then for run, then in zip(runs, before, strict=True))
+    for id in ids:
+        site.runs.stop(id, ME)
+    finished(site, ids)
+    answer, panel = shown(site, **asked)
+    assert not {"verdict", "record", "progress"} & panel.keys()
     assert "more" not in answer
-    for id, arm in zip(ids, LABS["skip"].arms, strict=True):
-        run = site.runs.get(id)
-        assert f"“{LABS['skip'].say('en', f'name_{arm}')}” with seed 7 is stopped at step {run.step} of" in found["unended"]["text"]
-    small(monkeypatch, "skip")  # as if the next seed went on to the end: it is judged alone
-    small_ids = press(site, "skip", 8)["arms"]
-    _, found = shown(site, lab="skip", guess="with", sure=SURE[2], arms=finished(site, small_ids))
-    assert "verdict" in found
-    assert "unended" not in found
+    for run, arm in zip(runs, LABS[lab].arms, strict=True):
+        assert f"“{LABS[lab].say('en', f'name_{arm}')}” with seed 5 is stopped at step {run.step} of" in panel["unended"]["text"]
 
 
 @pytest.mark.parametrize("change", ["fork", "event"])
 def test_a_fork_and_a_run_whose_settings_were_changed_are_no_arms(site, bench, change):
-    first, second = press(site, "skip", 9)["arms"]
-    finished(site, [first, second])
+    first, second = finished(site, press(site, "skip", 9)["arms"]).split(".")
     if change == "fork":
-        first = site.act(ME, "fork", first)["run"]
-        finished(site, [first])
+        first = finished(site, [site.act(ME, "fork", first)["run"]])
     else:
         site.runs.get(first).history.events.append((1, "learning_rate", 0.5))
-    _, found = shown(site, lab="skip", guess="with", sure=SURE[0], arms=f"{first}.{second}")
-    assert not {"verdict", "record"} & found.keys()
-    assert "no longer the model" in found["unended"]["text"]
+    _, panel = shown(site, lab="skip", guess="with", sure=SURE[0], arms=f"{first}.{second}")
+    assert not {"verdict", "record"} & panel.keys()
+    assert "no longer the model" in panel["unended"]["text"]
 
 
 def test_a_second_seed_that_trains_leaves_the_verdict_of_the_first(site, bench):
@@ -174,86 +136,79 @@ def test_a_second_seed_that_trains_leaves_the_verdict_of_the_first(site, bench):
     both = f"{finished(site, one)}.{finished(site, two)}"
     for id in two:
         site.runs.get(id).say("training")
-    answer, found = shown(site, lab="bug_dropout", guess=UNKNOWN, arms=both)
+    answer, panel = shown(site, lab="bug_dropout", guess=UNKNOWN, arms=both)
     assert answer["more"]
-    assert "progress" in found
-    assert LABS["bug_dropout"].say("en", "name_right") in str(found["exhibits"]["blocks"][1]["blocks"][0]["rows"])
-    assert found["verdict"]["text"] == shown(site, lab="bug_dropout", guess=UNKNOWN, arms=".".join(one))[1]["verdict"]["text"]
+    assert "progress" in panel
+    assert LABS["bug_dropout"].say("en", "name_right") in str(panel["exhibits"]["blocks"][1]["blocks"][0]["rows"])
+    assert panel["verdict"]["text"] == shown(site, lab="bug_dropout", guess=UNKNOWN, arms=".".join(one))[1]["verdict"]["text"]
 
 
-def test_a_second_click_trains_nothing_twice(site, bench):
-    first = press(site, "skip", 11)
-    assert press(site, "skip", 11)["arms"] == first["arms"]
-    finished(site, first["arms"])
-    assert press(site, "skip", 11)["arms"] == first["arms"]
-    assert not set(press(site, "skip", 11, token=OTHER)["arms"]) & set(first["arms"])  # of somebody else
-
-
-def test_all_arms_or_none(site, bench, monkeypatch):
-    create, count = site.runs.store.create, []
+def test_a_second_click_trains_nothing_twice_and_a_bench_trains_all_arms_or_none(site, bench, monkeypatch):
+    first = press(site, "skip", 11)["arms"]
+    assert press(site, "skip", 11)["arms"] == first
+    finished(site, first)
+    assert press(site, "skip", 11)["arms"] == first
+    create, made = site.runs.store.create, []
 
     def full(run, contents):
-        count.append(run)
-        if len(count) == 2:
+        made.append(run)
+        if len(made) == 2:
             raise OSError
         return create(run, contents)
 
     monkeypatch.setattr(site.runs.store, "create", full)
     with pytest.raises(Refusal):
-        press(site, "skip", 1, token=OTHER)
+        press(site, "skip", 11, token=OTHER)  # which has none of the other's arms
     assert not site.runs.mine(OTHER)
 
 
-def number_of(bug):
-    return next(number for number in range(1, len(BUGS) + 1) if bugs.bug_of(number) == bug)
-
-
 def test_a_mystery_is_looked_at_first_and_guessed_then(site, bench):
-    answer, found = shown(site, lab="mystery", toss=3)
-    assert found["controls"]["blocks"][-1]["values"] == {"lab": "mystery", "seed": 3}
-    assert not {"guess", "verdict", "exhibits"} & found.keys()
+    _, panel = shown(site, lab="mystery", toss=3)
+    assert panel["controls"]["blocks"][-1]["values"] == {"lab": "mystery", "seed": 3}
+    assert not {"guess", "verdict", "exhibits"} & panel.keys()
     arms = finished(site, press(site, "mystery", 3)["arms"])
     for toss in (3, 1):  # whoever comes back to its card has the arms only
-        answer, found = shown(site, lab="mystery", toss=toss, arms=arms)
-        number = found["controls"]["blocks"][0]
-        assert number["value"] == "3"
+        answer, panel = shown(site, lab="mystery", toss=toss, arms=arms)
+        number, order = panel["controls"]["blocks"][0], [block["id"] for block in answer["blocks"]]
+        assert (number["value"], number["resets"]) == ("3", {"arms": "", "guess": "", "sure": ""})
         assert [option["value"] for option in number["options"]] == [str(n) for n in range(1, 11)]
-        assert number["resets"] == {"arms": "", "guess": "", "sure": ""}
-        order = [block["id"] for block in answer["blocks"]]
         assert order.index("exhibits") < order.index("guess")
-        assert not {"verdict", "record"} & found.keys()
-    bug = bugs.bug_of(3)
-    _, found = shown(site, lab="mystery", arms=arms, guess=bug, sure=SURE[1])
-    assert found["record"]["right"]
+        assert not {"verdict", "record"} & panel.keys()
+    assert shown(site, lab="mystery", arms=arms, guess=bugs.bug_of(3), sure=SURE[1])[1]["record"]["right"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_mystery_does_not_say_what_was_changed(site, bench, language):
-    ids = press(site, "mystery", 3)["arms"]
-    finished(site, ids)
-    copies = [site.act(OTHER, action, ids[1])["run"] for action in ("fork", "copy")]
-    finished(site, copies)
+def test_a_mystery_does_not_say_what_was_changed(site, bench):
+    """Whose settings are those of any other."""
+    ids = finished(site, press(site, "mystery", 3)["arms"]).split(".")
+    copies = finished(site, [site.act(OTHER, action, ids[1])["run"] for action in ("fork", "copy")]).split(".")
     site.runs.rename(ids[1], ME, "mine")
     for id in (ids[1], *copies):
-        card = site.get(f"run/{id}", lang=language).json()
-        assert card["settings"]["variant"] == "none"
-        assert label("variant", language) not in card["line"]
-        assert "?" in site.panel("map", run=id, lang=language)["error"]
-    assert not site.get(f"run/{ids[0]}").json()["settings"].items() ^ site.get(f"run/{ids[1]}").json()["settings"].items()
+        for language in LANGUAGES:
+            card = site.get(f"run/{id}", lang=language).json()
+            assert card["settings"]["variant"] == "none"
+            assert label("variant", language) not in card["line"]
+            assert "?" in site.panel("map", run=id, lang=language)["error"]
+    others = finished(site, press(site, "mystery", UNCHAINED)["arms"]).split(".")
+    settings = [site.get(f"run/{id}").json()["settings"] | {"seed": 0} for id in (*ids, *others)]
+    assert all(each == settings[0] for each in settings)
 
 
-def test_all_mysteries_have_the_same_settings(site, bench):
-    found = []
-    for bug in ("dropout_always", "unshifted"):
-        ids = press(site, "mystery", number_of(bug))["arms"]
-        finished(site, ids)
-        found += [site.get(f"run/{id}").json()["settings"] | {"seed": 0} for id in ids]
-    assert all(settings == found[0] for settings in found)
+@pytest.mark.parametrize(("name", "seed"), [("bug_chain", 1), ("bug_shared", 1), ("mystery", UNCHAINED)])
+def test_parameters_and_gradients_are_shown_where_the_words_speak_of_them(site, bench, name, seed):
+    """The words name the table by its title; its numbers give the bug away."""
+    arms = finished(site, press(site, name, seed)["arms"])
+    for language in LANGUAGES:
+        title = say(language, "experiment.show_inside")
+        assert any(title in text for key, text in entries(language).items() if key.startswith(f"{LABS[name].area}."))
+        _, panel = shown(site, lab=name, arms=arms, guess=LABS[name].guesses[0], sure=SURE[0], lang=language)
+        table = panel["exhibits"]["blocks"][-1]["blocks"][0]
+        (_, _, right, *reached), (_, _, broken, *first) = table["rows"]
+        assert table["title"] == title
+        assert "0" not in reached
+        assert (first[0] == "0", broken != right) == (name != "bug_shared", name == "bug_shared")
 
 
 def test_what_is_no_experiment_is_refused(site, bench):
-    for lab, seed in (("nothing", 1), ("softmax", 1), ("skip", -1), ("skip", None)):
+    for lab, seed, token in (("nothing", 1, ME), ("softmax", 1, ME), ("skip", -1, ME), ("skip", None, ME), ("skip", 1, "")):
         with pytest.raises(Refusal):
-            press(site, lab, seed)
-    with pytest.raises(Refusal):
-        press(site, "skip", 1, token="")
+            press(site, lab, seed, token=token)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from playground.cursor import FIELDS, read_query
+from playground.cursor import FIELDS
 from playground.lessons.tour import STOPS
-from playground.ui import links
 from playground.words import LANGUAGES
 from tests.lessons.test_tour import by_hand
-from tests.ui.test_routes import blocks_of
+from tests.ui.panels.looking import all_blocks
 
 HEAD = 2  # counted from 1; runs with fewer have their last
 
@@ -38,13 +37,6 @@ def test_each_number_is_the_model_s_in_every_run_that_came_with_the_app(site, la
             assert not [text for text in (tour["text"], tour["ask"], tour["where"], tour["formula"]) if "{" in text]
 
 
-def test_stops_follow_one_another(site):
-    names = [*STOPS]
-    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
-        tour, _ = at_stop(site, "german_english", name)
-        assert (tour["stop"], tour["previous"], tour["next"]) == (name, before, after)
-
-
 def test_another_stage_may_be_opened_on_the_way_and_the_stop_stays(site):
     tour, drawing = at_stop(site, "german_english", "weights", stage="memory")
     assert (tour["stop"], drawing["open"]) == ("weights", "memory")
@@ -56,7 +48,7 @@ def test_another_stage_may_be_opened_on_the_way_and_the_stop_stays(site):
 def test_the_number_that_is_asked_is_framed_and_its_calculation_stands_beside_it(site, stop):
     """Until another cell is chosen. The caption says no number, and nobody is asked twice."""
     tour, drawing = at_stop(site, "german_english", stop)
-    found = {block["id"]: block for block in blocks_of(drawing["blocks"])}
+    found = {block["id"]: block for block in all_blocks(drawing["blocks"])}
     assert not found["stage"]["caption"]
     assert not {"source", "formula"} & set(found)
     if stop in ("mask", "loop"):  # where cells are counted
@@ -74,14 +66,9 @@ def test_the_number_that_is_asked_is_framed_and_its_calculation_stands_beside_it
 
 def test_another_cell_may_be_chosen_at_a_stop(site):
     def sheets(**more) -> list[dict]:
-        return [block for block in blocks_of(at_stop(site, "german_english", "weights", **more)[1]["blocks"]) if block["id"] == "sheet"]
+        return [block for block in all_blocks(at_stop(site, "german_english", "weights", **more)[1]["blocks"]) if block["id"] == "sheet"]
 
     (chosen,), (asked,) = sheets(row=0, col=1), sheets()
     assert chosen["title"] != asked["title"]
     assert not chosen["still"]  # whoever chose it wants to see it
     assert not sheets(stage="memory")  # another stage is not asked about
-
-
-def test_a_link_carries_the_stop():
-    assert read_query({"tab": "map", "stop": "mask"}, links.LISTS) == ({"tab": "map", "stop": "mask"}, {})
-    assert list(read_query({"stop": "nowhere"}, links.LISTS)[1]) == ["stop"]

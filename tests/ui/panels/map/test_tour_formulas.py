@@ -20,7 +20,6 @@ from playground.ui.panels.map import tour
 from playground.words import LANGUAGES, say
 from tests.inspection.test_activations import build
 from tests.lessons.test_tour import KINDS, SRC, TGT
-from tests.thoroughness import every_case
 
 HEAD = 0
 OTHERS = [{"share_embeddings": "all"}, {"embedding_scale": False}, {"dropout": 0.1}, {"attention_scale": 1.0}]
@@ -94,7 +93,7 @@ def worked_out(model, stages, stop: str, formula: str) -> np.ndarray:
     return eval(first, letters)
 
 
-@every_case("knobs", [*KINDS, *OTHERS])
+@pytest.mark.parametrize("knobs", [*KINDS, *OTHERS], ids=str)
 def test_a_formula_gives_the_number_or_the_stop_says_why_not(knobs):
     model = build(**knobs)
     stages = record(model, SRC, TGT)

@@ -1,0 +1,249 @@
+"""Every panel of every run, in every language and width and at every step, says something complete that can be drawn."""
+
+from __future__ import annotations
+
+import math
+
+import plotly.graph_objects as go
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from playground.choices import VARIANTS
+from playground.config import Refusal, default
+from playground.cursor import FIELDS, choices
+from playground.freeze.folder import freeze
+from playground.lessons.course import COURSE
+from playground.lessons.labs import LABS
+from playground.lessons.tour import STOPS
+from playground.queries.activations import activations
+from playground.ui import links
+from playground.ui.controls import shown_value
+from playground.ui.panels import BY_ATTENTION, BY_FORMULA, PANELS
+from playground.ui.panels.diagnostics import QUANTITIES
+from playground.words import LANGUAGES, say
+from tests.made_up import declare_encoding
+from tests.runs.tiny import done
+from tests.ui.blocks.conforming import faults
+from tests.ui.panels.looking import TINY, all_blocks, block, complete, find, ids
+
+TOKEN = "c" * 32
+SHIPPED = ("reverse", "german_english", "numbers_zh", "sort", "numbers_de")
+SIZES = ({}, {"width": "344", "dark": "1"}, {"width": "1133", "height": "900"}, {"width": "880", "present": "1"})
+STEPS = ("", "0", "60")
+CELL = {"row": "1", "col": "1"}
+PAIR = {"q": "1", "k": "0"}
+TERM = {"line": "0", "place": "1", "logit": "5", "module": "0", "grad_row": "4", "grad_col": "2"}
+EDIT = {"change": "row", "cells": "c1.1_q1_k1-0.5", "q": "3"}
+SEEN = [{"part": "encoder"}, {"part": "cross", **PAIR}, {"part": "decoder"}]
+OPENED = ("decoder.0.cross_attention.weights", "logits", "src.ids")
+VECTORS = ("src", "tgt", "memory", "decoder")
+STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on more than the run
+    "attention": [{"view": view, **part} for view in choices("view") for part in SEEN],
+    "translate": [{}, {"method": "beam"}, {"method": "sample", "draws": "20"}, {"prefix": "a"}, {"cache": "off"}],
+    "map": [{}, *({"stage": stage, "hide": "on", **CELL} for stage in OPENED), *({"stop": stop} for stop in STOPS)],
+    "masks": [{"mask": kind} for kind in choices("mask")],
+    "teacher_forcing": [{}, {"fix": "1:7"}, {"force": "a b"}, {"q": "99"}, {"target": "reference"}],
+    "interventions": [{}, {"off": "c1.1"}, {"change": "row", **PAIR}, EDIT, {"squeeze": "mean"}, {"squeeze": "cut"}],
+    "positions": [{"pos": kind} for kind in choices("pos")],
+    "embeddings": [{"what": what, "by": by} for what in VECTORS for by in choices("by")],
+    "diagnostics": [{"gauge": gauge} for gauge in QUANTITIES] + [{"route": "99"}],
+    "step": [{"moment": moment, **more} for moment in choices("moment") for more in ({}, TERM)],
+    "data": [{"split": split} for split in choices("split")],
+    "evaluation": [{}, {"split": "harder"}, {"method": "beam", "beam": "2"}],
+    "reach": [{}, {"compare": "sort,reverse"}],
+    "runs": [{}, {"runs": "reverse,sort"}, {"runs": "reverse", "over": "tokens"}],
+    "same_sentence": [{"runs": "reverse,sort,numbers_de"}],
+    "disagreements": [{"runs": "reverse,sort"}],
+    "labs": [{}, *({"lab": name, "guess": lab.guesses[0], "sure": "75"} for name, lab in LABS.items())],
+    "course": [{}, {"notes": "on"}, *({"lesson": name, "predicted": "unknown"} for name in COURSE)],
+    "checks": [{"lesson": name} for name in COURSE],
+    "score": [{}, {"off": "c1.1"}],
+}
+TWO = ("numbers_de", "reverse")
+RUNS = {"importance": TWO[:1], "score": TWO[:1], "reach": TWO, "evaluation": TWO}  # what is slow
+UNTITLED = ("teacher_forcing", "step", "checks")  # what stands above is their title
+
+
+def numbers_of(value: object):
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, list):
+        for inner in value:
+            yield from numbers_of(inner)
+    elif isinstance(value, float):
+        yield value
+
+
+def conforming(site, name: str, **asked: str) -> dict:
+    panel = complete(site, name, **asked)
+    assert "error" not in panel, (name, asked, panel)
+    for one in panel.get("blocks", []):
+        assert not list(faults(one)), (name, asked)
+    every = list(all_blocks(panel.get("blocks", [])))
+    assert len({(one["kind"], one["id"]) for one in every}) == len(every), (name, asked)
+    assert all(math.isfinite(number) for number in numbers_of(panel)), (name, asked)
+    for one in every:
+        if one["kind"] in ("figure", "lines"):
+            go.Figure(one.get("figure"))  # Plotly checks every property
+            assert one["title"] or name in UNTITLED, (name, asked, one["id"])
+            assert one["caption"] or "stop" in asked or one["id"].startswith(("picture-", "step-stream")), (name, asked, one["id"])
+            assert "{" not in one["caption"] + one["title"], (name, asked, one["id"])
+    return panel
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_every_panel_of_every_shipped_run_conforms(site, name):
+    """Each state once and each run once; the night combines them all."""
+    states = STATES.get(name, [{}])
+    runs = RUNS.get(name, SHIPPED)
+    for at in range(max(len(states), len(runs), len(LANGUAGES))):
+        asked = states[at % len(states)] | SIZES[at % len(SIZES)] | {"step": STEPS[at % len(STEPS)], "lang": LANGUAGES[at % len(LANGUAGES)]}
+        conforming(site, name, run=runs[at % len(runs)], **asked)
+
+
+@pytest.mark.night
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_so_does_every_combination(site, data):
+    name = data.draw(st.sampled_from(sorted(PANELS)))
+    run, language = data.draw(st.sampled_from(SHIPPED)), data.draw(st.sampled_from(LANGUAGES))
+    state, size, step = (data.draw(st.sampled_from(values)) for values in (STATES.get(name, [{}]), SIZES, STEPS))
+    conforming(site, name, run=run, **state | size | {"step": step, "lang": language})
+
+
+NONSENSE = ("<script>", "nan", "１", "-1.5", "c9.9_e0.0", "x" * 3000)
+BROKEN = {  # fields in which nonsense is as good as nothing
+    "attention": ("view", "measure", "part", "q", "k", "held"),
+    "interventions": ("off", "squeeze", "cells", "change"),
+    "embeddings": ("token", "by", "what"),
+    "translate": ("method", "cache", "unknown", "beam", "draw"),
+    "teacher_forcing": ("fix",),
+    "map": ("stage", "row", "col", "window", "digits", "hide", "stop"),
+    "training": ("held", "pin", "follow"),
+    "reach": ("compare", "mapped"),
+    "evaluation": ("split", "file"),
+    "diagnostics": ("gauge", "route"),
+    "runs": ("over", "seeds"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_link_shows_what_it_would_without_the_field(site, name):
+    usual = complete(site, name, run="reverse")["blocks"]
+    for field in BROKEN[name]:
+        for value in NONSENSE:
+            assert complete(site, name, run="reverse", **{field: value})["blocks"] == usual, (field, value)
+
+
+@pytest.mark.parametrize("value", ["-1", "999999999", "inf"])
+def test_an_odd_number_is_brought_into_range(site, value):
+    numeric = [name for name, field in FIELDS.items() if hasattr(field, "low") and name not in ("step", "seed")]
+    for name in ("attention", "translate", "map", "interventions", "positions", "step", "embeddings", "diagnostics"):
+        for more in ({}, {"method": "beam", "view": "product"}, {"method": "sample", "change": "row"}):
+            panel = conforming(site, name, run="reverse", **dict.fromkeys(numeric, value), **more)
+            for one in all_blocks(panel["blocks"]):
+                if one["kind"] == "slider":
+                    assert one["low"] <= one["value"] <= one["high"], (name, one["id"])
+
+
+def test_a_link_says_which_choices_it_does_not_know(site):
+    for field in ("squeeze", "change", "lesson", "stop", "view"):
+        assert list(site.get("boot", **{field: "nowhere"}).json()["ignored"]) == [field]
+    for name, value in (("stop", "mask"), ("tab", "map")):
+        assert links.read(site.runs, {name: value})[1] == {}
+
+
+# ---- models that are built or changed otherwise ------------------------------------------------------------------------------------
+
+TWISTS = [name for name, alteration in VARIANTS.items() if name != default("variant") and not alteration.recurrent]
+RECURRENT = [name for name, alteration in VARIANTS.items() if alteration.recurrent]
+SEES_THE_FUTURE = ("no_causal_mask", "inverted_mask", "tiny_fill", "no_mask_at_inference")
+BUILT = [
+    {"positions": "rotary", "norm": "pre", "bias": False, "zero_init": True, "share_embeddings": "all"},
+    {"task": "german_english", "tokenizer": "bpe", "vocab_size": 96, "share_embeddings": "output"},
+    {"positions": "learned"},
+    {"positions": "both", "activation": "gelu", "share_embeddings": "all"},
+    {"positions": "none", "residual": False, "attention_scale": 1.0, "embedding_scale": False},
+    {"norm": "none", "activation": "none", "attention_scale": 0.0, "embedding_std": 0.5, "optimiser": "adamw"},
+    {"n_heads": 8, "encoder_layers": 6, "decoder_layers": 2},
+    {"task": "one_to_many", "optimiser": "adam", "schedule": "paper"},
+    {"task": "beer", "batch_size": 1},
+]
+AT_NIGHT = {"marks": pytest.mark.night}
+
+
+@pytest.fixture
+def trained(site):
+    """A run of these knobs, trained to its end."""
+    made = []
+
+    def train(**knobs):
+        run = done(site.train(TOKEN, TINY | {"dropout": 0.1} | knobs))
+        made.append(run.id)
+        assert run.status == "done", run.message
+        return run
+
+    yield train
+    for run_id in made:
+        site.runs.delete(run_id, TOKEN)
+
+
+@pytest.mark.parametrize("knobs", [BUILT[0], *(pytest.param(knobs, **AT_NIGHT) for knobs in BUILT[1:])], ids=str)
+def test_every_panel_of_a_run_that_is_built_differently_conforms(site, trained, knobs):
+    run = trained(**knobs)
+    for name in PANELS:
+        for step in ("", "2"):
+            conforming(site, name, run=run.id, step=step, pos="learned", method="beam")
+
+
+def test_a_newly_declared_encoding_that_learns_a_table_has_its_table_shown(site, trained, monkeypatch):
+    run = trained(positions=declare_encoding(monkeypatch))
+    panel = conforming(site, "positions", run=run.id, pos="learned")
+    table, _ = site.reader.position_table(run, None)
+    assert block(panel, "pos-learnt")["figure"]["data"][0]["z"][3] == pytest.approx(table[3].tolist(), abs=1e-2)
+    assert "pos-beside" in ids(panel)
+
+
+def refusal(variant: str, language: str, key: str) -> dict:
+    name = shown_value("variant", variant, language)
+    assert name != variant
+    return {"error": say(language, key, variant=name), "key": key}
+
+
+@pytest.mark.parametrize("variant", [*TWISTS[:2], *(pytest.param(name, **AT_NIGHT) for name in TWISTS[2:])])
+def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, trained, variant):
+    """And what a model with a bug sees is shown, not what it should see: of the future, without a causal mask."""
+    run, language = trained(variant=variant), LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
+    for name in PANELS:
+        if name in BY_FORMULA:
+            assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language, "page.has_variant")
+        else:
+            conforming(site, name, run=run.id, lang=language, lesson="attention", method="beam")
+    assert site.get("panel/map", run=run.id, stop="scores").json() == refusal(variant, "en", "tour.has_variant")
+    for view in choices("view"):
+        aside = find(site.panel("attention", run=run.id, part="decoder", view=view, q="1"), "variant")
+        assert (aside and aside["text"]) == (refusal(variant, "en", "page.has_variant")["error"] if view == "product" else None)
+    card, names = site.get(f"run/{run.id}").json(), [shown_value("variant", value, "en") for value in (default("variant"), variant)]
+    assert f"{say('en', 'knobs.variant.label')} {names[0]} → {names[1]}" in card["line"]
+    weights = block(site.panel("attention", run=run.id, part="decoder", view="lines", target="reference"), "lines")["weights"]
+    future = [weight for q, row in enumerate(weights) for k, weight in enumerate(row) if k > q]
+    if variant != "view_for_transpose":  # whose masks stand at other tokens
+        assert len(future) > 1
+        assert any(future) == (variant in SEES_THE_FUTURE)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("variant", RECURRENT)
+def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained, variant, tmp_path):
+    run = trained(variant=variant)
+    for step, method, language in (("", "beam", "en"), ("1", "greedy", "zh")):
+        for name in PANELS:
+            asked = {"run": run.id, "lang": language, "step": step, "method": method, "q": "1", "lesson": "attention", "predicted": "last"}
+            if name in BY_FORMULA + BY_ATTENTION:
+                assert site.get(f"panel/{name}", **asked).json() == refusal(variant, language, "page.is_recurrent"), name
+            else:
+                conforming(site, name, **asked)
+    assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
+    with pytest.raises(Refusal, match="no attention weights"):
+        activations(site.reader, run, None, "abc")
