@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 90.0  # seconds that a start may take on a busy machine
+PATIENCE = 120.0  # seconds, for whatever is awaited here: a start, a page, the end of a training on a busy machine
 
 
 class Server:

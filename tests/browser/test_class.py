@@ -14,13 +14,10 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ready
 from tests.browser.ear import Ear
 from tests.browser.server import ROOT, Server
-from tests.browser.steps import address, eventually, has_address, press_tab, words
-from tests.browser.test_class_board import TRAINED
-from tests.browser.test_data import upload
-from tests.browser.test_room_question import FIGURE, NUMBERS, guess, said
-from tests.browser.test_rooms import FOLLOWED, PHONE, chip, come, join, key, open_room, seconds_to_follow
+from tests.browser.steps import address, eventually, has_address, has_status, press_tab, upload, words
+from tests.browser.test_rooms import FIGURE, chip, counts, guess, join, key, open_room, question_says
 
-__all__ = ["come"]  # a fixture
+PHONE = {"viewport": {"width": 390, "height": 844}}
 KNOBS = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&decoder_layers=1&d_ff=16&batch_size=4&packing=off"
 STEPS = 600  # more than a run does before the server is killed
 STUDENTS = ({**PHONE}, {**PHONE, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
@@ -64,10 +61,6 @@ def card(server: Server, run: str) -> dict:
     return json.loads((server.folder / "data" / "runs" / run / "run.json").read_text())
 
 
-def is_done(student: Page) -> None:
-    expect(student.locator("#pg-status")).to_have_attribute("data-status", "done", timeout=TRAINED)
-
-
 def deal(teacher: Page) -> None:
     """Two arms."""
     teacher.locator("#pg-place-train-button").click()
@@ -107,7 +100,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     teacher.locator("#pg-question-ask").click()
     for number, student in enumerate(students):
         guess(student, 0 if number < 3 else 2, "95" if number < 4 else "50")
-    said(teacher, words("page.room_asked_open", answered=5, joined=5))
+    question_says(teacher, words("page.room_asked_open", answered=5, joined=5))
     for page in everybody:
         expect(page.locator(FIGURE)).to_have_count(0)
 
@@ -117,7 +110,10 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     for page in everybody:
         has_address(page, tab="attention")
         ready(page)
-    assert min(seconds_to_follow(teacher, students, head) for head in "32132") < FOLLOWED
+    for head in "32":
+        key(teacher, head)
+        for student in students:
+            has_address(student, head=head)
     key(students[4], "4")
     chip(teacher, code, 5, 4)
     key(students[4], "f")
@@ -128,7 +124,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     for student in students[:2]:
         train_arm(student)
     for student in students[:2]:
-        is_done(student)
+        has_status(student, "done")
     for ear in ears:
         ear.listen()
     for student in students[2:]:
@@ -144,7 +140,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     # every page comes back by itself, what was said and trained is there, and what was cut off goes on: nobody presses anything
     for student, run in zip(students, runs, strict=True):
         expect(student.locator("#pg-room-about")).to_be_visible()
-        is_done(student)
+        has_status(student, "done")
         assert address(student)["run"] == run
         assert ("went_on" in str(card(server, run)["message"])) == (run in cut)
 
@@ -152,7 +148,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     press_tab(teacher, "board")
     board = teacher.locator("#pg-panel-board")
     expect(board.locator(".pg-board tbody tr")).to_have_count(5)
-    expect(board).to_contain_text(words("board.weak_runs", least=3, fewest=2), timeout=TRAINED)
+    expect(board).to_contain_text(words("board.weak_runs", least=3, fewest=2))
     drawn = "Object.groupBy(document.getElementById('pg-figure-course').data.filter((one) => one.customdata), (one) => one.customdata[0])"
     eventually(teacher, lambda: teacher.evaluate(f"Object.keys({drawn})"), lambda found: sorted(found) == sorted(runs))
     with teacher.expect_download() as download:
@@ -165,16 +161,14 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     # revealed: all see the five guesses from before the kill
     press_tab(teacher, "labs")
     teacher.locator("#pg-question-close").click()
-    said(teacher, words("page.room_asked_closed", answered=5, joined=5))
+    question_says(teacher, words("page.room_asked_closed", answered=5, joined=5))
     for page in everybody:
         expect(page.locator(FIGURE)).to_have_count(0)
     for student in students:
         follow(student)
     teacher.locator("#pg-question-reveal").click()
     for page in everybody:
-        page.wait_for_selector(f"{FIGURE} .pg-plot[data-points]", state="attached")
-        told = [counts for _, counts in json.loads(page.evaluate(NUMBERS))]
-        assert told == [[0, 0, 0], [0, 0, 0], [3, 0, 0], [0, 0, 2]]  # how sure two were isn't told
+        assert counts(page) == [[0, 0, 0], [0, 0, 0], [3, 0, 0], [0, 0, 2]]  # how sure two were isn't told
     after = json.loads((server.folder / "data" / "rooms" / f"{code}.json").read_text())
     experiment = next(name for name, one in kept["activities"].items() if one["kind"] == "experiment")
     assert after["activities"][experiment] == kept["activities"][experiment]

@@ -1,0 +1,144 @@
+"""Pictures as plotly.js draws them: tokens literally, nothing cut off or over one another, nothing on the console; one moment at a time."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import plotly
+import pytest
+
+from playground.figures import attention, tokens
+from tests.browser.audit import TOUCHING
+from tests.browser.steps import SMALL, drawn, has_status, link, train
+from tests.figures.gallery import HARD, gallery, labels
+
+# With this object Plotly believes that MathJax is there: a "$" left in a label would be taken for a formula.
+PAGE = """<!doctype html><meta charset="utf-8"><body style="margin:0"><script>window.MathJax = {version: "3.2.0"}</script>"""
+DRAW = """async (json) => {
+  document.querySelectorAll("div").forEach((old) => { Plotly.purge(old); old.remove(); });
+  for (const [name, figure] of Object.entries(JSON.parse(json))) {
+    const place = document.createElement("div");
+    place.id = name;
+    document.body.append(place);
+    await Plotly.react(place, figure.data, figure.layout, {responsive: true, displayModeBar: false});
+  }
+}"""
+CUT = """() => [...document.querySelectorAll("svg text")].flatMap((text) => {
+  const box = text.getBoundingClientRect(), frame = text.closest(".js-plotly-plot").getBoundingClientRect();
+  const out = box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+  return box.width && out ? [text.closest(".js-plotly-plot").id + ": " + text.textContent] : [];
+})"""
+HOVER = """async ([id, q, k]) => {
+  const plot = document.getElementById(id), layout = plot._fullLayout, nums = () => [...plot.querySelectorAll(".hovertext .nums")];
+  const hovered = new Promise((done) => plot.once("plotly_hover", done));
+  Plotly.Fx.hover(plot, {xpx: layout.xaxis.d2p(k), ypx: layout.yaxis.d2p(q)}, "xy");
+  await hovered;
+  return nums().map((text) => text.textContent).join("");
+}"""
+
+
+@pytest.fixture(scope="module")
+def plain(chromium):
+    """A page with nothing but Plotly, and what it says."""
+    page = chromium.browser.new_page(viewport={"width": 720, "height": 800})
+    page.said = []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.set_content(PAGE)
+    page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
+    yield page
+    page.close()
+
+
+def draw(page, width, **figures):
+    page.said.clear()
+    page.set_viewport_size({"width": width, "height": 800})
+    page.evaluate(DRAW, json.dumps(figures))
+
+
+@pytest.mark.parametrize(
+    ("length", "width", "language"),
+    [
+        (9, 360, "en"),
+        *(pytest.param(*case, marks=pytest.mark.night) for case in ((1, 360, "zh"), (18, 360, "zh"), (9, 1100, "zh"), (40, 720, "en"))),
+    ],
+)
+def test_no_label_is_cut_off_or_lies_on_another(plain, length, width, language):
+    draw(plain, width, **gallery(length, width, hard=False, labels=labels(language)))
+    assert plain.evaluate(CUT) == []
+    assert plain.evaluate(TOUCHING) == []
+    assert plain.said == []
+
+
+def shortened(name: str) -> str:
+    return tokens.visible(name) if len(name) <= tokens.MAX_LABEL_CHARACTERS else "<img␣src=x␣on…"
+
+
+def test_tokens_stand_on_axes_and_in_hovers_literally(plain):
+    """What Plotly would take for HTML, TeX or a template of its own."""
+    draw(plain, 360, **gallery(len(HARD), 360, labels=labels("en"), dark=True))
+    assert plain.evaluate(CUT) == []
+    count = len(HARD) - 1
+    names = [name for name in HARD if name != "\ud800"]  # which JSON can't carry to the browser
+    mask = [[k <= q for k in range(count)] for q in range(count)]
+    weights = [[float(k == q) for k in range(count)] for q in range(count)]
+    draw(plain, 720, matrix=attention.matrix(weights, names, names, mask=mask, kind="decoder", labels=labels("en")))
+    ticks = plain.evaluate("() => [...document.querySelectorAll('#matrix .ytick text')].map((text) => text.textContent)")
+    assert ticks == [shortened(name) for name in names]
+    for q in range(count):
+        row = shortened(names[q])
+        assert plain.evaluate(HOVER, ["matrix", q, q]) == f"query {row}, key {row}attention weight {weights[q][q]:.3f}"
+    assert plain.evaluate(HOVER, ["matrix", 1, 3]) == "query <b>x</b>, key %{x}: maskedattention weight exactly 0"
+    assert plain.evaluate("() => document.querySelectorAll('img').length") == 0
+    assert plain.said == []
+
+
+# In every frame what stands on the page, "" where it is grey: whose name, and of which step the numbers, the tokens and the picture are.
+WATCH = """() => {
+  window.samples = [];
+  const one = (selector) => document.querySelector(selector);
+  const grey = (place) => !place || place.closest('.stale') !== null;
+  const step = (place) => grey(place) ? '' : place.textContent.match(/step ([\\d,]+)/i)?.[1].replaceAll(',', '') ?? '';
+  const look = () => {
+    requestAnimationFrame(look);
+    const select = one('#pg-run'), status = one('#pg-status'), figure = one('[data-block="figure learn-cross"]');
+    const plot = figure?.querySelector('.pg-plot'), result = one('#pg-result');
+    const sample = {
+      status: status.dataset.status, run: status.dataset.run, said: status.textContent, name: select.value,
+      cells: grey(plot) ? '' : JSON.stringify(plot.data?.[0]?.z ?? ''), caption: step(figure?.querySelector('.pg-caption')),
+      tokens: grey(result) ? '' : result.dataset.step ?? '', whose: grey(result) ? '' : result.dataset.run ?? '',
+      texts: ['#pg-status', '.pg-outcome', '#pg-replay-step'].map((place) => step(one(place))),
+      numbers: one('[data-number=exact]') && !grey(one('[data-number=exact]')) ? one('[data-number=exact] b').textContent : '',
+    };
+    if (JSON.stringify(sample) !== JSON.stringify(samples.at(-1))) samples.push(sample);
+  };
+  look();
+}"""
+
+
+@pytest.mark.night
+def test_while_a_run_trains_all_that_has_a_step_has_the_same(visit):
+    """From the press of Train to the end: never the old run under the new name, never two steps at once, one number everywhere."""
+    page = visit(link(SMALL | {"train_size": 4000, "d_model": 64, "d_ff": 128, "steps": 300, "eval_every": 30}, run="reverse"))
+    drawn(page.locator("#pg-panel-training"))
+    page.evaluate(WATCH)
+    run = train(page)
+    has_status(page, "done")
+    drawn(page.locator("#pg-panel-training"))
+    pictures: dict[str, set[str]] = {}
+    exact = re.compile(r"([\d.]+) %")
+    for sample in page.evaluate("samples"):
+        assert sample["said"] == "" or sample["name"] == sample["run"], f"another run's state under a name: {sample}"
+        assert sample["whose"] in ("", sample["name"]), f"another run's tokens under a name: {sample}"
+        if (head := exact.search(sample["said"])) and (number := exact.search(sample["numbers"])):
+            assert head.group(1) == number.group(1), f"two numbers for one thing: {sample}"
+        if sample["name"] != run or sample["status"] != "training":
+            continue
+        steps = {step for step in [sample["caption"], sample["tokens"], *sample["texts"]] if step}
+        assert len(steps) <= 1, f"more than one step at once: {sample}"
+        if steps and sample["cells"]:
+            pictures.setdefault(sample["cells"], set()).update(steps)
+    assert len(pictures) > 1, "the picture did not change while the run trained"
+    assert all(len(steps) == 1 for steps in pictures.values()), "a picture stood under the step of another one"
