@@ -12,8 +12,8 @@ from tests.browser.server import ROOT
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 LEAST = 13  # px of a text
 
-# [[rule, element, why], …]: every rule of WCAG 2.2 A and AA that axe-core knows, those it holds to be experimental too. Colours that change
-# need a moment: they are looked at when no animation runs.
+# [[rule, element, why], …]: every rule of WCAG 2.2 A and AA that axe-core knows, contrast too, and those it holds to be experimental.
+# Colours that change need a moment: they are looked at when no animation runs.
 LOOK = """async (place) => {
   await new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 100)); // what was opened is told
   const changing = document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations < 9);
@@ -96,66 +96,6 @@ TOUCHING = """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap((p
     return boxes.flatMap(([, name], i) => later(i).map(([, other]) => plot.id + ": " + name + " | " + other));
   }))"""
 
-# Every visible text whose contrast to what lies behind it is too low, as WCAG 2.2 counts it (AA): 4.5, large text 3; also in figures, where
-# axe does not look. What is off is exempt, and so is what is written on the cells and bars of a picture, whose ground is no element's own.
-FAINT = """() => {
-  const EXEMPT = "button:disabled, input:disabled, [aria-disabled=true], [aria-hidden=true], .heatmaplayer, .barlayer, .hoverlayer";
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  canvas.canvas.width = canvas.canvas.height = 1;
-  const rgba = (color) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = color;
-    canvas.fillRect(0, 0, 1, 1);
-    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
-    return [r, g, b, a / 255];
-  };
-  const over = (top, [r, g, b]) => top.slice(0, 3).map((value, at) => value * top[3] + [r, g, b][at] * (1 - top[3]));
-  const light = (color) => {
-    const [r, g, b] = color.map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ratio = (one, other) => {
-    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-  };
-  const above = (element) => (element ? [...above(element.parentElement), element] : []);
-  /** The colour of a text as it is seen, and that of its ground: every element over the one it stands in, each with its opacity. */
-  const seen = (element, color) => {
-    let ground = [255, 255, 255], all = 1;
-    for (const one of above(element)) {
-      const style = getComputedStyle(one), paint = rgba(style.backgroundColor);
-      all *= Number(style.opacity);
-      paint[3] *= all;
-      ground = over(paint, ground);
-    }
-    const ink = rgba(color);
-    ink[3] *= all;
-    return ratio(over(ink, ground), ground);
-  };
-  const found = [];
-  const look = (element, text, color) => {
-    const style = getComputedStyle(element), size = parseFloat(style.fontSize);
-    const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700), contrast = seen(element, color);
-    const where = [element.tagName.toLowerCase(), element.id && `#${element.id}`, element.getAttribute("class")].filter(Boolean).join(" ");
-    if (contrast < (large ? 3 : 4.5)) found.push(`${contrast.toFixed(2)} ${text.trim().slice(0, 40)} (${where})`);
-  };
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const element = node.parentElement;
-    if (!node.textContent.trim() || element.closest(`${EXEMPT}, script, style, option`)) continue;
-    if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    const { width, height } = range.getBoundingClientRect();
-    if (width < 2 || height < 2) continue;
-    const style = getComputedStyle(element);
-    look(element, node.textContent, element instanceof SVGElement ? style.fill : style.color);
-  }
-  for (const input of document.querySelectorAll("input[placeholder], textarea[placeholder]"))
-    if (input.checkVisibility() && !input.value) look(input, input.placeholder, getComputedStyle(input, "::placeholder").color);
-  return [...new Set(found)];
-}"""
-
 # Targets below 24 px (WCAG 2.2, 2.5.8) whose circle of 24 px meets another target, or the circle of another small one. A link in a line of
 # text is excepted, and of an input its label counts.
 CROWDED = """() => {
@@ -227,7 +167,7 @@ def texts(page: Page) -> list[str]:
 def audit(page: Page, place: str | None = None) -> list[str]:
     """Every finding, with what it breaks; axe looks at one `place`, where it is told, the others at all of the page."""
     findings = {
-        "axe": axe(page, place), "text": texts(page), "contrast": page.evaluate(FAINT), "target": page.evaluate(CROWDED),
+        "axe": axe(page, place), "text": texts(page), "target": page.evaluate(CROWDED),
         "size of type": page.evaluate(SMALL, LEAST), "wider than the window": page.evaluate(WIDE),
     }  # fmt: skip
     return [f"{what}: {one}" for what, ones in findings.items() for one in ones]

@@ -17,10 +17,10 @@ from tests.browser.server import ROOT, Server
 from tests.browser.steps import address, eventually, has_address, has_status, press_tab, upload, words
 from tests.browser.test_rooms import FIGURE, chip, counts, guess, join, key, open_room, question_says
 
-PHONE = {"viewport": {"width": 390, "height": 844}}
+SMALL = {"viewport": {"width": 390, "height": 844}}
 KNOBS = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&decoder_layers=1&d_ff=16&batch_size=4&packing=off"
 STEPS = 600  # more than a run does before the server is killed
-STUDENTS = ({**PHONE}, {**PHONE, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
+STUDENTS = (SMALL, {**SMALL, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
 SECRET = "margueritequartz"  # how each canary begins; letters only, so that it can be a word of a sentence as well
 OWN = [(f"ball {number}", f"Ball {number}") for number in range(12)]
 

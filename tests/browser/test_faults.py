@@ -109,21 +109,3 @@ def test_a_refused_training_leaves_the_page_as_it_was(come: Callable[..., Page])
     page.locator("#pg-train").click()
     expect(page.locator(".pg-notice.error")).to_contain_text("No.")
     expect(page.locator(".stale")).to_have_count(0)
-
-
-@pytest.mark.night
-def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(come: Callable[..., Page]):
-    half = [{"kind": "progress", "id": "progress", "done": 50, "all": 100, "label": words("evaluation.trying", tried=50, asked=100)}]
-    endless = {"step": 1, "uses": [], "more": True, "blocks": half}
-    page = come(
-        link(run="sort", tab="evaluation"), before=lambda page: page.route("**/panel/reach*", lambda one: one.fulfill(json=endless))
-    )
-    later = page.locator("[data-block='later reach']")
-    expect(page.locator("#pg-panel-evaluation .pg-progress progress")).to_have_attribute("value", "50")
-    expect(later).to_have_attribute("aria-busy", "true")
-    tab(page, "training")
-    expect(later).to_have_attribute("data-asked", "")  # no question is on its way any more
-    page.unroute("**/panel/reach*")
-    page.locator("#pg-place-use-button").click()
-    page.locator("#pg-tab-evaluation-button").click()
-    expect(later).to_have_attribute("aria-busy", "false")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
-from playground.words import say
 from tests.browser.steps import (
     SMALL,
     about_the_run,
@@ -173,24 +171,3 @@ def test_pasted_text_is_text_wherever_it_stands(visit):
     page.locator("#pg-delete-yes").click()
     new_run(page, run)
     expect(option).to_have_count(0)
-
-
-@pytest.mark.night
-def test_what_was_read_survives_a_reload_and_another_language(visit):
-    """Nothing has to be uploaded again because of a reload or a click on 中文."""
-    page = visit(link(OWN))
-    tab(page, "data")
-    upload(page, "few.csv", "\n".join(["english,german", *(",".join(pair) for pair in PAIRS[:12]), "alone,"]).encode("cp1252"))
-    reading = page.locator("#pg-reading")
-    expect(reading).to_have_attribute("data-pairs", "12")
-    held: list[Route] = []
-    page.route("**/boot?*", lambda route: held.append(route), times=1)
-    page.reload()
-    eventually(page, lambda: len(held), bool)
-    held[0].continue_()
-    expect(reading).to_contain_text("few.csv")
-    expect(reading).to_have_attribute("data-pairs", "12")
-    expect(page.locator("#pg-source")).to_have_count(0)  # the file itself is no longer in the page
-    page.locator("#pg-language").click()
-    expect(reading.locator("li").first).to_have_text(say("zh", "data.report_line", lines=14, kept=12, dropped=2))
-    train_own(page)

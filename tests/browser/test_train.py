@@ -78,7 +78,7 @@ def test_first_look(visit: Callable[..., Page]):
 
 def test_train_and_watch_and_wind_back(visit):
     """The curve grows, the sentence turns right, it ends and says so; the replay goes back, plays, and a fork starts in the middle."""
-    slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0, "steps": 900, "eval_every": 90}
+    slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0, "steps": 300, "eval_every": 30}
     page = visit(link(ONE_SENTENCE | slow))
     page.evaluate(WATCH)
     run = train(page)
@@ -89,7 +89,7 @@ def test_train_and_watch_and_wind_back(visit):
     expect(learn).to_have_attribute("data-run", run)
     expect(page.locator("#pg-status")).to_contain_text("exact match 100.0 %")
     expect(page.locator(".pg-probes tr .pg-probe-output .pg-chip.right")).to_have_text([*RIGHT, "<eos>"])
-    expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(900 + 10))
+    expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(300 + 10))
     expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
     expect(output(page)).to_have_text(RIGHT)
     over = words("page.training_over", status=page.locator("#pg-status").inner_text())
@@ -108,7 +108,7 @@ def test_train_and_watch_and_wind_back(visit):
     expect(output(page)).not_to_have_text(RIGHT)
     expect(page.locator("#pg-result .pg-verdict.wrong")).to_be_visible()
     expect(learn.locator(".pg-probes .pg-wrong")).to_have_count(1)
-    expect(page.locator("#pg-replay-step")).to_have_text("step 0 of 900")
+    expect(page.locator("#pg-replay-step")).to_have_text("step 0 of 300")
     drawn(learn)
     early, line = drawn_from(page, "learn-cross")["z"], page.locator("#pg-figure-loss")
     eventually(page, lambda: line.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
@@ -119,7 +119,7 @@ def test_train_and_watch_and_wind_back(visit):
     play.click()
     eventually(page, labels, lambda said: said == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
     has_address(page, step=None)
-    expect(learn).to_have_attribute("data-step", "900")
+    expect(learn).to_have_attribute("data-step", "300")
     drawn(learn)
     assert drawn_from(page, "learn-cross")["z"] != early
     page.locator("#pg-replay-back").click()
@@ -137,7 +137,7 @@ def test_train_and_watch_and_wind_back(visit):
     has_status(page, "done")
     expect(page.locator("#pg-facts")).to_contain_text(re.compile(rf"from \S+ at step {step}"))
     curves = "plot => plot.data.filter((trace) => trace.meta.y === 'loss').map((trace) => trace.x)"
-    eventually(page, lambda: figure(page, "loss").evaluate(curves), lambda now: now == [[*range(1, step + 1)], [*range(step + 1, 901)]])
+    eventually(page, lambda: figure(page, "loss").evaluate(curves), lambda now: now == [[*range(1, step + 1)], [*range(step + 1, 301)]])
     expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
 
 
