@@ -22,8 +22,11 @@ SCREENSHOTS = ROOT / "test-output" / "browser"
 FAILED = pytest.StashKey[bool]()  # of a story: whether it did
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.import_plugin("tests.browser.tried_twice")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")

@@ -180,12 +180,15 @@ def test_back_goes_back_and_a_sentence_goes_along(visit: Callable[..., Page]):
     run.select_option("german_english")
     has_address(page, run="german_english", text=None)
     expect(source(page)).not_to_have_text([*"playground"])
-    page.route("**/run/reverse?*", lambda route: route.abort("aborted"), times=1)  # a server that is away for a moment
     run.select_option("reverse")
-    expect(page.locator(".pg-notice.error")).to_contain_text(words("page.server_away"))
-    ready(page)
     has_address(page, run="reverse", text="playground")
     expect(source(page)).to_have_text([*"playground"])
+    page.route("**/run/numbers_de?*", lambda route: route.abort("aborted"), times=1)  # a server that is away for a moment
+    run.select_option("numbers_de")
+    expect(page.locator(".pg-notice.error")).to_contain_text(words("page.server_away"))
+    ready(page)
+    has_address(page, run="numbers_de")
+    expect(source(page)).not_to_have_count(0)
 
 
 @pytest.mark.night

@@ -46,10 +46,6 @@ def upload_own(student: Page, sentence: str) -> None:
     expect(student.locator("#pg-reading")).to_have_attribute("data-pairs", str(len(OWN) + 1))
 
 
-def token(page: Page) -> str:
-    return page.evaluate("localStorage.getItem('playground-token')")
-
-
 def train_arm(student: Page) -> None:
     """Until the page has a run of its own. The teacher's run, which shipped with the app, may reach a follower between two looks."""
     student.locator("#pg-arm-train").click()
@@ -59,14 +55,6 @@ def train_arm(student: Page) -> None:
 def card(server: Server, run: str) -> dict:
     """What the disk says of a run."""
     return json.loads((server.folder / "data" / "runs" / run / "run.json").read_text())
-
-
-def deal(teacher: Page) -> None:
-    """Two arms."""
-    teacher.locator("#pg-place-train-button").click()
-    teacher.locator("#pg-deal-open").click()
-    teacher.locator("#pg-deal-values").fill("0.01, 0.02")
-    teacher.locator("#pg-deal-yes").click()
 
 
 def follow(student: Page) -> None:
@@ -120,7 +108,10 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     chip(teacher, code, 5, 5)
 
     # each trains their arm; two have ended and three train when the server is killed
-    deal(teacher)
+    teacher.locator("#pg-place-train-button").click()
+    teacher.locator("#pg-deal-open").click()
+    teacher.locator("#pg-deal-values").fill("0.01, 0.02")
+    teacher.locator("#pg-deal-yes").click()
     for student in students[:2]:
         train_arm(student)
     for student in students[:2]:
@@ -175,7 +166,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     assert after["members"] == kept["members"]
 
     # nobody has heard what is another's; and the ear is no deaf one
-    tokens = [token(page) for page in everybody]
+    tokens = [page.evaluate("localStorage.getItem('playground-token')") for page in everybody]
     for ear in ears:
         ear.listen()
         assert ear.bytes > 1_000_000

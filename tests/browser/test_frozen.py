@@ -85,14 +85,6 @@ def open_frozen(visitors: Visitors, site: str, request: pytest.FixtureRequest) -
         yield partial(open, meet=meet)
 
 
-def test_every_tab_shows_something_and_nothing_complains(open_frozen):
-    page = open_frozen()
-    for name in SEEN:
-        panel = tab(page, name)
-        expect(panel.locator(".pg-block").first).to_be_visible()
-        expect(panel.locator(".pg-error")).to_have_count(0)
-
-
 def test_heads_steps_and_sentences_change_the_picture(open_frozen):
     """Also what takes a server long is there, and a cell of the first sentence can be pinned."""
     page = open_frozen("?tab=attention")
@@ -137,6 +129,8 @@ def test_what_needs_a_server_says_so_in_one_sentence(open_frozen, lang):
 
 
 @pytest.mark.parametrize("name", SEEN)
-def test_no_button_is_dead(open_frozen, name):
-    page = open_frozen(f"?tab={name}")
-    assert tab(page, name).evaluate(PRESS) == []
+def test_every_tab_shows_something_and_no_button_is_dead(open_frozen, name):
+    panel = tab(open_frozen(f"?tab={name}"), name)
+    expect(panel.locator(".pg-block").first).to_be_visible()
+    expect(panel.locator(".pg-error")).to_have_count(0)
+    assert panel.evaluate(PRESS) == []

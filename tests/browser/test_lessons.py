@@ -19,6 +19,7 @@ from tests.browser.steps import (
     link,
     place_of,
     tab,
+    where,
     words,
 )
 
@@ -54,7 +55,7 @@ def test_a_lesson_is_done_by_doing_it(visit):
     guess(page, "last")
     expect(step(page, "predict")).to_have_class("done")
     expect(course.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
-    student = visit(page.url)  # copied from the address bar, guess and all: no guess of a link counts
+    student = visit(where(page))  # copied from the address bar, guess and all: no guess of a link counts
     expect(student.locator("[data-block='text verdict']")).to_be_visible()
     expect(step(student, "predict")).not_to_have_class("done")
     assert student.evaluate("localStorage.getItem('playground-guesses')") is None

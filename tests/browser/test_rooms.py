@@ -88,7 +88,7 @@ def test_a_class_follows_lets_go_and_survives_a_restart(come: Callable[..., Page
     has_address(wide, head="4")
     chip(teacher, code, 2, 2)
 
-    server.kill()  # everybody is in again, without having done anything, and after a reload as well
+    server.stop()  # everybody is in again, without having done anything, and after a reload as well
     server.start()
     chip(teacher, code, 2, 2)
     key(teacher, "1")

@@ -92,8 +92,8 @@ def test_train_and_watch_and_wind_back(visit):
     expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(300 + 10))
     expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
     expect(output(page)).to_have_text(RIGHT)
-    over = words("page.training_over", status=page.locator("#pg-status").inner_text())
-    watched = eventually(page, lambda: page.evaluate("watched"), lambda now: now["told"][-1:] == [over])
+    over = lambda: words("page.training_over", status=page.locator("#pg-status").inner_text())  # noqa: E731
+    watched = eventually(page, lambda: page.evaluate("watched"), lambda now: now["told"][-1:] == [over()])
     assert len(watched["points"]) >= 2, "the curve did not grow while the run trained"
     assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
     assert watched["told"][0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
