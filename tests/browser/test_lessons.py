@@ -117,11 +117,11 @@ def test_a_guess_and_its_answer(visit):
     assert not {"lab", "guess", "sure", "set"} & address(page).keys()
     expect(labs.locator(".pg-card[data-lab=softmax]")).to_contain_text(words("page.guess_was_right", percent=95))
     expect(labs.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=95, right=1, count=1))
-    labs.locator(".pg-card[data-lab=order]").click()
+    labs.locator(".pg-card[data-lab=masks]").click()
     labs.get_by_role("button", name=words("lessons.unknown")).click()
     expect(labs.locator("[data-block='text verdict']")).to_be_visible()
     labs.get_by_role("button", name=words("lessons.all")).click()
-    expect(labs.locator(".pg-card[data-lab=order] small")).to_have_count(0)  # who does not know is shown, and counts for nothing
+    expect(labs.locator(".pg-card[data-lab=masks] small")).to_have_count(0)  # who does not know is shown, and counts for nothing
     expect(labs.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=95, right=1, count=1))
 
 
