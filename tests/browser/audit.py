@@ -26,14 +26,14 @@ LOOK = """async (place) => {
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html.slice(0, 160), why(node)]));
 }"""
 
-# What may be shorter than its text: a control's value, what somebody named, and the source, which stands in the field beside it as well.
+# What may be shorter than its text: a control's value, a name that was given, and the source, which stands in the field beside it as well.
 MAY_BE_CUT = (
     "select, option, input, textarea, svg, .pg-unseen, .pg-cell-frame, .pg-plot, .pg-run-line, .pg-run-name, .pg-many button, "
     ".visually-hidden, #pg-result .pg-tokens:not(.out)"
 )
 
 CUT = """(may) => {
-  const style = (element) => getComputedStyle(element), found = [];
+  const style = (element) => getComputedStyle(element), findings = [];
   const scrolls = (element, axis) => ["auto", "scroll"].includes(style(element)[`overflow${axis}`]);
   const around = (element) => element === document.body ? [] : [element, ...around(element.parentElement)];
   for (const element of document.querySelectorAll("#pg-frame *, #pg-body *")) {
@@ -47,21 +47,21 @@ CUT = """(may) => {
     const why = box && (right > box.right + 1.5 || left < box.left - 1.5) ? "cut"
       : box && style(cutter).overflowY === "hidden" && bottom > box.bottom + 4 ? "cut below"
       : right > innerWidth + 1 || left < -1 ? "outside" : "";
-    if (why) found.push(`${why}: ${text.slice(0, 60)} (${element.id || element.className || element.tagName})`);
+    if (why) findings.push(`${why}: ${text.slice(0, 60)} (${element.id || element.className || element.tagName})`);
   }
-  return found;
+  return findings;
 }"""
 
 # One word that goes on in the next line without a hyphen, though it is short: its box is too narrow.
 BROKEN = """() => {
-  const texts = document.createTreeWalker(document.getElementById("pg-body"), NodeFilter.SHOW_TEXT), found = [];
+  const texts = document.createTreeWalker(document.getElementById("pg-body"), NodeFilter.SHOW_TEXT), findings = [];
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
     const word = node.data.trim(), range = document.createRange();
     if (!/^[a-z]{3,14}$/i.test(word) || !node.parentElement.checkVisibility()) continue;
     range.selectNodeContents(node);
-    if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(`broken: ${word}`);
+    if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) findings.push(`broken: ${word}`);
   }
-  return found;
+  return findings;
 }"""
 
 # Words of a figure that stand beyond its edge, where they are not seen.
@@ -78,10 +78,10 @@ OVER = """() => {
   const named = "button, select, input, summary, output, .pg-verdict, .pg-status, [role=tab]";
   const parts = "#pg-head, #pg-place-tabs, #pg-tools, #pg-sentence-bar, #pg-inner-tabs, #pg-replay-bar";
   const inFrame = [...document.querySelectorAll(`:is(${parts}) :is(${named})`)];
-  const shown = inFrame.filter((one) => !one.closest("details") && one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }));
-  const name = (one) => one.id || one.textContent, boxes = shown.map((one) => one.getBoundingClientRect());
+  const visible = inFrame.filter((one) => !one.closest("details") && one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }));
+  const name = (one) => one.id || one.textContent, boxes = visible.map((one) => one.getBoundingClientRect());
   const overlap = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]) > 2;
-  return shown.flatMap((one, at) => shown.slice(at + 1).filter((other, by) => {
+  return visible.flatMap((one, at) => visible.slice(at + 1).filter((other, by) => {
     const a = boxes[at], b = boxes[at + 1 + by];
     return a.width && b.width && overlap(a, b, "left", "right") && overlap(a, b, "top", "bottom");
   }).map((other) => `${name(one)} and ${name(other)} lie over one another`));
@@ -107,38 +107,38 @@ CROWDED = """() => {
     return Boolean(at) && (one.contains(at) || at.contains(one));
   };
   const inText = (one) => getComputedStyle(one).display === "inline" && one.parentElement.textContent.trim() !== one.textContent.trim();
-  const found = new Map();
+  const findings = new Map();
   for (let top = 0; top < document.documentElement.scrollHeight; top += innerHeight / 2) {
     scrollTo(0, top);
     for (const one of document.querySelectorAll(all)) {
-      if (found.has(one) || inText(one) || !isSeen(one, one.getBoundingClientRect())) continue;
+      if (findings.has(one) || inText(one) || !isSeen(one, one.getBoundingClientRect())) continue;
       const label = one.matches("input") && one.closest("label"), box = label && label.clientWidth ? label : one;
-      const { left, width, height, top: shown } = box.getBoundingClientRect(), y = shown + scrollY;
+      const { left, width, height, top: inWindow } = box.getBoundingClientRect(), y = inWindow + scrollY;
       const middle = { x: left + width / 2, y: y + height / 2 }, isFixed = Boolean(one.closest("#pg-frame, #pg-knobs"));
       const small = width < LEAST - 0.5 || height < LEAST - 0.5;
-      found.set(one, { one, left, top: y, right: left + width, bottom: y + height, ...middle, isFixed, small });
+      findings.set(one, { one, left, top: y, right: left + width, bottom: y + height, ...middle, isFixed, small });
     }
   }
   scrollTo(0, 0);
-  const boxes = [...found.values()], clamp = (value, low, high) => Math.max(low, Math.min(value, high));
+  const boxes = [...findings.values()], clamp = (value, low, high) => Math.max(low, Math.min(value, high));
   const far = ({ x, y }, { left, right, top, bottom }) => Math.hypot(x - clamp(x, left, right), y - clamp(y, top, bottom));
   const isApart = (here, there) => here.isFixed !== there.isFixed || here.one.contains(there.one) || there.one.contains(here.one);
   const meets = (here, there) => !isApart(here, there) && (
     far(here, there) < LEAST / 2 - 0.5 || (there.small && Math.hypot(here.x - there.x, here.y - there.y) < LEAST - 0.5)
   );
   const sizeOf = ({ left, right, top, bottom }) => `${Math.round(right - left)} by ${Math.round(bottom - top)}`;
-  const told = (target) => `${sizeOf(target)}: ${target.one.outerHTML.slice(0, 99)}`;
-  return boxes.filter((here) => here.small && boxes.some((there) => there !== here && meets(here, there))).map(told);
+  const about = (target) => `${sizeOf(target)}: ${target.one.outerHTML.slice(0, 99)}`;
+  return boxes.filter((here) => here.small && boxes.some((there) => there !== here && meets(here, there))).map(about);
 }"""
 
 SMALL = """(least) => {
-  const texts = document.createTreeWalker(document.getElementById("pg-body"), NodeFilter.SHOW_TEXT), found = [];
+  const texts = document.createTreeWalker(document.getElementById("pg-body"), NodeFilter.SHOW_TEXT), findings = [];
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
     const one = node.parentElement, size = parseFloat(getComputedStyle(one).fontSize);
     if (node.data.trim() && size < least && one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }))
-      found.push(`${size} px: ${node.data.trim().slice(0, 40)} (${one.id || one.getAttribute("class") || one.tagName})`);
+      findings.push(`${size} px: ${node.data.trim().slice(0, 40)} (${one.id || one.getAttribute("class") || one.tagName})`);
   }
-  return found;
+  return findings;
 }"""
 
 WIDE = "() => { const more = document.documentElement.scrollWidth - innerWidth; return more > 0 ? [`${more} px`] : []; }"

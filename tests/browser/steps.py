@@ -190,12 +190,12 @@ def point_at(page: Page, name: str, x: float, y: float, says: str | re.Pattern) 
 
     def move() -> tuple[tuple[float, float], str]:
         at = place_of(page, name, x, y)
-        page.mouse.move(at[0] + 1, at[1] + 1)  # a mouse that rests tells nobody
+        page.mouse.move(at[0] + 1, at[1] + 1)  # a mouse that rests is not heard
         page.mouse.move(*at)
         page.wait_for_timeout(100)  # Plotly looks at the mouse twenty times a second
         return at, " ".join(hover.all_text_contents())
 
-    return eventually(page, move, lambda found: bool(wanted.search(found[1])))[0]
+    return eventually(page, move, lambda hover: bool(wanted.search(hover[1])))[0]
 
 
 def seen(page: Page, place: str, name: str) -> Callable[[], list[str]]:

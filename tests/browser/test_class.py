@@ -1,5 +1,5 @@
-"""A lesson with a teacher and five students, in the middle of which the server is killed: nobody loses anything, and nobody learns what is
-another's."""
+"""A lesson with a teacher and five students, in the middle of which the server is killed: nothing is lost, and what is a student's stays
+theirs."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
         train_arm(student)
     server.kill()  # before anything else: the last of them has just begun
     runs = [address(student)["run"] for student in students]
-    kept = json.loads((server.folder / "data" / "rooms" / f"{code}.json").read_text())
+    before = json.loads((server.folder / "data" / "rooms" / f"{code}.json").read_text())
     cut = [run for run in runs if card(server, run)["status"] != "done"]
     assert not set(cut) & set(runs[:2])
     assert cut, "the server was killed too late to tell anything"
@@ -141,7 +141,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     expect(board.locator(".pg-board tbody tr")).to_have_count(5)
     expect(board).to_contain_text(words("board.weak_runs", least=3, fewest=2))
     drawn = "Object.groupBy(document.getElementById('pg-figure-course').data.filter((one) => one.customdata), (one) => one.customdata[0])"
-    eventually(teacher, lambda: teacher.evaluate(f"Object.keys({drawn})"), lambda found: sorted(found) == sorted(runs))
+    eventually(teacher, lambda: teacher.evaluate(f"Object.keys({drawn})"), lambda now: sorted(now) == sorted(runs))
     with teacher.expect_download() as download:
         board.locator(".pg-downloads a").click()
     text = Path(download.value.path()).read_text()
@@ -161,9 +161,9 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     for page in everybody:
         assert counts(page) == [[0, 0, 0], [0, 0, 0], [3, 0, 0], [0, 0, 2]]  # how sure two were isn't told
     after = json.loads((server.folder / "data" / "rooms" / f"{code}.json").read_text())
-    experiment = next(name for name, one in kept["activities"].items() if one["kind"] == "experiment")
-    assert after["activities"][experiment] == kept["activities"][experiment]
-    assert after["members"] == kept["members"]
+    experiment = next(name for name, one in before["activities"].items() if one["kind"] == "experiment")
+    assert after["activities"][experiment] == before["activities"][experiment]
+    assert after["members"] == before["members"]
 
     # nobody has heard what is another's; and the ear is no deaf one
     tokens = [page.evaluate("localStorage.getItem('playground-token')") for page in everybody]

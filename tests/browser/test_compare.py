@@ -51,9 +51,9 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
         expect(row[run].locator("input")).to_be_focused()  # the table was drawn anew around it
     has_address(page, runs=f"{four},{one}")
     heads = words("knobs.n_heads.label")
-    found = eventually(page, lambda: lines(page, "exact_match"), lambda found: len(found) == 2)
-    assert [re.search(rf"{heads} (\d)", line["name"])[1] for line in found] == ["2", "1"]
-    assert [line["x"] for line in found] == [[20, 40, 60]] * 2
+    both = eventually(page, lambda: lines(page, "exact_match"), lambda now: len(now) == 2)
+    assert [re.search(rf"{heads} (\d)", line["name"])[1] for line in both] == ["2", "1"]
+    assert [line["x"] for line in both] == [[20, 40, 60]] * 2
     caption = panel.locator("[data-block='figure exact_match'] .pg-caption")
     expect(caption).to_contain_text(words("compare.after_steps", place=60, runs="").rstrip(" ."))
     expect(panel.locator(".pg-outputs tbody tr")).to_have_count(2)
@@ -77,13 +77,13 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     has_address(page, run=four, runs=f"{four},{one}", pin=one)
     drawn(panel)
     tab(page, "training")
-    *own, grey = eventually(page, lambda: lines(page, "loss"), lambda found: len(found) == 3)
+    *own, grey = eventually(page, lambda: lines(page, "loss"), lambda now: len(now) == 3)
     assert grey["x"] == [20, 40, 60]
     assert grey["y"] != own[1]["y"]
     assert len(grey["y"]) == len(own[1]["y"]) == 3
     page.locator("[data-block='button unpin'] button").click()
     has_address(page, pin=None)
-    eventually(page, lambda: lines(page, "loss"), lambda found: len(found) == 2)
+    eventually(page, lambda: lines(page, "loss"), lambda now: len(now) == 2)
 
     panel = tab(page, "runs")
     row[one].locator("input").click()

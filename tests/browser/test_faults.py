@@ -15,8 +15,9 @@ from tests.browser.steps import PHONE, SMALL, STEPS, eventually, has_status, lin
 
 # Everything that the button has said since.
 LISTEN = """(button) => {
-  window.said = [];
-  new MutationObserver(() => window.said.push(button.textContent)).observe(button, { childList: true, characterData: true, subtree: true });
+  window.texts = [];
+  const changes = { childList: true, characterData: true, subtree: true };
+  new MutationObserver(() => window.texts.push(button.textContent)).observe(button, changes);
 }"""
 
 
@@ -53,7 +54,7 @@ def test_a_run_goes_on_by_itself_on_a_page_that_stayed_open(come: Callable[..., 
     expect(page.locator("#pg-run-alert")).to_have_text(words("runs.went_on", step=saved["step"]))
     has_status(page, "training")
     eventually(page, lambda: step_of(page), lambda step: step > saved["step"])
-    assert words("page.train_now") not in page.evaluate("window.said")
+    assert words("page.train_now") not in page.evaluate("window.texts")
     button.click()
     has_status(page, "stopped")
 
@@ -91,18 +92,18 @@ def test_two_tabs_train_at_once(come: Callable[..., Page]):
     other = page.context.new_page()
     other.goto(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     ready(other)
-    mine, others = train(page), train(other)
-    assert mine != others
+    own, others = train(page), train(other)
+    assert own != others
     for one in (page, other):
         has_status(one, "training")
-        for run in (mine, others):
+        for run in (own, others):
             expect(one.locator(f"#pg-run option[value='{run}']")).to_have_count(1)
     page.locator("#pg-run").select_option(others)
     has_status(page, "training")
     page.locator("#pg-stop").click()
     for one in (page, other):
         has_status(one, "stopped")
-    other.locator("#pg-run").select_option(mine)
+    other.locator("#pg-run").select_option(own)
     has_status(other, "training")
     other.locator("#pg-stop").click()
     has_status(other, "stopped")

@@ -1,9 +1,8 @@
-"""Pictures as plotly.js draws them: tokens literally, nothing cut off or over one another, nothing on the console; one moment at a time."""
+"""Pictures as plotly.js draws them: tokens literally, nothing cut off or over one another, nothing on the console."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import plotly
@@ -11,7 +10,7 @@ import pytest
 
 from playground.figures import attention, tokens
 from tests.browser.audit import TOUCHING
-from tests.browser.steps import SMALL, drawn, eventually, has_status, link, train
+from tests.browser.steps import eventually
 from tests.figures.gallery import HARD, gallery, labels
 
 # With this object Plotly believes that MathJax is there: a "$" left in a label would be taken for a formula.
@@ -41,9 +40,9 @@ HOVER = """([id, q, k]) => {
 def plain(chromium):
     """A page with nothing but Plotly, and what it says."""
     page = chromium.browser.new_page(viewport={"width": 720, "height": 800})
-    page.said = []
-    page.on("console", lambda message: page.said.append(message.text))
-    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.console = []
+    page.on("console", lambda message: page.console.append(message.text))
+    page.on("pageerror", lambda error: page.console.append(str(error)))
     page.set_content(PAGE)
     page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
     yield page
@@ -51,7 +50,7 @@ def plain(chromium):
 
 
 def draw(page, width, **figures):
-    page.said.clear()
+    page.console.clear()
     page.set_viewport_size({"width": width, "height": 800})
     page.evaluate(DRAW, json.dumps(figures))
 
@@ -67,7 +66,7 @@ def test_no_label_is_cut_off_or_lies_on_another(plain, length, width, language):
     draw(plain, width, **gallery(length, width, hard=False, labels=labels(language)))
     assert plain.evaluate(CUT) == []
     assert plain.evaluate(TOUCHING) == []
-    assert plain.said == []
+    assert plain.console == []
 
 
 def shortened(name: str) -> str:
@@ -95,53 +94,4 @@ def test_tokens_stand_on_axes_and_in_hovers_literally(plain):
         hovers(plain, q, q, f"query {row}, key {row}attention weight 1.000")
     hovers(plain, 1, 3, "query <b>x</b>, key %{x}: maskedattention weight exactly 0")
     assert plain.evaluate("() => document.querySelectorAll('img').length") == 0
-    assert plain.said == []
-
-
-# In every frame what stands on the page, "" where it is grey: whose name, and of which step the numbers, the tokens and the picture are.
-WATCH = """() => {
-  window.samples = [];
-  const one = (selector) => document.querySelector(selector);
-  const grey = (place) => !place || place.closest('.stale') !== null;
-  const step = (place) => grey(place) ? '' : place.textContent.match(/step ([\\d,]+)/i)?.[1].replaceAll(',', '') ?? '';
-  const look = () => {
-    requestAnimationFrame(look);
-    const select = one('#pg-run'), status = one('#pg-status'), figure = one('[data-block="figure learn-cross"]');
-    const plot = figure?.querySelector('.pg-plot'), result = one('#pg-result');
-    const sample = {
-      status: status.dataset.status, run: status.dataset.run, said: status.textContent, name: select.value,
-      cells: grey(plot) ? '' : JSON.stringify(plot.data?.[0]?.z ?? ''), caption: step(figure?.querySelector('.pg-caption')),
-      tokens: grey(result) ? '' : result.dataset.step ?? '', whose: grey(result) ? '' : result.dataset.run ?? '',
-      texts: ['#pg-status', '.pg-outcome', '#pg-replay-step'].map((place) => step(one(place))),
-      numbers: one('[data-number=exact]') && !grey(one('[data-number=exact]')) ? one('[data-number=exact] b').textContent : '',
-    };
-    if (JSON.stringify(sample) !== JSON.stringify(samples.at(-1))) samples.push(sample);
-  };
-  look();
-}"""
-
-
-@pytest.mark.night
-def test_while_a_run_trains_all_that_has_a_step_has_the_same(visit):
-    """From the press of Train to the end: never the old run under the new name, never two steps at once, one number everywhere."""
-    page = visit(link(SMALL | {"train_size": 4000, "d_model": 64, "d_ff": 128, "steps": 300, "eval_every": 30}, run="reverse"))
-    drawn(page.locator("#pg-panel-training"))
-    page.evaluate(WATCH)
-    run = train(page)
-    has_status(page, "done")
-    drawn(page.locator("#pg-panel-training"))
-    pictures: dict[str, set[str]] = {}
-    exact = re.compile(r"([\d.]+) %")
-    for sample in page.evaluate("samples"):
-        assert sample["said"] == "" or sample["name"] == sample["run"], f"another run's state under a name: {sample}"
-        assert sample["whose"] in ("", sample["name"]), f"another run's tokens under a name: {sample}"
-        if (head := exact.search(sample["said"])) and (number := exact.search(sample["numbers"])):
-            assert head.group(1) == number.group(1), f"two numbers for one thing: {sample}"
-        if sample["name"] != run or sample["status"] != "training":
-            continue
-        steps = {step for step in [sample["caption"], sample["tokens"], *sample["texts"]] if step}
-        assert len(steps) <= 1, f"more than one step at once: {sample}"
-        if steps and sample["cells"]:
-            pictures.setdefault(sample["cells"], set()).update(steps)
-    assert len(pictures) > 1, "the picture did not change while the run trained"
-    assert all(len(steps) == 1 for steps in pictures.values()), "a picture stood under the step of another one"
+    assert plain.console == []

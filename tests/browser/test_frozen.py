@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,6 +13,7 @@ from playground.cli import main
 from playground.ui.panels import TABS
 from playground.words import say
 from tests.browser.conftest import pages, ready
+from tests.browser.server import files
 from tests.browser.steps import address, figure, has_address, is_not_wide, tab, type_sentence
 from tests.browser.visitors import Visitors
 
@@ -57,22 +56,12 @@ PRESS = """async (panel) => {
 }"""
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     root: Path = tmp_path_factory.mktemp("web")
     assert main(["freeze", RUN, "--sentences", "2", "--live", LIVE, "-o", str(root / "deep" / "frozen")]) == 0
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=root))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/deep/frozen/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with files(root) as url:
+        yield f"{url}deep/frozen/"
 
 
 @pytest.fixture

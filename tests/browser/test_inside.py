@@ -82,8 +82,8 @@ def test_point_click_and_choose_a_head(visit):
     sum_of_it = panel.locator("[data-block='text product-sum']")
     expect(sum_of_it).to_contain_text(f"Softmax over the row: {weight}.")
     drawn(panel)
-    told = float(re.search(r"products (−?[\d.]+),", sum_of_it.inner_text())[1].replace("−", "-"))
-    assert sum(figure(page, "product").evaluate("plot => plot.data[2].y")) == pytest.approx(told, abs=1e-3)
+    total = float(re.search(r"products (−?[\d.]+),", sum_of_it.inner_text())[1].replace("−", "-"))
+    assert sum(figure(page, "product").evaluate("plot => plot.data[2].y")) == pytest.approx(total, abs=1e-3)
 
     # in the decoder the future is hatched, says so, and has no number; the pinned token is the same in every tab
     view.locator("[data-value]").first.click()

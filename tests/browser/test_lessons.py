@@ -78,8 +78,8 @@ def test_a_lesson_is_done_by_doing_it(visit):
     expect(page.locator(".pg-lesson-next")).to_have_text(words("course.answer"))
     page.locator("#pg-lesson-bar .pg-lesson-hint button").click()
     has_address(page, tab="course", lesson=FIRST.name)
-    asked = [question(page, check.name) for check in registry.asked(FIRST)]
-    for one in asked:
+    questions = [question(page, check.name) for check in registry.asked(FIRST)]
+    for one in questions:
         expect(step(page, "answer")).not_to_have_class("done")  # the last one is wanted too
         one.locator("button").first.click()
         expect(one.locator(".right")).to_have_count(1)

@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from playground.words import say
-from tests.browser.server import PATIENCE, ROOT, Server
+from tests.browser.server import PATIENCE, ROOT, Server, files
 from tests.browser.steps import PHONE, eventually, words
 
 pytestmark = pytest.mark.night
 RESIZER = ROOT / "node_modules" / "iframe-resizer" / "js" / "iframeResizer.min.js"  # whose other half Gradio brings along
 WINDOW = {"width": 1280, "height": 800}
-OUTER = """<!doctype html><title>A Space</title><meta name="viewport" content="width=device-width"><body style="margin: 0">
-<header style="height: 64px">somebody / playground</header>
+OUTER = """<!doctype html><meta charset="utf-8"><title>A Space</title>
+<meta name="viewport" content="width=device-width"><body style="margin: 0">
+<header style="height: 64px">team / playground</header>
 <iframe id="app" src="{app}" style="width: 100%; height: 600px; border: 0; display: block" allow="clipboard-write"></iframe>
 <script src="/resizer.js"></script><script>iFrameResize({{ checkOrigin: false }}, "#app")</script>"""
 
 
 @pytest.fixture(scope="module")
-def outside(server: Server) -> Iterator[str]:
+def outside(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a page of another site that frames the app: 127.0.0.1 is to localhost as huggingface.co is to hf.space."""
     if not RESIZER.exists():
         pytest.skip("iframe-resizer isn't installed: run `npm ci`")
-    page = OUTER.format(app=f"http://localhost:{server.port}/?run=german_english&lang=en").encode()
-
-    class Outside(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            script = self.path == "/resizer.js"
-            self.send_response(200)
-            self.send_header("Content-Type", "text/javascript" if script else "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(RESIZER.read_bytes() if script else page)
-
-        def log_message(self, *what: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Outside)
-    threading.Thread(target=http.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{http.server_port}/"
-    http.shutdown()
-    http.server_close()
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "index.html").write_text(OUTER.format(app=f"http://localhost:{server.port}/?run=german_english&lang=en"))
+    (folder / "resizer.js").write_bytes(RESIZER.read_bytes())
+    with files(folder) as url:
+        yield url
 
 
 @pytest.fixture

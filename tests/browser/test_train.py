@@ -36,9 +36,9 @@ from tests.browser.steps import (
 
 RIGHT = ["i", "want", "a", "beer"]
 WATCH = """() => {
-  window.watched = { points: [], right: [], told: [] };
+  window.watched = { points: [], right: [], aloud: [] };
   const note = (list, value) => list.at(-1) !== value && list.push(value), place = document.getElementById("pg-announced");
-  new MutationObserver(() => place.textContent && note(watched.told, place.textContent)).observe(place, { childList: true });
+  new MutationObserver(() => place.textContent && note(watched.aloud, place.textContent)).observe(place, { childList: true });
   const look = () => {
     requestAnimationFrame(look);
     const { status, run } = document.querySelector('#pg-status').dataset, plot = document.querySelector('#pg-figure-loss');
@@ -93,11 +93,11 @@ def test_train_and_watch_and_wind_back(visit):
     expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
     expect(output(page)).to_have_text(RIGHT)
     over = lambda: words("page.training_over", status=page.locator("#pg-status").inner_text())  # noqa: E731
-    watched = eventually(page, lambda: page.evaluate("watched"), lambda now: now["told"][-1:] == [over()])
+    watched = eventually(page, lambda: page.evaluate("watched"), lambda now: now["aloud"][-1:] == [over()])
     assert len(watched["points"]) >= 2, "the curve did not grow while the run trained"
     assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
-    assert watched["told"][0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
-    assert set(watched["told"][1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
+    assert watched["aloud"][0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
+    assert set(watched["aloud"][1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
 
     replay = replay_of(page, frames=10)
     count = number(replay, "data-frames")
@@ -117,7 +117,7 @@ def test_train_and_watch_and_wind_back(visit):
     press_tab(page, "training")
     play, labels = page.locator("#pg-replay-play"), seen(page, "#pg-replay-play", "aria-label")
     play.click()
-    eventually(page, labels, lambda said: said == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
+    eventually(page, labels, lambda now: now == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
     has_address(page, step=None)
     expect(learn).to_have_attribute("data-step", "300")
     drawn(learn)
