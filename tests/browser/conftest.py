@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,13 +13,17 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, Playwright, expect, sync_playwright
 
 from tests.browser.fuse import Fuse
-from tests.browser.server import ROOT, Server
-from tests.browser.visitors import PATIENCE, Visitors
+from tests.browser.server import PATIENCE, ROOT, Server
+from tests.browser.visitors import Visitors
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 SCREENSHOTS = ROOT / "test-output" / "browser"
 FAILED = pytest.StashKey[bool]()  # of a story: whether it did
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.import_plugin("tests.browser.tried_twice")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -65,7 +70,7 @@ class Chromium:
 def chromium() -> Iterator[Chromium]:
     with sync_playwright() as playwright:
         chromium = Chromium(playwright)
-        expect.set_options(timeout=PATIENCE)
+        expect.set_options(timeout=1000 * PATIENCE)
         yield chromium
         chromium.browser.close()
 
@@ -101,25 +106,27 @@ def _chromium(playwright: Playwright) -> str:
 class Trouble:
     """What no page may do: complain, fail to load something, or ask another host for anything."""
 
-    def __init__(self, server: Server) -> None:
-        self.host, self.seen = f"127.0.0.1:{server.port}", []
+    def __init__(self) -> None:
+        self.seen: list[str] = []
 
-    def watch(self, page: Page) -> None:
-        page.on("console", lambda message: message.type == "error" and self.seen.append(f"console: {message.text}"))
+    def watch(self, page: Page, url: str, loses_server: bool) -> None:
         page.on("pageerror", lambda error: self.seen.append(f"error in the page: {error}"))
-        page.on("dialog", self._asked_aloud)
         page.on("crash", lambda: self.seen.append("the page crashed"))
+        page.on("request", lambda request: self._requested(request.url, urlsplit(url).netloc))
+        if loses_server:
+            return
+        page.on("console", lambda message: message.type == "error" and self.seen.append(f"console: {message.text}"))
+        page.on("dialog", self._opened)
         page.on("response", lambda answer: answer.status >= 400 and self.seen.append(f"{answer.status} for {answer.url}"))
         page.on("requestfailed", lambda request: self._failed(request.url, request.failure or ""))
-        page.on("request", lambda request: self._asked(request.url))
 
-    def _asked(self, url: str) -> None:
+    def _requested(self, url: str, host: str) -> None:
         parts = urlsplit(url)
-        if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
+        if parts.scheme not in ("data", "blob") and parts.netloc != host:
             self.seen.append(f"a request to another host: {url}")
 
-    def _asked_aloud(self, dialog: Dialog) -> None:
-        self.seen.append(f"a dialogue nobody asked for: {dialog.message}")
+    def _opened(self, dialog: Dialog) -> None:
+        self.seen.append(f"an unexpected dialogue: {dialog.message}")
         dialog.dismiss()
 
     def _failed(self, url: str, why: str) -> None:
@@ -132,26 +139,28 @@ def ready(page: Page) -> None:
     expect(page.locator("body")).to_have_attribute("data-playground", "ready")
 
 
-@pytest.fixture
-def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
-    """visit(path, **context) -> a page of a new visitor, with a browser of their own, opened at `path` and ready, or met otherwise.
+@contextmanager
+def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
+    """open(path, **context) -> a page of a new visitor at this site, opened at `path` and ready, or met otherwise; `before` has it empty.
 
-    Fails the test when any of its pages was in trouble. When it failed, the last state of each page is kept as a screenshot.
+    Fails the test when any of its pages was in trouble. When it failed, the last state of each page is a screenshot.
     """
-    trouble, pages = Trouble(server), []
+    trouble, opened = Trouble(), []
 
-    def open(path: str = "", meet: Callable[[Page], None] = ready, route: tuple | None = None, **options: object) -> Page:
-        page = visitors.come(server.url, **options)
-        trouble.watch(page)
-        pages.append(page)
-        if route:
-            page.route(*route)
+    def open(
+        path: str = "", meet: Callable[[Page], object] = ready, before: Callable[[Page], object] = id, loses_server: bool = False,
+        base_url: str = url, **options: object,
+    ) -> Page:  # fmt: skip
+        page = visitors.come(base_url, **options)
+        trouble.watch(page, base_url, loses_server)
+        opened.append(page)
+        before(page)
         page.goto(path, wait_until="commit")
         meet(page)
         return page
 
     yield open
-    for at, page in enumerate(pages):
+    for at, page in enumerate(opened):
         if request.node.stash.get(FAILED, False) and not page.is_closed():
             SCREENSHOTS.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=SCREENSHOTS / f"{request.node.name}{f'-{at + 1}' if at else ''}.png")
@@ -160,6 +169,12 @@ def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) ->
 
 
 @pytest.fixture
-def page(visit: Callable[..., Page]) -> Page:
-    """One visitor, who has just come."""
-    return visit()
+def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
+    with pages(visitors, server.url, request) as open:
+        yield open
+
+
+@pytest.fixture
+def come(visit: Callable[..., Page]) -> Callable[..., Page]:
+    """The same for pages that may lose their server: what they complain of then is no trouble."""
+    return partial(visit, loses_server=True)

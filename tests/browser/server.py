@@ -9,11 +9,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 90.0  # seconds that a start may take on a busy machine
+PATIENCE = 120.0  # seconds, for whatever is awaited here: a start, a page, the end of a training on a busy machine
 
 
 class Server:
@@ -88,6 +92,20 @@ class Server:
                 return answer.status == 200
         except OSError:
             return False
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def files(folder: Path) -> Iterator[str]:
+    """A plain file server over a folder, while it is needed. Yields its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as http:
+        Thread(target=http.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http.server_port}/"
+        http.shutdown()
 
 
 def _hear_ctrl_c() -> None:

@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from playground.ui.panels import PLACES
 from playground.words import say
-from tests.browser.conftest import PATIENCE, ready
+from tests.browser.conftest import ready
+from tests.browser.server import PATIENCE
 
 T = TypeVar("T")
 
@@ -24,8 +25,8 @@ SMALL = {
 # One sentence, learnt by heart in a few steps.
 ONE_SENTENCE = SMALL | {"task": "beer", "d_model": 32, "d_ff": 32, "steps": 60, "batch_size": 1, "eval_every": 10}
 
-TRAINED = 180_000  # ms until a training is over, on a busy machine
-STEPS = 100_000  # more than a run can take while a story lasts: somebody stops it
+STEPS = 100_000  # more than a run can take while a story lasts: it is stopped
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 def words(key: str, **values: object) -> str:
@@ -40,7 +41,7 @@ def link(knobs: dict[str, object] | None = None, **cursor: object) -> str:
 
 def eventually(page: Page, read: Callable[[], T], good: Callable[[T], bool]) -> T:
     """Reads until what was read is good, and returns that. A page changes when it is ready to, not when a test looks."""
-    end = time.monotonic() + PATIENCE / 1000
+    end = time.monotonic() + PATIENCE
     while not good(value := read()):
         assert time.monotonic() < end, f"still {value!r}"
         page.wait_for_timeout(50)
@@ -68,7 +69,7 @@ def new_run(page: Page, before: str | None) -> str:
 def has_status(page: Page, *statuses: str) -> None:
     """Waits until the run on the page is in one of these states."""
     wanted = re.compile("|".join(f"^{status}$" for status in statuses))
-    expect(page.locator("#pg-status")).to_have_attribute("data-status", wanted, timeout=TRAINED)
+    expect(page.locator("#pg-status")).to_have_attribute("data-status", wanted)
 
 
 def address(page: Page) -> dict[str, str]:
@@ -189,12 +190,12 @@ def point_at(page: Page, name: str, x: float, y: float, says: str | re.Pattern) 
 
     def move() -> tuple[tuple[float, float], str]:
         at = place_of(page, name, x, y)
-        page.mouse.move(at[0] + 1, at[1] + 1)  # a mouse that rests tells nobody
+        page.mouse.move(at[0] + 1, at[1] + 1)  # a mouse that rests is not heard
         page.mouse.move(*at)
         page.wait_for_timeout(100)  # Plotly looks at the mouse twenty times a second
         return at, " ".join(hover.all_text_contents())
 
-    return eventually(page, move, lambda found: bool(wanted.search(found[1])))[0]
+    return eventually(page, move, lambda hover: bool(wanted.search(hover[1])))[0]
 
 
 def seen(page: Page, place: str, name: str) -> Callable[[], list[str]]:
@@ -207,3 +208,13 @@ def seen(page: Page, place: str, name: str) -> Callable[[], list[str]]:
         name,
     )
     return lambda: page.locator(place).evaluate("(element, name) => element.pgSeen[name]", name)
+
+
+def is_not_wide(page: Page) -> None:
+    """Nothing sticks out of the window sideways."""
+    eventually(page, lambda: page.evaluate("document.documentElement.scrollWidth - innerWidth"), lambda more: more <= 0)
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    """Chooses a file, in the tab of own sentences."""
+    page.locator("#pg-files input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})

@@ -1,21 +1,31 @@
-"""A student changes one thing, trains twice, and lays both runs over each other; then keeps one in grey behind the next."""
+"""A student changes one thing, trains twice, and lays both runs over each other; repeats one, and deletes that."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.steps import SMALL, address, drawn, eventually, figure, has_address, has_status, link, tab, train, words
+from tests.browser.steps import (
+    SMALL,
+    address,
+    drawn,
+    eventually,
+    figure,
+    has_address,
+    has_status,
+    link,
+    tab,
+    train,
+    words,
+)
 
 
-def lines(page, name: str) -> list[dict]:
+def lines(page: Page, name: str) -> list[dict]:
     """What a picture draws: a name and its numbers for each line."""
     return figure(page, name).evaluate("plot => plot.data.map(({ name, x, y }) => ({ name, x: [...x], y: [...y] }))")
 
 
-@pytest.mark.night
 def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     page = visit(link(SMALL | {"task": "reverse", "eval_every": 20}))
     four = train(page)
@@ -41,9 +51,9 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
         expect(row[run].locator("input")).to_be_focused()  # the table was drawn anew around it
     has_address(page, runs=f"{four},{one}")
     heads = words("knobs.n_heads.label")
-    found = eventually(page, lambda: lines(page, "exact_match"), lambda found: len(found) == 2)
-    assert [re.search(rf"{heads} (\d)", line["name"])[1] for line in found] == ["2", "1"]
-    assert [line["x"] for line in found] == [[20, 40, 60]] * 2
+    both = eventually(page, lambda: lines(page, "exact_match"), lambda now: len(now) == 2)
+    assert [re.search(rf"{heads} (\d)", line["name"])[1] for line in both] == ["2", "1"]
+    assert [line["x"] for line in both] == [[20, 40, 60]] * 2
     caption = panel.locator("[data-block='figure exact_match'] .pg-caption")
     expect(caption).to_contain_text(words("compare.after_steps", place=60, runs="").rstrip(" ."))
     expect(panel.locator(".pg-outputs tbody tr")).to_have_count(2)
@@ -67,60 +77,27 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     has_address(page, run=four, runs=f"{four},{one}", pin=one)
     drawn(panel)
     tab(page, "training")
-    *own, grey = eventually(page, lambda: lines(page, "loss"), lambda found: len(found) == 3)
+    *own, grey = eventually(page, lambda: lines(page, "loss"), lambda now: len(now) == 3)
     assert grey["x"] == [20, 40, 60]
     assert grey["y"] != own[1]["y"]
     assert len(grey["y"]) == len(own[1]["y"]) == 3
     page.locator("[data-block='button unpin'] button").click()
     has_address(page, pin=None)
-    eventually(page, lambda: lines(page, "loss"), lambda found: len(found) == 2)
+    eventually(page, lambda: lines(page, "loss"), lambda now: len(now) == 2)
 
-
-@pytest.mark.night
-def test_on_a_telephone_a_dead_link_says_so_and_runs_are_compared(visit):
-    page = visit(link(tab="runs", runs="nobody,sort,reverse"), viewport={"width": 390, "height": 844})
-    panel = page.locator("#pg-panel-runs")
-    drawn(panel)
-    expect(panel.locator("[data-block='text lost']")).to_have_text(words("compare.missing", count=1))
-    expect(panel.locator(".pg-runs input:checked")).to_have_count(2)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    panel.locator("[data-block='choice over'] [data-value=seconds]").click()
-    has_address(page, over="seconds")
-    assert len(lines(page, "validation_loss")) == 2
-
-
-@pytest.mark.night
-def test_a_run_is_repeated_with_another_seed_and_deleted_only_after_a_question(visit):
-    page = visit(link(SMALL | {"task": "reverse", "eval_every": 20}))
-    first = train(page)
-    has_status(page, "done")
     panel = tab(page, "runs")
-    drawn(panel)
-    for run in panel.locator(".pg-runs input:checked").all()[::-1]:
-        row = run.locator("xpath=ancestor::tr").get_attribute("data-run")
-        if row != first:
-            run.click()
-    has_address(page, runs=first)
+    row[one].locator("input").click()
+    has_address(page, runs=four)
     panel.locator("[data-block='button again-seed'] button").click()
-    both = eventually(page, lambda: (address(page).get("runs") or "").split(","), lambda runs: len(runs) == 2)
-    new = panel.locator(f"tr[data-run='{both[1]}']")
+    again = eventually(page, lambda: (address(page).get("runs") or "").split(","), lambda runs: len(runs) == 2)[1]
+    new = panel.locator(f"tr[data-run='{again}']")
     expect(new.locator(".pg-run-line")).to_contain_text(f"{words('knobs.seed.label')} 1 → 2")
     eventually(page, lambda: [line["x"] for line in lines(page, "exact_match")][-1], lambda x: x == [20, 40, 60])
-    expect(panel.locator("[data-block='figure exact_match'] .pg-caption")).to_contain_text(words("compare.mean_of", name="", count=2)[2:])
-
-    head = panel.locator(".pg-run-sort[data-sort=seconds]")
-    head.click()
-    has_address(page, sort="-seconds")
-    expect(panel.locator("th[aria-sort=descending]")).to_have_count(1)
-
+    expect(caption).to_contain_text(words("compare.mean_of", name="", count=2)[2:])
     new.locator("[data-at^='delete']").click()
     page.locator("#pg-delete-no").click()
     expect(new).to_have_count(1)
-    held: list[Route] = []
-    page.route("**/command?*", lambda route: held.append(route), times=1)
     new.locator("[data-at^='delete']").click()
     page.locator("#pg-delete-yes").click()
-    has_address(page, run=first, runs=first)
-    drawn(panel)  # without its tick, and the server has yet to delete it
-    held[0].continue_()
     expect(new).to_have_count(0)
+    has_address(page, run=four, runs=four)

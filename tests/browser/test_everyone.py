@@ -1,25 +1,27 @@
-"""The page for everyone: in Chinese, in the dark, on a telephone, without a mouse."""
+"""The page for everyone: in Chinese, in the dark, on a telephone, without a mouse, over a slow line."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
+from playground.words import LANGUAGES, say
+from playground.words.glossary import glossary
 from tests.browser.conftest import ready
 from tests.browser.steps import (
     ONE_SENTENCE,
+    PHONE,
     SMALL,
-    STEPS,
+    address,
     drawn,
     eventually,
-    figure,
     has_address,
     has_status,
+    is_not_wide,
     link,
     number,
-    place_of,
     replay_of,
     seen,
     tab,
@@ -27,58 +29,14 @@ from tests.browser.steps import (
     words,
 )
 
-TABS = ("training", "translate", "attention", "masks", "positions", "data")
+STOPS = 35  # to the first picture without a shortcut: one for each group, and one for each knob in sight
 WITHOUT_A_NAME = """
 () => [...document.querySelectorAll(':is(#pg-head, .pg-stage, .pg-buttons, .pg-panel) :is(button, input, select)')]
   .filter((control) => control.offsetParent && !(control.textContent.trim() || control.ariaLabel || control.labels?.length))
   .map((control) => control.outerHTML.slice(0, 80))
 """
 HAN = re.compile("[\u4e00-\u9fff]")
-
-
-@pytest.mark.night
-def test_chinese(visit):
-    """A Chinese browser is met in Chinese, controls and captions and sentences of errors; one click says it all in English."""
-    page = visit(locale="zh-CN")
-    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
-    for place in (
-        "#pg-train",
-        "#pg-status",
-        "#pg-run-note",
-        "#pg-replay-now",
-        "#knob-d_model",
-        "#pg-tab-training-button",
-        "#pg-difference",
-    ):
-        expect(page.locator(place)).to_have_text(HAN)
-    figure = page.locator("[data-block='figure learn-cross']")
-    expect(figure.locator(".pg-caption")).to_have_text(HAN)
-    expect(figure.locator(".xtitle")).to_have_text(HAN)
-    page.locator("#pg-sentence").fill(" ")
-    expect(page.locator("#pg-result .pg-error")).to_have_text(HAN)
-    page.locator("#pg-sentence").fill("")
-    expect(page.locator("#pg-result .pg-verdict")).to_have_text(HAN)
-    page.locator("#pg-language").click()
-    expect(page.locator("#pg-train")).to_have_text("Train a new model")
-    expect(page.locator("html")).to_have_attribute("lang", "en")
-    expect(page.locator("#pg-tab-training-button")).to_have_text(words("page.tab_training"))
-    for place in ("#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']"):
-        expect(page.locator(place)).not_to_have_text(HAN)
-    page.locator("#pg-language").click()
-    expect(page.locator("#pg-train")).to_have_text(HAN)
-    has_address(page, lang="zh")
-
-
-@pytest.mark.night
-def test_dark(visit):
-    """In the dark the page is dark, its figures are, and nothing is written dark on dark."""
-    page = visit(link(tab="attention"), color_scheme="dark")
-    expect(page.locator("body")).to_have_class(re.compile("dark"))
-    eventually(page, lambda: brightness(page, "body", "backgroundColor"), lambda light: light < 60)
-    for place in ("#pg-head h1", "#pg-sentence", ".pg-caption", "#pg-run", ".pg-chip"):
-        eventually(page, lambda place=place: (place, brightness(page, place, "color")), lambda found: found[1] > 130)
-    expect(page.locator("#pg-figure-attention .xtick text").first).to_be_visible()
-    eventually(page, lambda: brightness(page, "#pg-figure-attention .xtick text", "fill"), lambda light: light > 130)
+BILINGUAL = ("#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']")
 
 
 def brightness(page: Page, place: str, what: str) -> float:
@@ -87,111 +45,205 @@ def brightness(page: Page, place: str, what: str) -> float:
     return 0.3 * red + 0.59 * green + 0.11 * blue
 
 
-@pytest.mark.night
+def test_chinese_and_dark(visit):
+    """A Chinese browser is met in Chinese, controls and captions and errors, and a dark one in the dark; one click says it in English."""
+    page = visit(locale="zh-CN", color_scheme="dark")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    for place in (*BILINGUAL, "#pg-train", "#pg-tab-training-button"):
+        expect(page.locator(place)).to_have_text(HAN)
+    expect(page.locator("[data-block='figure learn-cross'] .xtitle")).to_have_text(HAN)
+    expect(page.locator("#knob-steps input")).to_have_value("85")
+    expect(page.locator("body")).to_have_class(re.compile("dark"))
+    eventually(page, lambda: brightness(page, "body", "backgroundColor"), lambda light: light < 60)
+    for place in ("#pg-head h1", "#pg-sentence", ".pg-caption", "#pg-run", ".pg-chip"):
+        eventually(page, lambda place=place: (place, brightness(page, place, "color")), lambda seen: seen[1] > 130)
+    eventually(page, lambda: brightness(page, "#pg-figure-learn-cross .xtick text", "fill"), lambda light: light > 130)
+    page.locator("#pg-sentence").fill(" ")
+    expect(page.locator("#pg-result .pg-error")).to_have_text(HAN)
+    page.locator("#pg-sentence").fill("")
+    expect(page.locator("#pg-result .pg-verdict")).to_have_text(HAN)
+    page.locator("#pg-language").click()
+    expect(page.locator("#pg-train")).to_have_text("Train a new model")
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    for place in BILINGUAL:
+        expect(page.locator(place)).not_to_have_text(HAN)
+    page.locator("#pg-language").click()
+    expect(page.locator("#pg-train")).to_have_text(HAN)
+    has_address(page, lang="zh")
+
+
 def test_telephone(visit):
-    """390 pixels: nothing sticks out sideways in any tab, the controls fold away, and a model is trained."""
-    page = visit(link(ONE_SENTENCE), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    for name in TABS:
-        tab(page, name)
-        eventually(page, lambda name=name: (name, page.evaluate("document.documentElement.scrollWidth")), lambda found: found[1] <= 390)
+    """Nothing sticks out sideways, the settings fold away and give the focus back, and a model is trained, from the bar too."""
+    page = visit(link(ONE_SENTENCE), **PHONE)
+    tab(page, "attention")
+    is_not_wide(page)
     tab(page, "training")
     expect(page.locator("#pg-figure-learn-cross .xtick text").first).to_be_in_viewport()
-    eventually(page, lambda: page.locator("#pg-figure-learn-cross").bounding_box()["width"], lambda width: 300 < width <= 390)
-    expect(page.locator("#pg-train")).not_to_be_in_viewport()
-    page.locator("#pg-drawer").click()
-    expect(page.locator("#pg-train")).to_be_in_viewport()
+    opener, knobs = page.locator("#pg-drawer"), page.locator("#pg-train")
+    opener.click()
+    expect(opener).to_have_attribute("aria-expanded", "true")
+    expect(page.locator("#pg-drawer-close")).to_be_focused()
+    page.locator("#preset input").click()
+    expect(page.locator("#preset [role=listbox]")).to_be_visible()
+    page.keyboard.press("Escape")  # a menu in the settings closes before they do
+    expect(page.locator("#preset [role=listbox]")).to_be_hidden()
+    expect(knobs).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(knobs).to_be_hidden()
+    expect(opener).to_be_focused()
+    opener.click()
     train(page)
     has_status(page, "done")
-    expect(page.locator("#pg-train")).not_to_be_in_viewport()
+    expect(knobs).not_to_be_in_viewport()
     expect(page.locator("#pg-result .pg-verdict.right")).to_be_visible()
+    is_not_wide(page)
 
 
-@pytest.mark.night
 def test_keyboard(visit):
-    """Space plays to the end, arrows move, numbers choose heads, ? helps; every control is reached and named; typing stays typing."""
+    """Shortcuts lead to the sentence and to the picture; space, arrows and numbers; typing stays typing; letters can be switched off."""
     page = visit(link(tab="attention"))
-    replay, played = replay_of(page, frames=4), seen(page, "#pg-replay-play", "aria-label")
+    panel = page.locator("#pg-panel-attention")
+    drawn(panel)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name=words("page.skip_sentence"))).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#pg-sentence")).to_be_focused()
+    page.locator("#pg-skip a").nth(1).press("Enter")
+    plot = panel.locator(".pg-plot").first
+    expect(plot).to_be_focused()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    has_address(page, q="1", k="2")
+
     page.evaluate("document.activeElement.blur()")
-    for _ in range(3):
-        page.keyboard.press("ArrowLeft")
-    expect(replay).to_have_value(str(number(replay, "max") - 3))
+    replay, played = replay_of(page, frames=4), seen(page, "#pg-replay-play", "aria-label")
+    replay.fill(str(number(replay, "max") - 3))
+    expect(panel).to_have_attribute("data-step", re.compile("."))
+    page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Space")
-    eventually(page, played, lambda said: said == [words("page.replay_pause"), words("page.replay_play")])
+    eventually(page, played, lambda labels: labels == [words("page.replay_pause"), words("page.replay_play")])
     has_address(page, step=None)
     page.keyboard.press("ArrowLeft")
+    expect(replay).to_have_value(str(number(replay, "max") - 1))
     page.keyboard.press("ArrowRight")
     has_address(page, step=None)
     page.keyboard.press("3")
     has_address(page, head="3", layer="1")
-    expect(page.locator(".pg-thumb[aria-pressed=true]")).to_have_attribute("aria-label", re.compile("^3 .*layer 1, head 3$"))
+    expect(page.locator(".pg-thumb[aria-pressed=true]")).to_have_attribute("aria-label", re.compile("layer 1, head 3$"))
     page.keyboard.press("ArrowDown")
-    has_address(page, q="0")
-    page.keyboard.press("ArrowDown")
-    has_address(page, q="1")
-    expect(page.locator("#pg-panel-attention .pg-cell")).to_contain_text("(row 2)")
+    has_address(page, q="2")
+    part = page.locator("[data-block='choice part'] button")
+    part.nth(2).focus()
+    page.keyboard.press("ArrowLeft")  # a group is one stop, with arrows inside, and keeps the focus when it is drawn anew
+    page.keyboard.press("Enter")
+    has_address(page, part="decoder")
+    eventually(page, lambda: page.evaluate("document.activeElement.dataset.value"), lambda value: value == "decoder")
+    page.locator("#pg-sentence").fill("")
+    page.locator("#pg-sentence").focus()
+    page.keyboard.type("1 ?")
+    has_address(page, text="1 ?", part="decoder")
+    expect(page.locator("#pg-dialog")).to_have_count(0)
+    drawn(panel)
+    assert page.evaluate(WITHOUT_A_NAME) == []
+
+    page.evaluate("document.activeElement.blur()")
+    head = address(page).get("head")
     page.keyboard.press("?")
-    expect(page.locator("#pg-dialog")).to_be_visible()
+    page.locator("#pg-single-keys").uncheck()
     page.keyboard.press("Escape")
     expect(page.locator("#pg-dialog")).to_have_count(0)
-
-    page.locator("#pg-sentence").focus()
-    page.locator("#pg-sentence").fill("")
-    page.keyboard.type("1 ?")
-    has_address(page, text="1 ?", head="3")
+    page.reload()
+    ready(page)
+    drawn(panel)
+    for key in ("2", "p", "?", "ArrowDown"):  # arrows go on
+        page.keyboard.press(key)
+    has_address(page, head=head, present=None, q="0")
     expect(page.locator("#pg-dialog")).to_have_count(0)
-    drawn(page.locator("#pg-panel-attention"))
-    assert page.evaluate(WITHOUT_A_NAME) == []
-    assert (
-        page.locator("#pg-head button, .pg-stage button, .pg-panel button").evaluate_all("all => all.filter((one) => one.tabIndex < 0)")
-        == []
-    )
 
 
 @pytest.mark.night
-def test_slow_line(visit):
-    """The page's own script comes long after Gradio: until then nothing is to be seen or pressed, and the link's settings are not lost."""
-    held = []
+def test_tab_goes_through_the_page_in_the_order_in_which_it_is_seen(visit):
+    """The title row, the sentence, the tabs of the place and the replay, then what stands below; a menu that is left is closed."""
+    page = visit(link(tab="training"))
+    drawn(page.locator("#pg-panel-training"))
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    around = "#pg-skip, .pg-run, #pg-place-tabs, #pg-tools, .pg-stage, #pg-inner-tabs, #pg-replay-bar, #pg-knobs, .pg-panel"
+    parts = []
+    for _ in range(STOPS):
+        page.keyboard.press("Tab")
+        part = page.evaluate(f"(part => part?.id || part?.classList[0])(document.activeElement.closest('{around}'))")
+        parts += [part] if part not in parts else []
+    frame = ["pg-skip", "pg-run", "pg-place-tabs", "pg-tools", "pg-stage", "pg-inner-tabs", "pg-replay-bar"]
+    assert parts == [*frame, "pg-knobs", "pg-panel-training"][: len(parts)]
+    menu, lists = page.get_by_role("combobox", name=say("en", "knobs.task.label")), page.get_by_role("listbox")
+    menu.focus()
+    page.keyboard.press("ArrowDown")
+    expect(lists).to_have_count(1)
+    page.keyboard.press("Tab")
+    expect(lists).to_have_count(0)
+
+
+@pytest.mark.night
+def test_a_slow_line_loses_nothing(visit):
+    """The page's own script comes long after Gradio: until then only the shortcuts can be used, and the link's settings are not lost."""
+    held: list[Route] = []
 
     def meet(page: Page) -> None:
+        expect(page.locator("#pg-skip a").first).to_be_attached()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
         expect(page.locator("#knob-d_model input[type=number]")).to_have_value("16")
         expect(page.locator("#pg-train")).to_be_hidden()
         eventually(page, lambda: held, bool)[0].continue_()
         ready(page)
 
-    page = visit(link(SMALL), meet=meet, route=("**/main.js", lambda route: held.append(route)))
+    page = visit(link(SMALL), meet=meet, before=lambda page: page.route("**/main.js", lambda route: held.append(route)))
+    expect(page.locator("#pg-sentence")).to_be_focused()
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     tab(page, "masks")
     has_address(page, tab="masks", d_model="16", run="reverse")
 
 
 @pytest.mark.night
-def test_the_sentence_stays_in_sight(visit):
-    """Sentence and replay are above every picture, also when the page is scrolled; zoom is kept while new numbers come."""
-    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
-    train(page)
-    has_status(page, "training")
-    curve, panel = figure(page, "loss"), page.locator("#pg-panel-training")
+def test_nothing_moves_for_those_who_want_no_motion(visit):
+    page = visit(link(), reduced_motion="reduce")
+    drawn(page.locator("#pg-panel-training"))
+    page.evaluate("""() => {
+      window.moving = new Set();
+      const look = () => {
+        const running = document.getAnimations().filter((one) => one.playState === "running");
+        for (const one of running) window.moving.add(one.animationName ?? one.transitionProperty);
+        requestAnimationFrame(look);
+      };
+      look();
+    }""")
+    for name in ("attention", "translate", "runs", "course", "step", "training"):
+        tab(page, name)
+        if page.locator("#pg-replay-back").is_visible():
+            page.locator("#pg-replay-back").click()
+            drawn(page.locator(f"#pg-panel-{name}"))
+        assert (name, page.evaluate("[...window.moving]")) == (name, [])
 
-    def steps_in_sight() -> list[float]:
-        return curve.evaluate("plot => plot._fullLayout.xaxis.range")
 
-    eventually(page, steps_in_sight, lambda range: range[1] == STEPS)
-    middle = curve.evaluate("plot => { const { yaxis } = plot._fullLayout; return yaxis.p2d(yaxis._length / 2) }")
-    left, y = place_of(page, "loss", STEPS / 100, middle)
-    right, _ = place_of(page, "loss", STEPS / 2, middle)
-    page.mouse.move(left, y)
-    page.mouse.down()
-    page.mouse.move(right, y, steps=3)
-    page.mouse.up()
-    zoomed = eventually(page, steps_in_sight, lambda range: range[1] < STEPS)
-    points, drawings = number(curve, "data-points"), number(panel, "data-drawn")
-    eventually(page, lambda: number(curve, "data-points"), lambda now: now > points + 20)  # numbers have come
-    eventually(page, lambda: number(panel, "data-drawn"), lambda now: now > drawings + 2)  # and after them the whole panel anew
-    assert steps_in_sight() == zoomed
-    page.locator("#pg-stop").click()
-    has_status(page, "stopped")
-    page.mouse.move(800, 500)
-    page.mouse.wheel(0, 700)
-    eventually(page, lambda: page.evaluate("scrollY"), lambda down: down > 300)
-    expect(page.locator("#pg-sentence")).to_be_in_viewport()
-    expect(page.locator("#pg-replay")).to_be_in_viewport()
+@pytest.mark.night
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_term_explains_itself_to_a_mouse_and_a_keyboard(visit, language):
+    page = visit(link({"tab": "labs", "lab": "softmax", "guess": "unknown", "lang": language}))
+    drawn(page.locator("#pg-panel-labs"))
+    text, tip = page.locator("#pg-panel-labs [data-block='text question']"), page.locator("#pg-tip")
+    places = text.locator(".pg-term")
+    assert len(set(places.all_text_contents())) == places.count() >= 3  # each term once
+    assert text.text_content() == say(language, "lab_softmax.question")
+    forms = next(one["forms"] for one in glossary(language)["terms"] if one["id"] == "softmax")
+    lower = [form.lower() for form in forms]
+    term = places.nth(next(at for at, text in enumerate(places.all_text_contents()) if text.lower() in lower))
+    term.hover()
+    expect(tip).to_contain_text(say(language, "glossary.softmax.text"))
+    page.mouse.move(5, 5)
+    expect(tip).to_be_hidden()
+    term.focus()
+    expect(tip).to_be_visible()
+    expect(term).to_have_attribute("aria-describedby", "pg-tip")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    expect(term).to_be_focused()

@@ -1,43 +1,19 @@
-"""A class in one room: it sees what the teacher shows, lets go, comes back, and is still there after a restart."""
+"""A class in one room: it sees what the teacher shows, lets go, comes back, guesses, does what is meant today, and survives a restart."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import faults
+from tests.browser.audit import axe
 from tests.browser.conftest import ready
 from tests.browser.server import Server
-from tests.browser.steps import address, eventually, words
-from tests.browser.visitors import Visitors
+from tests.browser.steps import PHONE, address, eventually, has_address, words
 
-FOLLOWED = 1.0  # seconds from the teacher's key to the last student's page, where three browsers at a time leave the machine room for it
-PHONE = {"viewport": {"width": 390, "height": 844}}
-
-
-@pytest.fixture
-def come(visitors: Visitors, server: Server) -> Iterator[Callable[..., Page]]:
-    """come(path, before, **context) -> the page of a new visitor, which `before` has met empty. Unlike `visit`'s it may lose its server;
-    its own errors fail the test as well."""
-    contexts, errors = [], []
-
-    def open(path: str = "", before: Callable[[Page], object] | None = None, **options: object) -> Page:
-        page = visitors.come(server.url, **options)
-        contexts.append(page.context)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        if before:
-            before(page)
-        page.goto(path, wait_until="commit")
-        ready(page)
-        return page
-
-    yield open
-    for context in contexts:
-        visitors.leave(context)
-    assert not errors
+FIGURE = ".pg-panel[data-panel=labs] [data-block='figure class']"
+NUMBERS = f'JSON.stringify(document.querySelector("{FIGURE}").pgFigure.data.map((trace) => [trace.name, trace.x]))'
 
 
 def open_room(teacher: Page) -> tuple[str, str]:
@@ -63,64 +39,66 @@ def key(page: Page, name: str) -> None:
     page.keyboard.press(name)
 
 
-def seconds_to_follow(teacher: Page, students: list[Page], head: str) -> float:
-    """From the teacher's key until the last student's page is there."""
-    began = time.monotonic()
-    key(teacher, head)
-    for student in students:
-        student.wait_for_function(f"new URLSearchParams(location.search).get('head') === '{head}'", polling=20)
-    return time.monotonic() - began
+def question_says(page: Page, text: str) -> None:
+    expect(page.locator(".pg-panel[data-panel=labs] .pg-question [role=status]")).to_have_text(text)
 
 
-@pytest.mark.night
-def test_a_class_follows_lets_go_comes_back_and_survives_a_restart(come, server: Server):
+def guess(page: Page, at: int, sure: str) -> None:
+    page.locator("[data-block='choice guess'] button").nth(at).click()
+    page.locator(f"[data-block='choice sure'] button[data-value='{sure}']").click()
+
+
+def counts(page: Page) -> list[list[int]]:
+    """How many guessed what, by how sure they were."""
+    page.wait_for_selector(f"{FIGURE} .pg-plot[data-points]", state="attached")
+    return [numbers for _, numbers in json.loads(page.evaluate(NUMBERS))]
+
+
+def test_a_class_follows_lets_go_and_survives_a_restart(come: Callable[..., Page], server: Server):
     teacher = come()
     code, link = open_room(teacher)
     assert code in link
-    assert not faults(teacher)
     wide, narrow = come(link), come(link, **PHONE)
-    assert not faults(narrow)
+    assert not axe(narrow)
     join(wide, "<b>Anna</b>")
     join(narrow, "")
     for student in (wide, narrow):
-        assert "room" not in address(student), "whoever shares their view invites nobody"
+        assert "room" not in address(student), "a shared view invites nobody"
     expect(teacher.locator("#pg-room-members li span")).to_have_text(["<b>Anna</b>", words("page.room_student", number=2)])
     assert not teacher.locator("#pg-room-members b").count(), "a name is text"
     teacher.keyboard.press("Escape")
     chip(teacher, code, 2, 2)
-
-    # a move is seen by everybody at once
     teacher.locator("#pg-place-inside-button").click()
     teacher.locator("#pg-tab-attention-button").click()
     for page in (teacher, wide, narrow):
-        eventually(page, lambda page=page: address(page).get("tab"), lambda tab: tab == "attention")
+        has_address(page, tab="attention")
         ready(page)
-    assert min(seconds_to_follow(teacher, [wide, narrow], head) for head in "3212") < FOLLOWED
+    for head in "32":
+        key(teacher, head)
+        for student in (wide, narrow):
+            has_address(student, head=head)
 
-    # one lets go, by moving something, and comes back by a key
-    key(wide, "3")
+    key(wide, "3")  # one lets go, by moving something, and comes back by a key
     expect(wide.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "false")
     chip(teacher, code, 2, 1)
     key(teacher, "4")
-    eventually(narrow, lambda: address(narrow).get("head"), lambda head: head == "4")
+    has_address(narrow, head="4")
     assert address(wide)["head"] == "3"
     key(wide, "f")
-    eventually(wide, lambda: address(wide).get("head"), lambda head: head == "4")
+    has_address(wide, head="4")
     chip(teacher, code, 2, 2)
 
-    # after a restart everybody is in, without having done anything, and after a reload as well
-    server.stop()
+    server.stop()  # everybody is in again, without having done anything, and after a reload as well
     server.start()
     chip(teacher, code, 2, 2)
     key(teacher, "1")
     for student in (wide, narrow):
-        eventually(student, lambda student=student: address(student).get("head"), lambda head: head == "1")
+        has_address(student, head="1")
     narrow.reload()
     ready(narrow)
     expect(narrow.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "true")
     chip(teacher, code, 2, 2)
 
-    # one leaves, and for the others it ends
     narrow.locator("#pg-room-about").click()
     narrow.locator("#pg-room-leave").click()
     expect(narrow.locator("#pg-room")).to_be_hidden()
@@ -131,4 +109,52 @@ def test_a_class_follows_lets_go_comes_back_and_survives_a_restart(come, server:
     expect(wide.locator("#pg-notices")).to_contain_text(words("page.room_over", code=code))
     for page in (teacher, wide):
         expect(page.locator("#pg-room")).to_be_hidden()
-    assert not (server.folder / "data" / "rooms" / f"{code}.json").exists()
+    eventually(teacher, (server.folder / "data" / "rooms" / f"{code}.json").exists, lambda there: not there)
+
+
+def test_a_class_guesses_and_sees_what_it_guessed(come: Callable[..., Page]):
+    teacher = come("?tab=labs&lab=softmax")
+    _, link = open_room(teacher)
+    wide, narrow, third = come(link), come(link, **PHONE), come(link)
+    students = (wide, narrow, third)
+    for student in students:
+        join(student, "")
+        expect(student.locator("[data-block='choice guess']")).to_be_visible()
+    teacher.keyboard.press("Escape")
+    key(wide, "f")
+    wide.locator("#pg-place-train-button").click()  # one is elsewhere when the teacher asks, and is told
+    teacher.locator("#pg-question-ask").click()
+    question_says(narrow, words("page.room_guess"))
+    wide.locator("#pg-room-asks button", has_text=words("lab_softmax.title")).click()
+    expect(wide.locator("#pg-room-asks button")).to_have_count(0)
+    has_address(wide, lab="softmax")
+    for student in students:
+        guess(student, 0, "95")
+        question_says(student, words("page.room_guess_in"))
+        expect(student.locator("[data-block='text verdict']")).to_have_count(0)  # the answer waits
+    guess(narrow, 2, "50")  # and a guess may become another
+    guess(narrow, 0, "50")
+    question_says(teacher, words("page.room_asked_open", answered=3, joined=3))
+    assert not axe(teacher)
+    assert not axe(narrow)
+    teacher.locator("#pg-question-close").click()
+    question_says(teacher, words("page.room_asked_closed", answered=3, joined=3))
+    question_says(wide, words("page.room_guess_closed"))
+    expect(narrow.locator("[data-block='choice guess'] button").first).to_be_disabled()
+    for page in (teacher, *students):
+        expect(page.locator(FIGURE)).to_have_count(0)
+
+    key(teacher, "p")  # on the wall: the question and how many have guessed, and no answer
+    teacher.wait_for_function("document.body.hasAttribute('data-asking')")
+    expect(teacher.locator("[data-panel=labs] [data-block='text question']")).to_be_visible()
+    expect(teacher.locator("[data-block='text verdict'], .pg-question button:visible, [data-panel=labs] .pg-figure")).to_have_count(0)
+    key(teacher, "r")
+    expect(teacher.locator(f"{FIGURE}.pg-presented")).to_be_visible()
+    key(teacher, "Escape")
+    for page in (teacher, *students):
+        assert counts(page) == [[1, 0, 0], [0, 0, 0], [2, 0, 0]]
+    for student in students:
+        expect(student.locator("[data-block='text verdict']")).to_be_visible()
+    teacher.locator("#pg-question-withdraw").click()
+    expect(teacher.locator("#pg-question-ask")).to_be_visible()
+    expect(wide.locator(FIGURE)).to_have_count(0)

@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from playground.words import say
-from tests.browser.conftest import PATIENCE
-from tests.browser.server import ROOT, Server
-from tests.browser.steps import eventually, words
+from tests.browser.server import PATIENCE, ROOT, Server, files
+from tests.browser.steps import PHONE, eventually, words
 
+pytestmark = pytest.mark.night
 RESIZER = ROOT / "node_modules" / "iframe-resizer" / "js" / "iframeResizer.min.js"  # whose other half Gradio brings along
 WINDOW = {"width": 1280, "height": 800}
-OUTER = """<!doctype html><title>A Space</title><meta name="viewport" content="width=device-width"><body style="margin: 0">
-<header style="height: 64px">somebody / playground</header>
+OUTER = """<!doctype html><meta charset="utf-8"><title>A Space</title>
+<meta name="viewport" content="width=device-width"><body style="margin: 0">
+<header style="height: 64px">team / playground</header>
 <iframe id="app" src="{app}" style="width: 100%; height: 600px; border: 0; display: block" allow="clipboard-write"></iframe>
 <script src="/resizer.js"></script><script>iFrameResize({{ checkOrigin: false }}, "#app")</script>"""
 
-# What a browser does that keeps nothing for frames of other sites.
-BLOCKED = """if (self !== top)
-  Object.defineProperty(window, "localStorage", { get() { throw new DOMException("denied", "SecurityError") } })"""
-
 
 @pytest.fixture(scope="module")
-def outside(server: Server) -> Iterator[str]:
+def outside(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a page of another site that frames the app: 127.0.0.1 is to localhost as huggingface.co is to hf.space."""
     if not RESIZER.exists():
         pytest.skip("iframe-resizer isn't installed: run `npm ci`")
-    page = OUTER.format(app=f"http://localhost:{server.port}/?run=german_english&lang=en").encode()
-
-    class Outside(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            script = self.path == "/resizer.js"
-            self.send_response(200)
-            self.send_header("Content-Type", "text/javascript" if script else "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(RESIZER.read_bytes() if script else page)
-
-        def log_message(self, *what: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Outside)
-    threading.Thread(target=http.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{http.server_port}/"
-    http.shutdown()
-    http.server_close()
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "index.html").write_text(OUTER.format(app=f"http://localhost:{server.port}/?run=german_english&lang=en"))
+    (folder / "resizer.js").write_bytes(RESIZER.read_bytes())
+    with files(folder) as url:
+        yield url
 
 
 @pytest.fixture
@@ -58,7 +40,7 @@ def framed(browser: Browser, outside: str) -> Iterator[Callable[..., tuple[Page,
 
     def open(script: str = "", **options: object) -> tuple[Page, FrameLocator]:
         context = browser.new_context(**{"viewport": WINDOW, "locale": "en-US", **options})
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -92,68 +74,38 @@ def in_sight(page: Page, thing: Locator) -> None:
     )
 
 
-@pytest.mark.night
-def test_notices_dialogs_and_the_bar_are_in_sight(framed):
-    """At the top, in the middle and at the end of the page; and nothing of it makes the page around jump or grow."""
+def test_what_opens_is_in_sight_wherever_the_page_around_is_scrolled(framed):
+    """Notices, dialogs and the bar at the top, in the middle and at the end; nothing of it makes the page around jump."""
     page, app = framed()
-    tall = height(page)
-    for at in (0, 300, int(tall) + 64 - WINDOW["height"]):
+    for at in (0, 300, int(height(page)) + 64 - WINDOW["height"]):
         scroll(page, at)
-        in_sight(page, app.locator("#pg-sentence"))
-        in_sight(page, app.locator("#pg-place-compare-button"))
-        in_sight(page, app.locator("#pg-tab-data-button"))
-        in_sight(page, app.locator("#pg-train"))
+        for place in ("#pg-sentence", "#pg-place-compare-button", "#pg-tab-data-button", "#pg-train"):
+            in_sight(page, app.locator(place))
         app.locator("#pg-share").click()
         in_sight(page, app.locator("#pg-dialog"))
         app.locator("#pg-copy-link").click()
         in_sight(page, app.locator("#pg-notices .pg-notice").last)
         app.locator("#pg-dialog header button").click()
-        app.locator("#pg-help").click()
-        in_sight(page, app.locator("#pg-dialog"))
-        app.locator("#pg-dialog header button").click()
         assert page.evaluate("scrollY") == at
-    page.wait_for_timeout(1000)
-    assert abs(height(page) - tall) < 80
-
-
-@pytest.mark.night
-def test_a_new_tab_begins_at_its_beginning(framed):
-    page, app = framed()
-    scroll(page, 400)
-    app.locator("#pg-place-compare-button").click()
-    eventually(page, lambda: page.evaluate("scrollY"), lambda now: now < 100)
-
-
-@pytest.mark.night
-def test_what_is_presented_fills_the_window_and_the_page_comes_back(framed):
-    page, app = framed()
     scroll(page, 300)
     app.locator("#pg-help").click()
-    app.locator("#pg-present").click()
+    app.locator("#pg-present").click()  # what is presented fills the window, and the page comes back
     in_sight(page, app.locator("#pg-frame"))
     eventually(page, lambda: height(page), lambda pixels: pixels <= WINDOW["height"])
     app.locator("#pg-present-leave").click()
     eventually(page, lambda: height(page), lambda pixels: pixels > WINDOW["height"])
     scroll(page, 300)
     in_sight(page, app.locator("#pg-sentence"))
+    app.locator("#pg-place-compare-button").click()  # a new tab begins at its beginning
+    eventually(page, lambda: page.evaluate("scrollY"), lambda now: now < 100)
 
 
-@pytest.mark.night
-def test_on_a_telephone_the_places_and_the_notices_are_at_its_bottom(framed):
-    page, app = framed(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    scroll(page, 500)
-    in_sight(page, app.locator("#pg-place-lessons-button"))
-    app.locator("#pg-help").click()
-    in_sight(page, app.locator("#pg-dialog"))
-
-
-@pytest.mark.night
 def test_where_nothing_is_kept_a_window_of_its_own_is_offered(framed):
-    """One sentence and a link to where one looks; it stays until it is closed."""
+    """On a telephone, in a browser that keeps nothing for frames of other sites: one sentence and a link to where one looks."""
     blocked = (
         "if (self !== top) Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } })"
     )
-    page, app = framed(script=blocked)
+    page, app = framed(script=blocked, **PHONE)
     note = app.locator("#pg-notices .pg-notice")
     expect(note).to_contain_text(words("page.own_window"))
     in_sight(page, note)
@@ -162,3 +114,5 @@ def test_where_nothing_is_kept_a_window_of_its_own_is_offered(framed):
     expect(opened.value.locator("body")).to_have_attribute("data-playground", "ready")
     assert "run=german_english" in opened.value.url
     expect(opened.value.locator("#pg-own-window")).to_have_count(0)
+    scroll(page, 500)
+    in_sight(page, app.locator("#pg-place-lessons-button"))

@@ -1,8 +1,10 @@
-"""Somebody comes to the page, looks at what is there, and trains a model of their own."""
+"""A visitor comes to the page, looks at what is there, trains a model, watches it learn, and goes back to see how it came about."""
 
 from __future__ import annotations
 
-import pytest
+import re
+from collections.abc import Callable
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
@@ -10,6 +12,7 @@ from tests.browser.steps import (
     ONE_SENTENCE,
     SMALL,
     STEPS,
+    address,
     decoder_rows,
     drawn,
     drawn_from,
@@ -18,16 +21,38 @@ from tests.browser.steps import (
     has_address,
     has_status,
     link,
+    new_run,
     number,
     output,
+    press_tab,
+    replay_of,
+    seen,
     source,
+    tab,
     train,
+    type_sentence,
     words,
 )
 
+RIGHT = ["i", "want", "a", "beer"]
+WATCH = """() => {
+  window.watched = { points: [], right: [], aloud: [] };
+  const note = (list, value) => list.at(-1) !== value && list.push(value), place = document.getElementById("pg-announced");
+  new MutationObserver(() => place.textContent && note(watched.aloud, place.textContent)).observe(place, { childList: true });
+  const look = () => {
+    requestAnimationFrame(look);
+    const { status, run } = document.querySelector('#pg-status').dataset, plot = document.querySelector('#pg-figure-loss');
+    if (status !== 'training') return;
+    if (plot?.layout?.uirevision === run) note(watched.points, Number(plot.dataset.points));
+    note(watched.right, document.querySelectorAll('.pg-probes:not(.stale) .pg-probe-output .pg-chip.right').length);
+  };
+  look();
+}"""
 
-def test_first_look(page: Page):
+
+def test_first_look(visit: Callable[..., Page]):
     """Before any click: a sentence, its translation, its cross-attention with labels, and the curves of how the model got there."""
+    page = visit()
     assert page.locator("#pg-sentence").input_value() == "wir glauben , dass die Ärztin die Frau findet"
     sentence = ["wir", "glauben", ",", "dass", "die", "Ärztin", "die", "Frau", "findet"]
     translation = ["we", "believe", "that", "the", "doctor", "finds", "the", "woman"]
@@ -51,67 +76,133 @@ def test_first_look(page: Page):
     expect(page.locator("#pg-pause")).to_be_disabled()
 
 
-@pytest.mark.night
-def test_train_and_watch(visit):
-    """Train is pressed, the curve grows, the sentence turns right, and it ends."""
-    slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0}
-    page = visit(link(ONE_SENTENCE | slow | {"steps": 900}))
-    page.evaluate(
-        """() => {
-          window.watched = { points: [], right: [], tops: [] };
-          setInterval(() => {
-            const { status, run } = document.querySelector('#pg-status').dataset;
-            if (status !== 'training') return;
-            const note = (list, value) => list.at(-1) !== value && list.push(value);
-            const plot = document.querySelector('#pg-figure-loss');
-            const drawn = Number(plot?.dataset.points), before = watched.points.at(-1) ?? 0; // by the pen
-            if (plot?.layout?.uirevision === run && drawn > before) watched.points.push(drawn);
-            note(watched.tops, Math.round(document.querySelector('#pg-figure-loss').getBoundingClientRect().top + scrollY));
-            note(watched.right, document.querySelectorAll('.pg-probes:not(.stale) .pg-probe-output .pg-chip.right').length);
-          }, 20);
-        }"""
-    )
+def test_train_and_watch_and_wind_back(visit):
+    """The curve grows, the sentence turns right, it ends and says so; the replay goes back, plays, and a fork starts in the middle."""
+    slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0, "steps": 300, "eval_every": 30}
+    page = visit(link(ONE_SENTENCE | slow))
+    page.evaluate(WATCH)
     run = train(page)
-    has_address(page, run=run, tab=None)
     has_status(page, "done")
-    expect(page.locator("#pg-panel-training")).to_have_attribute("data-run", run)
+    name = page.locator("#pg-run option:checked").inner_text()
+    has_address(page, run=run, tab=None, step=None)
+    learn = page.locator("#pg-panel-training")
+    expect(learn).to_have_attribute("data-run", run)
     expect(page.locator("#pg-status")).to_contain_text("exact match 100.0 %")
-
-    probes = page.locator(".pg-probes tr")
-    expect(probes).to_have_count(1)
-    expect(probes.locator(".pg-probe-output .pg-chip.right")).to_have_text(["i", "want", "a", "beer", "<eos>"])
-    expect(probes).to_contain_text("correct")
-    expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(900 + 90))
-
-    watched = page.evaluate("watched")
+    expect(page.locator(".pg-probes tr .pg-probe-output .pg-chip.right")).to_have_text([*RIGHT, "<eos>"])
+    expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(300 + 10))
+    expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
+    expect(output(page)).to_have_text(RIGHT)
+    over = lambda: words("page.training_over", status=page.locator("#pg-status").inner_text())  # noqa: E731
+    watched = eventually(page, lambda: page.evaluate("watched"), lambda now: now["aloud"][-1:] == [over()])
     assert len(watched["points"]) >= 2, "the curve did not grow while the run trained"
     assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
+    assert watched["aloud"][0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
+    assert set(watched["aloud"][1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
 
-    end = page.locator("#pg-figure-loss").evaluate("(plot) => Math.round(plot.getBoundingClientRect().top + scrollY)")
-    assert max(*watched["tops"], end) - min(*watched["tops"], end) <= 2, "what is said at the end moves nothing"
+    replay = replay_of(page, frames=10)
+    count = number(replay, "data-frames")
+    expect(replay).to_have_value(str(count))
+    replay.fill("0")
+    has_address(page, step="0")
+    expect(learn).to_have_attribute("data-step", "0")
+    expect(output(page)).not_to_have_text(RIGHT)
+    expect(page.locator("#pg-result .pg-verdict.wrong")).to_be_visible()
+    expect(learn.locator(".pg-probes .pg-wrong")).to_have_count(1)
+    expect(page.locator("#pg-replay-step")).to_have_text("step 0 of 300")
+    drawn(learn)
+    early, line = drawn_from(page, "learn-cross")["z"], page.locator("#pg-figure-loss")
+    eventually(page, lambda: line.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
+    expect(tab(page, "attention")).to_have_attribute("data-step", "0")
 
-    expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
-    expect(output(page)).to_have_text(["i", "want", "a", "beer"])
-    expect(page.locator("#pg-run option").first).to_have_attribute("value", run)
+    press_tab(page, "training")
+    play, labels = page.locator("#pg-replay-play"), seen(page, "#pg-replay-play", "aria-label")
+    play.click()
+    eventually(page, labels, lambda now: now == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
+    has_address(page, step=None)
+    expect(learn).to_have_attribute("data-step", "300")
+    drawn(learn)
+    assert drawn_from(page, "learn-cross")["z"] != early
+    page.locator("#pg-replay-back").click()
+    last = eventually(page, lambda: address(page).get("step"), bool)
+    page.locator("#pg-replay-back").click()
+    eventually(page, lambda: int(address(page)["step"]), lambda step: step < int(last))
+    page.locator("#pg-replay-forward").click()
+    has_address(page, step=last)
+
+    replay.fill(str(count // 2))
+    step = eventually(page, lambda: int(address(page).get("step", 0)), lambda step: 0 < step < int(last))
+    page.locator("#pg-fork").click()
+    new_run(page, run)
+    has_address(page, step=None)
+    has_status(page, "done")
+    expect(page.locator("#pg-facts")).to_contain_text(re.compile(rf"from \S+ at step {step}"))
+    curves = "plot => plot.data.filter((trace) => trace.meta.y === 'loss').map((trace) => trace.x)"
+    eventually(page, lambda: figure(page, "loss").evaluate(curves), lambda now: now == [[*range(1, step + 1)], [*range(step + 1, 301)]])
+    expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
 
 
-@pytest.mark.night
-def test_pause_step_resume_stop(visit):
-    """A run is stopped in its tracks, pushed one step, let go, and ended after a reload of the page, which it went on through."""
-    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
-    status = page.locator("#pg-status")
+def test_translate_while_it_trains_then_pause_step_resume_and_stop(visit):
+    """Every way of decoding, and a word it can't read; then the next step is seen before it is made, and a reload changes nothing."""
+    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}, text="hello"))
+    unknown = page.locator("#pg-unknown")
+    expect(unknown).to_be_hidden()
+    type_sentence(page, "Hello w")
+    expect(unknown).to_contain_text("H and ␣ are unknown, read")
+    page.locator("#pg-use").click()
+    has_address(page, text="hellow")
+    expect(unknown).to_be_hidden()
+    expect(output(page)).to_have_text([*"wolleh"])
+
     run = train(page)
     has_status(page, "training")
+    status, begun = page.locator("#pg-status"), number(page.locator("#pg-status"), "data-step")
+    panel = tab(page, "translate")
+    lines = panel.locator("[data-block='chips candidates'] .pg-chipline")
+    type_sentence(page, "hello")
+    expect(panel).to_contain_text("olleh")
+    expect(lines).to_have_count(0)  # source, output and reference stand above
+    panel.locator("[data-value=beam]").click()
+    has_address(page, method="beam", text="hello")
+    expect(lines).to_have_count(4)
+    drawn(panel)  # and what is read at one stroke is of one answer, whatever the run does meanwhile
+    scores = [float(re.search(r"score (−?[\d.]+)", label)[1].replace("−", "-")) for label in lines.locator(".pg-label").all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+    panel.locator("[data-block='slider beam'] input").fill("2")
+    has_address(page, beam="2")
+    expect(lines).to_have_count(2)
+    panel.locator("[data-value=sample]").click()
+    expect(lines).to_have_count(1)
+    panel.locator("[data-block='button draw'] button").click()
+    has_address(page, method="sample", draw="2")
+    panel.locator("[data-value=greedy]").click()
+    has_address(page, method=None)
+    type_sentence(page, "hé9lo")
+    expect(panel.locator("[data-block='text unknown']")).to_have_text(words("page.unknown_words", words="é, 9"))
+    expect(page.locator("#pg-result .pg-chip.unknown")).to_have_text(["é", "9"])
+    type_sentence(page, "abcd")
+    expect(figure(page, "looks").locator(".xtick text")).to_have_text([*"abcd", "<eos>"])
+    panel.locator("[data-block='slider at'] input").fill("1")
+    has_address(page, q="1")
+    expect(panel.locator("[data-block='figure likely'] h3")).to_contain_text("Step 2:")
+    eventually(page, lambda: number(status, "data-step"), lambda step: step > begun + 10)
+
+    press_tab(page, "training")
     expect(page.locator("#pg-step")).to_be_disabled()
     page.locator("#pg-pause").click()
     has_status(page, "paused")
     paused = number(status, "data-step")
-    assert 0 < paused < STEPS
-
+    assert begun < paused < STEPS
+    press_tab(page, "step")
+    slow = page.locator("#pg-panel-step")
+    drawn(slow)
+    head, which = slow.locator("[data-block='text head']"), slow.locator("[data-block='text which']")
+    expect(which).to_have_text(words("step.exact_next"))
+    expect(head).to_contain_text(f"{paused + 1:,}")
     page.locator("#pg-step").click()
     expect(status).to_contain_text(f"paused at step {paused + 1:,} of {STEPS:,}")
+    expect(head).to_contain_text(f"{paused + 2:,}")
+    expect(which).to_have_text(words("step.exact_next"))
     expect(page.locator("#pg-pause")).to_have_attribute("aria-label", "Resume")
-
     page.locator("#pg-pause").click()
     has_status(page, "training")
     eventually(page, lambda: number(status, "data-step"), lambda step: step > paused + 5)

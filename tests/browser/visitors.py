@@ -1,5 +1,5 @@
-"""Browsers for people who come and go. Who comes finds nothing of those before them but what was fetched and compiled: half of the time
-that a page takes to open is spent on that."""
+"""Browsers for people who come and go. A new visitor finds nothing of those before but what was fetched and compiled: half of the time that
+a page takes to open is spent on that."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from tests.browser.server import PATIENCE
+
 DESK = {"width": 1280, "height": 900}
-PATIENCE = 30_000  # ms, for what a page does; for a training to end see steps.py
 
 
 class Visitors:
@@ -22,12 +23,12 @@ class Visitors:
         self._kinds: dict[BrowserContext, tuple] = {}
 
     def come(self, url: str, viewport: dict[str, int] = DESK, **options: object) -> Page:
-        """An empty page of somebody whom the site at `url`, where relative addresses begin, has never seen."""
+        """An empty page of a visitor whom the site at `url`, where relative addresses begin, has never seen."""
         options = {"base_url": url, "locale": "en-US", **options}
         kind = (self._browser(), *sorted(options.items()))
         free = self._free[kind]
         context = free.pop() if free else self._browser().new_context(**options)
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(1000 * PATIENCE)
         self._kinds[context] = kind
         page = context.new_page()
         page.set_viewport_size(viewport)

@@ -1,0 +1,120 @@
+"""The server ends in the middle of a training, or the line is gone for a moment: a page that stayed open shows what is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ready
+from tests.browser.line import Line
+from tests.browser.server import Server
+from tests.browser.steps import PHONE, SMALL, STEPS, eventually, has_status, link, new_run, number, tab, train, words
+
+# Everything that the button has said since.
+LISTEN = """(button) => {
+  window.texts = [];
+  const changes = { childList: true, characterData: true, subtree: true };
+  new MutationObserver(() => window.texts.push(button.textContent)).observe(button, changes);
+}"""
+
+
+@pytest.fixture
+def line(server: Server) -> Iterator[Line]:
+    line = Line(server.port)
+    yield line
+    line.close()
+
+
+def step_of(page: Page) -> int:
+    return number(page.locator("#pg-status"), "data-step")
+
+
+def goes_on(page: Page) -> None:
+    """Waits until it shows some steps more."""
+    before = step_of(page)
+    eventually(page, lambda: step_of(page), lambda step: step > before + 100)
+
+
+@pytest.mark.fault("a restart under a page that stays open", "the page says in a sentence that its run went on; nobody presses anything")
+def test_a_run_goes_on_by_itself_on_a_page_that_stayed_open(come: Callable[..., Page], server: Server):
+    page = come(link(SMALL | {"steps": 4000, "eval_every": 1000}), **PHONE)
+    button = page.locator("#pg-train-now")
+    button.click()
+    run = new_run(page, "reverse")
+    expect(button).to_have_text(words("page.stop_now"))
+    eventually(page, lambda: step_of(page), lambda step: step > 0)
+    button.evaluate(LISTEN)
+    server.stop()
+    saved = json.loads((server.folder / "data" / "runs" / run / "run.json").read_text())
+    assert saved["status"] == "interrupted"
+    server.start()
+    expect(page.locator("#pg-run-alert")).to_have_text(words("runs.went_on", step=saved["step"]))
+    has_status(page, "training")
+    eventually(page, lambda: step_of(page), lambda step: step > saved["step"])
+    assert words("page.train_now") not in page.evaluate("window.texts")
+    button.click()
+    has_status(page, "stopped")
+
+
+@pytest.mark.fault("the line of a browser gone while its run trains", "no step is there twice, none is missing")
+def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Page], server: Server, line: Line):
+    page = come(link(SMALL | {"steps": STEPS, "eval_every": 1000}), base_url=line.url)
+    run = train(page)
+    eventually(page, lambda: step_of(page), lambda step: step > 0)
+    other = come(link(run=run))  # whose line is not cut, and which sees the run go on
+    line.cut()
+    goes_on(other)  # what was under way has come
+    away = step_of(page)
+    goes_on(other)
+    assert step_of(page) == away, "the line was not cut"
+    line.mend()
+    eventually(page, lambda: step_of(page), lambda step: step > away)
+    goes_on(page)
+    page.locator("#pg-stop").click()
+    has_status(page, "stopped")
+    loss = page.locator("#pg-figure-loss")
+    expect(loss.locator(".pg-pen")).to_have_count(0)
+    drawn = loss.evaluate("plot => plot.data[0].x")
+    assert drawn == [*range(1, step_of(page) + 1)]
+    other.goto(link(run=run))  # a page that was never away
+    ready(other)
+    tab(other, "training")
+    assert other.locator("#pg-figure-loss").evaluate("plot => plot.data[0].x") == drawn
+
+
+@pytest.mark.fault("two tabs of one visitor that train at the same time", "each shows its own; what one stops has stopped in the other")
+@pytest.mark.night
+def test_two_tabs_train_at_once(come: Callable[..., Page]):
+    page = come(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
+    other = page.context.new_page()
+    other.goto(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
+    ready(other)
+    own, others = train(page), train(other)
+    assert own != others
+    for one in (page, other):
+        has_status(one, "training")
+        for run in (own, others):
+            expect(one.locator(f"#pg-run option[value='{run}']")).to_have_count(1)
+    page.locator("#pg-run").select_option(others)
+    has_status(page, "training")
+    page.locator("#pg-stop").click()
+    for one in (page, other):
+        has_status(one, "stopped")
+    other.locator("#pg-run").select_option(own)
+    has_status(other, "training")
+    other.locator("#pg-stop").click()
+    has_status(other, "stopped")
+
+
+@pytest.mark.night
+def test_a_refused_training_leaves_the_page_as_it_was(come: Callable[..., Page]):
+    """Pictures are greyed when Train is pressed, and are themselves again when no run came of it."""
+    page = come(link(SMALL, run="sort"))
+    page.route("**/command*", lambda route: route.fulfill(json={"error": "No."}))
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    page.locator("#pg-train").click()
+    expect(page.locator(".pg-notice.error")).to_contain_text("No.")
+    expect(page.locator(".stale")).to_have_count(0)

@@ -1,0 +1,185 @@
+"""A student takes a lesson and does what it asks, guesses in a lab, and breaks a model on purpose."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from playground.lessons.checks import registry
+from playground.lessons.course import LESSONS
+from playground.lessons.labs import LABS
+from playground.lessons.tour import STOPS
+from tests.browser.conftest import ready
+from tests.browser.steps import (
+    address,
+    drawn,
+    has_address,
+    link,
+    place_of,
+    tab,
+    where,
+    words,
+)
+
+FIRST = LESSONS[1]  # after the tour
+
+
+def step(page: Page, name: str) -> Locator:
+    return page.locator(f".pg-steps li[data-step={name}]")
+
+
+def done_in_bar(page: Page, count: int) -> None:
+    expect(page.locator("#pg-lesson-bar .pg-dots i.done")).to_have_count(count)
+
+
+def question(page: Page, name: str) -> Locator:
+    return page.locator(f"[data-block='check {name}']")
+
+
+def guess(page: Page, value: str, sure: str = "75") -> None:
+    page.locator(f"[data-block='choice guess'] button[data-value={value}]").click()
+    page.locator(f"[data-block='choice sure'] button[data-value='{sure}']").click()
+
+
+def test_a_lesson_is_done_by_doing_it(visit):
+    """A guess, heads that are looked at, a cell that is clicked, questions; a reload and another tab keep what is done."""
+    page = visit(link({}))
+    course = tab(page, "course")
+    expect(course.locator(".pg-lesson")).to_have_count(len(LESSONS))
+    expect(course.locator(".pg-lesson.next")).to_contain_text(LESSONS[0].say("en", "title"))
+    course.locator(f".pg-lesson[data-lesson={FIRST.name}]").click()
+    expect(page.locator(".pg-steps li")).to_have_count(len(FIRST.steps))
+    expect(page.locator(".pg-steps li.done")).to_have_count(0)
+    guess(page, "last")
+    expect(step(page, "predict")).to_have_class("done")
+    expect(course.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
+    student = visit(where(page))  # copied from the address bar, guess and all: no guess of a link counts
+    expect(student.locator("[data-block='text verdict']")).to_be_visible()
+    expect(step(student, "predict")).not_to_have_class("done")
+    assert student.evaluate("localStorage.getItem('playground-guesses')") is None
+
+    step(page, "heads").get_by_role("button", name=words("page.course_go")).click()
+    has_address(page, tab="attention")
+    attention = page.locator("#pg-panel-attention")
+    drawn(attention)
+    done_in_bar(page, 1)  # to be taken there is not to have done it
+    for head in range(3):
+        attention.locator(f".pg-thumb[data-layer='1'][data-head='{head}']").click()
+    done_in_bar(page, 2)
+    expect(page.locator("#pg-announced")).to_have_text(words("page.course_step_done", number=1, done=2, steps=len(FIRST.steps)))
+    page.reload()
+    ready(page)
+    done_in_bar(page, 2)
+    drawn(attention)
+    page.mouse.click(*place_of(page, "attention", 3, 2))
+    done_in_bar(page, 3)
+    expect(page.locator(".pg-lesson-next")).to_have_text(words("course.answer"))
+    page.locator("#pg-lesson-bar .pg-lesson-hint button").click()
+    has_address(page, tab="course", lesson=FIRST.name)
+    questions = [question(page, check.name) for check in registry.asked(FIRST)]
+    for one in questions:
+        expect(step(page, "answer")).not_to_have_class("done")  # the last one is wanted too
+        one.locator("button").first.click()
+        expect(one.locator(".right")).to_have_count(1)
+        expect(one.locator(".pg-check-verdict")).not_to_be_empty()
+    expect(step(page, "answer")).to_have_class("done")
+    expect(course.locator(".pg-steps > .pg-right")).to_have_text(words("page.course_all_done"))
+    tab(page, "attention")
+    page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=LESSONS[2].say("en", "title"))).click()
+    has_address(page, tab="course", lesson=LESSONS[2].name)
+    expect(page.locator(".pg-steps li.done")).to_have_count(0)
+    page.locator("[data-block='button all'] button").click()
+    expect(course.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=75, right=1, count=1))
+    for remain in (len(FIRST.steps), 0):  # it asks once more
+        course.locator(".pg-forget button").click()
+        expect(course.locator(".pg-dots i.done")).to_have_count(remain)
+
+
+def test_a_guess_and_its_answer(visit):
+    page = visit(link({}))
+    labs = tab(page, "labs")
+    expect(labs.locator(".pg-card")).to_have_count(len(LABS))
+    labs.locator(".pg-card[data-lab=softmax]").click()
+    has_address(page, lab="softmax")
+    labs.locator("[data-block='choice guess'] button[data-value=vanishes]").click()
+    expect(labs.locator(".pg-plot")).to_have_count(0)  # nothing is shown before one has said how sure one is
+    labs.locator("[data-block='choice sure'] button[data-value='95']").click()
+    expect(labs.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
+    drawn(labs)
+    first = labs.locator("[data-block='figure scores'] .pg-plot").inner_text()
+    labs.get_by_role("button", name="10", exact=True).click()
+    has_address(page, set="factor=10.0")
+    expect(labs.locator("[data-block='figure scores'] .pg-plot")).not_to_have_text(first, use_inner_text=True)
+    labs.get_by_role("button", name=words("lessons.all")).click()
+    expect(labs.locator(".pg-card")).to_have_count(len(LABS))
+    assert not {"lab", "guess", "sure", "set"} & address(page).keys()
+    expect(labs.locator(".pg-card[data-lab=softmax]")).to_contain_text(words("page.guess_was_right", percent=95))
+    expect(labs.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=95, right=1, count=1))
+    labs.locator(".pg-card[data-lab=masks]").click()
+    labs.get_by_role("button", name=words("lessons.unknown")).click()
+    expect(labs.locator("[data-block='text verdict']")).to_be_visible()
+    labs.get_by_role("button", name=words("lessons.all")).click()
+    expect(labs.locator(".pg-card[data-lab=masks] small")).to_have_count(0)  # who does not know is shown, and counts for nothing
+    expect(labs.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=95, right=1, count=1))
+
+
+def trained(labs: Locator) -> None:
+    """Presses the button of an experiment and waits until both models are trained."""
+    labs.locator("[data-block='button train'] button").click()
+    expect(labs.locator("[data-block='progress progress']")).to_be_visible()
+    expect(labs.locator("[data-block='table ends-table'] tbody tr")).to_have_count(2)
+    expect(labs.locator("[data-block='progress progress']")).to_be_hidden()
+
+
+def test_a_bug_is_trained_seen_and_opened(visit):
+    """Both models train side by side; the broken one is opened, has no map, and what was trained outlives a reload."""
+    page = visit(link({"tab": "labs"}))
+    page.locator(".pg-card[data-lab=bug_shift]").click()
+    labs = page.locator("#pg-panel-labs")
+    guess(page, "lies")
+    expect(labs.locator(".pg-plot")).to_have_count(0)
+    trained(labs)
+    expect(labs.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
+    rows = labs.locator("[data-block='table ends-table'] tbody tr")
+    expect(rows.nth(1)).to_contain_text("100.0")  # tokens
+    expect(rows.nth(1).locator("td").nth(2)).to_have_text("0.0 %")  # sentences
+    drawn(labs)
+    arms = address(page)["arms"].split(".")
+    labs.get_by_role("button", name=words("lessons.look", arm=LABS["bug_shift"].say("en", "name_broken"))).click()
+    has_address(page, run=arms[1], tab=None)
+    expect(page.locator("#pg-status")).to_have_attribute("data-run", arms[1])
+    tab(page, "map")
+    expect(page.locator("#pg-panel-map .pg-error")).to_contain_text(words("knobs.variant.unshifted"))
+    page.reload()
+    ready(page)
+    expect(tab(page, "labs").locator("[data-block='text verdict']")).to_be_visible()
+
+
+@pytest.mark.night
+def test_the_tour_is_taken_by_the_keyboard_from_the_first_screen(visit):
+    """Every stop asks for one number of its picture; what is wrong is told where to look."""
+    page, verdict = visit(""), ".pg-tour .pg-said"
+    page.get_by_role("button", name=words("tour.open")).click()
+    for at, stop in enumerate(STOPS):
+        has_address(page, stop=stop)
+        expect(page.locator(f".pg-tour[data-stop={stop}]")).to_be_visible()
+        drawn(page.locator("#pg-panel-map"))
+        block = json.loads(page.locator(".pg-tour").evaluate("(element) => element.pgText.slice(0, -2)"))
+        if at == 0:
+            page.locator(".pg-tour input").focus()
+        expect(page.locator(".pg-tour input")).to_be_focused()
+        page.keyboard.type(str(block["answer"] + 1000))
+        page.keyboard.press("Enter")
+        expect(page.locator(verdict)).to_contain_text(block["where"])
+        page.keyboard.type(f"{block['answer']:.2f}")  # over what was wrong, which is marked
+        page.keyboard.press("Enter")
+        expect(page.locator(verdict)).to_have_text(block["right"])
+        expect(page.locator(".pg-tour .pg-dots .done")).to_have_count(at + 1)
+        page.keyboard.press("Space")
+    page.locator(".pg-tour .pg-tour-next").click()
+    has_address(page, tab="course", stop=None, lesson=FIRST.name)
+    page.goto("")
+    ready(page)
+    expect(page.get_by_role("button", name=words("tour.open"))).to_be_hidden()  # who was there isn't asked again
