@@ -59,8 +59,15 @@ def read_seconds(report: Path) -> dict[str, float]:
     found = {}
     for case in ElementTree.parse(report).iter("testcase"):
         if not len(case) or all(part.tag in ("system-out", "system-err", "properties") for part in case):
-            found[f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"] = float(case.get("time", 0))
+            found[address(case.get("classname", ""), case.get("name", ""))] = float(case.get("time", 0))
     return found
+
+
+def address(classname: str, name: str) -> str:
+    """What pytest calls a test, from what its JUnit report calls it: the module, and the class where it is in one."""
+    parts = classname.split(".")
+    length = next(number for number, part in enumerate(parts, 1) if part.startswith("test_"))
+    return "::".join([f"{'/'.join(parts[:length])}.py", *parts[length:], name])
 
 
 def mirror(file: str) -> str:

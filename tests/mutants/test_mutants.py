@@ -7,7 +7,7 @@ import pytest
 
 from tests.mutants.__main__ import EQUIVALENT, ROOMS, ROOT, draw
 from tests.mutants.mutations import mutate
-from tests.mutants.selection import mirror, within
+from tests.mutants.selection import address, mirror, within
 
 SOURCE = '''"""A file."""
 
@@ -68,6 +68,8 @@ def test_the_tests_of_a_module_are_in_its_mirror_and_as_many_as_there_is_time_fo
     assert mirror("playground/runs/lru.py") == "tests/runs/test_lru"
     assert within(["a", "b", "c"], {"a": 5.0, "b": 1.0, "c": 1.0}, 6.5) == ["a", "b"]
     assert within(["a"], {"a": 5.0}, 1.0) == ["a"]
+    assert address("tests.runs.test_lru", "test_one[a.b]") == "tests/runs/test_lru.py::test_one[a.b]"
+    assert address("tests.runs.test_lru.TestIt", "test_one") == "tests/runs/test_lru.py::TestIt::test_one"
 
 
 def test_every_equivalent_mutant_is_still_there_and_has_a_reason():

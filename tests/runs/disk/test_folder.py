@@ -122,7 +122,11 @@ class Bomb:
     fired = False
 
     def __reduce__(self):
-        return exec, ("from tests.runs import test_folder; test_folder.Bomb.fired = True",)
+        return fire, ()
+
+
+def fire():
+    Bomb.fired = True
 
 
 @pytest.mark.fault("a pickle in the place of any file of a run", "it is not opened; a sentence")
@@ -130,6 +134,9 @@ class Bomb:
                                   "src_tokenizer.json", "run.json", "replay.json", "pairs.json"])  # fmt: skip
 def test_a_pickle_is_not_opened_under_any_name(folder, name):
     bomb = pickle.dumps(Bomb())
+    pickle.loads(bomb)
+    assert Bomb.fired, "opened, it goes off"
+    Bomb.fired = False
     if name == "run.json":
         (folder / name).write_bytes(bomb)
     else:

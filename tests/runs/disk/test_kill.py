@@ -83,9 +83,12 @@ def kept(folder: Path) -> list[str]:
 
 
 @pytest.mark.fault("kill -9 at each point of a save", "the run is whole, and resumed it becomes what it would have become, bit for bit")
-@pytest.mark.night
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
-@pytest.mark.parametrize(("point", "again"), [*((point, False) for point in POINTS), ("moved", True)])
+@pytest.mark.parametrize(
+    ("point", "again"),
+    [("between", False), *(pytest.param(point, False, marks=pytest.mark.night) for point in POINTS if point != "between"),
+     pytest.param("moved", True, marks=pytest.mark.night)],
+)  # fmt: skip
 def test_killed_the_run_is_what_it_would_have_been(serve, tmp_path, point, again):
     """At a point of a save; and again from outside, by whatever it does then."""
     folder = tmp_path / "data"

@@ -9,7 +9,9 @@ import pytest
 from playground.config import Refusal
 from playground.runs import health as module
 from playground.runs.disk import files
+from playground.runs.disk.watch import DiskWatch
 from playground.runs.health import health
+from playground.runs.runtime import Runtime
 from tests.runs.tiny import ME, YOU, at_step, done, limits, tiny, wait
 
 
@@ -58,6 +60,29 @@ def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(serve, monkeypat
     assert done(run).status == "done"
     assert health(runs)["status"] == "ok"
     assert done(runs.create(tiny(), YOU)).status == "done"
+
+
+def test_the_watch_says_for_how_long_the_oldest_question_has_had_no_answer(tmp_path):
+    now = [100.0]
+    watch = DiskWatch(tmp_path, Runtime(monotonic=lambda: now[0]))
+    assert watch.silent_seconds == 0
+    with watch.asked():
+        now[0] += 5
+        with watch.asked(writes=True):
+            now[0] += 2
+            assert watch.silent_seconds == 7
+        assert watch.silent_seconds == 7
+    assert watch.silent_seconds == 0
+
+    def fail():
+        with watch.asked(writes=True):
+            now[0] += 3
+            assert watch.silent_seconds == 3
+            raise OSError(errno.EIO, "broken")
+
+    with pytest.raises(OSError, match="broken"):
+        fail()
+    assert (watch.silent_seconds, watch.refuses, watch.last_error.name) == (0, True, "EIO")
 
 
 def test_how_much_room_there_is(serve):
