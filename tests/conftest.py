@@ -20,6 +20,7 @@ os.environ.setdefault("PLAYGROUND_ENGINE", "here")  # a server's processes take 
 settings.load_profile("same")
 
 BROWSER = "tests/browser/"
+pytest_plugins = ["tests.browser.tried_twice"]
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
