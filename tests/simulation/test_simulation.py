@@ -37,9 +37,10 @@ def test_a_failing_story_says_its_seed_and_all_that_happened(tmp_path, monkeypat
 def test_the_simulated_disk_tears_and_refuses(tmp_path):
     story = Story(tmp_path, 1)
     with story.disk as disk:
+        run = story.world.runs.get(story.create())
         disk.refusals = 1
         with pytest.raises(OSError, match="No space"):
-            story.world.runs.store.note(story.world.runs.get(story.create()))
+            story.world.runs.store.note(run)
         disk.heal()
         disk.kill_in = 0
         with pytest.raises(Killed):
