@@ -3,6 +3,7 @@
 `pytest --hypothesis-profile=night` tries many more examples, and others every time.
 """
 
+import gc
 import logging
 import os
 from collections.abc import Iterator
@@ -42,6 +43,12 @@ class FileByFile(LoadFileScheduling):
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileByFile | None:
     return FileByFile(config, log) if config.option.dist == "loadfile" else None
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no collector of garbage need look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
