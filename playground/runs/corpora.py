@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
@@ -71,12 +72,18 @@ def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:
 
 def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int, int]:
     """About (source vocabulary, target vocabulary, longest sentence in tokens), without building the whole corpus: for admission."""
-    data = experiment.data
+    data, joint = experiment.data, experiment.model.share_embeddings == "all"
     if data.task != "own" or pairs is None:
-        corpus = build_corpus(replace(data, train_size=200, validation_size=20), None, experiment.model.share_embeddings == "all")
-        return corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest
+        return _sizes_of_sample(replace(data, train_size=200, validation_size=20), joint)
     most = [max(found) for found in zip(*pairs.units.values(), strict=True)]
-    return *vocabularies(data, most, experiment.model.share_embeddings == "all"), data.max_tokens + 1
+    return *vocabularies(data, most, joint), data.max_tokens + 1
+
+
+@lru_cache(maxsize=256)
+def _sizes_of_sample(data: DataConfig, joint: bool) -> tuple[int, int, int]:
+    """As `sizes`. A class that trains the same task asks for the same."""
+    corpus = build_corpus(data, None, joint)
+    return corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest
 
 
 def vocabularies(data: DataConfig, units: Sequence[int], joint: bool) -> tuple[int, int]:

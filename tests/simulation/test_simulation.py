@@ -6,11 +6,11 @@ from tests.simulation.__main__ import RULES, tell
 from tests.simulation.story import Story
 from tests.simulation.world import Killed
 
-GATE, NIGHT = range(60), range(60, 3000)
-FOUND = (7, 9, 10, 76)  # a flipped bit of state.safetensors lost the run; a pause on a full disk lost what was in no memory
+GATE = (*range(39), 76)  # 7, 9, 10: a flipped bit of state.safetensors lost the run; 76: a pause on a full disk lost what was in no memory
+NIGHT = range(39, 3000)
 
 
-@pytest.mark.parametrize("seeds", [GATE[at::6] for at in range(6)], ids="part {}".format)
+@pytest.mark.parametrize("seeds", [GATE[at::4] for at in range(4)], ids="part {}".format)
 def test_a_server_keeps_what_it_promised(seeds):
     for seed in seeds:
         tell(seed)
@@ -21,11 +21,6 @@ def test_a_server_keeps_what_it_promised(seeds):
 def test_a_server_keeps_what_it_promised_all_night(seeds):
     for seed in seeds:
         tell(seed, 2 * RULES)
-
-
-@pytest.mark.parametrize("seed", FOUND)
-def test_stories_that_once_failed(seed):
-    tell(seed)
 
 
 def test_a_failing_story_says_its_seed_and_all_that_happened(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ from playground.runs.registry import Runs
 from playground.runs.runtime import Runtime
 from playground.runs.steady_clock import SteadyClock
 from tests.runs.engines.links import Near
+from tests.runs.tiny import CORPORA
 
 LOOPS = ("worker", "watchdog", "housekeeper", "cut-off")  # threads whose work the simulation does by hand
 TICK_S = 0.001  # that pass at each look at the clock
@@ -157,6 +158,7 @@ class World:
         self.runtime = Runtime(self.clock.monotonic, SteadyClock(self.clock.wall, self.clock.monotonic), self._spawn, self._wait)
         self.processes = [Process(self) for _ in range(self._count)]
         self.runs = Runs(self.folder, None, self.limits, self.runtime, self._make_engines)
+        self.runs.corpora._made = CORPORA._made  # a corpus never changes
 
     def end(self, killed: bool) -> None:
         """The server goes away, in order or not."""
