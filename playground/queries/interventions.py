@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -111,7 +110,8 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
     if run.working and step is None:
         raise Refusal("interventions.while_training")
     corpus, every = corpora.get(run.experiment, run.pairs), heads(run.experiment.model)
-    items, end, worked = _asked(run, corpus, len(every)), time.monotonic() + BUDGET_S, []
+    items, clock, worked = _asked(run, corpus, len(every)), run.runtime.monotonic, []
+    end = clock() + BUDGET_S
     estimate, is_new = _estimate(reader, corpus, run, step, items)
     if is_new:
         return Importance(None, {}, len(every), estimate)
@@ -131,7 +131,7 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
             without |= {head: one.validation for head, one in zip(silent, tallies, strict=True)}
         else:
             whole = Evaluated(actual, tallies[0].validation, len(corpus.heldout))
-        if silent and worked and time.monotonic() > end:
+        if silent and worked and clock() > end:
             break
     return Importance(whole, without, len(every), estimate)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -40,7 +39,8 @@ def in_slices(
     """
     if not things:
         raise ValueError("there is nothing to ask")
-    end, worked = time.monotonic() + BUDGET_S, []
+    clock, worked = run.runtime.monotonic, []
+    end = clock() + BUDGET_S
     steps, found = [], []
 
     def ask(start: int) -> tuple[int, Answer]:
@@ -58,6 +58,6 @@ def in_slices(
             break  # somebody let the run go on
         steps.append(actual)
         found.append(answer)
-        if worked and time.monotonic() > end:
+        if worked and clock() > end:
             break
     return steps[0], found
