@@ -60,6 +60,7 @@ def test_a_run_goes_on_by_itself_on_a_page_that_stayed_open(come: Callable[..., 
 
 
 @pytest.mark.fault("the line of a browser gone while its run trains", "no step is there twice, none is missing")
+@pytest.mark.night
 def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Page], server: Server, line: Line):
     page = come(link(SMALL | {"steps": STEPS, "eval_every": 1000}), base_url=line.url)
     run = train(page)

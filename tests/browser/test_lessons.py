@@ -133,6 +133,7 @@ def trained(labs: Locator) -> None:
     expect(labs.locator("[data-block='progress progress']")).to_be_hidden()
 
 
+@pytest.mark.night
 def test_a_bug_is_trained_seen_and_opened(visit):
     """Both models train side by side; the broken one is opened, has no map, and what was trained outlives a reload."""
     page = visit(link({"tab": "labs"}))

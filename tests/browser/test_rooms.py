@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.audit import axe
@@ -112,6 +113,7 @@ def test_a_class_follows_lets_go_and_survives_a_restart(come: Callable[..., Page
     eventually(teacher, (server.folder / "data" / "rooms" / f"{code}.json").exists, lambda there: not there)
 
 
+@pytest.mark.night
 def test_a_class_guesses_and_sees_what_it_guessed(come: Callable[..., Page]):
     teacher = come("?tab=labs&lab=softmax")
     _, link = open_room(teacher)

@@ -115,6 +115,7 @@ def test_train_and_watch_and_wind_back(visit):
     expect(tab(page, "attention")).to_have_attribute("data-step", "0")
 
     press_tab(page, "training")
+    replay.fill(str(count - 3))
     play, labels = page.locator("#pg-replay-play"), seen(page, "#pg-replay-play", "aria-label")
     play.click()
     eventually(page, labels, lambda now: now == [words("page.replay_pause"), words("page.replay_play")])  # it ends by itself
