@@ -61,7 +61,10 @@ RULES = {
     ),
     "zero_gpu": ({"torch", "spaces"}, set()),
     "ui": (
-        {"gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette", "prometheus_client"},
+        {
+            *("gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette", "prometheus_client"),
+            "python_multipart",
+        },
         {
             *("words", "knobs", "config", "logs", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training"),
             *("runs", "rooms", "queries", "lessons", "export", "zero_gpu"),

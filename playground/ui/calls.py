@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import gradio as gr
@@ -32,11 +33,11 @@ from playground.words import ENGLISH, LANGUAGES, preferred
 log = logging.getLogger(__name__)
 CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?")
 NAME = re.compile(r"[\w-]{1,64}", re.ASCII)  # of a listener, and what browsers and programs call themselves
-MAX_BYTES = 20_000_000  # of a call: pasted sentences are a part of it, as long as a file may be
+IN_MEMORY = 2**18  # bytes of a call that has not come whole: what is longer waits on the disk
 LONG = 100_000  # bytes that take so long to read that nobody else should wait for it
 MAX_DEPTH, MAX_VALUES = 20, 100_000  # of lists and objects in each other; of values in all
 MAX_DIGITS = 16  # of a whole number: beyond them it is no longer exact, in a browser
-STATUSES = {"page.command_too_long": 413, "api.no_endpoint": 404}
+STATUSES = {"api.no_endpoint": 404}
 LANGUAGE: ContextVar[str] = ContextVar("language", default=ENGLISH)  # of whoever has called, where a listener's inputs don't say it
 
 
@@ -133,13 +134,12 @@ def _language(inputs: list[Any]) -> str:
 
 
 async def _body(request: Request) -> bytes:
-    """Raises Refusal for more than MAX_BYTES, without reading them all."""
-    found = bytearray()
-    async for chunk in request.stream():
-        found += chunk
-        if len(found) > MAX_BYTES:
-            raise Refusal("page.command_too_long")
-    return bytes(found)
+    """All of it, once it is there: bodies.py sees to its length."""
+    with SpooledTemporaryFile(IN_MEMORY) as file:
+        async for chunk in request.stream():
+            file.write(chunk)
+        file.seek(0)
+        return file.read()
 
 
 def _read(body: bytes) -> dict[str, Any]:

@@ -26,8 +26,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.view import language
 
 TOKEN = "X-Playground-Token"
-MAX_BYTES = 32_768  # of a command; the settings of a run are two thousand
-STATUSES = {"page.not_from_here": 403, "runs.no_token": 403, "page.not_a_command": 400, "page.command_too_long": 413}
+STATUSES = {"page.not_from_here": 403, "runs.no_token": 403, "page.not_a_command": 400}
 
 
 def route(runs: Runs) -> Route:
@@ -87,18 +86,8 @@ def same_origin(headers: Headers) -> bool:
 
 
 async def message(request: Request) -> Any:
-    """What the body of a request says. Raises Refusal for one that is too long or no JSON."""
-    return _json(await body_of(request))
-
-
-async def body_of(request: Request) -> bytes:
-    """All of it. Raises Refusal for more than MAX_BYTES, without reading them all."""
-    found = b""
-    async for chunk in request.stream():
-        found += chunk
-        if len(found) > MAX_BYTES:
-            raise Refusal("page.command_too_long")
-    return found
+    """What the body of a request says. Raises Refusal for what is no JSON."""
+    return _json(await request.body())
 
 
 def _json(body: bytes) -> Any:

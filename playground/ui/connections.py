@@ -46,8 +46,8 @@ class Watched:
             self._forget()
         elif self._late is None:
             self._expect(self.request_seconds)
-        elif not answered:  # more of it: a little more time
-            self._expect(self._late.when() - self.loop.time() + len(data) / SLOWEST)
+        elif not answered:  # more of it: a little more time, and never more than without it: what came fast buys no silence
+            self._expect(min(self._late.when() - self.loop.time() + len(data) / SLOWEST, self.request_seconds))
 
     def on_response_complete(self) -> None:
         self._forget()

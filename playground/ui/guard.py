@@ -1,4 +1,4 @@
-"""What every request passes first: each visitor and each address asks only so often, uploads so often, and holds so many streams open.
+"""What every request passes first: each visitor and each address asks only so often, and holds so many streams open.
 
 A visitor is known by the token in a header; streams, with which a browser sends no header, by what stands in their address.
 """
@@ -26,10 +26,10 @@ from playground.ui.health import PATHS as UNCOUNTED
 from playground.ui.shares import Buckets, Open
 
 log = logging.getLogger(__name__)
-MINUTE, HOUR = 60.0, 3600.0
+MINUTE = 60.0
 FILES = re.compile(rf"/(assets|static)/|{PREFIX}/asset/|/(theme\.css|favicon\.ico|manifest\.json)$")
 FILE = 0.1  # of a request: what browsers fetch once and keep
-UPLOAD, JOIN = "/gradio_api/upload", "/gradio_api/queue/join"
+JOIN = "/gradio_api/queue/join"
 # Answers that go on for as long as somebody listens, and by what it is known who listens.
 RUN = re.compile(rf"{PREFIX}/(live/[^/]+|room/live)$")
 GRADIO = re.compile(r"/gradio_api/(queue/data$|heartbeat/|call/.+/(?P<event>\w+)$)")
@@ -44,7 +44,6 @@ class Guard:
     ) -> None:
         self.app, self._limits, self._visitors, self._lifted, self._waiting, self._open = app, limits, visitors, lifted, waiting, streams
         self._each, self._address = Buckets(limits.requests_each, MINUTE), Buckets(limits.requests_address, MINUTE)
-        self._uploads = Buckets(limits.uploads_address, HOUR)
         self._told = Buckets(1, MINUTE)  # to the log: of a thousand refusals in a minute one
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,7 +53,7 @@ class Guard:
         address, token = address_of(request), token_of(request.headers)
         if token:
             self._visitors.came(token, address)
-        refusal = self._asks(request, address, token) or self._uploads_or_waits(request, address)
+        refusal = self._asks(request, address, token) or self._waits(request, address)
         streams, most = self._streams(request, address)
         if not refusal and self._open.full(most):
             refusal = Refusal("page.too_many_streams", seconds=AGAIN)
@@ -72,10 +71,8 @@ class Guard:
             seconds = 0.0
         return Refusal("page.too_many_requests", seconds=math.ceil(seconds)) if seconds else None
 
-    def _uploads_or_waits(self, request: Request, address: str) -> Refusal | None:
+    def _waits(self, request: Request, address: str) -> Refusal | None:
         path = request.url.path.rstrip("/")
-        if request.method == "POST" and path == UPLOAD and (seconds := self._uploads.take(address)):
-            return Refusal("page.too_many_uploads", minutes=math.ceil(seconds / MINUTE), seconds=math.ceil(seconds))
         is_call = path == JOIN or path.startswith("/gradio_api/call/")
         if request.method == "POST" and is_call and self._waiting(address) >= self._limits.calls_address:
             return Refusal("page.too_many_calls", seconds=AGAIN)

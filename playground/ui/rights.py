@@ -16,6 +16,7 @@ from starlette.routing import compile_path
 from playground.ui.assets import PREFIX
 
 API = "/gradio_api"
+UPLOAD = f"{API}/upload"
 
 
 class Right(Enum):
@@ -98,10 +99,18 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{API}/call/{{api_name}}": PUBLIC,
         f"{API}/call/v2/{{api_name}}": PUBLIC,
         f"{API}/cancel": PUBLIC,
-        f"{API}/upload": PUBLIC,
+        UPLOAD: PUBLIC,
         f"{API}/mcp/{{path:path}}": PUBLIC,
     },
     "DELETE": {f"{API}/mcp/{{path:path}}": PUBLIC},
+}
+
+# Bytes of a POST's body: SHORT, of which a run's settings are two thousand, unless its route says more.
+SHORT, CALL = 32_768, 20_000_000  # pasted sentences are a part of a call, and as long as a file may be
+BODIES: Mapping[str, int] = {
+    **dict.fromkeys((f"{API}/{way}" for way in ("run/{api_name}", "queue/join", "call/{api_name}", "call/v2/{api_name}")), CALL),
+    f"{API}/mcp/{{path:path}}": CALL,
+    UPLOAD: 21 * 1024**2,  # all files of one upload, and what stands around them
 }
 
 # Gradio's listeners, by the names of their functions, and the endpoints for programs.
@@ -154,6 +163,12 @@ def right_to(method: str, path: str) -> tuple[Right, tuple[str, ...]]:
     if "GET" in found:
         found |= {"HEAD": found["GET"]}
     return found.get(method, OFF), tuple(sorted(found))
+
+
+def longest_body(method: str, path: str) -> int:
+    """How many bytes the body of such a request may have."""
+    rows = (row for known, row, pattern, _ in _patterns() if known == method and pattern.match(path))
+    return BODIES.get(next(rows, ""), SHORT)
 
 
 def right_of(listener: str) -> Right:

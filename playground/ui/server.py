@@ -36,6 +36,7 @@ from playground.runs.registry import Runs
 from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, sessions
 from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
+from playground.ui.bodies import Bodies
 from playground.ui.calls import Calls
 from playground.ui.delivery import middleware
 from playground.ui.ending import Ending, end
@@ -50,6 +51,7 @@ from playground.ui.panels.map.panel import DRAWN
 from playground.ui.routes import routes
 from playground.ui.shares import Open
 from playground.ui.skip_links import skip_links
+from playground.ui.upload import stored_files
 from playground.ui.upload.uploading import KEPT
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
@@ -108,7 +110,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     for_operator = operator.routes(runs, counts)
     calls.install(demo)
     gate = Middleware(Gate, absent=operator.absent(for_operator))
-    guards = [_guard(runs, demo._queue, streams), gate, Middleware(Calls, listeners=demo.fns)]
+    guards = [_guard(runs, demo._queue, streams), gate, Middleware(Bodies, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
     _share_memory(runs, reader, tabs, first)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
@@ -219,6 +221,7 @@ def serve() -> None:
         print(refusal, file=sys.stderr)
         raise SystemExit(2) from None
     reader = Reader(runs)
+    stored_files.install(runs)
     demo, _, url = start(runs, reader)
     leave_alone()
     logs.adopt("uvicorn")

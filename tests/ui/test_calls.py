@@ -9,7 +9,6 @@ import re
 import pytest
 
 from playground.config import Experiment, limits
-from playground.ui import calls
 from playground.ui.controls import CONTROLLED
 from playground.words import LANGUAGES, entries, say
 
@@ -140,14 +139,6 @@ def test_files_and_pasted_pairs_are_given_where_the_data_are_shown(page):
     layout = page.config["page"][""]["layout"]
     pasted = [page.name(tab["id"]) for child in layout["children"] for tab in tabs(child) if "pg-paste" in inside(tab)]
     assert pasted == ["pg-tab-data"]
-
-
-def test_a_call_has_an_end(page, monkeypatch):
-    monkeypatch.setattr(calls, "MAX_BYTES", 10_000)
-    assert page.post("run/predict", json.dumps(page.call("reset")).encode().ljust(10_000)).status_code == 200
-    assert refused(page.post("run/predict", b" " * 10_001), 413) == "page.command_too_long"
-    endless = (b" " * 1000 for _ in range(100))
-    assert refused(page.site.http.post("/gradio_api/run/predict", content=endless), 413) == "page.command_too_long"
 
 
 def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, monkeypatch, capfd):

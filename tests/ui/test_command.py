@@ -87,20 +87,6 @@ def test_odd_messages_are_refused_in_a_language_there_is(site):
         assert site.command({}, MINE, language).json()["error"] == say(known, "page.not_a_command"), language
 
 
-@pytest.mark.parametrize("path", ["command", "room/join"])
-def test_a_message_has_an_end(site, path):
-    def endless():
-        for _ in range(1000):
-            yield b" " * 10_000
-
-    for content in (b"x" * (command.MAX_BYTES + 1), endless()):
-        answer = site.http.post(f"{PREFIX}/{path}", params={"lang": "zh"}, content=content, headers={"X-Playground-Token": MINE})
-        assert (answer.status_code, answer.json()["error"]) == (413, say("zh", "page.command_too_long"))
-    longest = site.command(b'{"action": "x", "run": "reverse"}'.ljust(command.MAX_BYTES), MINE)
-    assert longest.json()["key"] == "page.not_a_command"
-    assert longest.status_code == 400
-
-
 def test_others_are_answered_while_a_long_action_goes_on(site, monkeypatch):
     begun, go = threading.Event(), threading.Event()
 

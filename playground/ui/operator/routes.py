@@ -18,7 +18,7 @@ from playground.logs import pseudonym, recent
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
-from playground.ui.command import body_of, same_origin
+from playground.ui.command import same_origin
 from playground.ui.gate import not_there
 from playground.ui.operator import page
 from playground.ui.operator.entry import Entry
@@ -51,7 +51,7 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
         if not same_origin(request.headers):
             return not_there(request)
         try:
-            said = parse_qs((await body_of(request)).decode("utf-8", "replace"))
+            said = parse_qs((await request.body()).decode("utf-8", "replace"))
             given = {name: values[0] for name, values in said.items()}
             answer = RedirectResponse(f"operator?lang={_language(request)}", 303, PRIVATE)
             if "token" in given:
