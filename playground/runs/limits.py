@@ -16,8 +16,8 @@ GB = 2**30
 COUNTS = (
     *("runs_each", "runs_address", "runs_unfinished", "runs_kept", "bytes_kept", "bytes_each", "unseen_days", "shared_days"),
     *("recent_hours", "requests_each", "requests_address"),
-    *("streams_each", "streams_address", "uploads_address", "upload_bytes_address", "calls_address", "connections"),
-    *("body_bytes_address", "body_bytes", "request_seconds", "unread_seconds", "step_seconds"),
+    *("streams_each", "streams_address", "uploads_address", "upload_bytes_address", "calls_address", "connections", "connections_address"),
+    *("head_seconds", "body_bytes_address", "body_bytes", "request_seconds", "unread_seconds", "step_seconds"),
 )
 
 NEVER, LASTING = "never", ("unseen_days", "shared_days")  # what those may be instead of a number
@@ -59,6 +59,8 @@ class Limits:
     body_bytes_address: int = 40_000_000  # of requests that are still coming or being answered
     body_bytes: int = 200_000_000
     connections: int = 800
+    connections_address: int = 400  # a browser has six at most: sixty students at one address fit
+    head_seconds: float = 10.0  # until the head of a request has come whole
     request_seconds: float = 20.0  # until a request has come whole; a long one has more, see ui/connections.py
     unread_seconds: float = 30.0  # that an answer waits for a client who doesn't read it
 

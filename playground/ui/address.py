@@ -15,11 +15,14 @@ def proxies() -> int:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """What the outermost proxy saw; where there is none, the other end of the socket. Anybody may write the rest of the header. Of a long
-    address it is the part that belongs to one household."""
+    """What the outermost proxy saw; where there is none, the other end of the socket. Anybody may write the rest of the header."""
     hops = [hop.strip() for line in request.headers.getlist("X-Forwarded-For") for hop in line.split(",")]
     seen = [*hops, request.client.host if request.client else ""]
-    host = seen[-1 - min(proxies(), len(hops))]
+    return household(seen[-1 - min(proxies(), len(hops))])
+
+
+def household(host: str) -> str:
+    """Of a long address the part that belongs to one household; other addresses whole, as all write them."""
     try:
         address = ip_address(host)
     except ValueError:

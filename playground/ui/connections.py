@@ -1,23 +1,58 @@
-"""Connections of clients that are slow on purpose: what they begin to ask must come in time, and what they are told be read in time."""
+"""Connections of clients that are slow on purpose: what they begin to ask must come in time, what they are told be read in time, and those
+that ask nothing give way where there is no room for another.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Hashable
 
 from gradio.http_server import Server
 
 from playground.runs.limits import Limits
+from playground.ui.address import household, proxies
 
 SLOWEST = 8_192  # bytes a second at which a long request, such as an upload over a poor line, may come
 KEEP_ALIVE = 15  # seconds that a connection stays open for the next request
+SPARE = 100  # connections that are counted for a moment more, while those that give way close
 
 
 def watch(server: Server, limits: Limits) -> None:
     """From now on, for every connection that comes."""
     config = server.config
-    config.timeout_keep_alive, config.limit_concurrency = KEEP_ALIVE, limits.connections
-    waits = {"request_seconds": limits.request_seconds, "unread_seconds": limits.unread_seconds}
-    config.http_protocol_class = type("WatchedProtocol", (Watched, config.http_protocol_class), waits)
+    config.timeout_keep_alive, config.limit_concurrency = KEEP_ALIVE, limits.connections + SPARE
+    seconds = {name: getattr(limits, name) for name in ("head_seconds", "request_seconds", "unread_seconds")}
+    lines = Lines(limits.connections, limits.connections if proxies() else limits.connections_address)
+    config.http_protocol_class = type("WatchedProtocol", (Watched, config.http_protocol_class), {**seconds, "lines": lines})
+
+
+class Lines:
+    """The connections that are open: so many of one address, and so many in all. Behind a proxy all come from its address."""
+
+    def __init__(self, most: int, most_address: int) -> None:
+        self._most, self._most_address = most, most_address
+        self._open: dict[Watched, None] = {}  # the oldest first
+        self._by_address: defaultdict[Hashable, dict[Watched, None]] = defaultdict(dict)
+
+    def add(self, line: Watched, address: Hashable) -> bool:
+        """Whether there is room for one more; the oldest on which nothing is asked gives way to it, if need be."""
+        for among, most in ((self._by_address[address], self._most_address), (self._open, self._most)):
+            if len(among) >= most:
+                idle = next((one for one in among if one.is_idle), None)
+                if idle is None:
+                    return False
+                self.remove(idle, idle.address)
+                idle.transport.abort()
+        self._open[line] = self._by_address[address][line] = None
+        return True
+
+    def remove(self, line: Watched, address: Hashable) -> None:
+        """One that is closed."""
+        self._open.pop(line, None)
+        self._by_address[address].pop(line, None)
+        if not self._by_address[address]:
+            del self._by_address[address]
 
 
 class Watched:
@@ -25,28 +60,38 @@ class Watched:
     there. While a request has not come whole, `_late` is the time at which the connection is cut; uvicorn itself sees to the time
     between two requests."""
 
+    lines: Lines
+    head_seconds: float
     request_seconds: float
     unread_seconds: float
+    address: Hashable = ""
     _late: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
-        self._expect(self.request_seconds)
+        self.address = household(self.client[0] if self.client else "")
+        if not self.lines.add(self, self.address):
+            return self.transport.abort()
+        self._expect(self.head_seconds)
 
     def connection_lost(self, error: Exception | None) -> None:
+        self.lines.remove(self, self.address)
         self._forget()
         self.resume_writing()
         super().connection_lost(error)
 
     def data_received(self, data: bytes) -> None:
-        answered = self._is_idle()
+        was_idle = self.is_idle
         super().data_received(data)
-        if self.cycle and not self.cycle.response_complete and not self.cycle.more_body:
+        if not self.is_idle and not self.cycle.more_body:
             self._forget()
-        elif self._late is None:
+        elif self.is_idle:  # a head has begun: more of it brings no more time
+            if self._late is None:
+                self._expect(self.head_seconds)
+        elif was_idle or self._late is None:  # a head is whole
             self._expect(self.request_seconds)
-        elif not answered:  # more of it: a little more time, and never more than without it: what came fast buys no silence
+        else:  # more of it: a little more time, and never more than without it: what came fast buys no silence
             self._expect(min(self._late.when() - self.loop.time() + len(data) / SLOWEST, self.request_seconds))
 
     def on_response_complete(self) -> None:
@@ -63,7 +108,9 @@ class Watched:
             self._unread.cancel()
             self._unread = None
 
-    def _is_idle(self) -> bool:
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being read or answered of which the head is whole."""
         return self.cycle is None or self.cycle.response_complete
 
     def _expect(self, seconds: float) -> None:

@@ -166,6 +166,8 @@ RED: dict[str, Break] = {
         ("test_one_byte_now_and_then_buys_no_time", *LATE_IS_LATE),
         ("test_chunks_without_end_are_not_taken_for_ever", "a body may be so long", "bodies.py",
          "self._too_long() if self.length + len(data) > self._most else", ""),
+        ("test_half_open_connections_give_way_and_visitors_are_served", "who asks nothing gives way", "connections.py",
+         "idle.transport.abort()", "return False"),
         ("test_who_does_not_read_is_hung_up_on", "an answer must be read", "connections.py",
          "self._unread or self.loop.call_later(self.unread_seconds, self.transport.abort)", "None"),
         ("test_everything_is_saved_in_time_whoever_asks_and_however_often", "SIGTERM is heard", "ending.py",

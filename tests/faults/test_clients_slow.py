@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from playground.ui.assets import PREFIX, asset, asset_path
-from playground.ui.connections import SLOWEST, Watched
+from playground.ui.connections import SLOWEST, Lines, Watched
 from tests.faults.serving import serving
 from tests.runs.tiny import limits, wait
 
@@ -99,9 +99,11 @@ def test_chunks_without_end_are_not_taken_for_ever(connect):
 class Wire:
     """A protocol below `Watched` and its loop, whose time is set."""
 
-    cycle, more_body, response_complete, read_paused = None, True, False, False
+    cycle, client, more_body, response_complete, read_paused = None, None, True, False, False
+    head_seconds, request_seconds, unread_seconds = PATIENCE / 2, PATIENCE, PATIENCE
 
     def __init__(self) -> None:
+        self.lines = Lines(9, 9)
         self.now, self.calls, self.is_cut = 0.0, [], False
         self.loop = self.transport = self.flow = self
 
@@ -132,7 +134,7 @@ class Wire:
 @pytest.mark.parametrize(("speed", "is_cut"), [(1.01, False), (0.5, True)])
 @pytest.mark.parametrize("is_paused", [False, True])
 def test_a_poor_line_is_not_cut_and_a_slower_one_is_unless_the_server_is_the_slow_one(speed, is_cut, is_paused):
-    line = type("Line", (Watched, Wire), {"request_seconds": PATIENCE, "unread_seconds": PATIENCE, "read_paused": is_paused})()
+    line = type("Line", (Watched, Wire), {"read_paused": is_paused})()
     line.connection_made(line)
     for _ in range(200):
         line.data_received(b"x" * 1_500)
