@@ -33,11 +33,11 @@ _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, LookupError,
     NotImplementedError,
 )  # fmt: skip
-_LITTER = re.compile(r"(?i)(^|.*/)(__MACOSX/.*|\._[^/]*|~\$[^/]*|\.~lock\.[^/]*|\.DS_Store|\.git\w*|Thumbs\.db|desktop\.ini)")
+_LITTER = re.compile(r"(?is)(^|.*/)(__MACOSX/.*|\._[^/]*|~\$[^/]*|\.~lock\.[^/]*|\.DS_Store|\.git\w*|Thumbs\.db|desktop\.ini)")
 _ABOUT = "read.?me|licen[cs]es?|copying|copyright|notice|authors|changelog|citation|credits|disclaimer|terms|about|info"
 _PAPER = re.compile(
     rf"(?i)({_ABOUT})([_-]\w+)?(\.(txt|rst))?|.*[_-](about|licen[cs]e|info|readme)\.txt"
-    r"|.*(meta-?data|dataset_?infos?|data-?package|croissant)[^/]*\.json|.*\.(md|pdf|html?|rtf|bib|ids|scores|url)"
+    r"|(?=.*(meta-?data|dataset_?infos?|data-?package|croissant)).*\.json|.*\.(md|pdf|html?|rtf|bib|ids|scores|url)"
 )
 _DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_ABOUT})[_.-]).*\.(md|pdf|html?|rtf)")  # papers that may have been meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en

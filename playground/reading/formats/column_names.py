@@ -28,7 +28,7 @@ from playground.reading.formats.limits import COLUMN_LIMIT
 _INNER = (".text", ".value", ".content", ".sentence", ".string")  # what a source or target that is an object calls its sentence
 _MAX_NAME_CHARACTERS = 40
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # sourceText
-_BRACKETS = re.compile(r"([^()\[\]（）]+?)\s*[(\[（]([^()\[\]（）]+)[)\]）]")
+_BRACKETS = re.compile(r"([^()\[\]（）]+)[(\[（]([^()\[\]（）]+)[)\]）]")
 _BETWEEN = re.compile(r"[\s_\-/.,:;|&+'’]+|(?<=\D)(?=\d)|(?<=\d)(?=\D)")
 _BULLETS = tuple("-–—•*+'\"")
 _ENDS = " .:?*!。：？！"

@@ -17,7 +17,7 @@ from playground.reading.formats.table import Row, Source, Table
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel understands
 _TABS = re.compile("\t+")
-_NUMBER = re.compile(r"\s*[-+]?[\d.,]*\s*")
+_NUMBER = re.compile(r"\s*(?:(?:[-+][\d.,]*|[\d.,]+)\s*)?")
 _RULE = set("-:+= \t")
 
 

@@ -13,7 +13,7 @@ REPEATED = 5  # times, on average, that each symbol stands in the sample: words 
 DIFFERENT = 0.8  # of the words, counted without the variants: the first words of sentences repeat
 _ENTRY = re.compile(r"(\S+?)(?:\(\d+\))? {1,2}(\S.*)")  # HOUSE(2) is another answer to HOUSE
 _REMARKS = (";;;", "#")
-_REMARK = re.compile(r"\s+#.*")
+_REMARK = re.compile(r"(?<!\s)\s+#.*")
 
 
 def read_dictionary(sources: Sequence[Source]) -> Table | None:

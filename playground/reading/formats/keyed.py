@@ -19,7 +19,7 @@ _KEY = r"""(?:"((?:[^"\\]|\\.)+)"\s*|'([^']+)'\s*|([^\s"'#=:{}\[\],][^"'=:{}\[\]
 _ENTRY = re.compile(rf"(\s*){_KEY}[=:](.*)")
 _QUOTED = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')\s*(?:[;,]\s*)?(?:#.*|//.*)?""")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*([.-]\w+)+|[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*([.-]\w+)+|[A-Za-z][^\W_]*_\w+|[a-z]+[A-Z]\w*")
 _DOTTED = re.compile(r"\s*[A-Za-z_]\w*(\.\w+)+\s*[=:]\s*\S")
 _FAIRSEQ = re.compile(r"([STHDP])-(\d{1,9})\t(.*)", re.DOTALL)
 

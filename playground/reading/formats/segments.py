@@ -21,7 +21,7 @@ from playground.reading.formats.table import Row, Source, Table
 
 _SEGMENT = re.compile(r"<seg\s[^<>]*\bid\s*=", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(srcset|refset|tstset|src|ref|hyp|doc|seg)\b([^<>]*)>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_ATTRIBUTE = re.compile(r"""(?<![\w:])([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _SOURCES, _SIDES = ("srcset", "src"), ("srcset", "refset", "tstset", "src", "ref", "hyp")
 _ENOUGH = 1000  # characters: a tag's attributes are not longer
 

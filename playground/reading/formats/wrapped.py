@@ -18,7 +18,7 @@ from playground.reading.formats.table import Row, Source, Table
 
 _PAGE = ("<!doctype html", "<html")
 _SINGLE = re.compile(r"\s*'(.*)'\s*", re.DOTALL)
-_BETWEEN = {delimiter: re.compile(rf"'\s*{delimiter}\s*'") for delimiter in (",", ";", "\t", r"\|")}
+_BETWEEN = {delimiter: re.compile(rf"'(?:(?!{delimiter})\s)*{delimiter}\s*'") for delimiter in (",", ";", "\t", r"\|")}
 _STRING = r"""(?:'[^'\\]*'|"[^"\\]*")"""
 _PLAIN = re.compile(rf"\s*\{{\s*{_STRING}\s*:\s*{_STRING}(?:\s*,\s*{_STRING}\s*:\s*{_STRING})*\s*\}}\s*")  # all texts, no backslash
 _TEXT = re.compile(_STRING)
