@@ -23,7 +23,7 @@ from playground.ui.snippets import LANGUAGES
 from playground.words import LANGUAGES as SPOKEN
 from playground.words import entries, say
 from tests.runs.tiny import ME, PAIRS, TINY, YOU, at_step, done, tiny
-from tests.ui.test_routes import blocks_of
+from tests.ui.panels.looking import all_blocks
 
 ROOT = Path(__file__).parents[2]
 TEXT = "playground"
@@ -56,7 +56,7 @@ def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part, 
 
 def test_what_a_figure_says_of_its_file_leads_to_its_own_weights(site, run):
     panel = site.panel("attention", run=run.id, text=TEXT, part="cross", layer=2, head=1)
-    block = next(block for block in blocks_of(panel["blocks"]) if block["kind"] == "figure")
+    block = next(block for block in all_blocks(panel["blocks"]) if block["kind"] == "figure")
     assert block["saved"]["file"] == "attention-cross-L2H1"
     weights = arrays(site.get("attention", **block["saved"]["arrays"]))["weights"]
     np.testing.assert_allclose(np.array(block["figure"]["data"][0]["z"], float), weights[1, 0], atol=5.1e-5)

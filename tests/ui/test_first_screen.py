@@ -12,7 +12,7 @@ from playground.figures import theme
 from playground.ui import link_preview
 from playground.ui.shell import page as frozen_page
 from playground.words import LANGUAGES, say
-from tests.ui.test_routes import blocks_of
+from tests.ui.panels.looking import all_blocks
 
 TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}
 SKIPS = re.compile(r"<body[^>]*>\s*<nav id=\"pg-skip\">(.*?)</nav>", re.DOTALL)
@@ -33,7 +33,7 @@ def first(html: str) -> str:
 def drawn(site, language: str, dark: str) -> dict:
     """The block of the picture as the page's script gets it."""
     panel = site.panel("training", run=site.runs.shipped()[0].id, lang=language, dark=dark, width=1040)
-    return next(block for block in blocks_of(panel["blocks"]) if block["id"] == "learn-cross")
+    return next(block for block in all_blocks(panel["blocks"]) if block["id"] == "learn-cross")
 
 
 def names(screen: str, kind: str) -> list[str]:

@@ -10,7 +10,7 @@ from playground.config import Experiment
 from playground.runs.registry import SHIPPED
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import TINY, done
-from tests.ui.test_routes import block, complete
+from tests.ui.panels.looking import block, complete
 
 TOKEN = "who counts"
 KNOBS = TINY | {"task": "sort", "d_model": 32, "steps": 80, "eval_every": 20, "train_size": 2000, "validation_size": 300, "batch_size": 32}
