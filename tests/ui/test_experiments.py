@@ -206,7 +206,7 @@ def train(site, token: str, lang: str = "en", **knobs: object) -> dict:
 def test_what_a_room_fixes_holds_at_every_door_until_it_is_lifted_or_they_leave(site, dealt):
     code, other = dealt["code"], site.train(CARL, {**SETTINGS, "d_model": 24})
     before = site.train(ANNA, {**SETTINGS, "d_model": 24, "steps": 5000})
-    dealt_later = deal(site, code, [{"d_model": 24}, {"d_model": 32}])
+    dealt_later = deal(site, code, [{"d_model": 32}, {"d_model": 48}])
 
     def fix(**fixed: object) -> None:
         assert do(site, TEACHER, "fix", code=code, fixed=fixed) == {"done": True}
