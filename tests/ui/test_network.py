@@ -88,16 +88,13 @@ def test_a_server_that_listens_to_others_has_the_address_that_leads_out(machine,
     assert network.lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
 
 
-def test_the_server_listens_where_it_is_told_to(monkeypatch):
+def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_machine_alone(monkeypatch, site):
     assert network.server_name() == "127.0.0.1"
-    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
-    assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
-
-
-def test_only_who_sits_at_the_machine_is_told_its_address(site):
     assert not site.get("boot").json()["lan"]["listens"]
     there = site.http.get(f"{PREFIX}/boot", headers={"Host": "playground.example.org"}).json()["lan"]
     assert there == {"listens": True, "address": "", "windows": False}
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
 
 
 @pytest.mark.parametrize(("public", "url"), [(None, "http://127.0.0.1:7860/"), ("https://x.gradio.live", "https://x.gradio.live")])
@@ -111,28 +108,22 @@ def test_gradio_decides_whether_there_is_a_public_address(launched, public, url)
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
 
 
-@pytest.fixture
-def handlers():
-    """Of a process that hears each signal; as they were, afterwards."""
-    before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
-    yield
-    for number, handler in zip(NUMBERS, before, strict=True):
-        signal.signal(number, handler)
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_signal_is_noted_and_a_second_one_changes_nothing(handlers, number):
-    noted = ending.Ending()
-    assert not noted.asked
-    for _ in range(2):
-        os.kill(os.getpid(), number)
-        noted.wait()
-    assert noted.asked
-
-
 @pytest.mark.fault("a terminal is closed under a server that nohup started", "it goes on")
-def test_what_the_process_was_started_deaf_to_it_stays_deaf_to(handlers):
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    noted = ending.Ending()
-    os.kill(os.getpid(), signal.SIGHUP)
-    assert not noted.asked
+def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
+    """Every other signal is noted, and a second one changes nothing."""
+    before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        noted = ending.Ending()
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert not noted.asked
+        for number in (number for number in NUMBERS if number != signal.SIGHUP):
+            noted = ending.Ending()
+            assert not noted.asked
+            for _ in range(2):
+                os.kill(os.getpid(), number)
+                noted.wait()
+            assert noted.asked
+    finally:
+        for number, handler in zip(NUMBERS, before, strict=True):
+            signal.signal(number, handler)

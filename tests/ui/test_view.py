@@ -8,15 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from playground.config import limits
 from playground.figures import attention, positions
 from playground.ui import panels, seeds
 from playground.ui.assets import STATIC
-from playground.ui.controls import CONTROLLED, options
 from playground.ui.view import LARGE, LEAST_HEIGHT, Screen
-from playground.words import LANGUAGES, entries
 
 UI = Path(panels.__file__).parents[1]
 
@@ -51,29 +47,16 @@ def test_no_panel_says_by_hand_what_every_picture_is_told():
     assert by_hand == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_value_that_has_words_is_shown_in_them(language):
-    for name in CONTROLLED:
-        if limits(name).choices:
-            about = {f"knobs.{name}.{kind}" for kind in ("label", "help")}
-            words = {text for key, text in entries(language).items() if key.startswith(f"knobs.{name}.") and key not in about}
-            assert words <= {text for text, _ in options(name, language)}, name
-
-
-@pytest.mark.parametrize(
-    ("have", "missing", "unused"), [((), [1, 2, 3, 4, 5], 1), ((1, 2), [3, 4, 5], 3), ((2, 5, 9), [1, 3, 4], 1), ((1, 2, 3, 4, 5), [], 6)]
-)
-def test_seeds_that_are_missing_and_the_least_unused(have, missing, unused):
-    runs = dict.fromkeys(have)
-    assert (seeds.missing(runs), seeds.unused(runs)) == (missing, unused)
-
-
-def test_new_seeds_are_among_those_that_are_shown_and_a_copy_is_no_other_seed(monkeypatch):
+def test_seeds_that_are_missing_unused_shown_and_grouped(monkeypatch):
+    for have, missing, unused in (
+        ((), [1, 2, 3, 4, 5], 1), ((1, 2), [3, 4, 5], 3), ((2, 5, 9), [1, 3, 4], 1), ((1, 2, 3, 4, 5), [], 6),
+    ):  # fmt: skip
+        assert (seeds.missing(dict.fromkeys(have)), seeds.unused(dict.fromkeys(have))) == (missing, unused)
     runs = {seed: f"run {seed}" for seed in range(1, 10)}
-    assert seeds.shown(runs, [9]) == [f"run {seed}" for seed in (1, 2, 3, 4, 5, 9)]
+    assert seeds.shown(runs, [9]) == [f"run {seed}" for seed in (1, 2, 3, 4, 5, 9)], "new ones are among them"
     monkeypatch.setattr(seeds, "settings", lambda run: ("the same",))
     first, other, copy = (SimpleNamespace(experiment=SimpleNamespace(training=SimpleNamespace(seed=seed))) for seed in (1, 2, 1))
-    assert seeds.grouped([first, copy, other]) == [[first, other], [copy]]
+    assert seeds.grouped([first, copy, other]) == [[first, other], [copy]], "a copy is no other seed"
 
 
 def test_the_style_has_a_few_sizes_to_be_read_and_asks_nothing_of_the_whole_page_again():
