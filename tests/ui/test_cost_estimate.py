@@ -36,15 +36,12 @@ def test_a_preset_is_known_and_explained(site):
     assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
 
 
-def test_the_time_is_that_of_the_calls_the_operations_and_the_elements():
+def test_the_time_is_that_of_the_calls_the_operations_and_the_elements_and_a_choice_costs_its_difference(site):
     experiment = Experiment().with_(encoder_layers=1, decoder_layers=3)
     result = forecast(experiment)
     assert layers(experiment) == 11
     assert result.step_seconds == pytest.approx(0.011 + 1e-11 * result.work.operations + 1e-9 * result.work.elements)
     assert result.seconds == pytest.approx(experiment.training.steps * result.step_seconds)
-
-
-def test_a_choice_costs_what_the_training_would_take_without_it(site):
     plain, wide = Experiment().with_(steps=200), Experiment().with_(steps=200, d_model=128)
     factors = dict(forecast(wide).choices)
     assert factors["d_model"] == pytest.approx(forecast(wide).seconds / forecast(plain).seconds)
@@ -69,26 +66,21 @@ def test_where_there_is_a_gpu_it_is_the_gpus_time(site, language, monkeypatch):
     assert "GPU" in estimate(Experiment().with_(task="own"), pairs, 1.0, language)
 
 
-@pytest.mark.parametrize("name", ["reverse", "german_english"])
-def test_the_schedule_drawn_before_is_the_one_that_was_recorded(site, name):
-    run = site.runs.get(name)
-    history = run.history.steps.rows()
-    recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), rates_of(run.experiment)
-    assert len(drawn) > 60
-    assert {1, run.experiment.training.steps} <= set(drawn)
-    assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_schedule_is_drawn_to_its_ends_and_says_where_it_turns(language):
+def test_the_schedule_drawn_before_is_the_one_that_was_recorded_to_its_ends(site):
+    for run in map(site.runs.get, ("reverse", "german_english")):
+        history = run.history.steps.rows()
+        recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), rates_of(run.experiment)
+        assert len(drawn) > 60
+        assert {1, run.experiment.training.steps} <= set(drawn)
+        assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
     experiment = Experiment().with_(schedule="paper", learning_rate=1.0, warmup=37, steps=10_000)
-    rates, drawing = rates_of(experiment), schedule(language, experiment.flat())
+    rates, drawing = rates_of(experiment), schedule("zh", experiment.flat())
     assert max(rates, key=rates.get) == 37
     assert len(rates) < 200
-    assert say(language, "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in drawing
+    assert say("zh", "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in drawing
     points = [tuple(map(float, point.split(","))) for point in drawing.split('points="')[1].split('"')[0].split()]
     assert (points[0][0], points[-1][0], min(y for _, y in points), len(points)) == (2.0, 278.0, 2.0, len(rates))
-    assert schedule(language, {"steps": "<b>"}) == ""
+    assert schedule("en", {"steps": "<b>"}) == ""
 
 
 def test_of_a_file_that_begins_with_its_shortest_sentences_all_count():

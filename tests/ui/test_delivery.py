@@ -97,7 +97,7 @@ def test_what_is_left_of_plotly_is_a_script(tmp_path):
 @pytest.mark.skipif(not ESLINT.exists(), reason="ESLint is not installed: run npm ci")
 def test_no_name_that_plotly_uses_was_left_out(tmp_path):
     (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
-    config = f"""import globals from "{ROOT / 'node_modules' / 'globals' / 'index.js'}";
+    config = f"""import globals from "{ROOT / "node_modules" / "globals" / "index.js"}";
         export default [{{ languageOptions: {{ sourceType: "script", globals: {{ ...globals.browser, ...globals.node, define: false }} }},
           linterOptions: {{ noInlineConfig: true, reportUnusedDisableDirectives: "off" }}, rules: {{ "no-undef": "error" }} }}];"""
     (tmp_path / "eslint.config.mjs").write_text(config, encoding="utf-8")

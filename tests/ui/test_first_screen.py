@@ -105,7 +105,7 @@ def tags(html: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def test_a_links_preview_is_in_its_language_and_has_nothing_of_gradios(site):
+def test_a_links_preview_is_in_its_language_and_its_picture_small_and_under_the_address_that_visitors_see(site):
     for query, language in (("?run=reverse", "en"), ("?lang=zh&run=reverse", "zh"), ("?lang=tlh", "en"), ('?lang="><script>', "en")):
         html = page(site, query)
         preview = tags(html)
@@ -114,10 +114,6 @@ def test_a_links_preview_is_in_its_language_and_has_nothing_of_gradios(site):
         assert preview["twitter:card"] == "summary_large_image"
         assert "Gradio" not in " ".join(preview.values())
         assert html.index("og:title") < html.index("<script")
-
-
-def test_a_previews_picture_is_small_and_under_the_address_that_visitors_see(site):
-    preview = tags(page(site))
     assert preview["og:image"].startswith(site.url)
     answer = site.http.get(preview["og:image"])
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
