@@ -14,7 +14,7 @@ import httpx
 import plotly
 import pytest
 
-from playground.ui.assets import PREFIX, asset, asset_path, coding
+from playground.ui.assets import PREFIX, asset_path, coding
 from playground.ui.delivery import FOR_EVER, LEAST
 from playground.ui.plotly_bundle import TRACES, reduced
 from tests.figures.gallery import gallery
@@ -60,17 +60,6 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
         assert (small["Vary"], small["Cache-Control"]) == ("Accept-Encoding", FOR_EVER)
     accepted = {"gzip, deflate, br, zstd": "br", "gzip": "gzip", "br;q=1.0, gzip": "br", "": "gzip", "brotli": "gzip"}
     assert {header: coding(header) for header in accepted} == accepted
-
-
-def test_every_script_is_fetched_at_once(site):
-    """None waits until another one names it."""
-    fetched = set(re.findall(r'rel="modulepreload" href="[^"]*/(\w+\.js)"', site.http.get("/").text))
-    needed, todo = {"main.js"}, ["main.js"]
-    while todo:
-        source = gzip.decompress(asset(todo.pop())[0]).decode()
-        todo += (names := set(re.findall(r'(?:from|import) "\./(\w+\.js)"', source)) - needed)
-        needed |= names
-    assert needed == fetched
 
 
 def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():

@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 import pytest
 
 from playground.lessons.course import LESSONS
-from playground.lessons.labs import LABS
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.ui.listeners import _allowed
@@ -93,21 +92,6 @@ def test_each_student_trains_their_own_arm_together_or_in_turn(site, dealt):
     assert do(site, TEACHER, "withdraw", **in_turn) == {"done": True}
     assert activities(site, ANNA, dealt).keys() == {dealt["activity"]}
     assert do(site, ANNA, "train", **in_turn)["key"] == "rooms.no_activity"
-
-
-def test_every_lab_that_is_offered_is_dealt_with_all_its_arms(site, dealt):
-    offered = site.get("boot").json()["dealt_labs"]
-    assert len(offered) > 5
-    for lab in offered:
-        made = do(site, TEACHER, "deal_lab", code=dealt["code"], lab=lab, order="together")["activity"]
-        arms = activities(site, TEACHER, dealt)[made]["arms"]
-        assert len(arms) == len(LABS[lab].arms) >= 2, lab
-        assert all(arm.keys() == arms[0].keys() for arm in arms), lab
-        assert do(site, TEACHER, "withdraw", code=dealt["code"], activity=made) == {"done": True}
-    arms = [{"learning_rate": "0.01", "n_heads": "1"}, {"learning_rate": "0.02", "n_heads": "2"}]
-    typed = deal(site, dealt["code"], arms)
-    assert activities(site, TEACHER, dealt)[typed["activity"]]["arms"] == [{"n_heads": n, "learning_rate": n / 100} for n in (1, 2)]
-    do(site, TEACHER, "withdraw", **typed)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -61,19 +61,6 @@ def test_it_is_the_panel_s_own_picture(site, language):
     assert say(language, "page.place_train") in screen
 
 
-def test_its_rings_and_its_sentence_are_the_panels_and_nothing_in_it_can_be_pressed(site):
-    screen, rings = first(page(site)), drawn(site, "en", "")["figure"]["data"][3]
-    path = re.search(r'class="ring" d="(.*?)"', screen)[1]
-    corners = [float(number) for number in re.findall(r"[\d.]+", path)]
-    assert corners == pytest.approx([at + 0.5 for pair in zip(rings["x"], rings["y"], strict=True) for at in pair if at is not None])
-    assert path.count("M") == rings["x"].count(None)
-    sentence = site.panel("sentence", run=site.runs.shipped()[0].id)
-    chips = re.findall(r'<span class="chip( right| wrong)?">(.*?)</span>', screen)
-    assert [unescape(text) for _, text in chips] == [token["text"] for token in [*sentence["source"], *sentence["output"]]]
-    assert [mark.strip() == "right" for mark, _ in chips[len(sentence["source"]) :]] == [token["right"] for token in sentence["output"]]
-    assert not re.search(r"<(button|input|select|a|summary)\b|tabindex|onclick| id=\"(?!pg-first)", screen)
-
-
 def test_who_gets_it(site, monkeypatch):
     """Who comes without a link, or with one to the same view; the language of a link comes before the browser's. It is made once."""
     shipped, before = site.runs.shipped(), first(page(site))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +9,6 @@ import numpy as np
 
 from playground.figures import attention, positions
 from playground.ui import panels, seeds
-from playground.ui.assets import STATIC
 from playground.ui.view import LARGE, LEAST_HEIGHT, Screen
 
 UI = Path(panels.__file__).parents[1]
@@ -39,14 +36,6 @@ def test_a_picture_is_drawn_as_wide_dark_and_in_the_language_that_is_asked_for()
     assert plain.draw(positions.heatmap, np.eye(8), trained=4) == positions.heatmap(np.eye(8), trained=4, labels=plain.labels)
 
 
-def test_no_panel_says_by_hand_what_every_picture_is_told():
-    """Each picture is drawn by view.draw, so that no light one stands on a dark page."""
-    trees = {file: ast.walk(ast.parse(file.read_text(encoding="utf-8"))) for file in UI.rglob("*.py")}
-    by_hand = [(file.name, node.value.lineno) for file, nodes in trees.items() for node in nodes
-               if isinstance(node, ast.keyword) and node.arg == "dark"]  # fmt: skip
-    assert by_hand == []
-
-
 def test_seeds_that_are_missing_unused_shown_and_grouped(monkeypatch):
     for have, missing, unused in (
         ((), [1, 2, 3, 4, 5], 1), ((1, 2), [3, 4, 5], 3), ((2, 5, 9), [1, 3, 4], 1), ((1, 2, 3, 4, 5), [], 6),
@@ -57,19 +46,3 @@ def test_seeds_that_are_missing_unused_shown_and_grouped(monkeypatch):
     monkeypatch.setattr(seeds, "settings", lambda run: ("the same",))
     first, other, copy = (SimpleNamespace(experiment=SimpleNamespace(training=SimpleNamespace(seed=seed))) for seed in (1, 2, 1))
     assert seeds.grouped([first, copy, other]) == [[first, other], [copy]], "a copy is no other seed"
-
-
-def test_the_style_has_a_few_sizes_to_be_read_and_asks_nothing_of_the_whole_page_again():
-    """A root that depends on what it holds is restyled, with all below it, whenever anything anywhere is added."""
-    root = re.compile(r"(?:^|[\s,(}])(?:html|body|:root|main|\.gradio-container)[^\s>,{]*:has\(")
-    taken = re.compile(r"(?:var\((--pg-\w+)\)|inherit|0|[\d.]+r?em)(?: !important)?")  # 0 hides what Gradio says
-    sheets = {file.name: file.read_text(encoding="utf-8") for file in STATIC.glob("*.css")}
-    sizes = dict(re.findall(r"(--pg-(?:fine|small|text|head|large)): (\d+)px", sheets["style.css"]))
-    assert len(sizes) == 5
-    assert min(map(int, sizes.values())) >= 13
-    assert root.search("a { }\nbody[data-room]:has(#pg-arm) .main { }")
-    for name, sheet in sheets.items():
-        assert not root.search(sheet), name
-        for size in re.findall(r"font-size: ([^;}]+)", sheet) if name not in ("worksheet.css", "first.css") else []:
-            assert (match := taken.fullmatch(size.strip())), (name, size)
-            assert match[1] is None or match[1] in sizes, (name, size)

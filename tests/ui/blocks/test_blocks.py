@@ -11,7 +11,6 @@ import pytest
 from playground.ui import blocks
 from playground.ui.blocks import KINDS
 from tests.js.typedefs import FILE, fields_of, typescript
-from tests.ui.blocks.conforming import faults
 
 UI = Path(blocks.__file__).parents[1]
 SLIDER = {"kind": "slider", "id": "beam", "field": "beam", "label": "Width", "low": 1, "high": 10, "step": 1, "value": 4, "first": 0}
@@ -42,20 +41,6 @@ def test_a_kind_takes_the_fields_that_it_declares_and_no_others():
             blocks.field(*wrong)
     with pytest.raises(TypeError, match="hue"):
         blocks.text("about", "It learns.", hue="red")
-
-
-def test_a_block_that_is_otherwise_has_a_fault():
-    assert not list(faults(SLIDER))
-    for changed, said in (
-        ({"kind": "knob"}, "no such kind"),
-        ({"hue": "red"}, "hue isn't declared"),
-        ({"first": "0"}, "is no <class 'int'>"),
-        ({"first": True}, "is no <class 'int'>"),
-    ):
-        (fault,) = faults(SLIDER | changed)
-        assert said in fault
-    deep = blocks.column("all", blocks.choice("part", "part", "Part", [{"value": "a", "label": "A"}, {"value": 3}], "a"))
-    assert len(list(faults(deep))) == 2  # no label, and a value that is no text
 
 
 def test_the_scripts_type_checker_is_told_the_same():

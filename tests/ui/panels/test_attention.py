@@ -92,16 +92,6 @@ def test_every_name_comes_with_its_number(site, part):
     assert str(scored.sentences) in block(panel, "rule")["text"]
 
 
-def test_the_caption_says_what_the_decoder_is_fed_where_that_is_not_the_reference(site):
-    newest, own = (say("en", f"page.fed_{name}") for name in ("newest", "output"))
-    for asked, told in (
-        ({"text": "abba"}, ()), ({"text": "Ä"}, (newest,)), ({"text": "abba", "target": "output"}, (own,)),
-        ({"text": "abba", "target": "output", "part": "encoder"}, ()),
-    ):  # fmt: skip
-        caption = block(site.panel("attention", run="reverse", **asked), "attention")["caption"]
-        assert tuple(words for words in (newest, own) if words in caption) == told
-
-
 def numbers(mini: dict) -> np.ndarray:
     return np.frombuffer(base64.b64decode(mini["data"]), dtype=np.int8).reshape(mini["rows"], mini["columns"]).astype(int)
 

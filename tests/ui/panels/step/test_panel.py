@@ -94,16 +94,6 @@ def test_where_a_step_begins(site, run, monkeypatch):
     assert "last step" not in block(site.panel("step", run="reverse", step=last, lang="en"), "which")["text"]
 
 
-def test_the_stream_is_shown_in_encoder_and_decoder_on_one_scale(site):
-    asked = {"run": "reverse", "moment": "stream", "step": 20}
-    encoder, decoder = (block(site.panel("step", **asked), f"step-stream{of}")["figure"] for of in ("-encoder", ""))
-    assert [figure["data"][0]["zmin"] for figure in (encoder, decoder)] == [0, 0]
-    assert encoder["data"][0]["zmax"] == decoder["data"][0]["zmax"] > 0
-    assert [figure["layout"]["shapes"][2]["visible"] for figure in (encoder, decoder)] == [False, True]
-    chosen = site.panel("step", **asked, module=encoder["layout"]["meta"]["down"][0])
-    assert block(chosen, "step-stream-encoder")["figure"]["layout"]["shapes"][2]["visible"]
-
-
 def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monkeypatch):
     """Twice as much allows a batch twice as large; where one pair is too much no batch is small enough."""
     size, batches = site.runs.get("sort").experiment.training.batch_size, []
