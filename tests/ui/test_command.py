@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import json
 import threading
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,25 +103,6 @@ def test_others_are_answered_while_a_long_action_goes_on(site, monkeypatch):
     finally:
         go.set()
         waiting.join()
-
-
-def test_a_refusal_holds_nothing_of_what_was_looked_at():
-    """Also before Python's collector comes, which is once a minute."""
-    looked = []
-
-    def work() -> None:
-        def look():
-            """It stands for a picture of 20 MB."""
-
-        looked.append(weakref.ref(look))
-        raise Refusal("page.not_ready")
-
-    gc.disable()
-    try:
-        refusal = asyncio.run(command.in_thread(work))
-        assert (type(refusal), refusal.key, looked[0]()) == (Refusal, "page.not_ready", None)
-    finally:
-        gc.enable()
 
 
 def strict(text: str) -> object:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -73,13 +72,6 @@ def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
     assert "heatmap" in {kind for file in files for kind in re.findall(kinds, file.read_text(encoding="utf-8"))} <= set(TRACES)
     for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
         assert reduced(source) == source
-
-
-@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
-def test_what_is_left_of_plotly_is_a_script(tmp_path):
-    (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
-    done = subprocess.run(["node", "--check", tmp_path / "plotly.js"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr[-500:]
 
 
 @pytest.mark.night

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import tracemalloc
 from types import SimpleNamespace
 
 import pytest
-from gradio import route_utils, state_holder
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
 
 from playground.ui import fair_queue
-from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Session, Sessions, Tidying
+from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Sessions, Tidying
 from playground.ui.shares import Buckets, Open
 
 
@@ -124,17 +121,6 @@ def test_what_is_open_is_counted_by_name_and_by_kind_until_it_ends():
 @pytest.fixture
 def page(site):
     return site.app.get_blocks()
-
-
-def test_gradio_makes_sessions_as_small_as_is_said_and_no_others(page):
-    assert state_holder.SessionState is route_utils.SessionState is type(page.state_holder["a tab"]) is Session
-    assert page.state_holder.capacity == MOST == 100
-    gc.collect()
-    tracemalloc.start()
-    made = [Session(page) for _ in range(20)]
-    size = tracemalloc.get_traced_memory()[0] / len(made)
-    tracemalloc.stop()
-    assert BYTES / 4 < size < BYTES
 
 
 @pytest.mark.fault("more tabs than the server remembers", "those that came last stay; the others notice nothing")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import pytest
 
 from playground.config import Refusal
 from playground.queries import evaluation, time_slices
 from playground.reading.uploads import Pair, Pairs
-from playground.ui import compare
 from playground.ui.panels import PANELS
 from playground.ui.upload import uploading
 from playground.ui.view import View
@@ -133,18 +130,3 @@ def test_other_runs_of_the_task_stand_beside_it(site, rotary):
     assert [option["value"] for option in block(panel, "mapped")["options"]] == ["reverse", rotary.id]
     drawn = {id: block(complete(site, "reach", **asked, mapped=id), "places")["figure"]["data"] for id in ("reverse", rotary.id, "nobody")}
     assert drawn["reverse"][0]["z"] == drawn["nobody"][0]["z"] != drawn[rotary.id][0]["z"]
-
-
-def test_who_asks_is_offered_their_own_runs_only_and_no_more_than_fit(site, rotary, monkeypatch):
-    def view(token: str, **more: str) -> View:
-        return View(site.runs, site.reader, {"run": "reverse", **more}, token)
-
-    offered = [[run.id for run in compare.offered(one)] for one in (view(MINE), view(THEIRS), view(THEIRS, compare=rotary.id))]
-    assert offered == [[rotary.id], [], [rotary.id]]  # whoever has the link may see it
-    assert block(complete(site, "reach", run="reverse"), "compare-try")["knob"] == "positions"
-    many = {f"copy{number}": copy(site.runs.get("reverse")) for number in range(20)}
-    for name, run in many.items():
-        run.id = name
-    find = site.runs.find
-    monkeypatch.setattr(site.runs, "find", lambda id: many.get(id) or find(id))
-    assert len(compare.chosen(view("", compare=",".join(many)))) == compare.MAX_RUNS + 1
