@@ -105,8 +105,8 @@ def test_ticked_runs_lie_over_each_other_and_the_caption_compares_them_where_bot
     for name, column in (("exact_match", "exact_match"), ("validation_loss", "loss")):
         traces = block(panel, name)["figure"]["data"]
         assert [trace["x"] for trace in traces] == [[2, 4, 6], [2, 4]]
-        assert [f"{HEADS} {heads}" in trace["name"] for heads, trace in zip((2, 1), traces, strict=True)] == [True, True]
-        for run, trace in zip(pair, traces, strict=True):
+        for run, heads, trace in zip(pair, (2, 1), traces, strict=True):
+            assert f"{HEADS} {heads}" in trace["name"]
             assert trace["y"] == pytest.approx(run.history.validations.column(column), abs=1e-5)
     assert [rows(panel)[run.id]["key"]["color"] for run in pair] == theme.lines()[:2] == [trace["line"]["color"] for trace in traces]
     long, short = (run.history.validations.column("loss") for run in pair)

@@ -10,7 +10,7 @@ import torch
 from playground.cursor import choices
 from playground.queries import training_step as queries
 from playground.queries.training_step import Start, starting_point, training_step
-from tests.runs.tiny import done, wait
+from tests.runs.tiny import wait
 from tests.ui.panels.looking import TINY, block, ids
 
 KNOBS = TINY | {"batch_size": 16, "eval_every": 4}
@@ -109,13 +109,3 @@ def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monk
     assert batches == [(few, size), (few, size), (more, size), (more, size)]
     assert 1 <= few < more < now
     assert abs(more - 2 * few) <= 1
-
-
-def test_the_panel_of_a_shared_embedding_has_every_part_once(site):
-    """A shared matrix belongs to the first part that has it; one that owns nothing is not offered."""
-    run = done(site.train(MINE, KNOBS | {"share_embeddings": "all", "bias": False, "task": "copy"}))
-    panel = site.panel("step", run=run.id, moment="gradient", step=0, module=0, grad_row=4, grad_col=1)
-    sheet = block(panel, "sheet")
-    assert len(block(panel, "step-parts")["figure"]["data"][0]["x"]) == 6  # and none for the target embedding and the projection
-    assert sum(float(term["part"].replace("−", "-")) for term in sheet["terms"]) == pytest.approx(sheet["answer"], rel=1e-2)
-    site.runs.delete(run.id, MINE)
