@@ -83,7 +83,8 @@ def test_no_parameter_breaks_a_panel(site, name, parameters):
     ("path", "key"),
     [("run/nobody", "runs.unknown"), ("live/nobody", "runs.unknown"), ("panel/training?run=nobody", "runs.unknown"),
      ("history?run=nobody", "runs.unknown"), ("panel/sentence?run=../../etc/passwd", "runs.unknown"),
-     ("panel/nothing?run=reverse", "page.no_such_panel"), ("panel/sentence?run=reverse&text=%20", "runs.empty"),
+     ("panel/nothing?run=reverse", "page.no_such_panel"), ("panel/course?run=reverse&lesson=nothing", "course.no_lesson"),
+     ("panel/sentence?run=reverse&text=%20", "runs.empty"),
      (f"panel/sentence?run=reverse&text={'x' * 600}", "runs.too_long")],
 )  # fmt: skip
 def test_what_is_not_there_gets_one_sentence(site, path, key):

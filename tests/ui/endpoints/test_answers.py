@@ -69,7 +69,10 @@ def test_what_there_is_and_what_is_refused(site):
         ("attention", {"run": "reverse", "text": ""}, "runs.empty"),
         ("translate", {"run": "reverse", "text": "a" * 2001}, "cursor.too_long"),
         ("translate", {"run": "reverse", "text": "a" * 1999}, "runs.too_long"),
+        ("translate", {"run": "reverse", "text": 7}, "api.not_text"),
+        ("translate", {"run": "reverse", "text": SENTENCE, "method": "guess"}, "config.not_a_choice"),
         ("train", {"owner": ""}, "api.no_owner"),
+        ("lab", {"name": "order", "owner": "a caller", "seeds": []}, "api.not_seeds"),
         ("lab", {"name": "order"}, "api.no_owner"),
     ):
         assert refused(site, name, **asked)[0] == key, (name, asked)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from playground.choices import VARIANTS
 from playground.config import Refusal, default
 from playground.cursor import FIELDS, choices
+from playground.figures import theme
 from playground.freeze.folder import freeze
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
@@ -76,6 +77,8 @@ def conforming(site, name: str, **asked: str) -> dict:
     for one in every:
         if one["kind"] in ("figure", "lines"):
             go.Figure(one.get("figure"))  # Plotly checks every property
+            color = one["figure"]["layout"]["font"]["color"] if one.get("figure") else ""
+            assert color in ("", theme.colors("dark" in asked)["text"]), (name, asked, one["id"])
             assert one["title"] or name in UNTITLED, (name, asked, one["id"])
             assert one["caption"] or "stop" in asked or one["id"].startswith(("picture-", "step-stream")), (name, asked, one["id"])
             assert "{" not in one["caption"] + one["title"], (name, asked, one["id"])
