@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
@@ -37,6 +38,7 @@ def test_it_is_small_whole_and_has_no_secret(site):
     assert len(answer.content) < 1500
     report = answer.json()
     assert report["streams"] >= 1
+    assert 0 <= report["uptime_seconds"] <= time.monotonic(), "counted from the start of the server, not of the machine"
     assert report["readers_lost"] == 0
     assert report["processes"].keys() == {"ready", "held"}
     assert report["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
