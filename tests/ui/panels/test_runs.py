@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from playground.figures import theme
+from playground.ui import selected_runs
 from playground.ui.assets import PREFIX
 from playground.ui.selected_runs import MAX_TICKED, NONE
 from playground.words import say
@@ -44,7 +45,7 @@ def all_of(runs) -> str:
     return ",".join(run.id for run in runs)
 
 
-def test_a_visitor_sees_their_own_runs_and_the_shipped_ones_and_whoever_has_the_id_may_look(site, three):
+def test_a_visitor_sees_their_own_runs_and_the_shipped_ones_and_whoever_has_the_id_may_look(site, three, monkeypatch):
     shipped = {run.id for run in site.runs.shipped()}
     assert rows(panel_of(site, MINE)).keys() == {run.id for run in three} | shipped
     assert rows(panel_of(site, THEIRS)).keys() == rows(panel_of(site, "")).keys() == shipped
@@ -54,6 +55,9 @@ def test_a_visitor_sees_their_own_runs_and_the_shipped_ones_and_whoever_has_the_
         assert block(panel, "runs")["ticked"] == [run.id for run in three]
         assert panel["of"].split(", ") == [run.name for run in three]
     assert [group["label"] for group in block(panel, "runs")["groups"]] == [say("en", "page.runs_other"), say("en", "page.runs_shipped")]
+    monkeypatch.setattr(selected_runs, "MAX_LISTED", 1)
+    listed = [three[1].id in rows(panel_of(site, MINE, **asked)) for asked in ({}, {"runs": three[1].id})]
+    assert listed == [False, True], "of many, those that are ticked are listed"
 
 
 def test_a_row_says_what_is_different_and_what_it_came_to(site, three):
