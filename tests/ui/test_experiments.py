@@ -17,7 +17,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.listeners import _allowed
 from playground.words import LANGUAGES, say
 from tests.ui.endpoints.calls import refused
-from tests.ui.panels.looking import block
+from tests.ui.panels.looking import block, ids
 from tests.ui.test_actions import TINY, wait
 from tests.ui.test_rooms import ANNA, ARMS, BEN, CANARY, TEACHER, do, enter
 
@@ -141,16 +141,17 @@ def test_the_board_goes_on_while_a_run_may_and_counts_none_that_was_changed(site
 def test_students_see_the_board_when_it_is_shared_or_shown_and_names_are_the_teachers(site, dealt):
     """In the file a name is no formula."""
     runs = [trained(site, token, dealt) for token in (ANNA, BEN)]
-    ids = [run.id for run in runs]
+    trained_ids = [run.id for run in runs]
     for token, key in ((BEN, "board.not_shown"), (CARL, "rooms.not_in"), ("", "rooms.not_in")):
         panel = board(site, token, dealt)
         assert block(panel, "none")["text"] == say("en", key)
-        assert not [id for id in ids if id in json.dumps(panel)]
+        assert not [id for id in trained_ids if id in json.dumps(panel)]
     do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "board"})
-    assert column_of(board(site, BEN, dealt), "runs", "run") == ids
+    assert column_of(board(site, BEN, dealt), "runs", "run") == trained_ids
     do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "map"})
     assert "none" in json.dumps(board(site, BEN, dealt))
     do(site, TEACHER, "share_board", **dealt, shared=True)
+    assert ids(board(site, TEACHER, dealt)) - ids(board(site, BEN, dealt)) >= {"names", "share", "withdraw"}, "the teacher's own"
     assert column_of(board(site, TEACHER, dealt, names="on"), "runs", "name") == [CANARY, "=1+1"]
     assert [row["student"] for row in rows_of_file(site, TEACHER, dealt, names="on")][1] == "'=1+1"
     rows = rows_of_file(site, TEACHER, dealt)
