@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from types import SimpleNamespace
 
 import pytest
 from starlette.requests import Request
@@ -127,3 +128,13 @@ def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
     finally:
         for number, handler in zip(NUMBERS, before, strict=True):
             signal.signal(number, handler)
+
+
+def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
+    order, demo = [], SimpleNamespace(server=SimpleNamespace(should_exit=False))
+    runs = SimpleNamespace(close=lambda: order.append(("saved", demo.server.should_exit)))
+    monkeypatch.setattr(ending, "CURRENT_TUNNELS", [SimpleNamespace(kill=lambda: order.append("tunnel"))])
+    monkeypatch.setattr(ending.logging, "shutdown", lambda: None)
+    monkeypatch.setattr(ending.os, "_exit", lambda code: order.append(("left", code)))
+    ending.end(demo, runs)
+    assert order == [("saved", True), "tunnel", ("left", 0)]
