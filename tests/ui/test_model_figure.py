@@ -119,3 +119,11 @@ def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_pl
         assert place["tab"] in PLACES["inside"]
         for name, value in place.items():
             check(name, value, {"tabs": PLACES["inside"], "embeddings": ("src", "tgt", "memory", "decoder")})
+
+
+def test_a_stack_of_grus_is_one_unit_and_attends_only_where_it_has_attention():
+    for variant, attention in (("gru", []), ("gru_attention", ["additive_attention"])):
+        drawing = figure(variant=variant, norm="pre")
+        assert [kinds(drawing[stack]) for stack in ("encoder", "decoder")] == [["gru"], [*attention, "gru"]]
+        assert [kinds(drawing[stack], "input") for stack in ("encoder", "decoder")] == [["tokens", "embedding"]] * 2
+        assert [kinds(drawing[stack], "end") for stack in ("encoder", "decoder")] == [[], ["linear", "softmax"]]
