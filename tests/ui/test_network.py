@@ -37,6 +37,7 @@ def plain(monkeypatch):
         ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
         ("::ffff:192.0.2.7", [], "", "192.0.2.7"),
         ("testclient", [], "", "testclient"),
+        ("x" * 100, [], "", "x" * 64),
     ],
 )
 def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, count, address):
