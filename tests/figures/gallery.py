@@ -24,7 +24,7 @@ from playground.figures import (
     training_step,
     tree,
     vectors,
-)
+)  # fmt: skip
 from playground.figures.tokens import steps
 from playground.words import entries
 
@@ -35,6 +35,9 @@ HISTORY = {
     "grad_norm": [1.0, 2.0, 1.0, 0.5], "tokens_per_second": [15000.0, 16000.0, 15500.0, 15250.0],
     "validation_step": [2, 4], "validation_loss": [2.5, 1.5], "token_accuracy": [0.3, 0.9], "exact_match": [0.0, 0.5],
 }  # fmt: skip
+
+
+LAYERS = ["embedding", "layer 1", "layer 2"]
 
 
 def labels(language):
@@ -64,6 +67,10 @@ def gallery(length=12, width=720, hard=True, **style):
     voters = (["decoder", "cross", "feed_forward", "others"] * length)[: len(words)], (["d1.1", "c1.2", "", ""] * length)[: len(words)]
     answer = [f"cross {n + 1}.1" for n in range(len(words))]
     cells = {"width": width, **style}
+    nodes, parents = ["<bos>", *words, *words], [-1, *range(length), *range(length)]
+    fates, lost = ["kept"] * length + ["finished"] + ["pruned"] * (length - 1) + ["overtaken"], [*range(1, length), 2 * length]
+    points, plane, numbers = table[:length, :2], {"limit": 4, "shares": (0.4, 0.2)}, [f"{weight:.3g}" for weight in few[0]]
+    entropy = {"kind": "decoder", "measure": "entropy", "most": 3.0}
     pictures = {
         "matrix": attention.matrix(weights, decoder, words, pinned=(0, 0), alignment=[*range(length - 1), None], **cells),
         "matrix_masked": attention.matrix(weights, decoder, words, mask=causal, kind="decoder", **cells),
@@ -84,26 +91,14 @@ def gallery(length=12, width=720, hard=True, **style):
         "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **style),
         "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
         "clocks": clocks.clocks(table, [0, 1], [0, 1], 1, [0.5, 7.0], **cells),
-        "lens": lens.grid(
-            np.tile(weights[:1], (3, 1)), [words] * 3, ["embedding", "layer 1", "layer 2"], decoder, decided=[0] * length, pinned=0, **cells
-        ),
+        "lens": lens.grid(np.tile(weights[:1], (3, 1)), [words] * 3, LAYERS, decoder, decided=[0] * length, pinned=0, **cells),
         "head_aligned": heads.over_training(range(length), rng.random((2, 3, length)), chosen=(1, 2), step=0, **style),
-        "head_entropy": heads.over_training(
-            range(length), 3 * rng.random((2, 3, length)), chosen=(0, 0), kind="decoder", measure="entropy", most=3.0, **style
-        ),
+        "head_entropy": heads.over_training(range(length), 3 * rng.random((2, 3, length)), chosen=(0, 0), **entropy, **style),
         "products": products.bars(table[0], table[-1], **cells),
         "tensor": tensor.heatmap(table[:length], words, [*"abcdefgh"], kind="cross", chosen=(0, 0), secret=True, **cells),
         "tensor_masked": tensor.heatmap(weights, decoder, words, kind="decoder", scale="probability", mask=causal, **cells),
         "tensor_ids": tensor.heatmap(np.arange(length)[:, None], words, words[:1], kind="encoder", scale="plain", **cells),
-        "tree": tree.tree(
-            ["<bos>", *words, *words],
-            [-1, *range(length), *range(length)],
-            -rng.random((2 * length + 1, 3)),
-            ["kept"] * length + ["finished"] + ["pruned"] * (length - 1) + ["overtaken"],
-            best=range(1, length + 1),
-            reference=[*range(1, length), 2 * length],
-            **cells,
-        ),
+        "tree": tree.tree(nodes, parents, -rng.random((2 * length + 1, 3)), fates, best=range(1, length + 1), reference=lost, **cells),
         "reach": lengths.by_length(
             [weights[0], weights[-1][: length // 2 + 1]],
             ["Reverse <b>x</b>", "x" * 200],
@@ -112,19 +107,9 @@ def gallery(length=12, width=720, hard=True, **style):
             **cells,
         ),
         "places": lengths.by_place(np.vstack([weights, weights[:1]]), (2, 3), **cells),
-        "plane": vectors.plane(
-            table[:length, :2], words, limit=4, shares=(0.4, 0.2), ids=range(length), chosen=0, near=[length - 1], **cells
-        ),
+        "plane": vectors.plane(points, words, ids=range(length), chosen=0, near=[length - 1], **plane, **cells),
         "plane_states": vectors.plane(
-            table[:length, :2],
-            words,
-            kind="decoder",
-            limit=4,
-            shares=(0.4, 0.2),
-            places=range(1, length + 1),
-            by_place=True,
-            own=min(3, length),
-            **cells,
+            points, words, kind="decoder", places=range(1, length + 1), by_place=True, own=min(3, length), **plane, **cells
         ),
         "cosines": vectors.cosines(2 * weights - 1, words, kind="decoder", **cells),
         "batch_losses": training_step.losses(
@@ -136,21 +121,11 @@ def gallery(length=12, width=720, hard=True, **style):
             most=3.0,
             chosen=(0, 0),
             titles=("row", "place"),
-            width=width,
-            **style,
-        ),
-        "health_parts": diagnostics.parts(
-            few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="gradient", chosen=0, **cells
-        ),
-        "health_activation": diagnostics.parts(
-            few[0],
-            parts,
-            kinds,
-            [f"{weight:.3g}" for weight in few[0]],
-            measure="activation",
-            chosen=None,
-            beside=(-few[0]).tolist(),
             **cells,
+        ),
+        "health_parts": diagnostics.parts(few[0], parts, kinds, numbers, measure="gradient", chosen=0, **cells),
+        "health_activation": diagnostics.parts(
+            few[0], parts, kinds, numbers, measure="activation", chosen=None, beside=(-few[0]).tolist(), **cells
         ),
         "health_course": diagnostics.over_training(
             range(len(few)),

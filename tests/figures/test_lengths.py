@@ -1,7 +1,6 @@
 """The pictures of lengths: every run has its strip, every share its cell, and the frame holds exactly what training had."""
 
 import numpy as np
-import pytest
 
 from playground.figures import lengths
 
@@ -45,12 +44,3 @@ def test_every_place_of_every_length_has_its_cell():
     assert (cells["x"], cells["y"]) == ([1, 2, 3], [1, 2, 3, 4])
     assert cells["z"] == [[1, 0.5, 0.25], [0.75, 1, 0], [None, 0.5, 1], [None, None, 1]]
     assert max(x for x, _ in corners(drawn["layout"]["shapes"][0])) == 3.5  # training had longer ones: the frame ends with the map
-
-
-@pytest.mark.parametrize("name", ["Reverse · Positions sinusoids (paper)" * 3, "倒序 · 位置编码 正弦（论文）" * 4, "<b>" * 80])
-def test_a_long_name_is_cut_and_escaped(name):
-    drawn = lengths.by_length([np.ones(3)], [name], [(1, 3)], [np.ones(3, dtype=int)], width=360)
-    (note,) = drawn["layout"]["annotations"]
-    assert note["text"].endswith("…")
-    assert "<" not in note["text"]
-    assert drawn["layout"]["meta"]["rows"] == [name]

@@ -44,18 +44,20 @@ def test_curves_of_a_run_fill_the_columns_that_their_meta_names():
     assert low <= 0 < 1 <= high
 
 
-def test_several_runs_are_lines_with_their_names_and_numbers():
+def test_several_runs_are_lines_with_their_names_and_numbers_and_the_pinned_one_stands_behind():
     figure = runs.overlay("validation_loss", [[10, 20], [10]], [[3.0, float("nan")], [2.5]], ["brisk-otter", "x" * 300], width=280, end=60)
     assert drawn(figure) == [([10, 20], [3.0, None]), ([10], [2.5])]
     first, second = (trace["name"] for trace in figure["data"])
-    assert (first, second[-1], len(second) < 40) == ("brisk-otter", "…", True)
-    assert cursor(figure) == (60, 60)
+    assert (first, second[-1], len(second) < 40, cursor(figure)) == ("brisk-otter", "…", True, (60, 60))
     bands = [([0.1, 0.4], [0.3, 0.6]), None]
-    figure = runs.overlay("exact_match", [[1, 2], [1, 2]], [[0.2, 0.5], [0, 0]], ["mean", "alone"], bands=bands)
-    assert cursor(figure) is None
-    shade, *lines = figure["data"]
+    shade, *lines = runs.overlay("exact_match", [[1, 2], [1, 2]], [[0.2, 0.5], [0, 0]], ["mean", "alone"], bands=bands)["data"]
     assert (shade["x"], shade["y"], shade["showlegend"]) == ([1, 2, 2, 1], [0.3, 0.6, 0.4, 0.1], False)
     assert [line["name"] for line in lines] == ["mean", "alone"]
+    figure = curves.skeletons()["accuracy"]
+    *own, pinned = runs.behind(figure, "exact_match", [10, 20], [0, 0.5], "pinned: a")["data"]
+    assert own == figure["data"]
+    assert (pinned["x"], pinned["y"], "meta" in pinned, pinned["zorder"] < 0) == ([10, 20], [0, 0.5], False, True)
+    assert pinned["line"]["dash"] not in {trace["line"]["dash"] for trace in own}
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -66,16 +68,6 @@ def test_lines_can_be_seen_on_the_page_and_are_drawn_small_as_large(dark):
         key = runs.key(at, dark=dark)
         assert key["color"] == trace["line"]["color"]
         assert key["dash"].replace(",", "px,") + "px" * bool(key["dash"]) == trace["line"]["dash"].replace("solid", "")
-
-
-def test_the_pinned_run_stands_behind_and_names_no_columns():
-    figure = curves.skeletons()["accuracy"]
-    *own, pinned = runs.behind(figure, "exact_match", [10, 20], [0, 0.5], "pinned: a")["data"]
-    assert own == figure["data"]
-    assert (pinned["x"], pinned["y"]) == ([10, 20], [0, 0.5])
-    assert "meta" not in pinned
-    assert pinned["zorder"] < 0
-    assert pinned["line"]["dash"] not in {trace["line"]["dash"] for trace in own}
 
 
 def test_a_graph_holds_its_values_and_zero_is_a_gap_where_there_are_powers_only():
@@ -90,16 +82,6 @@ def test_a_graph_holds_its_values_and_zero_is_a_gap_where_there_are_powers_only(
     low, high = (graph.lines([1, 2], {"a": values}, percent="percent correct")["layout"]["yaxis"] for values in ([0, 1], [98, 100]))
     assert low == high  # one axis, whatever came out
     assert low["range"][0] <= 0 < 100 <= low["range"][1]
-
-
-def test_a_short_axis_of_powers_names_each_number_in_full():
-    axes = graph.lines([8, 16, 32, 64], {"a": [4.4, 7.0, 9.0, 37.0]}, log_x=True, log_y=True)["layout"]
-    far = graph.lines([0.01, 100_000], {"a": [1, 2]}, log_x=True)["layout"]["xaxis"]
-    for axis, ticks in (
-        (axes["xaxis"], {10: "10", 20: "20", 50: "50"}), (axes["yaxis"], {5: "5", 10: "10", 20: "20"}),
-        (far, {0.01: "0.01", 1: "1", 10_000: "10⁴"}),
-    ):  # fmt: skip
-        assert ticks.items() <= dict(zip(axis["tickvals"], axis["ticktext"], strict=True)).items()
 
 
 def test_every_head_has_a_line_and_the_chosen_one_lies_on_top_in_its_colour():

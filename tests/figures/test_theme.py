@@ -83,9 +83,6 @@ def test_shades_are_the_scale_itself_at_its_stops_and_between_them_in_the_middle
     assert theme.shades(np.linspace(0, 1, 11)) == stops
     assert theme.shades([0.05]) == ["#ddf0eb"]  # halfway from #f2f9f6 to #c8e6e0
     assert theme.shades([-1, 2, float("nan")]) == [stops[0], stops[-1], stops[0]]
-
-
-def test_signed_shades_have_their_middle_at_zero():
     stops = theme.diverging(dark=True)
     assert theme.signed_shades(np.linspace(-1, 1, 11), dark=True) == stops
     assert theme.signed_shades([0, float("nan"), -9, 9], dark=True) == [stops[5], stops[5], stops[0], stops[-1]]
@@ -96,9 +93,3 @@ def test_rounding_leaves_short_numbers_and_gaps():
     assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]
     assert str(theme.rounded([-1e-9])[0]) == "0.0"  # no minus zero
     assert theme.rounded([]) == []
-
-
-def test_every_colour_has_its_partner_on_the_other_page():
-    light, dark = theme.palette(False), theme.palette(True)
-    assert {name: len(colors) for name, colors in light.items()} == {name: len(colors) for name, colors in dark.items()}
-    assert dark["sequential"] == light["sequential"][::-1]

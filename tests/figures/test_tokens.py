@@ -1,6 +1,5 @@
 """Tokens as labels."""
 
-import copy
 from html import unescape
 
 import pytest
@@ -75,9 +74,3 @@ def test_a_step_is_cut_on_both_sides_alike_and_keeps_its_arrow(width):
     assert len(read) == len(following) >= tokens.SPECIAL
     (special,) = tokens.steps(["<bos>"], ["<eos>"])
     assert tokens.shortened(special, tokens.longest(width)).replace(" ", "") == "<bos>→<eos>"
-
-
-def test_a_step_outlives_a_copy():
-    (name,) = tokens.steps(["a"], ["b"])
-    again = copy.deepcopy(name)
-    assert (again, again.read, again.following) == (name, "a", "b")

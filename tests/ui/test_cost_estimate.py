@@ -1,12 +1,9 @@
 """What is said before Train: which preset the settings are, the work, the time, and what each choice costs."""
 
-from random import Random
-
 import pytest
 
-from playground.config import PRESETS, SLACK, Experiment, preset
-from playground.reading.uploads import Pair, Pairs
-from playground.runs.forecast import estimate, fitting_steps, forecast
+from playground.config import PRESETS, Experiment, preset
+from playground.runs.forecast import forecast
 from playground.runs.machine_speed import MachineSpeed, layers
 from playground.ui.cost_estimate import outlook, preset_of, rates_of, schedule
 from playground.words import LANGUAGES, say
@@ -17,10 +14,6 @@ from playground.words.amounts import short
 def pace(monkeypatch):
     """A machine of which we know how fast it is."""
     monkeypatch.setattr("playground.runs.forecast.measured", lambda device: MachineSpeed(layer=0.001, operation=1e-11, element=1e-9))
-
-
-def own(pairs) -> Pairs:
-    return Pairs(tuple(pairs), {}, len(pairs), "tsv", ("own.tsv",))
 
 
 def test_a_preset_is_known_and_explained(site):
@@ -36,15 +29,12 @@ def test_a_preset_is_known_and_explained(site):
     assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
 
 
-def test_the_time_is_that_of_the_calls_the_operations_and_the_elements():
+def test_the_time_is_that_of_the_calls_the_operations_and_the_elements_and_a_choice_costs_its_difference(site):
     experiment = Experiment().with_(encoder_layers=1, decoder_layers=3)
     result = forecast(experiment)
     assert layers(experiment) == 11
     assert result.step_seconds == pytest.approx(0.011 + 1e-11 * result.work.operations + 1e-9 * result.work.elements)
     assert result.seconds == pytest.approx(experiment.training.steps * result.step_seconds)
-
-
-def test_a_choice_costs_what_the_training_would_take_without_it(site):
     plain, wide = Experiment().with_(steps=200), Experiment().with_(steps=200, d_model=128)
     factors = dict(forecast(wide).choices)
     assert factors["d_model"] == pytest.approx(forecast(wide).seconds / forecast(plain).seconds)
@@ -54,50 +44,18 @@ def test_a_choice_costs_what_the_training_would_take_without_it(site):
     assert short(factors["d_model"]) in outlook(site.runs, "en", wide.flat())[0].partition("128")[2]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_where_there_is_a_gpu_it_is_the_gpus_time(site, language, monkeypatch):
-    """No core shares the step with another, and nothing is said of cores."""
-    experiment, speed = Experiment().with_(threads=4, minutes=1.0), MachineSpeed(layer=0.001, operation=0.0)
-    on_cores, devices = fitting_steps(experiment), []
-    monkeypatch.setattr("playground.runs.forecast.machine_devices", lambda: ("cuda:0",))
-    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: devices.append(device) or speed)
-    assert forecast(experiment).step_seconds == pytest.approx(0.01)
-    assert set(devices) == {"cuda:0"}
-    assert fitting_steps(experiment) == SLACK * 60 / 0.01 != on_cores
-    assert "GPU" in outlook(site.runs, language, Experiment().flat())[0]
-    pairs = own([Pair(f"{n} word", f"{n} wort", n) for n in range(60)])
-    assert "GPU" in estimate(Experiment().with_(task="own"), pairs, 1.0, language)
-
-
-@pytest.mark.parametrize("name", ["reverse", "german_english"])
-def test_the_schedule_drawn_before_is_the_one_that_was_recorded(site, name):
-    run = site.runs.get(name)
-    history = run.history.steps.rows()
-    recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), rates_of(run.experiment)
-    assert len(drawn) > 60
-    assert {1, run.experiment.training.steps} <= set(drawn)
-    assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_schedule_is_drawn_to_its_ends_and_says_where_it_turns(language):
+def test_the_schedule_drawn_before_is_the_one_that_was_recorded_to_its_ends(site):
+    for run in map(site.runs.get, ("reverse", "german_english")):
+        history = run.history.steps.rows()
+        recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), rates_of(run.experiment)
+        assert len(drawn) > 60
+        assert {1, run.experiment.training.steps} <= set(drawn)
+        assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
     experiment = Experiment().with_(schedule="paper", learning_rate=1.0, warmup=37, steps=10_000)
-    rates, drawing = rates_of(experiment), schedule(language, experiment.flat())
+    rates, drawing = rates_of(experiment), schedule("zh", experiment.flat())
     assert max(rates, key=rates.get) == 37
     assert len(rates) < 200
-    assert say(language, "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in drawing
+    assert say("zh", "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in drawing
     points = [tuple(map(float, point.split(","))) for point in drawing.split('points="')[1].split('"')[0].split()]
     assert (points[0][0], points[-1][0], min(y for _, y in points), len(points)) == (2.0, 278.0, 2.0, len(rates))
-    assert schedule(language, {"steps": "<b>"}) == ""
-
-
-def test_of_a_file_that_begins_with_its_shortest_sentences_all_count():
-    """As the files that are sorted by length do."""
-    few = [Pair(f"w{n}", f"v{n}", n) for n in range(1000)]
-    pairs = few + [Pair(f"w{n} " * 9 + "end", f"v{n} " * 9 + "end", n) for n in range(1000, 2000)]
-
-    def operations(chosen):
-        return forecast(Experiment().with_(task="own"), own(chosen)).work.operations
-
-    assert operations(pairs) == pytest.approx(operations(Random(1).sample(pairs, 2000)), rel=0.1)
-    assert operations(pairs) > 1.5 * operations(few[:300])
+    assert schedule("en", {"steps": "<b>"}) == ""

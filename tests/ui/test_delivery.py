@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import httpx
 import plotly
 import pytest
 
-from playground.ui.assets import PREFIX, asset, asset_path, coding
+from playground.ui.assets import PREFIX, asset_path, coding
 from playground.ui.delivery import FOR_EVER, LEAST
 from playground.ui.plotly_bundle import TRACES, reduced
 from tests.figures.gallery import gallery
@@ -62,17 +61,6 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
     assert {header: coding(header) for header in accepted} == accepted
 
 
-def test_every_script_is_fetched_at_once(site):
-    """None waits until another one names it."""
-    fetched = set(re.findall(r'rel="modulepreload" href="[^"]*/(\w+\.js)"', site.http.get("/").text))
-    needed, todo = {"main.js"}, ["main.js"]
-    while todo:
-        source = gzip.decompress(asset(todo.pop())[0]).decode()
-        todo += (names := set(re.findall(r'(?:from|import) "\./(\w+\.js)"', source)) - needed)
-        needed |= names
-    assert needed == fetched
-
-
 def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
     """What a figure is made of, wherever it is made; another kind of file comes back as it is."""
     assert len(reduced(WHOLE)) < len(WHOLE) / 3
@@ -86,18 +74,11 @@ def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
         assert reduced(source) == source
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
-def test_what_is_left_of_plotly_is_a_script(tmp_path):
-    (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
-    done = subprocess.run(["node", "--check", tmp_path / "plotly.js"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr[-500:]
-
-
 @pytest.mark.night
 @pytest.mark.skipif(not ESLINT.exists(), reason="ESLint is not installed: run npm ci")
 def test_no_name_that_plotly_uses_was_left_out(tmp_path):
     (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
-    config = f"""import globals from "{ROOT / 'node_modules' / 'globals' / 'index.js'}";
+    config = f"""import globals from "{ROOT / "node_modules" / "globals" / "index.js"}";
         export default [{{ languageOptions: {{ sourceType: "script", globals: {{ ...globals.browser, ...globals.node, define: false }} }},
           linterOptions: {{ noInlineConfig: true, reportUnusedDisableDirectives: "off" }}, rules: {{ "no-undef": "error" }} }}];"""
     (tmp_path / "eslint.config.mjs").write_text(config, encoding="utf-8")

@@ -20,10 +20,8 @@ from playground.queries.reader import REFERENCE
 from playground.reading.pairs import Pairs
 from playground.ui import takeaway
 from playground.ui.snippets import LANGUAGES
-from playground.words import LANGUAGES as SPOKEN
-from playground.words import entries, say
 from tests.runs.tiny import ME, PAIRS, TINY, YOU, at_step, done, tiny
-from tests.ui.test_routes import blocks_of
+from tests.ui.panels.looking import all_blocks
 
 ROOT = Path(__file__).parents[2]
 TEXT = "playground"
@@ -36,15 +34,10 @@ def arrays(answer) -> dict[str, np.ndarray]:
         return dict(archive)
 
 
-@pytest.fixture(scope="module")
-def run(site):
-    return site.runs.get("reverse")
-
-
 @pytest.mark.parametrize(("part", "step"), [("encoder", None), ("decoder", None), ("cross", None), ("cross", 0)])
-def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part, step):
-    answer = site.get("attention", run=run.id, text=TEXT, part=part, **({} if step is None else {"step": step}))
-    result, look = arrays(answer), site.reader.look(run, step, TEXT, REFERENCE)
+def test_all_weights_of_every_layer_and_head_with_their_tokens(site, part, step):
+    answer = site.get("attention", run="reverse", text=TEXT, part=part, **({} if step is None else {"step": step}))
+    result, look = arrays(answer), site.reader.look(site.runs.get("reverse"), step, TEXT, REFERENCE)
     assert answer.headers["Content-Disposition"] == f'attachment; filename="reverse-step{look.step}-attention-{part}.npz"'
     np.testing.assert_array_equal(result["weights"], getattr(look, part))
     assert result["weights"].dtype == np.float32
@@ -54,14 +47,14 @@ def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part, 
     assert step in (None, look.step)
 
 
-def test_what_a_figure_says_of_its_file_leads_to_its_own_weights(site, run):
-    panel = site.panel("attention", run=run.id, text=TEXT, part="cross", layer=2, head=1)
-    block = next(block for block in blocks_of(panel["blocks"]) if block["kind"] == "figure")
+def test_what_a_figure_says_of_its_file_leads_to_its_own_weights(site):
+    panel = site.panel("attention", run="reverse", text=TEXT, part="cross", layer=2, head=1)
+    block = next(block for block in all_blocks(panel["blocks"]) if block["kind"] == "figure")
     assert block["saved"]["file"] == "attention-cross-L2H1"
     weights = arrays(site.get("attention", **block["saved"]["arrays"]))["weights"]
     np.testing.assert_allclose(np.array(block["figure"]["data"][0]["z"], float), weights[1, 0], atol=5.1e-5)
     for changed in ({"run": "nobody"}, {"text": " "}, {"text": "a" * 1000}, {"text": "a" * 6000}):
-        query = {"run": run.id, "part": "cross", "text": TEXT, **changed}
+        query = {"run": "reverse", "part": "cross", "text": TEXT, **changed}
         refused, panel = site.get("attention", **query).json(), site.panel("attention", **query)
         assert (refused["error"], refused["key"]) == (panel["error"], panel["key"]), query
 
@@ -77,26 +70,23 @@ def files(answer) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_a_shipped_run_goes_home_with_its_link(site):
-    answer = taken(site, "reverse")
-    assert answer.headers["content-disposition"] == 'attachment; filename="reverse.zip"'
-    assert {"model.py", "use.py", "model.safetensors", "run.ipynb", "README.md"} <= set(files(answer))
-    card = files(answer)["README.md"].decode()
-    assert f"{site.url.rstrip('/')}/?run=reverse" in card
-    assert "nrefs:1" in card
-    assert load(f"{site.url}?run=reverse&lang=zh&tab=map").translate("hello") == "olleh", "the link is loaded in code"
-
-
-def test_the_zip_starts_before_the_model_is_measured(site, monkeypatch):
+def test_a_run_goes_home_with_its_link_before_the_model_is_measured(site, monkeypatch):
     """Which takes seconds, and longer while others train: the browser's download shows at once that it goes on."""
     started, measure = threading.Event(), takeaway.scores_of
     monkeypatch.setattr(takeaway, "scores_of", lambda *args: measure(*args) if started.wait(60) else pytest.fail("nothing came"))
     with site.http.stream("GET", "/gradio_api/playground/takeaway/reverse") as answer:
+        assert answer.headers["content-disposition"] == 'attachment; filename="reverse.zip"'
         pieces = answer.iter_bytes()
         content = next(pieces)
         started.set()
         content += b"".join(pieces)
-    assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        assert {"model.py", "use.py", "model.safetensors", "run.ipynb", "README.md"} <= set(archive.namelist())
+        card = archive.read("README.md").decode()
+    assert f"{site.url.rstrip('/')}/?run=reverse" in card
+    assert "nrefs:1" in card
+    assert load(f"{site.url}?run=reverse&lang=zh&tab=map").translate("hello") == "olleh", "the link is loaded in code"
 
 
 def test_the_model_is_for_everybody_who_has_the_link_and_the_sentences_for_the_owner(site):
@@ -104,12 +94,17 @@ def test_the_model_is_for_everybody_who_has_the_link_and_the_sentences_for_the_o
     own = done(site.runs.create(tiny(task="own", own="an-upload", steps=5), ME, pairs))
     assert "sentences.tsv" in files(taken(site, own.id, ME, sentences="on"))
     assert "sentences.tsv" not in files(taken(site, own.id, YOU))
-    for token in (YOU, ""):
-        assert taken(site, own.id, token, sentences="on").json()["key"] == "export.not_your_sentences"
     (riddle,) = site.runs.create_all([tiny(steps=5, variant="cosine")], ME, ["riddle"], secret=True)
-    assert taken(site, done(riddle).id, ME).json()["key"] == "export.secret"
-    assert taken(site, "no-such-run", lang="zh").json() == {"error": say("zh", "runs.unknown"), "key": "runs.unknown"}
-    assert taken(site, "..%2F..%2Fetc").status_code == 404
+    for answer, key in (
+        (taken(site, own.id, YOU, sentences="on"), "export.not_your_sentences"),
+        (taken(site, own.id, "", sentences="on"), "export.not_your_sentences"),
+        (taken(site, done(riddle).id, ME), "export.secret"),
+        (taken(site, "no-such-run"), "runs.unknown"),
+        (taken(site, "..%2F..%2Fetc"), "page.not_there"),
+        (site.get("code", run="nobody"), "runs.unknown"),
+        (site.get("code", run="reverse", root="x" * 3000), "cursor.too_long"),
+    ):
+        assert answer.json()["key"] == key
 
 
 def test_a_run_goes_home_while_it_is_paused_but_not_before_its_first_step(site):
@@ -126,7 +121,6 @@ def test_a_run_goes_home_while_it_is_paused_but_not_before_its_first_step(site):
 
 def lines(site, text: str, **query: str) -> dict[str, str]:
     answer = site.get("code", run="reverse", text=text, root=site.url, **query).json()
-    assert answer["about"] == entries(query.get("lang", "en"))["api.dialog_about"]
     return {one["id"]: one["code"] for one in answer["languages"]}
 
 
@@ -135,11 +129,15 @@ def printed(language: str, code: str, folder) -> str:
     if shutil.which({"curl": "curl", "javascript": "node"}.get(language, sys.executable)) is None:
         pytest.skip(f"{language} is not installed")
     command = [*commands.get(language, [sys.executable, "-c"]), code]
-    result = subprocess.run(
-        command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
-    )
+    result = subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+def test_every_language_of_code_holds_the_example(site):
+    code = lines(site, "", lang="zh")
+    assert list(code) == list(LANGUAGES)
+    assert all(site.get("run/reverse").json()["examples"][0][0] in text for text in code.values())
 
 
 @pytest.mark.night
@@ -154,13 +152,3 @@ def test_the_lines_run_as_they_stand_with_any_sentence(site, language, tmp_path)
     output = printed(language, lines(site, awkward)[language], tmp_path)
     assert "<eos>" in output
     assert "data: [{" in output if language == "curl" else "error" not in output
-
-
-def test_every_language_of_code_is_explained_and_holds_the_example(site):
-    example = site.get("run/reverse").json()["examples"][0][0]
-    for spoken in SPOKEN:
-        code = lines(site, "", lang=spoken)
-        assert list(code) == list(LANGUAGES)
-        assert all(example in text for text in code.values())
-    assert site.get("code", run="nobody").json()["key"] == "runs.unknown"
-    assert site.get("code", run="reverse", root="x" * 3000).json()["key"] == "cursor.too_long"

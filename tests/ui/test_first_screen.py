@@ -12,7 +12,7 @@ from playground.figures import theme
 from playground.ui import link_preview
 from playground.ui.shell import page as frozen_page
 from playground.words import LANGUAGES, say
-from tests.ui.test_routes import blocks_of
+from tests.ui.panels.looking import all_blocks
 
 TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}
 SKIPS = re.compile(r"<body[^>]*>\s*<nav id=\"pg-skip\">(.*?)</nav>", re.DOTALL)
@@ -33,7 +33,7 @@ def first(html: str) -> str:
 def drawn(site, language: str, dark: str) -> dict:
     """The block of the picture as the page's script gets it."""
     panel = site.panel("training", run=site.runs.shipped()[0].id, lang=language, dark=dark, width=1040)
-    return next(block for block in blocks_of(panel["blocks"]) if block["id"] == "learn-cross")
+    return next(block for block in all_blocks(panel["blocks"]) if block["id"] == "learn-cross")
 
 
 def names(screen: str, kind: str) -> list[str]:
@@ -59,19 +59,6 @@ def test_it_is_the_panel_s_own_picture(site, language):
         assert text in unescape(screen)
     assert f'lang="{say(language, "language.html")}"' in screen
     assert say(language, "page.place_train") in screen
-
-
-def test_its_rings_and_its_sentence_are_the_panels_and_nothing_in_it_can_be_pressed(site):
-    screen, rings = first(page(site)), drawn(site, "en", "")["figure"]["data"][3]
-    path = re.search(r'class="ring" d="(.*?)"', screen)[1]
-    corners = [float(number) for number in re.findall(r"[\d.]+", path)]
-    assert corners == pytest.approx([at + 0.5 for pair in zip(rings["x"], rings["y"], strict=True) for at in pair if at is not None])
-    assert path.count("M") == rings["x"].count(None)
-    sentence = site.panel("sentence", run=site.runs.shipped()[0].id)
-    chips = re.findall(r'<span class="chip( right| wrong)?">(.*?)</span>', screen)
-    assert [unescape(text) for _, text in chips] == [token["text"] for token in [*sentence["source"], *sentence["output"]]]
-    assert [mark.strip() == "right" for mark, _ in chips[len(sentence["source"]) :]] == [token["right"] for token in sentence["output"]]
-    assert not re.search(r"<(button|input|select|a|summary)\b|tabindex|onclick| id=\"(?!pg-first)", screen)
 
 
 def test_who_gets_it(site, monkeypatch):
@@ -105,7 +92,7 @@ def tags(html: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def test_a_links_preview_is_in_its_language_and_has_nothing_of_gradios(site):
+def test_a_links_preview_is_in_its_language_and_its_picture_small_and_under_the_address_that_visitors_see(site):
     for query, language in (("?run=reverse", "en"), ("?lang=zh&run=reverse", "zh"), ("?lang=tlh", "en"), ('?lang="><script>', "en")):
         html = page(site, query)
         preview = tags(html)
@@ -114,10 +101,6 @@ def test_a_links_preview_is_in_its_language_and_has_nothing_of_gradios(site):
         assert preview["twitter:card"] == "summary_large_image"
         assert "Gradio" not in " ".join(preview.values())
         assert html.index("og:title") < html.index("<script")
-
-
-def test_a_previews_picture_is_small_and_under_the_address_that_visitors_see(site):
-    preview = tags(page(site))
     assert preview["og:image"].startswith(site.url)
     answer = site.http.get(preview["og:image"])
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")

@@ -62,13 +62,6 @@ def test_a_proxy_that_names_no_host_is_not_believed(site):
     assert root("a.example:81") == "http://a.example:81"
 
 
-def test_a_stream_that_there_is_not_ends_whole_and_without_a_traceback(site, caplog):
-    """Gradio raises after it has begun to answer."""
-    for path in ("queue/data?session_hash=nobody", f"call/translate/{'0' * 32}", f"call/v2/translate/{'0' * 32}"):
-        assert site.http.get(f"/gradio_api/{path}").status_code == 200
-    assert "Traceback" not in caplog.text
-
-
 def through(app, checks=None) -> list[dict]:
     """What comes back through a gate."""
     sent = []

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
@@ -37,6 +38,7 @@ def test_it_is_small_whole_and_has_no_secret(site):
     assert len(answer.content) < 1500
     report = answer.json()
     assert report["streams"] >= 1
+    assert 0 <= report["uptime_seconds"] <= time.monotonic(), "counted from the start of the server, not of the machine"
     assert report["readers_lost"] == 0
     assert report["processes"].keys() == {"ready", "held"}
     assert report["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
@@ -73,10 +75,7 @@ def lines():
 
 
 def test_the_image_is_built_in_an_order_that_works_and_writes_where_its_user_may(lines, monkeypatch):
-    known = {"FROM", "ARG", "RUN", "USER", "WORKDIR", "ENV", "COPY", "VOLUME", "EXPOSE", "HEALTHCHECK", "CMD"}
-    assert {name for name, _ in lines} == known
     assert [name for name, _ in lines[:2]] == ["FROM", "ARG"], "before FROM it would be unknown after it"
-    assert lines[-1] == ("CMD", '["python", "app.py"]')
     name, _, wheels = dict(lines)["ARG"].partition("=")
     assert CPU_WHEELS.endswith(wheels)
     assert any(f'--extra-index-url "${name}" -r requirements.txt' in rest for _, rest in lines if rest.startswith("pip install"))
@@ -86,9 +85,7 @@ def test_the_image_is_built_in_an_order_that_works_and_writes_where_its_user_may
     assert str(wanted_folder()) == volume
     assert lines.index(("USER", "user")) < lines.index(("RUN", f"mkdir {volume}")) < lines.index(("VOLUME", volume))
     assert (dict(lines)["EXPOSE"], environment["GRADIO_SERVER_NAME"]) == (environment["PORT"], "0.0.0.0")
-    ignored = set((ROOT / ".dockerignore").read_text().split())
-    assert not set(BELONGS) & ignored
-    assert {"tests", "benchmarks", "node_modules", ".git", "**/__pycache__"} <= ignored
+    assert not set(BELONGS) & set((ROOT / ".dockerignore").read_text().split())
 
 
 def test_the_images_check_tells_a_server_that_answers_from_one_that_does_not(lines, site):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import parse_qsl
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -82,46 +82,37 @@ def test_no_link_breaks_the_page(site, query):
 
 
 def test_a_link_is_read_beside_the_run_it_shows(site):
-    reply = site.get("boot", d_model="65", n_heads="8", tab="training").json()
-    assert reply["ignored"] == ["d_model"]
-    assert site.get("boot", n_heads="8").json()["notice"] == ""
-    reply = site.get("boot", run="reverse", pin="nobody").json()
-    assert reply["ignored"] == ["pin"]
-    assert reply["notice"].count(say("en", "compare.pin_missing")) == 1
-    assert site.get("boot", run="reverse", pin="sort").json()["ignored"] == []
+    for asked, ignored, notice in (
+        ({"d_model": "65", "n_heads": "8", "tab": "training"}, ["d_model"], "“d_model”"),
+        ({"n_heads": "8"}, [], ""),
+        ({"run": "reverse", "pin": "nobody"}, ["pin"], say("en", "compare.pin_missing")),
+        ({"run": "reverse", "pin": "sort"}, [], ""),
+    ):
+        reply = site.get("boot", **asked).json()
+        assert (reply["ignored"], reply["notice"].count(notice) == 1 if notice else reply["notice"] == "") == (ignored, True), asked
     expected = site.runs.get("sort").experiment
     assert links.read(site.runs, {"run": "sort"}) == (expected, {})
     assert links.read(site.runs, {"run": "sort", "d_model": "128"}) == (Experiment().with_(d_model=128), {})
+    assert reply["bounds"]["d_model"] == {"low": 8, "high": 512, "step": 8}
+    assert (reply["bounds"]["learning_rate"]["step"], set(reply["choices"]["bias"])) == (0, {"on", "off"})
+    assert sorted(name for names in reply["groups"].values() for name in names) == sorted(reply["knobs"])
+    assert reply["first"] == site.runs.shipped()[0].id
 
 
 def test_old_links_still_work(site):
-    """Of every field a value as the page wrote it before fields were declared, and values that were called otherwise."""
-    query = {
-        "run": "reverse", "step": "12", "text": "hello", "tab": "interventions", "part": "decoder", "layer": "2", "head": "4", "q": "0",
-        "k": "16", "follow": "on",
-        "lang": "zh", "method": "sample", "beam": "10", "penalty": "0.6", "temperature": "0.1", "draw": "7", "draws": "20",
-        "top_k": "5", "top_p": "0.95",
-        "prefix": "zy", "cache": "off", "unknown": "copy", "target": "reference", "view": "rollout", "measure": "entropy", "fix": "3:17",
-        "force": "abc",
-        "change": "row", "off": "c1.3_e2.1", "squeeze": "mean", "cells": "c2.3_q1_k4-0.55_x6", "stage": "decoder.1.cross_attention.weights",
-        "row": "3", "col": "700", "hide": "on", "window": "128", "digits": "on", "masks": "0,3,5", "mask": "causal", "pos": "learned",
-        "shift": "32", "split": "harder", "lab": "softmax", "guess": "unknown", "sure": "95", "toss": "12", "arms": "aaaa.b-_b",
-        "lesson": "own", "notes": "on", "predicted": "unknown", "certain": "50", "glossary": "all", "present": "1",
-        "api": "1", "plain": "1", "room": "K7QFM", "stop": "mask",
-        "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy", "moment": "gradient", "line": "3", "place": "4", "logit": "7",
-        "module": "2", "parameter": "encoder.0.norm_1.weight", "grad_row": "5", "grad_col": "6",
-        "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
-        "runs": "sort,-x_y", "over": "seconds", "pin": "sort", "seeds": "each", "find": "re", "sort": "-exact_match",
-        "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on", "revealed": "on",
-        "file": "0a1b2c3d",
-    }  # fmt: skip
-    assert query.keys() == FIELDS.keys()
-    assert links.read(site.runs, query)[1] == {}
+    """Of values that were called otherwise, and of the fields that links were made of before fields were declared."""
     for name, values in FORMER_VALUES.items():
         for former, now in values.items():
             assert former != now
             assert links.read(site.runs, {name: former}) == links.read(site.runs, {name: now})
             assert links.read(site.runs, {name: now})[1] == {}, (name, now)
+    query = (
+        "run=reverse&step=12&text=hello&tab=interventions&part=decoder&layer=2&head=4&q=0&k=16&lang=zh&method=sample&beam=10&penalty=0.6"
+        "&temperature=0.1&draw=7&draws=20&prefix=zy&cache=off&unknown=copy&target=reference&view=rollout&measure=entropy&fix=3:17"
+        "&force=abc&change=row&off=c1.3_e2.1&squeeze=mean&cells=c2.3_q1_k4-0.55_x6&stage=decoder.1.cross_attention.weights&row=3&col=700"
+        "&hide=on&window=128&digits=on&masks=0,3,5&mask=causal&pos=learned&shift=32&split=harder&lab=softmax&guess=unknown&sure=95&toss=12"
+    )
+    assert links.read(site.runs, dict(parse_qsl(query)))[1] == {}
 
 
 def card(site, run, **parameters):
@@ -134,36 +125,33 @@ def test_a_visitor_goes_on_with_their_own_last_run(site, monkeypatch):
     def last(token):
         return site.http.get(f"{PREFIX}/boot", headers={TOKEN: token}).json()["last"]
 
-    first, second = (site.train(ME, {**TINY, "steps": 2}) for _ in range(2))
-    for run in (first, second):
-        wait(run, "done")
-    for looked_at, run in enumerate((second, first), 10**10):
+    first, second, busy = (site.train(ME, {**TINY, "steps": steps}) for steps in (2, 2, 50_000))
+    for looked_at, run in enumerate((busy, second, first), 10**10):
         monkeypatch.setattr(run, "looked_at", looked_at)
-        assert last(ME) == run.id
-    busy = site.train(ME, {**TINY, "steps": 50_000})
-    monkeypatch.setattr(busy, "looked_at", 0)
+    for ended in (first, second):
+        wait(ended, "done")
     assert last(ME) == busy.id
     assert last(OTHER) == last("") == ""
-    for run in (busy, first):
+    for run, then in ((busy, first), (first, second)):
         site.runs.delete(run.id, ME)
-    assert last(ME) == second.id
+        assert last(ME) == then.id
+    assert [boot.unreadable(site.reader, second, {"text": text}) for text in ("abc", "ABC")] == [[], ["text"]]
+    with monkeypatch.context() as patch:
+        patch.setitem(second.parts, "tokenizers", None)  # as before it is prepared
+        assert [boot.unreadable(site.reader, second, {"text": text}) for text in ("abc", "ABC")] == [[], ["text"]]
     site.runs.delete(second.id, ME)
 
 
-def test_a_run_has_one_first_example_from_the_start(site):
-    """Before its replay is planned, when it is over, and in a fork and a copy of it, which say where they come from."""
+def test_a_run_has_one_first_example_from_the_start_and_a_fork_says_where_it_comes_from(site):
+    """Before its replay is planned, when it is over, and in a fork and a copy of it."""
     run = site.train(ME, {**TINY, "steps": 40})
     plan = run.replay.plan
     run.replay.plan = type(plan)()  # as before it was prepared
     early = card(site, run)["examples"]
     run.replay.plan = plan if plan.steps else run.replay.plan
     wait(run, "done")
-    assert run.replay.plan.probes or not plan.steps
-    late = card(site, run)["examples"]
     copy, fork = (site.runs.get(site.act(OTHER, action, run.id, step=20)["run"]) for action in ("copy", "fork"))
-    firsts = [examples[0] for examples in (early, late, *(card(site, one)["examples"] for one in (copy, fork)))]
-    assert firsts == [early[0]] * 4
-
+    assert [card(site, one)["examples"][0] for one in (run, copy, fork)] == [early[0]] * 3
     at = fork.first_step
     assert at > 0
     assert card(site, fork)["parent"] == {"run": run.id, "step": at, "name": run.name, "until": at}
@@ -176,9 +164,8 @@ def test_a_run_has_one_first_example_from_the_start(site):
         site.runs.delete(one.id, OTHER)
 
 
-@pytest.mark.parametrize(
-    ("place", "lost"),
-    [
+def test_what_was_carried_to_a_run_and_it_cannot_read_is_named(site):
+    for place, lost in (
         ({}, []),
         ({"text": "playground", "layer": "2", "head": "4", "target": "reference"}, []),
         ({"text": "Hello world", "layer": "1", "head": "1"}, ["text"]),
@@ -186,25 +173,5 @@ def test_a_run_has_one_first_example_from_the_start(site):
         ({"text": " ", "head": "5", "layer": "1"}, ["text", "layer", "head"]),
         ({"text": "abc", "layer": "3", "head": "1"}, ["layer", "head"]),
         ({"text": "a" * 600}, ["text"]),
-    ],
-)
-def test_what_was_carried_to_a_run_and_it_cannot_read_is_named(site, place, lost):
-    assert card(site, site.runs.get("reverse"), **place)["unreadable"] == lost
-
-
-def test_what_a_run_can_read_is_known_before_it_is_prepared(site, monkeypatch):
-    run = site.train(ME, {**TINY, "steps": 2})
-    wait(run, "done")
-    with monkeypatch.context() as patch:
-        patch.setitem(run.parts, "tokenizers", None)
-        assert [boot.unreadable(site.reader, run, {"text": text}) for text in ("abc", "ABC")] == [[], ["text"]]
-    site.runs.delete(run.id, ME)
-
-
-def test_the_page_knows_the_knobs_by_group_with_their_bounds_and_choices(site):
-    reply = site.get("boot").json()
-    assert sorted(name for names in reply["groups"].values() for name in names) == sorted(reply["knobs"])
-    assert reply["bounds"]["d_model"] == {"low": 8, "high": 512, "step": 8}
-    assert reply["bounds"]["learning_rate"]["step"] == 0
-    assert set(reply["choices"]["bias"]) == {"on", "off"}
-    assert reply["first"] == site.runs.shipped()[0].id
+    ):
+        assert card(site, site.runs.get("reverse"), **place)["unreadable"] == lost, place

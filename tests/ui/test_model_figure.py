@@ -14,7 +14,7 @@ from playground.cursor import check
 from playground.inspection.activations import record
 from playground.model.transformer import Transformer
 from playground.ui.model_figure import PAPER, ModelFigure, Part, model_figure
-from playground.ui.panels import BY_FORMULA, PLACES
+from playground.ui.panels import PLACES
 from playground.words import LANGUAGES, known, say
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]
@@ -55,6 +55,8 @@ def test_the_papers_own_model():
         ({"residual": False}, ["mask_padding", "self_attention", "norm", "feed_forward", "norm"]),
         ({"norm": "pre", "residual": False}, ["norm", "mask_padding", "self_attention", "norm", "feed_forward"]),
         ({"positions": "rotary"}, ["rotary", *POST]),
+        ({"positions": "none"}, POST),
+        ({"positions": "learned"}, POST),
         ({"variant": "no_feed_forward"}, ["mask_padding", "self_attention", "add_norm", "norm"]),
         ({"variant": "no_feed_forward", "norm": "pre"}, ["norm", "mask_padding", "self_attention", "add"]),
         ({"variant": "no_source_mask"}, POST[1:]),
@@ -66,20 +68,13 @@ def test_exactly_the_parts_of_a_layer_that_the_model_has(knobs, encoder):
     last = ["norm"] if knobs.get("norm") == "pre" else []
     assert kinds(drawing["encoder"], "end") == last
     assert kinds(drawing["decoder"], "end") == [*last, "linear", "softmax"]
-
-
-@pytest.mark.parametrize(
-    ("positions", "text"),
-    [("sinusoidal", "+ sinusoids"), ("learned", "+ learned"), ("both", "+ sinusoids"), ("none", None), ("rotary", None)],
-)
-def test_positions_are_drawn_and_named_where_they_are_added(positions, text):
+    added = {"rotary": [], "none": [], "learned": ["+ learned"]}.get(knobs.get("positions"), ["+ sinusoids"])
     for stack in ("encoder", "decoder"):
-        drawn = figure(positions=positions)[stack]["input"]
-        assert [part["kind"] for part in drawn] == ["tokens", "embedding", "positions"][: 3 if text else 2]
-        assert not text or drawn[-1]["text"] == text
+        assert kinds(drawing[stack], "input") == ["tokens", "embedding", *["positions"] * len(added)]
+        assert [part["text"] for part in drawing[stack]["input"] if part["kind"] == "positions"] == added
 
 
-def test_what_is_otherwise_than_in_the_paper_is_named_in_words():
+def test_what_is_otherwise_than_in_the_paper_is_named_in_words_and_a_mystery_stays_one():
     text = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
     keys = ("other.positions.none", "other.norm.pre", "other.share_embeddings.none")
     assert all(say("en", f"model_figure.{key}") in text for key in keys)
@@ -91,6 +86,10 @@ def test_what_is_otherwise_than_in_the_paper_is_named_in_words():
         for name, own in PAPER.items():
             for value in (value for value in limits(name).choices if value != own and name not in ("variant", "d_k")):
                 assert known(language, f"model_figure.other.{name}.{'off' if value is False else value}"), (name, value)
+    for secret in (False, True):
+        drawing = figure(secret=secret, variant="no_feed_forward")
+        assert {place["tab"] for part in parts(drawing) for place in part["shows"]} == {"attention"}, "what asks the model itself"
+        assert ("feed_forward" in kinds(drawing["encoder"])) == ("variant" not in drawing["differences"]) == secret
 
 
 MODELS = st.fixed_dictionaries(
@@ -122,9 +121,9 @@ def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_pl
             check(name, value, {"tabs": PLACES["inside"], "embeddings": ("src", "tgt", "memory", "decoder")})
 
 
-def test_a_changed_model_offers_only_what_asks_the_model_itself_and_a_mystery_stays_one():
-    for secret in (False, True):
-        drawing = figure(secret=secret, variant="no_feed_forward")
-        assert {place["tab"] for part in parts(drawing) for place in part["shows"]} == {"attention"}
-        assert ("feed_forward" in kinds(drawing["encoder"])) == ("variant" not in drawing["differences"]) == secret
-    assert "attention" not in BY_FORMULA
+def test_a_stack_of_grus_is_one_unit_and_attends_only_where_it_has_attention():
+    for variant, attention in (("gru", []), ("gru_attention", ["additive_attention"])):
+        drawing = figure(variant=variant, norm="pre")
+        assert [kinds(drawing[stack]) for stack in ("encoder", "decoder")] == [["gru"], [*attention, "gru"]]
+        assert [kinds(drawing[stack], "input") for stack in ("encoder", "decoder")] == [["tokens", "embedding"]] * 2
+        assert [kinds(drawing[stack], "end") for stack in ("encoder", "decoder")] == [[], ["linear", "softmax"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from types import SimpleNamespace
 
 import pytest
 from starlette.requests import Request
@@ -33,9 +34,10 @@ def plain(monkeypatch):
         ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"),  # fewer than there should be
         ("10.0.0.1", [], "1", "10.0.0.1"),  # past the proxy
         ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"),
-        ("2001:db8::1", [], "", "2001:db8::/64"),
+        ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
         ("::ffff:192.0.2.7", [], "", "192.0.2.7"),
         ("testclient", [], "", "testclient"),
+        ("x" * 100, [], "", "x" * 64),
     ],
 )
 def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, count, address):
@@ -88,16 +90,13 @@ def test_a_server_that_listens_to_others_has_the_address_that_leads_out(machine,
     assert network.lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
 
 
-def test_the_server_listens_where_it_is_told_to(monkeypatch):
+def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_machine_alone(monkeypatch, site):
     assert network.server_name() == "127.0.0.1"
-    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
-    assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
-
-
-def test_only_who_sits_at_the_machine_is_told_its_address(site):
     assert not site.get("boot").json()["lan"]["listens"]
     there = site.http.get(f"{PREFIX}/boot", headers={"Host": "playground.example.org"}).json()["lan"]
     assert there == {"listens": True, "address": "", "windows": False}
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
 
 
 @pytest.mark.parametrize(("public", "url"), [(None, "http://127.0.0.1:7860/"), ("https://x.gradio.live", "https://x.gradio.live")])
@@ -111,28 +110,32 @@ def test_gradio_decides_whether_there_is_a_public_address(launched, public, url)
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
 
 
-@pytest.fixture
-def handlers():
-    """Of a process that hears each signal; as they were, afterwards."""
-    before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
-    yield
-    for number, handler in zip(NUMBERS, before, strict=True):
-        signal.signal(number, handler)
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_signal_is_noted_and_a_second_one_changes_nothing(handlers, number):
-    noted = ending.Ending()
-    assert not noted.asked
-    for _ in range(2):
-        os.kill(os.getpid(), number)
-        noted.wait()
-    assert noted.asked
-
-
 @pytest.mark.fault("a terminal is closed under a server that nohup started", "it goes on")
-def test_what_the_process_was_started_deaf_to_it_stays_deaf_to(handlers):
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    noted = ending.Ending()
-    os.kill(os.getpid(), signal.SIGHUP)
-    assert not noted.asked
+def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
+    """Every other signal is noted, and a second one changes nothing."""
+    before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        noted = ending.Ending()
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert not noted.asked
+        for number in (number for number in NUMBERS if number != signal.SIGHUP):
+            noted = ending.Ending()
+            assert not noted.asked
+            for _ in range(2):
+                os.kill(os.getpid(), number)
+                noted.wait()
+            assert noted.asked
+    finally:
+        for number, handler in zip(NUMBERS, before, strict=True):
+            signal.signal(number, handler)
+
+
+def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
+    order, demo = [], SimpleNamespace(server=SimpleNamespace(should_exit=False))
+    runs = SimpleNamespace(close=lambda: order.append(("saved", demo.server.should_exit)))
+    monkeypatch.setattr(ending, "CURRENT_TUNNELS", [SimpleNamespace(kill=lambda: order.append("tunnel"))])
+    monkeypatch.setattr(ending.logging, "shutdown", lambda: None)
+    monkeypatch.setattr(ending.os, "_exit", lambda code: order.append(("left", code)))
+    ending.end(demo, runs)
+    assert order == [("saved", True), "tunnel", ("left", 0)]

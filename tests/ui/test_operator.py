@@ -72,7 +72,7 @@ def test_without_a_token_there_is_no_such_page(client, site):
             assert (answer.status_code, answer.content, list(answer.headers)) == (404, unknown.content, list(unknown.headers))
 
 
-def test_the_token_opens_it_and_stands_nowhere(client, caplog):
+def test_the_token_opens_it_stands_nowhere_and_can_not_be_tried_out(client, caplog):
     browser = client()
     assert 'type="password"' in browser.get(PATH).text
     assert INSIDE not in browser.get(PATH).text
@@ -89,11 +89,7 @@ def test_the_token_opens_it_and_stands_nowhere(client, caplog):
     for value in ("", "x" * 43, TOKEN):
         assert INSIDE not in browser.get(PATH, headers={"Cookie": f"{COOKIE}={value}"}).text
     assert INSIDE in browser.get(PATH, headers=BEARER).text
-
-
-def test_attempts_are_counted_in_both_ways(client):
-    browser = client()
-    for n in range(WRONG):
+    for n in range(WRONG):  # counted in both ways
         if n % 2:
             answer = browser.post(PATH, data={"token": f"wrong {n}"}, headers=HERE)
             assert (answer.status_code, 'role="alert"' in answer.text) == (403, True)
@@ -103,15 +99,7 @@ def test_attempts_are_counted_in_both_ways(client):
     assert INSIDE not in browser.get(PATH, headers=BEARER).text
 
 
-def test_tokens_are_compared_in_constant_time(monkeypatch):
-    compared = []
-    monkeypatch.setattr("playground.ui.operator.entry.hmac", SimpleNamespace(compare_digest=lambda *both: compared.append(both) or True))
-    assert Entry(TOKEN).admits(SimpleNamespace(headers=Headers(BEARER), cookies={}, client=None))
-    ((one, other),) = compared
-    assert len(one) == len(other) == 64  # digests: nothing is learnt from a length
-
-
-def test_a_session_ends_by_itself():
+def test_a_session_ends_by_itself_and_tokens_are_compared_in_constant_time(monkeypatch):
     now = [0.0]
     entry = Entry(TOKEN, lambda: now[0])
     answer, request = Response(), SimpleNamespace(headers=Headers(), cookies={}, client=None, url=SimpleNamespace(scheme="https"))
@@ -122,33 +110,33 @@ def test_a_session_ends_by_itself():
     assert entry.admits(request)
     now[0] = 8 * 3600.0
     assert not entry.admits(request)
+    compared = []
+    monkeypatch.setattr("playground.ui.operator.entry.hmac", SimpleNamespace(compare_digest=lambda *both: compared.append(both) or True))
+    assert Entry(TOKEN).admits(SimpleNamespace(headers=Headers(BEARER), cookies={}, client=None))
+    ((one, other),) = compared
+    assert len(one) == len(other) == 64  # digests: nothing is learnt from a length
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_it_shows_runs_owners_limits_and_errors_and_no_id(client, runs, working, language):
+def test_it_shows_runs_owners_limits_and_errors_and_no_id_and_stops_a_run_once_that_is_confirmed(client, runs, working):
     browser, ended = client(), done(runs.create(tiny(steps=1), YOU))
-    log = logging.getLogger("playground.tests")
+    log, called = logging.getLogger("playground.tests"), logs.pseudonym(working.id)
     logs.event(log, "limit_hit", reason="page.too_many_requests", address="here")
     logs.event(log, "save_failed", logging.WARNING, run=working.id, error='<script>"disk"')
-    text = browser.get(PATH, params={"lang": language}, headers=BEARER).text
-    for word in (working.name, *map(logs.pseudonym, (working.id, working.owner, ended.owner)), "page.too_many_requests", "save_failed"):
-        assert word in text, word
-    assert say(language, "operator.server_streams") in text
-    assert "&lt;script&gt;" in text
-    assert not [secret for secret in (working.id, ended.id, working.owner, ME, "a label", "<script") if secret in text]
+    for language in LANGUAGES:
+        text = browser.get(PATH, params={"lang": language}, headers=BEARER).text
+        for word in (working.name, called, *map(logs.pseudonym, (working.owner, ended.owner)), "page.too_many_requests", "save_failed"):
+            assert word in text, word
+        assert say(language, "operator.server_streams") in text
+        assert "&lt;script&gt;" in text
+        assert not [secret for secret in (working.id, ended.id, working.owner, ME, "a label", "<script") if secret in text]
     runs.delete(ended.id, YOU)
     pages = (browser.get(PATH, headers=BEARER), browser.get(f"{PATH}?still=1", headers=BEARER), browser.get(PATH))
     assert ['http-equiv="refresh"' in page.text for page in pages] == [True, False, False], "it loads itself anew unless it is to be still"
 
-
-def test_a_run_is_stopped_once_that_is_confirmed(client, working):
-    browser, called = client(), logs.pseudonym(working.id)
     assert browser.post(PATH, data={"stop": called}, headers=HERE).status_code == 404
     entered(browser)
     confirmation = browser.get(f"{PATH}?stop={called}").text
-    assert working.name in confirmation
-    assert 'name="stop"' in confirmation
-    assert "refresh" not in confirmation
+    assert [word in confirmation for word in (working.name, 'name="stop"', "refresh")] == [True, True, False]
     assert browser.post(PATH, data={"stop": called}, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 404
     assert working.working
     assert browser.post(PATH, data={"stop": called}, headers=HERE).status_code == 303

@@ -32,10 +32,17 @@ def come(pace, address: str, visitors: int, cost: float = COST, times: int = 1) 
             pace.asked(address, f"visitor {number}", cost)
 
 
-def test_a_lone_visitor_never_waits_however_dear_the_pictures(pace):
+def test_a_lone_visitor_never_waits_however_dear_the_pictures_nor_for_who_has_left(clock, pace):
     assert pace.refresh_ms("home") == EACH
     come(pace, "home", 1, 10 * COST, times=50)
     assert pace.refresh_ms("home") == EACH
+    assert HERE > LONGEST / 1000, "who waits for the next picture is still there"
+    for later, counted in ((HERE, 21), (HERE + 1, 1)):
+        school = Pace(clock)
+        come(school, "school", 20)
+        clock.now += later
+        school.asked("school", "teacher", COST)
+        assert school.refresh_ms("school") == counted * EACH
 
 
 @pytest.mark.fault("two hundred streams held open by one visitor", "the pages of others ask for pictures as often as before")
@@ -47,30 +54,18 @@ def test_what_one_visitor_holds_open_slows_down_nobody(pace, streams):
     assert pace.refresh_ms("home") == 2 * EACH
 
 
-def test_a_class_shares_what_the_server_can_spare_at_one_address_or_at_thirty(pace, clock):
+def test_a_class_shares_what_the_server_can_spare_and_a_crowd_at_one_address_waits_longest_itself(pace, clock):
+    """Two hundred tokens are as quickly made up as one."""
     come(pace, "school", 30)
     assert pace.refresh_ms("school") == 30 * EACH
     clock.now = HERE + 1
     for student in range(30):
         come(pace, f"home {student}", 1)
     assert {pace.refresh_ms(f"home {student}") for student in range(30)} == {30 * EACH}
-
-
-def test_a_crowd_at_one_address_waits_longest_itself(pace):
-    """Two hundred tokens are as quickly made up as one."""
-    come(pace, "home", 1)
-    come(pace, "school", 20)
-    come(pace, "cellar", 200)
+    clock.now = 2 * HERE + 2
+    for address, visitors in (("home", 1), ("school", 20), ("cellar", 200)):
+        come(pace, address, visitors)
     assert [pace.refresh_ms(address) for address in ("home", "school", "cellar")] == [3 * EACH, 60 * EACH, LONGEST]
-
-
-@pytest.mark.parametrize(("later", "counted"), [(HERE, 21), (HERE + 1, 1)])
-def test_who_has_left_does_not_count(pace, clock, later, counted):
-    come(pace, "school", 20)
-    clock.now = later
-    pace.asked("school", "teacher", COST)
-    assert pace.refresh_ms("school") == counted * EACH
-    assert HERE > LONGEST / 1000, "who waits for the next picture is still there"
 
 
 @pytest.mark.parametrize("cost", [COST / 10, 2 * COST])

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import tracemalloc
 from types import SimpleNamespace
 
 import pytest
-from gradio import route_utils, state_holder
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
 
 from playground.ui import fair_queue
-from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Session, Sessions, Tidying
+from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Sessions, Tidying
 from playground.ui.shares import Buckets, Open
 
 
@@ -33,17 +30,13 @@ def heard(*sessions: str) -> set:
 
 @pytest.mark.fault("three hundred calls in the queue that nobody listens for", "who listens is served first")
 def test_who_listens_comes_before_who_left():
+    """Addresses take turns, and so do tabs at one."""
     events = [event(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(300)] + [event("here", "192.0.2.1", "mine", 300)]
     assert names(fair_queue.in_turn(events, heard("mine"))) == ["here", *(f"left {n}" for n in range(300))]
     assert names(fair_queue.in_turn(events, heard("here")))[0] == "here", "a program listens to the call by its id"
-
-
-def test_addresses_take_turns_and_so_do_tabs_at_one():
-    alone = [event(name, name, name, time) for time, name in enumerate("abc")]
-    assert names(fair_queue.in_turn(reversed(alone), heard("a", "b", "c"))) == ["a", "b", "c"]
     greedy = [event(f"greedy {n}", "192.0.2.1", f"tab {n}", n) for n in range(4)]
     busy = [event(f"busy {n}", "192.0.2.2", "busy", 10 + n) for n in range(3)]
-    events = [*greedy, *busy, event("beside", "192.0.2.2", "beside", 20)]
+    events = [*reversed(greedy), *busy, event("beside", "192.0.2.2", "beside", 20)]
     order = names(fair_queue.in_turn(events, heard(*(one.session_hash for one in events))))
     assert order == ["greedy 0", "busy 0", "greedy 1", "beside", "greedy 2", "busy 1", "greedy 3", "busy 2"]
 
@@ -76,6 +69,7 @@ class Queue:
 
 @pytest.mark.fault("a queue full of calls that nobody listens for", "the oldest of them makes room")
 def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
+    """Full of those who listen it is full; at an address with enough calls those without a listener go first."""
     queue = Queue()
     fair_queue.take_turns(queue, heard("ada", "bob"), most=10)
     assert all(queue.call(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(4))
@@ -83,9 +77,9 @@ def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
     assert queue.get_events()._id == "from ada"
     assert queue.call("from bob", "192.0.2.1", "bob", 5)
     assert names(queue.group.queue) == ["left 1", "left 2", "left 3", "from bob"], "the oldest has gone"
-
-
-def test_at_an_address_with_enough_calls_those_without_a_listener_go_first():
+    queue = Queue()
+    fair_queue.take_turns(queue, heard(*"abcde"), most=10)
+    assert [queue.call(name, name, name, time) for time, name in enumerate("abcde")] == [True] * 4 + [False]
     queue = Queue()
     fair_queue.take_turns(queue, heard("ada"), most=2)
     for args in (("left 0", "192.0.2.1", "a", 0), ("left 1", "192.0.2.1", "b", 1), ("elsewhere", "192.0.2.2", "tab", 3)):
@@ -93,12 +87,6 @@ def test_at_an_address_with_enough_calls_those_without_a_listener_go_first():
     assert queue.call("from ada", "192.0.2.1", "ada", 4)
     assert names(queue.group.queue) == ["left 1", "elsewhere", "from ada"]
     assert fair_queue.waiting(queue, heard("ada"), "192.0.2.1") == 1, "of those who listen"
-
-
-def test_a_queue_full_of_those_who_listen_is_full():
-    queue = Queue()
-    fair_queue.take_turns(queue, heard(*"abcde"), most=10)
-    assert [queue.call(name, name, name, time) for time, name in enumerate("abcde")] == [True] * 4 + [False]
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))
@@ -133,17 +121,6 @@ def test_what_is_open_is_counted_by_name_and_by_kind_until_it_ends():
 @pytest.fixture
 def page(site):
     return site.app.get_blocks()
-
-
-def test_gradio_makes_sessions_as_small_as_is_said_and_no_others(page):
-    assert state_holder.SessionState is route_utils.SessionState is type(page.state_holder["a tab"]) is Session
-    assert page.state_holder.capacity == MOST == 100
-    gc.collect()
-    tracemalloc.start()
-    made = [Session(page) for _ in range(20)]
-    size = tracemalloc.get_traced_memory()[0] / len(made)
-    tracemalloc.stop()
-    assert BYTES / 4 < size < BYTES
 
 
 @pytest.mark.fault("more tabs than the server remembers", "those that came last stay; the others notice nothing")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from benchmarks.hostile.people import People
-from benchmarks.hostile.valid import Call
 from playground.config import Experiment
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
@@ -18,7 +16,7 @@ from playground.ui.operator.routes import absent
 from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right, right_of, right_to
 from playground.ui.rooms import _actions
 from tests import rights
-from tests.rights import PEOPLE, Row, others_in, who_may
+from tests.rights import PEOPLE, Row, who_may
 from tests.ui.test_actions import MINE, THEIRS, TINY, wait
 
 REFUSED = {
@@ -49,14 +47,6 @@ def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
 
 def test_no_answer_has_what_belongs_to_another(rows):
     assert {row.kind: row.read for row in rows.values() if row.read} == {}
-
-
-def test_what_belongs_to_another_is_noticed_in_an_answer_unless_the_question_had_it():
-    people = People(0, {"nobody": "", "owner": "key of ada", "stranger": "key of bob"})
-    call = Call("", "GET", "/x", {}, who="stranger")
-    assert others_in(call, b"zeisig 3, key of ada, key of bob", people) == {"the owner's words", "the key of the owner"}
-    assert others_in(replace(call, query={"text": "zeisig"}), b"zeisig 3", people) == set()
-    assert others_in(replace(call, who="owner"), b"zeisig 3, key of ada", people) == set()
 
 
 def test_a_stranger_changes_nothing_whatever_token_they_have(site):

@@ -29,8 +29,7 @@ class Class:
     def __init__(self, site) -> None:
         self.site, self.name = site, ""
         opened = do(site, TEACHER, "open", language="en", ends=time.time() + DAY)
-        self.code = opened["room"]["code"]
-        self.tickets = {TEACHER: opened["ticket"]}
+        self.code, self.tickets = opened["room"]["code"], {TEACHER: opened["ticket"]}
         self.join(ANNA)
         self.join(BEN)
         self.ask(CURSOR)
@@ -44,7 +43,7 @@ class Class:
     def ask(self, cursor: dict[str, str], about: str = "lab") -> dict:
         """The question that is asked last is the one that all is about from now on."""
         answer = self.do(TEACHER, "ask", about=about, cursor=cursor)
-        self.name = list(self.room(TEACHER)["activities"])[-1]
+        self.name = list(self.activities(TEACHER))[-1]
         return answer
 
     def guess(self, token: str, guess: str, sure: str) -> dict:
@@ -60,11 +59,11 @@ class Class:
     def reveal(self, **cursor: str) -> dict:
         return self.do(TEACHER, "reveal", cursor=CURSOR | cursor)
 
-    def room(self, token: str) -> dict:
-        return enter(self.site, token, self.code)["room"]
+    def activities(self, token: str) -> dict:
+        return enter(self.site, token, self.code)["room"]["activities"]
 
     def question(self, token: str) -> dict:
-        return self.room(token)["activities"][self.name]
+        return self.activities(token)[self.name]
 
     def result(self, token: str, **parameters: str) -> dict:
         query = {"code": self.code, "activity": self.name, **parameters}
@@ -74,7 +73,7 @@ class Class:
         """All that the room tells anybody in it: what is read after a reload, every event of the stream, and the route of the result."""
         texts = [line for ticket in self.tickets.values() for line in events(self.site, self.code, ticket)]
         for token in self.tickets:
-            texts += [json.dumps(self.room(token)), json.dumps(self.result(token))]
+            texts += [json.dumps(enter(self.site, token, self.code)), json.dumps(self.result(token))]
         return "\n".join(texts)
 
 
@@ -90,50 +89,49 @@ def test_a_question_is_asked_guessed_closed_revealed_and_taken_back(group):
     place = {"kind": "question", "place": {"lab": "softmax"}, "state": "open", "joined": 2, "answered": 0, "mine": False}
     assert group.question(ANNA) == place
     assert group.guess(ANNA, RIGHT, "95") == group.guess(BEN, WRONG, "50") == group.guess(BEN, RIGHT, "50") == {"done": True}
-    group.more((RIGHT, "50"))
+    group.more((RIGHT, "95"), (RIGHT, "95"), *[(WRONG, "75")] * 3)
     for state in ("open", "closed"):
         everything = group.everything()
         assert f'"state":"{state}"' in everything
-        assert '"answered":3' in everything
+        assert '"answered":7' in everything
         assert not [word for word in (*LAB.guesses, '"95"', '"50"', "counts", "answers", "options") if word in everything], state
+        assert group.result(ANNA)["key"] == "rooms.not_revealed"
         assert group.do(TEACHER, "close") == {"done": True}
+    assert group.guess(ANNA, RIGHT, "95")["key"] == "rooms.question_closed"
     assert group.reveal() == {"done": True}
     assert group.question(ANNA) == group.question(BEN) == group.question(TEACHER)
     assert group.result(ANNA) == group.result(BEN) == group.result(TEACHER)
-    assert group.result(ANNA)["of"] == say("en", "board.class", code=group.code)
     assert "answers" not in group.everything()
-    assert (group.question(ANNA)["answer"], group.question(ANNA)["counts"][RIGHT]) == (RIGHT, [2, 0, 1, 0])
+    assert (group.question(ANNA)["answer"], group.question(ANNA)["counts"][RIGHT]) == (RIGHT, [1, 0, 3, 0])
+    for language in LANGUAGES:
+        result = group.result(BEN, lang=language)
+        figure, calibration = result["blocks"]
+        assert result["of"] == say(language, "board.class", code=group.code)
+        assert (figure["kind"], figure["title"]) == ("figure", say(language, "lessons.class_guess"))
+        assert say(language, "lessons.class_surest", percent="95", right=3, count=3) in figure["caption"]
+        notes = [note["text"] for note in figure["figure"]["layout"]["annotations"]]
+        assert [note for note in notes if "✓" in note] == [f"<b>✓ {LAB.say(language, f'guess_{RIGHT}')}</b>"]
+        expected = [say(language, "lessons.class_calibration", percent=p, right=r, count=3) for p, r in (("75", 0), ("95", 3))]
+        assert all(sentence in calibration["text"] for sentence in expected)
     assert group.do(TEACHER, "withdraw") == {"done": True}
-    assert group.room(ANNA)["activities"] == {}
+    assert group.activities(ANNA) == {}
 
 
 def test_what_can_not_be_is_refused(group):
-    assert group.result(ANNA)["key"] == "rooms.not_revealed"
-    assert group.guess("z" * 32, RIGHT, "95")["key"] == group.result("z" * 32)["key"] == "rooms.not_in"
-    assert group.guess(ANNA, "unknown", "95")["key"] == group.guess(ANNA, RIGHT, "100")["key"] == "config.not_a_choice"
-    assert group.guess(TEACHER, RIGHT, "95")["key"] == "rooms.teacher_asks"
-    assert group.ask(CURSOR)["key"] == "rooms.question_asked"
-    assert group.ask({"lab": "nothing"})["key"] == "lessons.no_lab"
-    assert group.ask({"lesson": "weight"}, "lesson")["key"] == "rooms.no_question"  # its question is a lab's
-    assert group.ask({"tab": "training"})["key"] == group.ask({"tab": "labs"}, "tab")["key"] == "rooms.no_question"
-    for act in ({"action": "close"}, {"action": "answer", "guess": RIGHT, "sure": "95"}, {"action": "reveal", "cursor": {}}):
-        assert group.do(TEACHER, **act, activity="elsewhere")["key"] == "rooms.no_activity"
-    group.do(TEACHER, "close")
-    assert group.guess(ANNA, RIGHT, "95")["key"] == "rooms.question_closed"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_picture_says_what_was_guessed(group, language):
-    group.more(*[(RIGHT, "95")] * 3, *[(WRONG, "75")] * 3)
-    group.reveal()
-    figure, calibration = group.result(BEN, lang=language)["blocks"]
-    assert (figure["kind"], figure["title"]) == ("figure", say(language, "lessons.class_guess"))
-    assert say(language, "lessons.class_mean", mean=85) in figure["caption"]
-    assert say(language, "lessons.class_surest", percent="95", right=3, count=3) in figure["caption"]
-    notes = [note["text"] for note in figure["figure"]["layout"]["annotations"]]
-    assert [note for note in notes if "✓" in note] == [f"<b>✓ {LAB.say(language, f'guess_{RIGHT}')}</b>"]
-    expected = [say(language, "lessons.class_calibration", percent=p, right=r, count=3) for p, r in (("75", 0), ("95", 3))]
-    assert all(sentence in calibration["text"] for sentence in expected)
+    no_question = [({"lesson": "weight"}, "lesson"), ({"tab": "training"}, "lab"), ({"tab": "labs"}, "tab")]  # that of "weight" is a lab's
+    elsewhere = ({"action": "close"}, {"action": "answer", "guess": RIGHT, "sure": "95"}, {"action": "reveal", "cursor": {}})
+    for reply, key in (
+        (group.guess("z" * 32, RIGHT, "95"), "rooms.not_in"),
+        (group.result("z" * 32), "rooms.not_in"),
+        (group.guess(ANNA, "unknown", "95"), "config.not_a_choice"),
+        (group.guess(ANNA, RIGHT, "100"), "config.not_a_choice"),
+        (group.guess(TEACHER, RIGHT, "95"), "rooms.teacher_asks"),
+        (group.ask(CURSOR), "rooms.question_asked"),
+        (group.ask({"lab": "nothing"}), "lessons.no_lab"),
+        *((group.ask(cursor, about), "rooms.no_question") for cursor, about in no_question),
+        *((group.do(TEACHER, **act, activity="elsewhere"), "rooms.no_activity") for act in elsewhere),
+    ):
+        assert reply["key"] == key, reply
 
 
 def test_an_experiment_marks_the_right_guess_once_it_has_run(group, monkeypatch):
@@ -151,14 +149,13 @@ def test_an_experiment_marks_the_right_guess_once_it_has_run(group, monkeypatch)
         wait(run, "done")
     arms = ".".join(ids)
     assert group.reveal(**cursor, arms=arms) == {"done": True}
-    answer = group.question(ANNA)["answer"]
-    blocks = group.site.panel("labs", **cursor, arms=arms, guess=answer, sure="95")["blocks"]
+    blocks = group.site.panel("labs", **cursor, arms=arms, guess=group.question(ANNA)["answer"], sure="95")["blocks"]
     assert next(block for block in blocks if block["id"] == "record")["right"]
     for id in ids:
         group.site.runs.delete(id, CARL)
 
 
-def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
+def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen_and_of_one_that_is_gone_marks_no_guess(group):
     place = {"lesson": "attention", "run": "reverse", "text": "hello"}
     group.ask({**place, "tab": "course", "lab": "masks"}, "lesson")  # a lab that was open before
     assert group.question(BEN)["place"] == place
@@ -167,9 +164,7 @@ def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
     answer = group.question(BEN)["answer"]
     assert answer
     assert blocks["verdict"]["text"].split("“")[0] in say("en", f"course.attention.why_{answer}", written="", token="", percent=0, length=0)
-
-
-def test_a_run_that_is_gone_marks_no_guess(group):
+    assert group.do(TEACHER, "withdraw") == {"done": True}
     group.ask({"lesson": "attention", "run": "deleted"}, "lesson")
     assert group.reveal() == {"done": True}
     assert group.question(BEN)["answer"] == ""

@@ -24,38 +24,9 @@ from playground.ui.links import LISTS
 from playground.ui.panels import PANELS, TABS, attention
 from playground.words import LANGUAGES
 from tests.runs.tiny import wait
+from tests.ui.panels.looking import all_blocks, complete
 
-SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
 OF_SITE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def blocks_of(blocks: list[dict]):
-    for block in blocks:
-        yield block
-        yield from blocks_of(block.get("blocks", []))
-
-
-def block(panel: dict, id: str) -> dict:
-    """The block of that name; a row only where nothing in it has the same."""
-    return min((block for block in blocks_of(panel["blocks"]) if block["id"] == id), key=lambda block: block["kind"] == "row")
-
-
-def complete(site, name: str, **query: object) -> dict:
-    """What the page shows in the end of a panel that comes in parts."""
-    while (panel := site.panel(name, **query)).get("more"):
-        pass
-    return panel
-
-
-def numbers_of(value):
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from numbers_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from numbers_of(inner)
-    elif isinstance(value, float):
-        yield value
 
 
 def other_value(name: str) -> str:
@@ -73,25 +44,22 @@ def other_value(name: str) -> str:
 
 
 CHOSEN = ({}, {"method": "beam"}, {"pos": "shift"}, {"pos": "learned"}, {"change": "row"}, {"lesson": "attention"})
-CASES = [
-    pytest.param(name, chosen, marks=[] if (at + number) % len(CHOSEN) == 0 else pytest.mark.night)
-    for at, name in enumerate(TABS)
-    for number, chosen in enumerate(CHOSEN)
-]
 
 
-@pytest.mark.parametrize(("name", "chosen"), CASES)
-def test_a_panel_depends_on_the_fields_it_says_and_no_others(site, name, chosen):
+@pytest.mark.parametrize("turn", [0, *(pytest.param(turn, marks=pytest.mark.night) for turn in range(1, len(CHOSEN)))])
+def test_a_panel_depends_on_the_fields_it_says_and_no_others(site, turn):
     """Else the page would go on showing what the cursor has left."""
 
-    def seen(**parameters):
+    def answer(name, parameters):
         panel = complete(site, name, run="reverse", **parameters)
         return [block for block in panel["blocks"] if block["id"] != "cache"], set(panel["uses"])  # which measures time
 
-    blocks, uses = seen(**chosen)
-    assert uses <= FIELDS.keys()
-    others = FIELDS.keys() - uses - chosen.keys() - {"run", "lang", "tab", "glossary", "present", "room", "api", "plain"}
-    assert seen(**chosen, **{field: other_value(field) for field in others})[0] == blocks
+    for at, name in enumerate(TABS):
+        chosen = CHOSEN[(at + turn) % len(CHOSEN)]
+        blocks, uses = answer(name, chosen)
+        assert uses <= FIELDS.keys()
+        others = FIELDS.keys() - uses - chosen.keys() - {"run", "lang", "tab", "glossary", "present", "room", "api", "plain"}
+        assert answer(name, chosen | {field: other_value(field) for field in others})[0] == blocks, (name, chosen)
 
 
 CURSOR = [*sorted(FIELDS.keys() - {"run", "tab", "room"}), "width", "dark", "held"]
@@ -115,7 +83,8 @@ def test_no_parameter_breaks_a_panel(site, name, parameters):
     ("path", "key"),
     [("run/nobody", "runs.unknown"), ("live/nobody", "runs.unknown"), ("panel/training?run=nobody", "runs.unknown"),
      ("history?run=nobody", "runs.unknown"), ("panel/sentence?run=../../etc/passwd", "runs.unknown"),
-     ("panel/nothing?run=reverse", "page.no_such_panel"), ("panel/sentence?run=reverse&text=%20", "runs.empty"),
+     ("panel/nothing?run=reverse", "page.no_such_panel"), ("panel/course?run=reverse&lesson=nothing", "course.no_lesson"),
+     ("panel/sentence?run=reverse&text=%20", "runs.empty"),
      (f"panel/sentence?run=reverse&text={'x' * 600}", "runs.too_long")],
 )  # fmt: skip
 def test_what_is_not_there_gets_one_sentence(site, path, key):
@@ -173,36 +142,29 @@ def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
     assert len(made) == 3
 
 
-def test_assets_come_for_ever_and_with_what_was_mended_in_them(site):
+def test_the_page_loads_from_this_server_alone_and_keeps_what_was_mended_for_ever(site):
+    hosts = set(re.findall(r"(?:src|href)=\"(?:https?:)?//([^/\"]+)", site.http.get("/").text))
+    assert hosts <= {site.url.split("//")[1].rstrip("/")}
     answer = site.get(f"asset/{assets.asset_version()}/plotly.js")
     assert "immutable" in answer.headers["cache-control"]
     assert site.get("asset/yesterday/plotly.js").headers["cache-control"] == "no-cache"
     for theirs, ours in assets.MENDED.items():  # numbers on cells and beside the pointer: a true minus, and contrast
         assert answer.text.count(ours.decode()) == 1
         assert theirs.decode() not in answer.text
+    code = site.get("qr", text="https://example.org/?run=<script>")
+    assert code.headers["content-type"].startswith("image/svg+xml")
+    assert "<script" not in code.text
 
 
-def test_the_page_names_no_other_host(site):
-    hosts = set(re.findall(r"(?:src|href)=\"(?:https?:)?//([^/\"]+)", site.http.get("/").text))
-    assert hosts <= {site.url.split("//")[1].rstrip("/")}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_curves_can_be_taken_home_to_the_last_bit(site, language):
+def test_the_curves_can_be_taken_home_to_the_last_bit(site):
     history = site.runs.get("sort").history
-    block = next(block for block in blocks_of(site.panel("training", run="sort", lang=language)["blocks"]) if block["kind"] == "downloads")
-    files = {file["query"]["table"]: site.get(block["path"], lang=language, **file["query"]) for file in block["files"]}
+    block = next(block for block in all_blocks(site.panel("training", run="sort", lang="zh")["blocks"]) if block["kind"] == "downloads")
+    files = {file["query"]["table"]: site.get(block["path"], lang="zh", **file["query"]) for file in block["files"]}
     for name, frame in (("steps", history.frame()), ("validations", history.validation_frame())):
         assert files[name].headers["content-disposition"] == f'attachment; filename="sort-{name}.csv"'
         back = pandas.read_csv(io.StringIO(files[name].text), float_precision="round_trip")
         pandas.testing.assert_frame_equal(back, frame, check_exact=True)
     assert "." not in block["path"], "proxies take such a path for a file of their own"
-
-
-def test_a_qr_code_is_a_picture(site):
-    answer = site.get("qr", text="https://example.org/?run=<script>")
-    assert answer.headers["content-type"].startswith("image/svg+xml")
-    assert "<script" not in answer.text
 
 
 def test_a_picture_of_a_run_that_trains_costs_what_the_models_threads_took_for_it_too(site, monkeypatch):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,8 +11,7 @@ import pytest
 from playground.config import limits
 from playground.figures import attention, positions
 from playground.ui import panels, seeds
-from playground.ui.assets import STATIC
-from playground.ui.controls import CONTROLLED, options
+from playground.ui.controls import CONTROLLED, wording
 from playground.ui.view import LARGE, LEAST_HEIGHT, Screen
 from playground.words import LANGUAGES, entries
 
@@ -43,50 +40,23 @@ def test_a_picture_is_drawn_as_wide_dark_and_in_the_language_that_is_asked_for()
     assert plain.draw(positions.heatmap, np.eye(8), trained=4) == positions.heatmap(np.eye(8), trained=4, labels=plain.labels)
 
 
-def test_no_panel_says_by_hand_what_every_picture_is_told():
-    """Each picture is drawn by view.draw, so that no light one stands on a dark page."""
-    trees = {file: ast.walk(ast.parse(file.read_text(encoding="utf-8"))) for file in UI.rglob("*.py")}
-    by_hand = [(file.name, node.value.lineno) for file, nodes in trees.items() for node in nodes
-               if isinstance(node, ast.keyword) and node.arg == "dark"]  # fmt: skip
-    assert by_hand == []
+def test_seeds_that_are_missing_unused_shown_and_grouped(monkeypatch):
+    for have, missing, unused in (
+        ((), [1, 2, 3, 4, 5], 1), ((1, 2), [3, 4, 5], 3), ((2, 5, 9), [1, 3, 4], 1), ((1, 2, 3, 4, 5), [], 6),
+    ):  # fmt: skip
+        assert (seeds.missing(dict.fromkeys(have)), seeds.unused(dict.fromkeys(have))) == (missing, unused)
+    runs = {seed: f"run {seed}" for seed in range(1, 10)}
+    assert seeds.shown(runs, [9]) == [f"run {seed}" for seed in (1, 2, 3, 4, 5, 9)], "new ones are among them"
+    monkeypatch.setattr(seeds, "settings", lambda run: ("the same",))
+    first, other, copy = (SimpleNamespace(experiment=SimpleNamespace(training=SimpleNamespace(seed=seed))) for seed in (1, 2, 1))
+    assert seeds.grouped([first, copy, other]) == [[first, other], [copy]], "a copy is no other seed"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_value_that_has_words_is_shown_in_them(language):
+def test_a_control_has_its_words_and_its_choices_in_theirs(language):
     for name in CONTROLLED:
-        if limits(name).choices:
-            about = {f"knobs.{name}.{kind}" for kind in ("label", "help")}
-            words = {text for key, text in entries(language).items() if key.startswith(f"knobs.{name}.") and key not in about}
-            assert words <= {text for text, _ in options(name, language)}, name
-
-
-@pytest.mark.parametrize(
-    ("have", "missing", "unused"), [((), [1, 2, 3, 4, 5], 1), ((1, 2), [3, 4, 5], 3), ((2, 5, 9), [1, 3, 4], 1), ((1, 2, 3, 4, 5), [], 6)]
-)
-def test_seeds_that_are_missing_and_the_least_unused(have, missing, unused):
-    runs = dict.fromkeys(have)
-    assert (seeds.missing(runs), seeds.unused(runs)) == (missing, unused)
-
-
-def test_new_seeds_are_among_those_that_are_shown_and_a_copy_is_no_other_seed(monkeypatch):
-    runs = {seed: f"run {seed}" for seed in range(1, 10)}
-    assert seeds.shown(runs, [9]) == [f"run {seed}" for seed in (1, 2, 3, 4, 5, 9)]
-    monkeypatch.setattr(seeds, "settings", lambda run: ("the same",))
-    first, other, copy = (SimpleNamespace(experiment=SimpleNamespace(training=SimpleNamespace(seed=seed))) for seed in (1, 2, 1))
-    assert seeds.grouped([first, copy, other]) == [[first, other], [copy]]
-
-
-def test_the_style_has_a_few_sizes_to_be_read_and_asks_nothing_of_the_whole_page_again():
-    """A root that depends on what it holds is restyled, with all below it, whenever anything anywhere is added."""
-    root = re.compile(r"(?:^|[\s,(}])(?:html|body|:root|main|\.gradio-container)[^\s>,{]*:has\(")
-    taken = re.compile(r"(?:var\((--pg-\w+)\)|inherit|0|[\d.]+r?em)(?: !important)?")  # 0 hides what Gradio says
-    sheets = {file.name: file.read_text(encoding="utf-8") for file in STATIC.glob("*.css")}
-    sizes = dict(re.findall(r"(--pg-(?:fine|small|text|head|large)): (\d+)px", sheets["style.css"]))
-    assert len(sizes) == 5
-    assert min(map(int, sizes.values())) >= 13
-    assert root.search("a { }\nbody[data-room]:has(#pg-arm) .main { }")
-    for name, sheet in sheets.items():
-        assert not root.search(sheet), name
-        for size in re.findall(r"font-size: ([^;}]+)", sheet) if name not in ("worksheet.css", "first.css") else []:
-            assert (match := taken.fullmatch(size.strip())), (name, size)
-            assert match[1] is None or match[1] in sizes, (name, size)
+        update, about = wording(name, language), {f"knobs.{name}.{kind}" for kind in ("label", "help")}
+        assert update["label"] == entries(language)[f"knobs.{name}.label"]
+        assert ("choices" in update) == (bool(limits(name).choices) and limits(name).choices != (True, False)), name
+        words = {text for key, text in entries(language).items() if key.startswith(f"knobs.{name}.") and key not in about}
+        assert "choices" not in update or words <= {text for text, _ in update["choices"]}, name

@@ -21,77 +21,32 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from playground import words
-from playground.arguments import parser
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import links, listeners
 from playground.ui.panels import PANELS
 from playground.ui.routes import PREFIX, routes
-from playground.ui.server import head
 from tests.words.test_words import differences
 
 runs = Runs(Path(sys.argv[1]))
 reader = Reader(runs)
 client = TestClient(Starlette(routes=routes(runs, reader)))
-request = lambda query, accepted: type("Request", (), {"query_params": query, "headers": {"accept-language": accepted}})()
 
 def ask(path, **query):
     return client.get(f"{PREFIX}/{path}", params=query).json()
 
-found = {
-    "languages": words.LANGUAGES,
-    "head": head(),
-    "options": parser().parse_args(["lab", "--language", "xx"]).language,
-    "arrives": [
-        listeners._language(request(query, accepted)) for query, accepted in (({"lang": "xx"}, "en"), ({}, "xy-AB, en"), ({}, "fr"))
-    ],
+answers = {
+    "languages": [words.LANGUAGES, words.preferred("xy-AB, en"), words.preferred("fr")],
     "boot": {language: ask("boot", lang=language, task="nothing") for language in ("en", "xx", "no")},
     "panels": {name: ask(f"panel/{name}", lang="xx", run="reverse", text="hello") for name in PANELS},
-    "refused": ask("panel/attention", lang="xx", run="nobody")["error"],
     "whole": differences("xx"),
 }
 words.entries("xx").pop("page.train")
 words.entries("xx")["page.started"] = "¡¡ {nobody}"
-found["broken"] = differences("xx")
+answers["broken"] = differences("xx")
 reader.close()
 runs.close()
-print(json.dumps(found))
+print(json.dumps(answers))
 """
-
-
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory) -> dict:
-    """Of a playground with a third language."""
-    house = tmp_path_factory.mktemp("house")
-    shutil.copytree(ROOT / "playground", house / "playground", ignore=shutil.ignore_patterns("__pycache__"))
-    (house / "checkpoints").symlink_to(ROOT / "checkpoints")
-    third = house / "playground" / "words" / "xx"
-    third.mkdir()
-    for file in (ROOT / "playground" / "words" / "en").glob("*.json"):
-        sentences = {name: f"¡¡ {text}" for name, text in json.loads(file.read_text(encoding="utf-8")).items()}
-        (third / file.name).write_text(json.dumps(sentences), encoding="utf-8")
-    (third / "language.json").write_text('{"name": "Ixish", "brief": "IX", "html": "xx-XX", "browser": "xx | xy"}', encoding="utf-8")
-    path = {"PYTHONPATH": f"{house}:{ROOT}", "PATH": "", "HOME": str(house)}
-    command = [sys.executable, "-c", ASKED, str(house / "runs")]
-    done = subprocess.run(command, cwd=house, env=path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-@pytest.mark.night
-def test_a_third_language_is_offered_and_a_link_in_it_works(answers):
-    assert answers["languages"] == ["en", "xx", "zh"], "English first"
-    assert "Ixish" in answers["head"]
-    assert (answers["options"], answers["arrives"]) == ("xx", ["xx", "xx", "en"])
-    english, third, unknown = (answers["boot"][language] for language in ("en", "xx", "no"))
-    assert third["ignored"] == english["ignored"] == ["task"], "the task of the link, never its language"
-    assert sorted(unknown["ignored"]) == ["lang", "task"]
-    assert third["notice"].startswith("¡¡")
-    assert answers["refused"].startswith("¡¡")
-    for part in ("words", "labels"):
-        assert third[part] == {name: f"¡¡ {text}" for name, text in english[part].items()}
-    assert answers["whole"] == []
-    assert answers["broken"] == ["page.train is missing", "page.started fills in nobody, not name"]
 
 
 def texts(block: object, key: str = "") -> Iterator[str]:
@@ -103,7 +58,27 @@ def texts(block: object, key: str = "") -> Iterator[str]:
 
 
 @pytest.mark.night
-def test_all_that_panels_say_is_in_the_third_language(said):
+def test_a_third_language_is_offered_and_all_that_panels_say_is_in_it(tmp_path):
+    shutil.copytree(ROOT / "playground", tmp_path / "playground", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
+    third = tmp_path / "playground" / "words" / "xx"
+    third.mkdir()
+    for file in (ROOT / "playground" / "words" / "en").glob("*.json"):
+        sentences = {name: f"¡¡ {text}" for name, text in json.loads(file.read_text(encoding="utf-8")).items()}
+        (third / file.name).write_text(json.dumps(sentences), encoding="utf-8")
+    (third / "language.json").write_text('{"name": "Ixish", "brief": "IX", "html": "xx-XX", "browser": "xx | xy"}', encoding="utf-8")
+    path = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "", "HOME": str(tmp_path)}
+    command = [sys.executable, "-c", ASKED, str(tmp_path / "runs")]
+    done = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    answers = json.loads(done.stdout.splitlines()[-1])
+    assert answers["languages"] == [["en", "xx", "zh"], "xx", "en"], "English first"
+    english, own, unknown = (answers["boot"][language] for language in ("en", "xx", "no"))
+    assert own["ignored"] == english["ignored"] == ["task"], "the task of the link, never its language"
+    assert sorted(unknown["ignored"]) == ["lang", "task"]
+    for part in ("words", "labels"):
+        assert own[part] == {name: f"¡¡ {text}" for name, text in english[part].items()}
+    assert (answers["whole"], answers["broken"]) == ([], ["page.train is missing", "page.started fills in nobody, not name"])
     prose = re.compile(r"[A-Za-z’']{3,} [A-Za-z’']{2,}")
     spoken = {name: list(texts(panel)) for name, panel in answers["panels"].items()}
     assert {name: strays for name, all in spoken.items() if (strays := [one for one in all if prose.search(one) and "¡¡" not in one])} == {}

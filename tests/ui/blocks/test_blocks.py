@@ -1,7 +1,6 @@
 """Every kind of block is declared once, with its fields; the page's scripts know the same. That panels say nothing else, see
 tests/ui/panels/test_every_panel.py."""
 
-import ast
 import inspect
 import re
 from pathlib import Path
@@ -11,24 +10,9 @@ import pytest
 from playground.ui import blocks
 from playground.ui.blocks import KINDS
 from tests.js.typedefs import FILE, fields_of, typescript
-from tests.ui.blocks.conforming import faults
 
 UI = Path(blocks.__file__).parents[1]
 SLIDER = {"kind": "slider", "id": "beam", "field": "beam", "label": "Width", "low": 1, "high": 10, "step": 1, "value": 4, "first": 0}
-
-
-def raw_kinds(source: str) -> list[int]:
-    """Lines of the dictionaries that say of what kind they are."""
-    made = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict)]
-    pairs = [pair for node in made for pair in zip(node.keys, node.values, strict=True)]
-    named = [key for key, value in pairs if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)]
-    return [key.lineno for key in named if key.value == "kind"]
-
-
-def test_no_block_is_made_by_hand():
-    assert raw_kinds('found = [{"id": "a", "kind": "text"}, {"kind": kind}]') == [1]
-    for file in UI.rglob("*.py"):
-        assert file.parent == UI / "blocks" or not raw_kinds(file.read_text(encoding="utf-8")), file
 
 
 def test_a_kind_takes_the_fields_that_it_declares_and_no_others():
@@ -42,20 +26,6 @@ def test_a_kind_takes_the_fields_that_it_declares_and_no_others():
             blocks.field(*wrong)
     with pytest.raises(TypeError, match="hue"):
         blocks.text("about", "It learns.", hue="red")
-
-
-def test_a_block_that_is_otherwise_has_a_fault():
-    assert not list(faults(SLIDER))
-    for changed, said in (
-        ({"kind": "knob"}, "no such kind"),
-        ({"hue": "red"}, "hue isn't declared"),
-        ({"first": "0"}, "is no <class 'int'>"),
-        ({"first": True}, "is no <class 'int'>"),
-    ):
-        (fault,) = faults(SLIDER | changed)
-        assert said in fault
-    deep = blocks.column("all", blocks.choice("part", "part", "Part", [{"value": "a", "label": "A"}, {"value": 3}], "a"))
-    assert len(list(faults(deep))) == 2  # no label, and a value that is no text
 
 
 def test_the_scripts_type_checker_is_told_the_same():

@@ -53,14 +53,29 @@ def test_attention_is_the_models_own_with_names_for_rows_and_columns(site, kind)
     assert np.shape(answer["weights"])[2:] == (len(answer["rows"]), len(answer["columns"]))
     one = call(site, "attention", run="reverse", text=SENTENCE, kind=kind, layer=2, head=3)
     assert (one["layers"], one["heads"], one["weights"]) == ([2], [3], [[answer["weights"][1][2]]])
-    for query in ({"layer": 3}, {"head": 5}):
-        assert refused(site, "attention", run="reverse", text=SENTENCE, **query)[0] == "config.not_in_range"
 
 
-def test_an_earlier_step_and_curves_are_the_runs(site):
+def test_what_there_is_and_what_is_refused(site):
     assert call(site, "translate", run="reverse", text=SENTENCE, step=0)["step"] == 0
     answer, history = call(site, "curves", run="reverse"), site.runs.get("reverse").history
     assert (answer["steps"], answer["validations"]) == (history.steps.rows(), history.validations.rows())
+    answer = call(site, "runs")
+    assert ([run["run"] for run in answer["shipped"]], answer["mine"]) == ([run.id for run in site.runs.shipped()], [])
+    example = call(site, "lab", name="softmax")
+    assert (example["done"], example["runs"], example["verdict"][-1] in ".)") == (True, {}, True)
+    for name, asked, key in (
+        ("attention", {"run": "reverse", "text": SENTENCE, "layer": 3}, "config.not_in_range"),
+        ("attention", {"run": "reverse", "text": SENTENCE, "head": 5}, "config.not_in_range"),
+        ("attention", {"run": "reverse", "text": ""}, "runs.empty"),
+        ("translate", {"run": "reverse", "text": "a" * 2001}, "cursor.too_long"),
+        ("translate", {"run": "reverse", "text": "a" * 1999}, "runs.too_long"),
+        ("translate", {"run": "reverse", "text": 7}, "api.not_text"),
+        ("translate", {"run": "reverse", "text": SENTENCE, "method": "guess"}, "config.not_a_choice"),
+        ("train", {"owner": ""}, "api.no_owner"),
+        ("lab", {"name": "order", "owner": "a caller", "seeds": []}, "api.not_seeds"),
+        ("lab", {"name": "order"}, "api.no_owner"),
+    ):
+        assert refused(site, name, **asked)[0] == key, (name, asked)
 
 
 def test_a_training_from_beginning_to_end(site, owner):
@@ -92,25 +107,8 @@ def test_a_task_gets_as_many_steps_as_it_needs_and_there_is_an_end_to_unfinished
     assert refused(site, "train", owner=owner, **TINY)[0] == "runs.too_many_yours"
 
 
-def test_who_asks_without_a_name_sees_what_is_shipped_and_owns_nothing(site):
-    answer = call(site, "runs")
-    assert [run["run"] for run in answer["shipped"]] == [run.id for run in site.runs.shipped()]
-    assert answer["mine"] == []
-    assert refused(site, "train", owner="")[0] == refused(site, "lab", name="order")[0] == "api.no_owner"
-    example = call(site, "lab", name="softmax")
-    assert (example["done"], example["runs"]) == (True, {})
-    assert example["verdict"].endswith((".", ")"))
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "key"),
-    [("translate", "a" * 2001, "cursor.too_long"), ("translate", "a" * 1999, "runs.too_long"), ("attention", "", "runs.empty")],
-)
-def test_a_text_that_can_not_be_read_is_one_sentence(site, name, text, key):
-    assert refused(site, name, run="reverse", text=text)[0] == key
-
-
 def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatch):
+    """More seeds than there is room for wait."""
     caller, quick = Caller(site.runs, site.reader), get("depth")
     monkeypatch.setitem(quick.base, "steps", 2)
     assert not lab(caller, quick.name, [1, 2], owner)["done"]
@@ -119,16 +117,11 @@ def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatc
     for run in begun:
         wait(run, "done")
     last = lab(caller, quick.name, [1, 2], owner)
-    assert (last["done"], last["numbers"]["seeds"]) == (True, 2)
-    assert last["answer"] in quick.guesses
+    assert (last["done"], last["numbers"]["seeds"], last["answer"] in quick.guesses) == (True, 2, True)
     assert set(site.runs.mine(owner)) == set(begun)
     begun[0].say("diverged")
     with pytest.raises(Refusal, check=lambda refusal: refusal.key == "api.arm_ended"):
         lab(caller, quick.name, [1, 2], owner)
-
-
-def test_more_seeds_than_there_is_room_for_wait(site, owner):
-    caller = Caller(site.runs, site.reader)
     answer = lab(caller, "order", [1, 2, 3, 4, 5], owner)
     assert (len(answer["runs"]), answer["done"]) == (site.runs.limits.runs_each // len(get("order").arms_of(1)), False)
     assert len(answer["runs"]) < 5

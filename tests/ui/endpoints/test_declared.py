@@ -58,15 +58,12 @@ def test_the_page_that_people_load_has_nothing_of_it(site):
     assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
 
 
-@pytest.mark.parametrize(("value", "there", "wanted"), [("", True, False), ("0", True, False), ("1", True, True), ("1", False, False)])
-def test_only_who_asks_for_mcp_gets_it(monkeypatch, capsys, value, there, wanted):
-    monkeypatch.setenv("PLAYGROUND_MCP", value)
-    monkeypatch.setattr(server, "find_spec", lambda name: object() if there else None)
-    assert server.mcp_wanted() is wanted
-    assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])
-
-
-def test_an_unfit_package_is_told_although_gradio_is_silent(launched, capsys):
+def test_only_who_asks_for_mcp_gets_it_and_an_unfit_package_is_told_although_gradio_is_silent(monkeypatch, launched, capsys):
+    for value, there, wanted in (("", True, False), ("0", True, False), ("1", False, False), ("1", True, True)):
+        monkeypatch.setenv("PLAYGROUND_MCP", value)
+        monkeypatch.setattr(server, "find_spec", lambda name, there=there: object() if there else None)
+        assert server.mcp_wanted() is wanted
+        assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])
     launched(lambda demo, **options: setattr(demo, "mcp_error", "Error launching MCP server: …") or (None, "http://127.0.0.1:7860/", None))
     assert capsys.readouterr().out.strip() == WORDS["api.no_mcp"]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from playground.ui.endpoints import ENDPOINTS
 from playground.words import entries
-from tests.ui.endpoints.calls import NAMES, begin, ended
+from tests.ui.endpoints.calls import NAMES, begin
 
 ODD = ("reverse", "\ud800", "\x00", "a" * 3000, "../../etc/passwd", "NaN", "1e999", "order", "beam", [1], {"a": 1}, 10**400, -(10**400))
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.sampled_from(ODD))
@@ -67,15 +67,3 @@ def test_an_endpoint_says_what_it_needs(site, name, body, status, key):
     answer = begin(site, name, body)
     assert (answer.status_code, answer.json()["key"]) == (status, key)
     assert answer.json()["error"].endswith(".")
-
-
-def test_a_list_of_values_must_be_as_long_as_the_arguments_and_of_their_kinds(site):
-    for values in ([], ["reverse"], ["reverse"] * 40):
-        answer = begin(site, "translate", {"data": values}, "call")
-        assert (answer.status_code, answer.json()["key"]) == (400, "api.not_its_arguments"), values
-    for body in ({"data": {}}, {"data": 7}):
-        assert begin(site, "translate", body, "call").status_code == 400
-    event, refusal = ended(site, "translate", begin(site, "translate", {"data": [None] * 11}, "call"))
-    assert event == "error"
-    assert refusal["title"] in entries("en")
-    assert refusal["error"].endswith(".")

@@ -8,15 +8,14 @@ import re
 import numpy as np
 import pytest
 
-from playground.inspection import attention, rollout
+from playground.inspection import rollout
 from playground.queries import heads
 from playground.queries.activations import activations
 from playground.ui.miniature import MASKED, STRONGEST, miniature
-from playground.words import LANGUAGES, say
+from playground.words import say
 from tests.ui.panels.looking import block, find
 
 PARTS = ("encoder", "decoder", "cross")
-SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
 ABBA = {"run": "reverse", "text": "abba"}  # tokens that repeat
 HEAD = {"layer": "2", "head": "3"}
 SOURCE, FED = [*"abba", "<eos>"], ["<bos>", *"abba"]
@@ -46,10 +45,9 @@ def test_matrix_lines_and_rollout_hold_the_models_numbers_under_their_tokens(sit
     for name, expected in (("attention", weights), ("rollout", flow)):
         picture = block(panel, name)["figure"]
         assert (picture["layout"]["meta"]["rows"], picture["layout"]["meta"]["columns"]) == AXES[part]
-        shown = np.array(picture["data"][0]["z"], dtype=float)  # what is masked has no number
-        assert np.array_equal(np.isnan(shown), future)
-        np.testing.assert_allclose(shown[~future], expected[~future], atol=1e-4)
-    assert block(panel, "rollout")["title"] != block(panel, "attention")["title"]
+        drawn = np.array(picture["data"][0]["z"], dtype=float)  # what is masked has no number
+        assert np.array_equal(np.isnan(drawn), future)
+        np.testing.assert_allclose(drawn[~future], expected[~future], atol=1e-4)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -94,36 +92,21 @@ def test_every_name_comes_with_its_number(site, part):
     assert str(scored.sentences) in block(panel, "rule")["text"]
 
 
-def test_the_caption_says_what_the_decoder_is_fed_where_that_is_not_the_reference(site):
-    newest, own = (say("en", f"page.fed_{name}") for name in ("newest", "output"))
-    for asked, told in (
-        ({"text": "abba"}, ()), ({"text": "Ä"}, (newest,)), ({"text": "abba", "target": "output"}, (own,)),
-        ({"text": "abba", "target": "output", "part": "encoder"}, ()),
-    ):  # fmt: skip
-        caption = block(site.panel("attention", run="reverse", **asked), "attention")["caption"]
-        assert tuple(words for words in (newest, own) if words in caption) == told
-
-
-# ---- all heads at once --------------------------------------------------------------------------------------------------------------
-
-
 def numbers(mini: dict) -> np.ndarray:
     return np.frombuffer(base64.b64decode(mini["data"]), dtype=np.int8).reshape(mini["rows"], mini["columns"]).astype(int)
 
 
 def test_every_small_matrix_holds_its_own_heads_weights(site, look):
     """At the newest step and at one of the replay; the head that is shown large is marked."""
-    first = site.runs.get("reverse").replay.steps[0]
-    for step, part in ((None, None), (first, "decoder")):
-        asked = {} if step is None else {"step": str(step), "part": part, **HEAD}
-        shown = look if step is None else site.reader.look(site.runs.get("reverse"), step, "abba", "reference")
-        panel = site.panel("attention", **ABBA, view="all", target="reference", **asked)
-        view = block(panel, "model-view")
-        assert panel["step"] == shown.step
-        assert step is None or [grid["chosen"] for grid in view["grids"]] == [None, [1, 2], None]
-        for name, grid in zip(heads.KINDS, view["grids"], strict=True):
-            weights = getattr(shown, name)
-            scored = heads.named(site.reader, site.runs.get("reverse"), step, shown.step, name)
+    run = site.runs.get("reverse")
+    for step, more, chosen in ((None, {}, None), (run.replay.steps[0], {"part": "decoder", **HEAD}, [1, 2])):
+        expected = look if step is None else site.reader.look(run, step, "abba", "reference")
+        panel = site.panel("attention", **ABBA, view="all", target="reference", **more, **({} if step is None else {"step": str(step)}))
+        grids = block(panel, "model-view")["grids"]
+        assert (panel["step"], find(panel, "attention")) == (expected.step, None)
+        assert chosen is None or [grid["chosen"] for grid in grids] == [None, chosen, None]
+        for name, grid in zip(heads.KINDS, grids, strict=True):
+            weights, scored = getattr(expected, name), heads.named(site.reader, run, step, expected.step, name)
             assert (grid["part"], len(grid["heads"]), len(grid["heads"][0])) == (name, *weights.shape[:2])
             for layer, head in np.ndindex(*weights.shape[:2]):
                 one, number = grid["heads"][layer][head], scored.heads[layer][head].number
@@ -133,21 +116,6 @@ def test_every_small_matrix_holds_its_own_heads_weights(site, look):
                 assert np.array_equal(seen, np.tri(*seen.shape, dtype=bool) if name == "decoder" else np.ones_like(seen))
                 assert f"{layer + 1}, head {head + 1}" in one["label"]
                 assert number is None or one["label"].endswith(f"{number:.2f}")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_caption_names_the_head_whose_weights_are_sharpest(site, look, language):
-    counts = {}
-    for kind in heads.KINDS:
-        rows = getattr(look, kind)[:, :, 1:] if kind == "decoder" else getattr(look, kind)
-        for (layer, head), effective in np.ndenumerate(np.mean(2 ** attention.entropy(rows), axis=-1)):
-            part = say(language, f"page.part_{kind}")
-            counts[say(language, "heads.model_head", part=part, layer=layer + 1, head=head + 1)] = effective
-    few, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
-    values = {"sharpest": few, "fewest": f"{counts[few]:.1f}", "widest": most, "most": f"{counts[most]:.1f}"}
-    panel = site.panel("attention", **ABBA, view="all", target="reference", lang=language)
-    assert say(language, "heads.model_sharpest", **values) in block(panel, "model-view")["caption"]
-    assert find(panel, "attention") is None
 
 
 def test_a_long_sentence_is_drawn_from_the_largest_weight_of_each_block():

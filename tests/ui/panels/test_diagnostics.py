@@ -29,11 +29,8 @@ def gauges(panel: dict) -> list[str]:
     return [option["value"] for option in block(panel, "gauge")["options"]]
 
 
-def test_a_run_has_every_gauge_and_one_of_before_all_but_updates_and_says_why_no_curves(site, monkeypatch):
-    panel = site.panel("diagnostics", run="reverse")
-    assert gauges(panel) == list(QUANTITIES)
-    assert {"reaching", "parts-course"} <= ids(panel)
-    assert "no-curves" not in ids(panel)
+def test_a_run_of_before_has_every_gauge_but_updates_and_says_why_no_curves(site, monkeypatch):
+    assert gauges(site.panel("diagnostics", run="reverse")) == list(QUANTITIES)
     monkeypatch.setattr(site.runs.get("reverse").history, "diagnostics", None)
     drawn = {}
     for at, gauge in enumerate(QUANTITIES):
@@ -43,15 +40,8 @@ def test_a_run_has_every_gauge_and_one_of_before_all_but_updates_and_says_why_no
         assert block(panel, "no-curves")["text"] == say(language, "diagnostics.no_curves")
         assert not ids(panel) & {"reaching", "parts-course"}
         drawn[gauge] = figures(panel)[0]["figure"]["data"]
-    shapes = (
-        len(drawn["gradient"][0]["y"]),
-        len(drawn["dead"][0]["y"]),
-        [len(row) for row in drawn["entropy"][0]["z"]],
-        len(drawn["activation"]),
-    )
-    assert shapes == (13, 4, [4] * 6, 2)
-    asked = [figures(site.panel("diagnostics", run="reverse", gauge=gauge))[0] for gauge in ("update", "gradient")]
-    assert asked[0] == asked[1]  # a link that asks for what isn't there
+    assert (len(drawn["gradient"][0]["y"]), len(drawn["dead"][0]["y"]), len(drawn["activation"])) == (13, 4, 2)
+    assert [len(row) for row in drawn["entropy"][0]["z"]] == [4] * 6
 
 
 @pytest.mark.trust
@@ -73,7 +63,8 @@ def test_formula_and_count_stand_side_by_side_and_agree(site):
     assert say("en", "diagnostics.heads_same", heads="1, 2, 4, 8", parameters=rows[-1][1], flops=rows[-1][3]) in text
 
 
-def test_curves_and_gauges_are_what_was_recorded(site, run):
+def test_curves_and_gauges_are_what_was_recorded_at_the_step_of_the_replay(site, run):
+    """What was done to the memory is said and drawn there."""
     table = run.history.diagnostics
     for gauge, quantity in QUANTITIES.items():
         panel = site.panel("diagnostics", run=run.id, gauge=gauge, route="1")
@@ -87,15 +78,17 @@ def test_curves_and_gauges_are_what_was_recorded(site, run):
             assert block(panel, "parts-now")["figure"]["data"][0]["text"][1] == numbers[-1]
     ends = [trace["customdata"][-1] for trace in block(panel, "reaching")["figure"]["data"]]
     assert ends == [written(table.column(f"{name}/gradient")[-1]) for name in ("memory", "encoder", "decoder")]
-
-
-def test_it_obeys_the_replay(site, run):
+    run.history.events.append((4, "memory_mode", "cut"))
     for step in (0, 1, 4, 12):
         panel = site.panel("diagnostics", run=run.id, step=step)
         assert (panel["step"], panel["recorded"]) == (step, step > 0)  # the replay's beginning, and the validations, are examined
-        assert block(panel, "reaching")["figure"]["layout"]["shapes"][0]["x0"] == step
+        reaching = block(panel, "reaching")
+        assert reaching["figure"]["layout"]["shapes"][0]["x0"] == step
         assert f"step {step}" in block(panel, "parts-now")["title"]
-    assert "update" not in gauges(site.panel("diagnostics", run=run.id, step=0))
+        assert ("update" in gauges(panel)) == (step > 0)
+    run.history.events.pop()
+    assert say("en", "diagnostics.changed_cut", step="4") in reaching["caption"]
+    assert [note["text"] for note in reaching["figure"]["layout"]["annotations"]] == [say("en", "diagnostics.memory_cut")]
 
 
 def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
@@ -106,12 +99,3 @@ def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
         panel = panel_of(site, token, "diagnostics", run=id)
         assert (block(panel, "live")["off"], block(panel, "knob-about")["text"]) == (key != "open", say("en", f"diagnostics.knob_{key}"))
     site.runs.delete(live.id, MINE)
-
-
-def test_what_was_done_to_the_memory_is_said_and_drawn(site, run):
-    run.history.events.append((4, "memory_mode", "cut"))
-    for asked in ({"step": "12"}, {}):
-        reaching = block(site.panel("diagnostics", run=run.id, **asked), "reaching")
-        assert say("en", "diagnostics.changed_cut", step="4") in reaching["caption"]
-        assert [note["text"] for note in reaching["figure"]["layout"]["annotations"]] == [say("en", "diagnostics.memory_cut")]
-    run.history.events.pop()

@@ -9,7 +9,7 @@ from playground.inspection.interventions import Change, Edit, HeadId, heads
 from playground.queries import interventions
 from playground.queries.validation import evaluate_change
 from playground.words import say
-from tests.ui.panels.looking import block, ids
+from tests.ui.panels.looking import block, complete, ids
 
 HELLO = {"run": "reverse", "text": "hello"}
 ROW = HELLO | {"change": "row", "layer": "2", "head": "3", "q": "1"}
@@ -24,53 +24,35 @@ def written(panel: dict, name: str) -> str:
     return "".join(token["text"] for token in line(panel, name)["tokens"])
 
 
-def scored(site, **asked) -> dict:
-    """The answer once all held-out sentences are asked."""
-    while (panel := site.panel("score", **asked)).get("more"):
-        progress = block(panel, "score-progress")
-        assert 0 <= progress["done"] < progress["all"] == site.runs.get(asked["run"]).experiment.data.validation_size
-    return panel
-
-
-def measured(site, **asked) -> dict:
-    """The answer once every head is measured; until then, it says how many are."""
-    while (panel := site.panel("importance", **asked)).get("more"):
-        progress = block(panel, "importance-progress")
-        assert 0 <= progress["done"] < progress["all"]
-        heldout = site.runs.get(asked["run"]).experiment.data.validation_size
-        about = say(asked.get("lang", "en"), "interventions.importance_about", pairs=20, all=heldout)
-        assert block(panel, "importance-cross")["caption"] == about
-    return panel
-
-
-def test_nothing_is_changed_at_first_and_a_head_that_is_off_never_hides_what_was_before(site):
+def test_what_is_changed_never_hides_what_was_before_and_differences_are_marked(site):
     base = site.panel("interventions", **HELLO)
     assert block(base, "in-force")["text"] == say("en", "interventions.nothing")
     assert written(base, "before") == written(base, "after") == "olleh<eos>"
-    assert written(base, "reference") == "olleh"
     assert not any(token["mark"] for name in ("before", "after") for token in line(base, name)["tokens"])
-    shown = [head["id"] for part in block(base, "heads")["parts"] for layer in part["layers"] for head in layer["heads"]]
-    assert shown == list(map(str, heads(site.runs.get("reverse").experiment.model)))
+    drawn = [head["id"] for part in block(base, "heads")["parts"] for layer in part["layers"] for head in layer["heads"]]
+    assert drawn == list(map(str, heads(site.runs.get("reverse").experiment.model)))
 
     panel = site.panel("interventions", **HELLO, off="c1.3")
     outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "hello", Change(frozenset({HeadId("cross", 0, 2)})))
     assert written(panel, "before") == written(base, "before")
     assert written(panel, "after") == "".join(piece.text for piece in outcome.after.asked) != written(panel, "before")
-    assert block(panel, "heads")["off"] == ["c1.3"]
-    assert "cross-attention 1.3" in block(panel, "in-force")["text"]
+    assert (block(panel, "heads")["off"], "cross-attention 1.3" in block(panel, "in-force")["text"]) == (["c1.3"], True)
     marked = differences.marks(*([piece.id for piece in look.asked] for look in (outcome.before, outcome.after)))
-    for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
-        assert line(panel, name)["label"] == say("en", f"interventions.{name}")
-        assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
     assert any(map(any, marked))
+    for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
+        assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
     picture = block(panel, "likely-pairs")["figure"]
     assert picture["data"][1]["x"] == pytest.approx(outcome.likely_before, abs=1e-4)
     assert picture["data"][2]["x"] == pytest.approx(outcome.likely_after, abs=1e-4)
     assert picture["layout"]["meta"]["tokens"] == ["<bos> → o", "o → l", "l → l", "l → e", "e → h", "h → <eos>"]
+    for squeeze, words in (("mean", "the mean over"), ("cut", "language model")):
+        panel = site.panel("interventions", **HELLO, squeeze=squeeze)
+        assert (words in block(panel, "squeezed")["text"], block(panel, "memory")["value"]) == (True, squeeze)
+        assert written(panel, "before") == "olleh<eos>" != written(panel, "after")
 
 
 def test_the_score_stands_in_both_columns(site):
-    panel = scored(site, run="reverse", off="c1.3")
+    panel = complete(site, "score", run="reverse", off="c1.3")
     asked = site.runs.get("reverse"), None, Change.parse("c1.3")
     before, after = (evaluated.validation for evaluated in evaluate_change(site.reader, site.runs.corpora, *asked))
     lost = 100 * (before.exact_match - after.exact_match)
@@ -79,11 +61,13 @@ def test_the_score_stands_in_both_columns(site):
     assert tokens[1:3] == [f"{100 * share.token_accuracy:.1f}\N{NO-BREAK SPACE}%" for share in (before, after)]
     assert f"costs {lost:.0f} points" in block(panel, "score-said")["text"]
     assert (before.pairs, "500" in block(panel, "score")["title"]) == (500, True)
-    assert "score-said" not in ids(site.panel("score", run="reverse"))
 
 
 def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
-    panel, run = measured(site, run="numbers_de"), site.runs.get("numbers_de")
+    run, about = site.runs.get("numbers_de"), {"pairs": 20, "all": site.runs.get("numbers_de").experiment.data.validation_size}
+    while (panel := site.panel("importance", run="numbers_de")).get("more"):
+        assert 0 <= block(panel, "importance-progress")["done"] < block(panel, "importance-progress")["all"]
+        assert block(panel, "importance-cross")["caption"] == say("en", "interventions.importance_about", **about)
     importance = interventions.importance(site.reader, site.runs.corpora, run, None)
     lost = {head: 100 * (importance.whole.validation.exact_match - one.exact_match) for head, one in importance.without.items()}
     for part in ("encoder", "decoder", "cross"):
@@ -98,23 +82,14 @@ def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
     assert say("en", "interventions.costs_nothing" if free else "interventions.all_cost", count=free, heads=len(lost)) in text
 
 
-def test_the_memory_can_be_squeezed_or_cut(site):
-    for squeeze, words in (("mean", "the mean over"), ("cut", "language model")):
-        panel = site.panel("interventions", **HELLO, squeeze=squeeze)
-        assert words in block(panel, "squeezed")["text"]
-        assert block(panel, "memory")["value"] == squeeze
-        assert written(panel, "before") == "olleh<eos>" != written(panel, "after")
-
-
-def test_a_cell_given_all_the_weight_changes_the_token(site):
+def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site):
+    """Looking at another row moves nothing; it says where the edit is, and the way there."""
     panel = site.panel("interventions", **ROW | {"text": "attention"}, cells=THERE + "k0-1", k="0")
-    change = Change(edit=Edit(1, 2, 1, 0, 1.0))
-    outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "attention", change)
+    outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "attention", Change(edit=Edit(1, 2, 1, 0, 1.0)))
     cells = block(panel, "row-cells")
     assert [cell["after"] for cell in cells["cells"]] == [1] + [0] * 9
     assert [cell["before"] for cell in cells["cells"]] == pytest.approx(outcome.before.cross[1, 2, 1].tolist())
     assert (cells["cells"][0]["state"], [act["on"] for act in cells["acts"]]) == ("given", [True, False, False])
-    assert cells["place"] == {"layer": 2, "head": 3, "q": 1}
     assert (written(panel, "before"), written(panel, "after")) == ("noitnetta<eos>", "".join(piece.text for piece in outcome.after.asked))
     values = {"layer": 2, "head": 3, "step": 2, "token": "o", "other": outcome.after.asked[1].text}
     assert cells["title"] == say("en", "interventions.row_title_other", **values)
@@ -122,25 +97,16 @@ def test_a_cell_given_all_the_weight_changes_the_token(site):
     assert without["x"] == pytest.approx(outcome.step.without, abs=1e-4)
     assert edited["x"] == pytest.approx(outcome.step.edited, abs=1e-4)
 
+    chosen = block(site.panel("interventions", **ROW, cells=THERE + "k0-0.5_x3", k="2"), "row-cells")
+    assert [act["cells"] for act in chosen["acts"]] == [f"{THERE}{edit}" for edit in ("k2-1", "k0-0.5_x2_x3", "k0-0.5_x3")]
+    assert (chosen["slider"]["first"], chosen["slider"]["rest"]) == (f"{THERE}k2-", "_x3")
+    assert [cell["state"] for cell in chosen["cells"]] == ["given", "", "", "masked", "", ""]
 
-def test_the_chosen_cell_says_what_can_be_done_to_it(site):
-    cells = block(site.panel("interventions", **ROW, cells=THERE + "k0-0.5_x3", k="2"), "row-cells")
-    assert [act["cells"] for act in cells["acts"]] == [f"{THERE}{edit}" for edit in ("k2-1", "k0-0.5_x2_x3", "k0-0.5_x3")]
-    assert (cells["slider"]["first"], cells["slider"]["rest"]) == (f"{THERE}k2-", "_x3")
-    assert [cell["state"] for cell in cells["cells"]] == ["given", "", "", "masked", "", ""]
-    assert cells["cells"][3]["after"] == 0
-    assert cells["sum"] == say("en", "interventions.row_sum", sum="1.00")
-    assert block(site.panel("interventions", **ROW), "row-cells")["chosen"] is None
-
-
-def test_an_edit_stays_where_it_was_made(site):
-    """Looking at another row moves nothing; it says where the edit is, and the way there."""
     made, other = (site.panel("interventions", **ROW | {"q": q}, cells=THERE + "k0-1", k="1") for q in ("1", "3"))
     assert "row-elsewhere" not in ids(made)
     assert [written(other, name) for name in ("before", "after")] == [written(made, name) for name in ("before", "after")]
     cells = block(other, "row-cells")
     assert (cells["place"], cells["acts"][0]["cells"]) == ({"layer": 2, "head": 3, "q": 3}, "c2.3_q3_k1-1")
     assert {cell["state"] for cell in cells["cells"]} == {""}
-    assert block(other, "row-elsewhere-said")["text"] == say("en", "interventions.row_elsewhere", step=2, layer=2, head=3)
     assert block(other, "row-there")["to"] == {"layer": 2, "head": 3, "q": 1}
     assert block(other, "row-top") == block(made, "row-top"), "what the edit does is shown in its own step"

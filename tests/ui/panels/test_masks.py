@@ -18,20 +18,6 @@ MINE = "k" * 32
 REVERSE = {"run": "reverse"}
 
 
-@pytest.mark.parametrize("kind", ["memory", "causal", "target"])
-def test_rows_of_the_decoder_are_inputs_and_next_tokens(site, kind):
-    """As in Attention: each row's query is made from the token fed, and of one sentence each next token is the next row's input."""
-    for picture in figures(site.panel("masks", **REVERSE, mask=kind)):
-        meta = picture["figure"]["layout"]["meta"]
-        read, following = zip(*(row.split(" → ") for row in meta["rows"]), strict=True)
-        end = following.index("<eos>")
-        assert read[0] == "<bos>"
-        assert following[:end] == read[1 : end + 1]
-        assert set(read[end + 1 :]) | set(following[end + 1 :]) <= {"<pad>"}
-        if kind != "memory":
-            assert list(read) == meta["columns"]
-
-
 @pytest.mark.trust
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_packed_row_shows_the_masks_of_training(site, language):

@@ -9,11 +9,11 @@ import re
 import numpy as np
 import pytest
 
-from playground.config import Refusal
 from playground.figures import theme
+from playground.ui import selected_runs
 from playground.ui.assets import PREFIX
 from playground.ui.selected_runs import MAX_TICKED, NONE
-from playground.words import LANGUAGES, say
+from playground.words import say
 from tests.runs.tiny import done
 from tests.ui.panels.looking import TINY, block, complete, ids, panel_of
 
@@ -45,38 +45,39 @@ def all_of(runs) -> str:
     return ",".join(run.id for run in runs)
 
 
-def test_a_visitor_sees_their_own_runs_and_the_shipped_ones_and_whoever_has_the_id_may_look(site, three):
+def test_a_visitor_sees_their_own_runs_and_the_shipped_ones_and_whoever_has_the_id_may_look(site, three, monkeypatch):
     shipped = {run.id for run in site.runs.shipped()}
     assert rows(panel_of(site, MINE)).keys() == {run.id for run in three} | shipped
     assert rows(panel_of(site, THEIRS)).keys() == rows(panel_of(site, "")).keys() == shipped
-    panel = panel_of(site, THEIRS, runs=all_of(three))
+    for token, is_mine in ((MINE, True), (THEIRS, False)):
+        panel = panel_of(site, token, runs=all_of(three))
+        assert [rows(panel)[run.id]["mine"] for run in three] == [is_mine] * 3
+        assert block(panel, "runs")["ticked"] == [run.id for run in three]
+        assert panel["of"].split(", ") == [run.name for run in three]
     assert [group["label"] for group in block(panel, "runs")["groups"]] == [say("en", "page.runs_other"), say("en", "page.runs_shipped")]
-    assert block(panel, "runs")["ticked"] == [run.id for run in three]
-    assert not any(row["mine"] for row in rows(panel).values())
-    own = panel_of(site, MINE, runs=all_of(three))
-    assert all(rows(own)[run.id]["mine"] for run in three)  # and can be named and deleted
-    assert own["of"].split(", ") == [run.name for run in three]
+    monkeypatch.setattr(selected_runs, "MAX_LISTED", 1)
+    listed = [three[1].id in rows(panel_of(site, MINE, **asked)) for asked in ({}, {"runs": three[1].id})]
+    assert listed == [False, True], "of many, those that are ticked are listed"
 
 
 def test_a_row_says_what_is_different_and_what_it_came_to(site, three):
     """From the run that it was started beside, its original, or the run on screen; of ticked ones what they differ in."""
     first, again, other = three
-    shown, last = rows(panel_of(site, MINE)), other.history.validations.last()
-    assert f"{HEADS} 4 → 1" in shown[first.id]["line"]
-    assert shown[again.id]["line"] == say("en", "compare.beside", name=first.name, changes=f"{SEED} 1 → 2")
-    assert f"{HEADS} 1 → 2" in shown[other.id]["line"]
-    assert shown["sort"]["line"].startswith(f"{say('en', 'knobs.task.label')} "), "the largest change is said first"
+    listed, last = rows(panel_of(site, MINE)), other.history.validations.last()
+    assert f"{HEADS} 4 → 1" in listed[first.id]["line"]
+    assert listed[again.id]["line"] == say("en", "compare.beside", name=first.name, changes=f"{SEED} 1 → 2")
+    assert f"{HEADS} 1 → 2" in listed[other.id]["line"]
+    assert listed["sort"]["line"].startswith(f"{say('en', 'knobs.task.label')} "), "the largest change is said first"
     numbers = [f"{100 * last['exact_match']:.1f}\N{NO-BREAK SPACE}%", f"{last['loss']:.3f}", "6"]
-    assert shown[other.id]["numbers"][:3] == numbers
-    assert [point[0] for point in shown[first.id]["course"]] == [0.5, 1]
+    assert (listed[other.id]["numbers"][:3], [point[0] for point in listed[first.id]["course"]]) == (numbers, [0.5, 1])
     ticked = panel_of(site, MINE, runs=all_of(three[:2]), differ="ticked")
     assert [rows(ticked)[run.id]["line"] for run in three[:2]] == [f"{SEED} 1", f"{SEED} 2"]
     assert block(ticked, "difference")["text"] == say("en", "compare.differ_in", settings=f"{SEED} 1 | 2")
     copy, fork = site.runs.copy(other.id, MINE), done(site.runs.get(site.act(MINE, "fork", first.id, step=0)["run"]))
-    shown, same = rows(panel_of(site, MINE)), say("en", "compare.same_settings")
-    assert shown[copy.id]["line"] == say("en", "compare.beside", name=other.name, changes=same)
+    listed, same = rows(panel_of(site, MINE)), say("en", "compare.same_settings")
+    assert listed[copy.id]["line"] == say("en", "compare.beside", name=other.name, changes=same)
     assert site.runs.store.open(copy).run.beside == other.id  # and is after a restart
-    assert shown[fork.id]["line"] == say("en", "compare.forked", parent=first.name, step=fork.parent[1], changes=same)
+    assert listed[fork.id]["line"] == say("en", "compare.forked", parent=first.name, step=fork.parent[1], changes=same)
     assert rows(panel_of(site, MINE, run=fork.id))[first.id]["key"], "while nobody ticks anything a copy lies beside its parent"
     for run in (copy, fork):
         site.runs.delete(run.id, MINE)
@@ -108,8 +109,8 @@ def test_ticked_runs_lie_over_each_other_and_the_caption_compares_them_where_bot
     for name, column in (("exact_match", "exact_match"), ("validation_loss", "loss")):
         traces = block(panel, name)["figure"]["data"]
         assert [trace["x"] for trace in traces] == [[2, 4, 6], [2, 4]]
-        assert [f"{HEADS} {heads}" in trace["name"] for heads, trace in zip((2, 1), traces, strict=True)] == [True, True]
-        for run, trace in zip(pair, traces, strict=True):
+        for run, heads, trace in zip(pair, (2, 1), traces, strict=True):
+            assert f"{HEADS} {heads}" in trace["name"]
             assert trace["y"] == pytest.approx(run.history.validations.column(column), abs=1e-5)
     assert [rows(panel)[run.id]["key"]["color"] for run in pair] == theme.lines()[:2] == [trace["line"]["color"] for trace in traces]
     long, short = (run.history.validations.column("loss") for run in pair)
@@ -126,25 +127,20 @@ def test_ticked_runs_lie_over_each_other_and_the_caption_compares_them_where_bot
     assert x[0] == pytest.approx(2 * KNOBS["batch_size"] * mean, rel=0.25)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_can_not_be_laid_over_is_said_in_a_sentence(site, three, language):
-    lost = panel_of(site, MINE, runs=f"nobody,{three[0].id},nobody-else,{three[0].id}", lang=language)
-    assert block(lost, "lost")["text"] == say(language, "compare.missing", count=2)
+def test_what_can_not_be_laid_over_is_said_in_a_sentence(site, three):
+    lost = panel_of(site, MINE, runs=f"nobody,{three[0].id},nobody-else,{three[0].id}", lang="zh")
+    assert block(lost, "lost")["text"] == say("zh", "compare.missing", count=2)
     assert block(lost, "runs")["ticked"] == [three[0].id]
-    many = panel_of(site, MINE, runs=",".join([*(run.id for run in site.runs.shipped()), all_of(three[:2])]), lang=language, seeds="each")
+    many = panel_of(site, MINE, runs=",".join([*(run.id for run in site.runs.shipped()), all_of(three[:2])]), seeds="each")
     assert len(block(many, "runs")["ticked"]) == len(block(many, "exact_match")["figure"]["data"]) == MAX_TICKED
-    assert block(many, "lost")["text"] == say(language, "compare.left_out", most=MAX_TICKED, count=1)
-    assert say(language, "compare.other_tasks") in block(many, "curves-about")["text"]
-    none = panel_of(site, MINE, runs=NONE, lang=language)
-    assert block(none, "runs")["ticked"] == []
-    assert not ids(none) & {"exact_match", "sentence", "lost"}
+    assert block(many, "lost")["text"] == say("en", "compare.left_out", most=MAX_TICKED, count=1)
+    assert say("en", "compare.other_tasks") in block(many, "curves-about")["text"]
+    none = panel_of(site, MINE, runs=NONE)
+    assert (block(none, "runs")["ticked"], ids(none) & {"exact_match", "sentence", "lost"}) == ([], set())
     assert block(panel_of(site, MINE, runs="a b<script>"), "runs")["ticked"] == block(panel_of(site, MINE), "runs")["ticked"]
     alone = panel_of(site, MINE, runs=three[0].id)
     assert block(alone, "another")["to"] == {"tab": "training", "pin": three[0].id}
     assert not {"another", "lost"} & ids(panel_of(site, MINE, runs=all_of(three)))
-
-
-# ---- seeds --------------------------------------------------------------------------------------------------------------------------
 
 
 def test_runs_that_differ_in_their_seed_share_a_line_with_a_band_or_each_has_its_own(site, three):
@@ -179,20 +175,7 @@ def test_again_takes_the_next_seed_and_five_seeds_are_those_that_are_missing(sit
         site.runs.delete(run.id, MINE)
 
 
-def test_more_than_one_may_train_is_one_sentence_and_no_run(site):
-    long = [site.train(THEIRS, KNOBS | {"steps": 5000}) for _ in range(2)]
-    with pytest.raises(Refusal) as refused:
-        site.runs.repeat("reverse", range(2, 8), THEIRS)
-    assert refused.value.key == "runs.too_many_yours"
-    assert len(site.runs.mine(THEIRS)) == len(long)
-    for run in long:
-        site.runs.delete(run.id, THEIRS)
-
-
-# ---- one sentence under several runs ------------------------------------------------------------------------------------------------
-
-
-def test_one_sentence_under_several_runs_is_what_each_writes(site, three):
+def test_one_sentence_under_several_runs_is_what_each_writes_and_where_they_disagree(site, three):
     panel = panel_of(site, MINE, "same_sentence", runs=f"reverse,sort,numbers_de,{all_of(three)}", text="hello")
     outputs = block(panel, "outputs")["rows"]
     for run, row in zip(("reverse", "sort"), outputs[:2], strict=True):
@@ -206,6 +189,14 @@ def test_one_sentence_under_several_runs_is_what_each_writes(site, three):
     for run, row in zip(three, block(early, "outputs")["rows"], strict=False):
         look = site.reader.look(run, 0, "hello")
         assert [token["id"] for token in row["tokens"]] == [piece.id for piece in (look.asked[:-1] if look.finished else look.asked)]
+    asked = {"runs": f"reverse,{three[0].id}"}  # of which one is trained and one isn't
+    disagreeing = block(complete(site, "disagreements", run="reverse", **asked), "disagreeing")["rows"]
+    assert disagreeing
+    for row in disagreeing[:4]:
+        right = [site.panel("sentence", run=run, text=row["source"])["correct"] for run in ("reverse", three[0].id)]
+        assert ([output["correct"] for output in row["outputs"]], sum(right)) == (right, 1)
+    other = panel_of(site, MINE, "disagreements", runs="reverse,sort")
+    assert block(other, "disagreements-none")["text"] == say("en", "compare.no_common_task")
 
 
 def test_the_same_head_of_two_runs_stands_side_by_side_and_their_difference_is_the_second_less_the_first(site, three):
@@ -219,22 +210,6 @@ def test_the_same_head_of_two_runs_stands_side_by_side_and_their_difference_is_t
     heat = block(panel_of(site, MINE, "same_sentence", **asked), "head-difference")["figure"]["data"][0]
     one, two = (site.reader.look(run, None, "hello", "reference").cross[0, 0] for run in three[:2])
     assert np.array(heat["z"]) == pytest.approx(two - one, abs=1e-3)
-
-
-def test_sentences_on_which_runs_disagree(site, three):
-    """One that is trained gets sentences right that one without training doesn't."""
-    asked = {"runs": f"reverse,{three[0].id}"}
-    disagreeing = block(complete(site, "disagreements", run="reverse", **asked), "disagreeing")["rows"]
-    assert disagreeing
-    for row in disagreeing[:4]:
-        right = [site.panel("sentence", run=run, text=row["source"])["correct"] for run in ("reverse", three[0].id)]
-        assert [output["correct"] for output in row["outputs"]] == right
-        assert sum(right) == 1
-    other = panel_of(site, MINE, "disagreements", runs="reverse,sort")
-    assert block(other, "disagreements-none")["text"] == say("en", "compare.no_common_task")
-
-
-# ---- the pin ------------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_pinned_run_stands_behind_the_training_curves_and_no_run_behind_itself(site, three):

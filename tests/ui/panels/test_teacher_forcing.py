@@ -33,33 +33,26 @@ def test_a_long_word_parts_the_lives_and_the_caption_the_votes_and_a_correction_
     assert block(panel, "votes-title")["text"] == say("en", "votes.title", step=at + 1, token=wrote, other=right)
     option = next(one for one in block(panel, "fix")["options"] if one["label"].split()[0] == LONG[-1])
     after = ask(site, text=LONG, fix=option["value"])
-    assert lanes(after)[FREE] == free
+    assert (lanes(after)[FREE], block(after, "fix")["value"]) == (free, option["value"])
     assert lanes(after)[CORRECTED]["says"][int(option["value"].split(":")[0])]["text"] == LONG[-1]
-    assert block(after, "fix")["value"] == option["value"]
     for fix in ("x", "1", ":", "1:2:3", "99:99999", "-1:4", "0:0", "٣:٤", "1:" + "9" * 50):
         assert list(lanes(ask(site, fix=fix))) == [FORCED, FREE], fix
 
 
-@pytest.mark.parametrize("run", ["reverse", "german_english", "numbers_zh"])
-def test_the_offered_and_the_telling_sentence_do_go_wrong(site, run):
-    """What the page opens on while nobody has chosen a sentence; where none goes wrong there is none."""
-    panel = ask(site, run=run)
-    wrong = find(panel, "wrong")
-    offered = [one["value"] for one in wrong["options"]] if wrong else []
-    assert panel["telling"] == (offered[0] if offered else "")
-    for text in offered:
-        assert block(ask(site, run=run, text=text), "lanes")["parted"] is not None
-
-
-def test_where_nothing_goes_wrong_an_earlier_step_is_offered_at_which_it_did(site):
-    panel = ask(site, run="german_english")
+def test_the_sentences_that_are_offered_go_wrong_or_an_earlier_step_is_at_which_they_did(site):
+    for run in ("reverse", "numbers_zh", "german_english"):
+        panel = ask(site, run=run)
+        wrong = find(panel, "wrong")
+        offered = [one["value"] for one in wrong["options"]] if wrong else []
+        assert panel["telling"] == (offered[0] if offered else "")
+        for text in offered:
+            assert block(ask(site, run=run, text=text), "lanes")["parted"] is not None
+    assert not offered, "of the last run none goes wrong"
     to = block(panel, "earlier")["to"]
-    assert "wrong" not in ids(panel)
-    assert to["step"] in site.runs.find("german_english").replay.parameter_steps
-    there = ask(site, run="german_english", **to)
-    assert there["step"] == to["step"]
-    assert block(there, "lanes")["parted"] is not None
-    assert "earlier" not in ids(ask(site, run="german_english", step=0))
+    assert to["step"] in site.runs.find(run).replay.parameter_steps
+    there = ask(site, run=run, **to)
+    assert (there["step"], block(there, "lanes")["parted"] is None) == (to["step"], False)
+    assert "earlier" not in ids(ask(site, run=run, step=0))
 
 
 def test_an_own_answer_is_forced_where_nobody_knows_one(site):
@@ -71,12 +64,10 @@ def test_an_own_answer_is_forced_where_nobody_knows_one(site):
     assert [token["text"] for token in forced["fed"]] == ["<bos>", "the", "dog"]
 
 
-def test_votes_add_up_to_the_difference_of_the_two_logits(site):
-    """The bars are of the step that is chosen: their sum is where the path ends, and what the caption says."""
-    for settings in ({"text": LONG}, {"run": "german_english", "row": 2}):
-        panel = ask(site, **settings)
-        bars, path = next(one for one in panel["blocks"] if one["id"] == "votes")["blocks"]
-        total = sum(value for trace in bars["figure"]["data"] for value in trace["x"])
-        end = path["figure"]["data"][0]["x"][-1] - path["figure"]["data"][0]["y"][-1]
-        assert total == pytest.approx(end, abs=0.01)
-        assert f"{end:.2f}"[:-1] in bars["caption"]
+@pytest.mark.parametrize("asked", [{"text": LONG}, {"run": "german_english", "row": 2}], ids=str)
+def test_the_bars_of_the_chosen_step_add_up_to_where_the_path_ends(site, asked):
+    bars, path = next(one for one in ask(site, **asked)["blocks"] if one["id"] == "votes")["blocks"]
+    total = sum(value for trace in bars["figure"]["data"] for value in trace["x"])
+    end = path["figure"]["data"][0]["x"][-1] - path["figure"]["data"][0]["y"][-1]
+    assert total == pytest.approx(end, abs=0.01)
+    assert f"{end:.2f}"[:-1] in bars["caption"]

@@ -11,6 +11,7 @@ from playground.config import TASK_STEPS, Refusal, default
 from playground.data.suggestion import DROPOUT, LONG, SHORT, suggest
 from playground.knobs import as_text
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
+from playground.runs.lru import LRU
 from playground.ui.assets import PREFIX
 from playground.ui.links import read as read_link
 from playground.ui.upload import uploading
@@ -22,7 +23,6 @@ from tests.ui.panels.looking import TINY
 MINE = "a" * 32
 TICKET = uploading.ticket_of(MINE)
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
-MANY = "\n".join(f"s{n}\tt{n}" for n in range(9000))
 POEM = "I have been one\nAnd this is what I had\n\nThe day was not so long\nThat there would be no end"
 SAME = "\n".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}" for n in range(100))
 USUAL = {name: default(name) for name in uploading.TAUGHT}
@@ -46,6 +46,14 @@ def upload(tmp_path):
     return read
 
 
+@pytest.fixture(scope="module")
+def many():
+    """Nine thousand pairs, and what is suggested for them."""
+    own = uploading.read(None, "\n".join(f"s{n}\tt{n}" for n in range(9000)), "", "", "en", TICKET)["own"]
+    pairs = uploading.KEPT.get(own).pairs
+    return pairs, suggest(pairs).knobs
+
+
 def get(site, path: str, **asked: str) -> dict:
     return site.http.get(f"{PREFIX}/{path}", params=asked, headers={"X-Playground-Token": MINE}).json()
 
@@ -54,29 +62,42 @@ def preview(site, own: str, **asked: str) -> dict[str, dict]:
     return {block["id"]: block for block in get(site, "preview", own=own, **asked)["blocks"]}
 
 
-def test_what_can_not_be_read_is_refused(tmp_path):
+BAD_CHOICES = (
+    "{", "[]", "1", "null", "[" * 5000,
+    *map(json.dumps, (
+        {"same_language": None}, {"same_language": []}, {"swap": "yes"}, {"swap": 0.5}, {"undo": {}}, {"undo": "no"}, {"nonsense": 1},
+        {"joined": 2}, {"joined": ["a"]}, {"joined": [-1]}, {"group": -2}, {"group": "a"}, {"group": [1]}, {"source": "1"},
+        {"source": True}, {"source": -1}, {"target": 999}, {"header": 2}, {"encoding": "rot13"}, {"encoding": ["utf-8"]}, {"encoding": 8},
+    )),
+)  # fmt: skip
+
+
+def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
     file = tmp_path / "a.tsv"
     file.write_text(LINES)
-    for given, key in (
-        (([str(file)], LINES, ""), "page.two_inputs"),
-        ((None, LINES, "somebody/something"), "page.two_inputs"),
-        (([str(file)], "", "somebody/something"), "page.two_inputs"),
-        ((None, " \n", " "), "page.nothing_to_read"),
-        ((["/nowhere/own.tsv"], "", ""), "page.no_upload"),
-    ):
-        with pytest.raises(Refusal) as refused:
-            uploading.read(*given, "", "en")
-        assert refused.value.key == key
-    no_control = ({"same_language": None}, {"same_language": []}, {"swap": "yes"}, {"undo": {}}, [])
-    columns = ({"joined": 2}, {"joined": ["a"]}, {"joined": [-1]}, {"group": -2}, {"group": "a"}, {"group": [1]})
-    for chosen in (*map(json.dumps, no_control + columns), "{"):
-        with pytest.raises(Refusal) as refused:
-            uploading.choices(chosen)
-        assert refused.value.key == "page.not_a_choice", chosen
+    refused = [
+        (([str(file)], LINES, "", ""), "page.two_inputs"),
+        ((None, LINES, "somebody/something", ""), "page.two_inputs"),
+        (([str(file)], "", "somebody/something", ""), "page.two_inputs"),
+        ((None, " \n", " ", ""), "page.nothing_to_read"),
+        ((["/nowhere/own.tsv"], "", "", ""), "page.no_upload"),
+        ((None, "a\tb\nc\td", "", '{"target": 9}'), "data.no_column"),
+        *(((None, "a\tb\nc\td", "", chosen), "page.not_a_choice") for chosen in BAD_CHOICES),
+    ]
+    for given, key in refused:
+        with pytest.raises(Refusal) as refusal:
+            uploading.read(*given, "en")
+        assert refusal.value.key == key, given
+
+
+def test_uploads_that_are_never_used_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr(uploading, "KEPT", LRU(1))
+    ids = [uploading.read(None, f"a{n}\tb{n}\nc\td", "", "", "en")["own"] for n in range(3)]
+    assert [own in uploading.KEPT for own in ids] == [False, False, True]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_reading_says_what_was_guessed_and_takes_what_is_chosen(upload, language):
+def test_a_reading_says_what_was_guessed_takes_what_is_chosen_and_asks_where_both_sides_are_one_language(upload, language):
     (encoding,) = upload("a;Käse\nb;Brot\n".encode("cp1252"), language=language)["reading"]["encodings"]
     assert encoding["guessed"]
     assert encoding["options"][0] == (encoding["name"], say(language, f"data.encoding_{encoding['name']}"))
@@ -87,10 +108,7 @@ def test_a_reading_says_what_was_guessed_and_takes_what_is_chosen(upload, langua
     assert (joined["joined"], joined["group"]) == ((2,), 0)
     assert not upload("en\tde\na\tb\n")["reading"]["named"]
     assert upload('[{"en": "a", "de": "b"}]', "a.json")["reading"]["named"], "a header is asked for only where there may be one"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_lines_of_one_language_are_asked_about_before_they_are_pairs(upload, language):
+    uploading.KEPT.clear()
     asked = upload(POEM, "poem.txt", language=language)
     assert asked == {"ask": say(language, "data.same_language", name="poem.txt", one="I have been one", two="And this is what I had")}
     assert not len(uploading.KEPT)
@@ -98,13 +116,14 @@ def test_lines_of_one_language_are_asked_about_before_they_are_pairs(upload, lan
     assert (confirmed["reading"]["pairs"], confirmed["own"] in uploading.KEPT) == (2, True)
 
 
-def taught(old: str, new: str, values: dict, usual: int | None = None) -> dict:
-    return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, usual, ticket=TICKET), strict=True))
+def test_knobs_follow_the_sentences_unless_one_was_chosen(upload, many):
+    pairs, for_big = many
+    big, small = uploading.keep(pairs, TICKET), upload(LINES)["own"]
+    for_small = suggest(uploading.KEPT.get(small).pairs).knobs
 
+    def taught(old: str, new: str, values: dict, usual: int | None = None) -> dict:
+        return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, usual, ticket=TICKET), strict=True))
 
-def test_knobs_follow_the_sentences_unless_one_was_chosen(upload):
-    big, small = upload(MANY)["own"], upload(LINES)["own"]
-    for_big, for_small = (suggest(uploading.KEPT.get(own).pairs).knobs for own in (big, small))
     assert for_big["steps"] > for_small["steps"] > USUAL["steps"]
     assert taught("", big, USUAL) == for_big
     assert uploading.taught("", big, USUAL) == list(USUAL.values()), "a stranger does not learn how many there are"
@@ -117,29 +136,21 @@ def test_knobs_follow_the_sentences_unless_one_was_chosen(upload):
     steps = [taught("", big, USUAL | more)["steps"] for more in ({}, {"batch_size": 48}, {"batch_size": 960, "batch_unit": "tokens"})]
     assert steps[1] == pytest.approx(2 * steps[0], abs=1)
     assert steps[2] == pytest.approx(steps[0], rel=0.1)  # both sides of these have ten characters or a little less
-
-
-def test_the_learning_rate_and_dropout_follow_the_epochs(upload):
-    own = upload(MANY)["own"]
-    pairs = uploading.KEPT.get(own).pairs
-    knobs = suggest(pairs).knobs
-    often = 9000 * 11 // knobs["batch_size"]  # steps of eleven epochs
-    for more, steps, follows in (
+    often = 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
+    for more, count, follows in (
         ({}, often, {"learning_rate": LONG, "dropout": DROPOUT}),
         ({}, 90, {"learning_rate": SHORT[1], "dropout": 0.0}),
         ({"minutes": 5.0}, often, {"learning_rate": LONG, "dropout": 0.0}),  # the epochs are as many as probably fit
         ({"learning_rate": 0.003}, often, {"dropout": DROPOUT}),
     ):
-        assert uploading.following(pairs, own, knobs | more, steps) == follows
+        assert uploading.following(pairs, big, for_big | more, count) == follows
 
 
 def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_sentences(site, upload):
     own = upload("en\tde\n" + LINES + "\nalone\t")["own"]
     for language in LANGUAGES:
         answer = get(site, "reading", own=own, lang=language)
-        assert answer["own"] == own
-        assert answer["reading"]["report"][0] == say(language, "data.report_line", lines=62, kept=60, dropped=2)
-    assert site.get("reading", own="unknown").json()["key"] == "page.no_upload"
+        assert (answer["own"], answer["reading"]["report"][0]) == (own, say(language, "data.report_line", lines=62, kept=60, dropped=2))
     run = done(site.train(MINE, {**TINY, "task": "own", "own": own, "steps": 2})).id
     uploading.KEPT.clear()
     account = next(block["text"] for block in get(site, "panel/data", run=run)["blocks"] if block["id"] == "account")
@@ -151,25 +162,20 @@ def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_se
     site.runs.delete(run, MINE)
 
 
-def test_every_kept_pair_is_accounted_for_and_those_too_long_are_shown(site, upload):
-    facts = preview(site, upload("\n".join(f"s{n // 5}\tt{n}" for n in range(200)))["own"])["preview-facts"]["text"]
-    assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in facts
-    assert say("en", "sentences.further", count=32) in facts
-    shown = preview(site, upload(f"{LINES}\n{'long ' * 65}\tlang")["own"])
-    assert shown["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
-    assert shown["preview-left-out"]["folded"]
-    assert say("en", "data.line", where=61) in shown["preview-facts"]["text"]
-
-
-def test_the_suggestion_stands_under_the_reading_with_a_button_for_what_differs(site, upload):
-    own = upload("\n".join(f"s{n} and\tt{n} und" for n in range(300)))["own"]
-    pairs = uploading.KEPT.get(own).pairs
-    wanted, shown = suggest(pairs), preview(site, own, d_model="32")
-    text = [say("en", "suggestion.title"), *suggest(pairs, {"d_model": 32}).sentences("en")]
-    assert shown["preview-suggestion"]["text"] == " ".join(text)
-    assert shown["preview-apply"]["values"]["tokenizer"] == wanted.knobs["tokenizer"] == "bpe"
-    assert "d_model" not in shown["preview-apply"]["values"]  # which was chosen
+def test_the_preview_accounts_for_every_pair_and_suggests_what_differs(site, upload):
+    own = upload("\n".join(f"s{n // 5} and\tt{n} und" for n in range(200)))["own"]
+    wanted = suggest(uploading.KEPT.get(own).pairs)
+    panel = preview(site, own, d_model="32")
+    for sentence in (say("en", "sentences.sizes", train=160, heldout=4, test=4), say("en", "sentences.further", count=32)):
+        assert sentence in panel["preview-facts"]["text"]
+    text = [say("en", "suggestion.title"), *suggest(uploading.KEPT.get(own).pairs, {"d_model": 32}).sentences("en")]
+    assert panel["preview-suggestion"]["text"] == " ".join(text)
+    assert panel["preview-apply"]["values"]["tokenizer"] == wanted.knobs["tokenizer"]
+    assert "d_model" not in panel["preview-apply"]["values"]  # which was chosen
     assert "preview-apply" not in preview(site, own, **{name: as_text(value) for name, value in wanted.knobs.items()})
+    long = preview(site, upload(f"{LINES}\n{'long ' * 65}\tlang")["own"])
+    assert long["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
+    assert say("en", "data.line", where=61) in long["preview-facts"]["text"]
 
 
 # ---- what would spoil a training ----------------------------------------------------------------------------------------------------
@@ -190,8 +196,8 @@ def text_of(count: int, words: int) -> str:
     return "\n".join(f"{pair.src}\t{pair.tgt}" for pair in sentences(count, words).pairs)
 
 
-def mend(shown: dict, name: str) -> dict:
-    return shown[f"mend-{name}"]["blocks"][0]
+def mend(panel: dict, name: str) -> dict:
+    return panel[f"mend-{name}"]["blocks"][0]
 
 
 def test_good_data_with_good_settings_has_no_warning(warned):
@@ -220,8 +226,6 @@ def test_each_warning_has_a_button_that_mends_it(warned):
     assert "mend-ambiguous_alone" not in alone
     assert alone["warning-ambiguous_alone"]["text"] == say("en", "sentences.warn_ambiguous_alone", count="16", of="16", most=5)
 
-
-def test_too_few_passes(warned):
     text, small = text_of(600, 50), {"batch_size": "4"}
     wanted = mend(warned(text, steps=str(default("steps")), **small), "few_passes")["values"]["steps"]
     assert wanted == 720  # six times the 480 that are trained on

@@ -7,6 +7,7 @@ import io
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from html import unescape
 from typing import Any
 
@@ -31,12 +32,40 @@ def _share(text: str) -> float:
     return numbers(text)[0] / (100 if text.endswith("%") else 1)
 
 
+def of(rule: Callable[..., float], after: str = "", numbers_of: slice = slice(None)) -> Callable[[str], float]:
+    """A number that the question alone says how to work out, from these of its numbers."""
+    return lambda text: rule(*numbers(text.partition(after)[2] if after else text)[numbers_of])
+
+
+WORKED_OUT: dict[str, Callable[[str], float]] = {
+    "row_rest": lambda text: 100 - numbers(text.rpartition("has the weight")[2])[0],
+    "head_width": of(lambda wide, heads: wide / heads, numbers_of=slice(2)),
+    "embedding_size": of(lambda tokens, wide: tokens * wide, numbers_of=slice(2)),
+    "ratio": of(lambda one, other: math.exp(one - other), "scaled scores", slice(2)),
+    "scaling": of(lambda score, size: score / math.sqrt(size)),
+    "shifted": of(lambda weight: weight, "weight is", slice(1)),
+    "residual_sum": of(lambda one, other: one + other, numbers_of=slice(-2, None)),
+    "normalised": of(lambda x, mean, variance: (x - mean) / math.sqrt(variance), numbers_of=slice(-3, None)),
+    "feed_forward_size": of(lambda wide, hidden, bias: 2 * wide * hidden + bias),
+    "p_to_n": of(lambda _, share, size: 100 * (share / 100) ** size),
+    "cross_entropy": of(lambda probability: -math.log(probability), "probability", slice(1)),
+    "clipped": of(lambda _, norm, most: min(1, most / norm)),
+    "perplexity": of(math.exp, numbers_of=slice(-1, None)),
+    "sequences": of(lambda tokens, n: tokens**n, numbers_of=slice(2)),
+    "decoder_steps": lambda text: len(text.partition("“")[2].rpartition("”")[0].split()),
+    "log_sum": of(lambda *all: sum(all)),
+    "temperature": lambda text: math.sqrt(numbers(text.partition("times as likely")[0].rpartition("” is ")[2])[0]),
+}
+
+
 class Learner:
     def __init__(self, site: Any, run: str, text: str) -> None:
         self.site, self.place = site, {"run": run, "text": text}
 
     def answers(self, block: dict, before: list[dict]) -> str:
         """The choice for a question; `before` are the blocks above it."""
+        if block["id"] in WORKED_OUT:
+            return nearest(block["options"], WORKED_OUT[block["id"]](block["text"]))
         return getattr(self, block["id"])(block["text"], block["options"], before)
 
     def shown(self, panel: str, kind: str, id: str, **cursor: Any) -> dict:
@@ -70,9 +99,6 @@ class Learner:
         at = int(self.attention_row(text).argmax())
         return next(one["value"] for one in options if one["label"].endswith(f" {at + 1}"))
 
-    def row_rest(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, 100 - numbers(text.rpartition("has the weight")[2])[0])
-
     def ranked_heads(self, text: str, options: list[dict], _: list) -> str:
         heads = re.findall(r"\d\.\d", text)
         losses = {head: self.loss_without(head) for head in heads}
@@ -82,10 +108,6 @@ class Learner:
         figure = self.shown("interventions", "figure", "likely-pairs", off=f"c{head}")["figure"]
         after = next(trace["x"] for trace in figure["data"] if trace.get("name") == "after")
         return -float(np.mean(np.log(np.maximum(np.array(after, dtype=float), 1e-5))))
-
-    def head_width(self, text: str, options: list[dict], _: list) -> str:
-        wide, heads = numbers(text)[:2]
-        return nearest(options, wide / heads)
 
     def head_count(self, text: str, options: list[dict], _: list) -> str:
         parts = self.shown("interventions", "switches", "heads")["parts"]
@@ -98,9 +120,6 @@ class Learner:
 
     def different_ids(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, len({token["id"] for token in self.tokens()}) + 1)
-
-    def embedding_size(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, math.prod(numbers(text)[:2]))
 
     def distance(self, text: str, options: list[dict], _: list) -> str:
         table = self.picture("positions", "pos-similarity", pos="similarity")
@@ -128,36 +147,7 @@ class Learner:
 
     # ---- the numbers of the map ----
 
-    def ratio(self, text: str, options: list[dict], _: list) -> str:
-        one, other = numbers(text.partition("scaled scores")[2])[:2]
-        return nearest(options, math.exp(one - other))
-
-    def scaling(self, text: str, options: list[dict], _: list) -> str:
-        score, size = numbers(text)
-        return nearest(options, score / math.sqrt(size))
-
-    def shifted(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, numbers(text.partition("weight is")[2])[0])
-
-    def residual_sum(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, sum(numbers(text)[-2:]))
-
-    def normalised(self, text: str, options: list[dict], _: list) -> str:
-        x, mean, variance = numbers(text)[-3:]
-        return nearest(options, (x - mean) / math.sqrt(variance))
-
-    def feed_forward_size(self, text: str, options: list[dict], _: list) -> str:
-        wide, hidden, bias = numbers(text)
-        return nearest(options, 2 * wide * hidden + bias)
-
     # ---- curves, steps and data ----
-
-    def p_to_n(self, text: str, options: list[dict], _: list) -> str:
-        _, share, size = numbers(text)
-        return nearest(options, 100 * (share / 100) ** size)
-
-    def cross_entropy(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, -math.log(numbers(text.partition("probability")[2])[0]))
 
     def first_half(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, next(row["step"] for row in self.history("validations") if row["exact_match"] >= 0.5))
@@ -168,13 +158,6 @@ class Learner:
 
     def largest_rate(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, max(self.history("steps"), key=lambda row: row["learning_rate"])["step"])
-
-    def clipped(self, text: str, options: list[dict], _: list) -> str:
-        _, norm, most = numbers(text)
-        return nearest(options, min(1, most / norm))
-
-    def perplexity(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, math.exp(numbers(text)[-1]))
 
     def held_out(self, text: str, options: list[dict], _: list) -> str:
         splits = self.shown("data", "choice", "split")["options"]
@@ -190,10 +173,6 @@ class Learner:
     def harder_kind(self, text: str, options: list[dict], before: list) -> str:
         return self.trained_on(text, options, before, "harder")
 
-    def sequences(self, text: str, options: list[dict], _: list) -> str:
-        tokens, n = numbers(text)[:2]
-        return nearest(options, tokens**n)
-
     def list_share(self, text: str, options: list[dict], _: list) -> str:
         tokens, _tokens, n, _n, train = numbers(text)[:5]
         share = train / tokens**n
@@ -206,18 +185,9 @@ class Learner:
         rows = self.shown("attention", "chips", "tokens", part="cross", layer=1, head=1)["lines"][0]["tokens"]
         return called(options, rows[step - 1]["text"].partition(" → ")[0])
 
-    def decoder_steps(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, len(text.partition("“")[2].rpartition("”")[0].split()))
-
     def second_likeliest(self, text: str, options: list[dict], _: list) -> str:
         figure = self.shown("teacher_forcing", "figure", "likely-forced", q=self.row_of(text))["figure"]
         return called(options, unescape(figure["layout"]["yaxis"]["ticktext"][1]))
-
-    def log_sum(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, sum(numbers(text)))
-
-    def temperature(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, math.sqrt(numbers(text.partition("times as likely")[0].rpartition("” is ")[2])[0]))
 
     def beam_best(self, text: str, options: list[dict], _: list) -> str:
         tokens = self.shown("translate", "chips", "candidates", method="beam", beam=4)["lines"][0]["tokens"]

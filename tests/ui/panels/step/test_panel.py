@@ -10,7 +10,7 @@ import torch
 from playground.cursor import choices
 from playground.queries import training_step as queries
 from playground.queries.training_step import Start, starting_point, training_step
-from tests.runs.tiny import done, wait
+from tests.runs.tiny import wait
 from tests.ui.panels.looking import TINY, block, ids
 
 KNOBS = TINY | {"batch_size": 16, "eval_every": 4}
@@ -94,16 +94,6 @@ def test_where_a_step_begins(site, run, monkeypatch):
     assert "last step" not in block(site.panel("step", run="reverse", step=last, lang="en"), "which")["text"]
 
 
-def test_the_stream_is_shown_in_encoder_and_decoder_on_one_scale(site):
-    asked = {"run": "reverse", "moment": "stream", "step": 20}
-    encoder, decoder = (block(site.panel("step", **asked), f"step-stream{of}")["figure"] for of in ("-encoder", ""))
-    assert [figure["data"][0]["zmin"] for figure in (encoder, decoder)] == [0, 0]
-    assert encoder["data"][0]["zmax"] == decoder["data"][0]["zmax"] > 0
-    assert [figure["layout"]["shapes"][2]["visible"] for figure in (encoder, decoder)] == [False, True]
-    chosen = site.panel("step", **asked, module=encoder["layout"]["meta"]["down"][0])
-    assert block(chosen, "step-stream-encoder")["figure"]["layout"]["shapes"][2]["visible"]
-
-
 def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monkeypatch):
     """Twice as much allows a batch twice as large; where one pair is too much no batch is small enough."""
     size, batches = site.runs.get("sort").experiment.training.batch_size, []
@@ -119,13 +109,3 @@ def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monk
     assert batches == [(few, size), (few, size), (more, size), (more, size)]
     assert 1 <= few < more < now
     assert abs(more - 2 * few) <= 1
-
-
-def test_the_panel_of_a_shared_embedding_has_every_part_once(site):
-    """A shared matrix belongs to the first part that has it; one that owns nothing is not offered."""
-    run = done(site.train(MINE, KNOBS | {"share_embeddings": "all", "bias": False, "task": "copy"}))
-    panel = site.panel("step", run=run.id, moment="gradient", step=0, module=0, grad_row=4, grad_col=1)
-    sheet = block(panel, "sheet")
-    assert len(block(panel, "step-parts")["figure"]["data"][0]["x"]) == 6  # and none for the target embedding and the projection
-    assert sum(float(term["part"].replace("−", "-")) for term in sheet["terms"]) == pytest.approx(sheet["answer"], rel=1e-2)
-    site.runs.delete(run.id, MINE)
