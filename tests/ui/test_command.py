@@ -13,7 +13,7 @@ from benchmarks.hostile.people import values
 from playground.config import Refusal
 from playground.runs.names import owner_of
 from playground.runs.registry import Runs
-from playground.ui import command, routes
+from playground.ui import routes
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import wait as wait_for
