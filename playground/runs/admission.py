@@ -68,7 +68,7 @@ class Admission:
             return gone
 
     def check(self, owner: str, more: int = 1, in_room: bool = False) -> list[Run]:
-        """Makes room for so many more runs of this owner; of one who is `in_room` it is no matter what others at the same address have.
+        """Makes room for so many more runs of this owner. Of those who are `in_room` an address may have all but a share for the others.
         Returns the runs that were put away, which the disk doesn't know yet. Raises Refusal when there is no place. Whoever calls holds
         the lock."""
         unfinished = [run for run in (*self.all(), *self._coming.values()) if run.unfinished]
@@ -77,9 +77,12 @@ class Admission:
             names = [run.name for run in mine] or "–"
             raise Refusal("runs.too_many_yours", most=self._limits.runs_each, count=len(mine), more=more, names=names)
         address = self._visitors.address(owner)
-        near = sum(self._visitors.address(run.owner) == address for run in unfinished) if address and not in_room else 0
-        if near and near + more > self._limits.runs_address:
-            raise Refusal("runs.too_many_near", most=self._limits.runs_address, minutes=self._limits.idle_minutes)
+        near = sum(self._visitors.address(run.owner) == address for run in unfinished) if address else 0
+        most = self._limits.runs_address
+        if in_room:
+            most = max(most, self._limits.runs_unfinished - self._limits.runs_elsewhere)
+        if near and near + more > most:
+            raise Refusal("runs.too_many_near", most=most, minutes=self._limits.idle_minutes)
         lacking = max(0, len(unfinished) + more - self._limits.runs_unfinished)
         alone = [run for run in unfinished if run.status == "paused" and not run.watched and not self._shared(run)] if lacking else []
         if len(alone) < lacking:

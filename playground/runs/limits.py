@@ -14,8 +14,8 @@ from playground.config import Refusal
 GB = 2**30
 # The limits that the environment may set by their own names.
 COUNTS = (
-    *("runs_each", "runs_address", "runs_unfinished", "runs_kept", "bytes_kept", "bytes_each", "unseen_days", "shared_days"),
-    *("recent_hours", "requests_each", "requests_address"),
+    *("runs_each", "runs_address", "runs_unfinished", "runs_elsewhere", "runs_kept", "bytes_kept", "bytes_each"),
+    *("unseen_days", "shared_days", "recent_hours", "requests_each", "requests_address"),
     *("streams_each", "streams_address", "uploads_address", "upload_bytes_address", "calls_address", "connections", "connections_address"),
     *("head_seconds", "body_bytes_address", "body_bytes", "request_seconds", "unread_seconds", "step_seconds"),
 )
@@ -36,6 +36,7 @@ class Limits:
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
     runs_address: int = 90  # unfinished, of all owners who came last from the same address, such as a school's
     runs_unfinished: int = 150
+    runs_elsewhere: int = 30  # of those, for other addresses than that of a class
     runs_kept: int = 500
     bytes_kept: int = 4 * GB
     bytes_each: int = 2 * GB  # of one owner's runs

@@ -102,8 +102,10 @@ def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
     for action in ("copy", "fork", "repeat"):
         with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.sentences_private"):
             site.act(STRANGER, action, own.id)
-    query = {"knobs": {**KNOBS, "own": own.experiment.data.own}, "arms": ARMS, "order": "together"}
-    assert do(site, TEACHER, "deal", code=room, **query)["key"] == "page.no_upload"
+    taken = {**KNOBS, "own": own.experiment.data.own}
+    for knobs, arms in ((taken, ARMS), ({**KNOBS, "task": "copy"}, [{"task": "copy"}, {"task": "own", "own": taken["own"]}])):
+        answer = do(site, TEACHER, "deal", code=room, knobs=knobs, arms=arms, order="together")
+        assert answer["key"] == "page.no_upload", arms
 
 
 @pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])
