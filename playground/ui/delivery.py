@@ -93,6 +93,7 @@ class Begun:
                 headers = MutableHeaders(scope=start)
                 headers["Content-Length"] = str(len(body))
                 headers.add_vary_header("Accept-Language")
+                headers["Cache-Control"] = "no-store"  # by whatever name it was asked for
             await send(start)
             await send({"type": "http.response.body", "body": body})
 

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event
+from playground.ui.address import proxies
 from playground.ui.rights import Right, right_to, row_of
 from playground.words import preferred
 
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 AGAIN = 10  # seconds after which to ask once more where nobody knows when there is room
 LONGEST_PATH = 255  # bytes: no file has a longer name, and the system stumbles over one
 GRADIOS = (b"page", b"deep_link")
+FORWARDED = b"x-forwarded-host"
+NAMING = (FORWARDED, b"x-gradio-server")  # headers from which Gradio makes the address of everything
 HOST = re.compile(rb"([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?(,.*)?")  # what a proxy says that it was called, which is the first of several
 Check = Callable[[Request], bool]
 
@@ -78,14 +81,18 @@ class Gate:
 
 
 def _ours(scope: Scope) -> Scope:
-    """Of the page's address, what is ours: Gradio would show a page of its own, or a state that somebody kept. A proxy that names no host
-    is not believed: from that name Gradio makes the address of everything."""
-    headers = [(name, value) for name, value in scope["headers"] if name != b"x-forwarded-host" or HOST.fullmatch(value)]
+    """Of the page's address, what is ours: Gradio would show a page of its own, or a state that somebody kept. Anybody
+    can say how we are called: a proxy is believed where PLAYGROUND_PROXIES says that there is one, and where it names a host."""
+    headers = [(name, value) for name, value in scope["headers"] if name not in NAMING or (name == FORWARDED and _is_believed(value))]
     scope = {**scope, "headers": headers}
     if get_route_path(scope) not in ("", "/", "/config"):
         return scope
     parts = scope["query_string"].split(b"&")
     return {**scope, "query_string": b"&".join(part for part in parts if unquote_to_bytes(part.partition(b"=")[0]) not in GRADIOS)}
+
+
+def _is_believed(host: bytes) -> bool:
+    return proxies() > 0 and HOST.fullmatch(host) is not None
 
 
 def _nobody(request: Request) -> bool:

@@ -53,13 +53,19 @@ def test_gradios_own_pages_and_states_can_not_be_asked_for(site, path):
         assert (answer.status_code, answer.content) == (200, site.http.get(plain).content), query
 
 
-def test_a_proxy_that_names_no_host_is_not_believed(site):
-    def root(host):
-        return site.http.get("/config", headers={"X-Forwarded-Host": host}).json()["root"]
+def test_only_a_proxy_that_there_is_names_the_host_and_no_cache_keeps_the_page(site, monkeypatch):
+    own = site.http.get("/config").json()["root"]
 
-    for host in (b"elsewhere:no-port", "ä.example".encode(), b"[", b"a b, other.example"):
-        assert root(host) == site.http.get("/config").json()["root"]
+    def root(host, name="X-Forwarded-Host"):
+        return site.http.get("/config", headers={name: host}).json()["root"]
+
+    assert root("a.example:81") == own
+    monkeypatch.setenv("PLAYGROUND_PROXIES", "1")
     assert root("a.example:81") == "http://a.example:81"
+    for host in (b"elsewhere:no-port", "ä.example".encode(), b"[", b"a b, other.example"):
+        assert root(host) == own
+    assert root("http://a.example", "X-Gradio-Server") == own
+    assert site.http.get("/").headers["Cache-Control"] == "no-store"
 
 
 def through(app, checks=None) -> list[dict]:

@@ -74,8 +74,8 @@ class Entry:
         answer.set_cookie(COOKIE, "", 0, path=None, httponly=True, samesite="strict")
 
     def _check(self, token: str, address: str) -> None:
-        self._wrong.check(address)
-        if not hmac.compare_digest(_digest(token), self._digest):
+        if not hmac.compare_digest(_digest(token), self._digest):  # the right one passes, however many wrong ones came from its address
+            self._wrong.check(address)
             self._wrong.note(address)
             event(log, "operator_turned_away", logging.WARNING, address=pseudonym(address))
             raise Refusal("operator.wrong_token")
