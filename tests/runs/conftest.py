@@ -1,5 +1,6 @@
 """Servers and readers that are closed after each test, whatever happened in it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from tests.runs.tiny import CORPORA, LIMITS
+from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
 
@@ -42,7 +44,7 @@ class SharedWorld(World):
 @pytest.fixture
 def world(tmp_path):
     """A server without threads: a test gives its turns and moves its clock."""
-    made = SharedWorld(tmp_path / "data", Disk())
+    made = SharedWorld(tmp_path / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))
     yield made
     made.end(killed=True)
 

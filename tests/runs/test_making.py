@@ -39,13 +39,13 @@ def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
 
 @pytest.mark.parametrize("order", [None, "pause"])
 def test_a_copy_of_an_unfinished_run_is_paused_there_and_goes_on_to_the_same_end(world, order):
-    source = begun(world, steps=100, step=20, order=order)
+    source = begun(world, steps=30, step=7, order=order)
     copy = world.runs.copy(source.id, YOU)
     assert source.status == ("paused" if order else "training")
     assert (copy.status, copy.live) == ("paused", source.live)
-    assert 20 <= copy.step == copy.snapshot.step == len(copy.history.steps) <= source.step < 100
+    assert 7 <= copy.step == copy.snapshot.step == len(copy.history.steps) <= source.step < 30
     ordered(world, copy, "resume", YOU)
-    twin, _ = alone(tiny(steps=100))
+    twin, _ = alone(tiny())
     assert curve(copy) == curve(twin)
     assert same_replay(copy, twin)
 
@@ -66,7 +66,7 @@ def test_a_shipped_run_is_copied_as_it_is_and_forked_without_a_jump_of_the_loss(
 
 
 def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
-    source = world.runs.create(tiny(task="own", own="upload-7", steps=100), ME, pairs=PAIRS)
+    source = world.runs.create(tiny(task="own", own="upload-7"), ME, pairs=PAIRS)
     source.secret = True
     world.until(lambda: source.step >= 3)
     ordered(world, source, "pause")
@@ -105,8 +105,8 @@ def test_only_unfinished_copies_count_as_unfinished_and_all_make_room(world):
 
 def test_a_fork_goes_on_at_its_parents_step(world):
     """With the learning rate and the pictures of its parent, whether it is paused while the rate rises or not."""
-    source = ended(world, steps=60, schedule="linear", warmup=10)
-    at = next(step for step in source.replay.parameter_steps if step >= 20)
+    source = ended(world, steps=40, schedule="linear", warmup=10)
+    at = next(step for step in source.replay.parameter_steps if step >= 12)
     fork, held = (world.runs.fork(source.id, at, YOU) for _ in range(2))
     world.until(lambda: held.step >= at + 2)
     assert ordered(world, held, "pause", YOU).step < at + REWARMED
@@ -115,8 +115,8 @@ def test_a_fork_goes_on_at_its_parents_step(world):
     assert curve(held) == curve(fork)
     assert same_replay(held, fork)
     assert (fork.parent, fork.first_step, fork.owner) == ((source.id, at), at, owner_of(YOU))
-    assert (fork.status, fork.step, fork.steps) == ("done", 60, 60)
-    assert fork.history.steps.column("step") == [*range(1, 61)]
+    assert (fork.status, fork.step, fork.steps) == ("done", 40, 40)
+    assert fork.history.steps.column("step") == [*range(1, 41)]
     assert [column[:at] for column in curve(fork)] == [column[:at] for column in curve(source)]
     rates, theirs = fork.history.steps.column("learning_rate"), source.history.steps.column("learning_rate")
     risen = at + REWARMED
@@ -134,9 +134,9 @@ def test_a_fork_goes_on_at_its_parents_step(world):
 
 def test_a_fork_of_what_is_unfinished_takes_the_optimiser_over(world):
     """Where its state is kept, the fork is the run that would have gone on."""
-    source = begun(world, steps=100, step=7, order="pause")
+    source = begun(world, steps=30, step=7, order="pause")
     fork = at_rest(world, world.runs.fork(source.id, source.step, YOU))
-    assert curve(fork) == curve(alone(tiny(steps=100))[0])
+    assert curve(fork) == curve(alone(tiny())[0])
     assert world.runs.fork(source.id, 0, YOU).first_step == 0
 
 
