@@ -23,12 +23,13 @@ def same(one, other):
 def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     source = ended(world)
     world.runs.rename(source.id, ME, "the source")
+    source.visited = True
     copy = world.runs.copy(source.id, YOU)
     assert (copy.status, copy.message, copy.resumable, copy.beside) == ("done", None, False, source.id)
     assert (copy.experiment, copy.seconds, copy.parent) == (source.experiment, source.seconds, None)
     assert copy.id != source.id
     assert copy.name not in ("", source.name)
-    assert (copy.owner, copy.label) == (owner_of(YOU), "")
+    assert (copy.owner, copy.label, copy.visited) == (owner_of(YOU), "", False)
     assert world.runs.mine(YOU) == [copy]
     world.runs.delete(source.id, ME)
     again = world.restart().get(copy.id)
