@@ -13,7 +13,8 @@ from playground.config import Refusal
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import ticket_of
 from playground.runs import upload_process
-from tests.runs.tiny import LIMITS, ME, done, limits, tiny
+from tests.runs.by_hand import LONG, at_rest, ended
+from tests.runs.tiny import ME, tiny
 
 EVIL = "a sentence\nof mine\r\n\u2028{\"level\": \"error\"}"
 LOG = logging.getLogger("playground.tests")
@@ -67,11 +68,10 @@ def test_json_has_a_name_for_everything():
     assert said == {"time": "1970-01-01T00:00:00.500Z", "level": "info", "event": "run_done", "step": 3, "run": "x"}
 
 
-def test_a_runs_life_is_in_it_and_no_id(serve, written):
-    runs = serve(limits(runs_each=1))
-    run = done(runs.create(tiny(steps=2), ME, label=EVIL))
-    runs._workers.wait(run)
-    runs.create(tiny(steps=100_000), ME)
+def test_a_runs_life_is_in_it_and_no_id(world, written):
+    runs = world.restart(runs_each=1)
+    run = at_rest(world, runs.create(tiny(steps=2), ME, label=EVIL))
+    runs.create(tiny(steps=LONG), ME)
     with pytest.raises(Refusal):
         runs.create(tiny(), ME)
     runs.delete(run.id, ME)
@@ -98,19 +98,13 @@ def test_rooms_and_uploads(tmp_path, written):
     assert not [secret for secret in (code, "secret", "hallo") if secret in everything]
 
 
-def test_what_a_save_could_not_do_is_an_error_of_the_day(serve, monkeypatch):
+def test_what_a_save_could_not_do_is_an_error_of_the_day(world, monkeypatch):
     recent = logs.Recent()
     monkeypatch.setattr(logging.getLogger("playground"), "handlers", [recent])
-    runs = serve(LIMITS)
-    run = done(runs.create(tiny(steps=1), ME))
-    runs._workers.wait(run)
-
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("playground.runs.disk.files.write_file", full)
-    with pytest.raises(Refusal):
-        runs.rename(run.id, ME, "x")
+    run = ended(world, steps=1)
+    with world.disk, pytest.raises(Refusal):
+        world.disk.refusals = 1
+        world.runs.rename(run.id, ME, "x")
     (said,) = recent.day()
     assert (said["event"], said["level"], said["run"]) == ("save_failed", "warning", logs.pseudonym(run.id))
     assert recent.counts["save_failed", ""] == 1

@@ -33,7 +33,7 @@ def meanwhile(monkeypatch):
 
 def test_what_takes_long_is_done_without_the_lock(world, meanwhile):
     runs, done = world.runs, set()
-    long = {name: runs.store for name in ("create", "save", "note", "delete")}
+    long = dict.fromkeys(("create", "save", "note", "delete"), runs.store)
     long |= {"bytes_needed": registry, "wait": runs._workers}
     for name, thing in long.items():
         meanwhile(thing, name, lambda name=name: done.add((name, runs._admission.lock.locked())))
