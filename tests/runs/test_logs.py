@@ -13,7 +13,7 @@ from playground.config import Refusal
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import ticket_of
 from playground.runs import upload_process
-from tests.runs.by_hand import LONG, at_rest, ended
+from tests.runs.by_hand import LONG, at_rest, ended, refused
 from tests.runs.tiny import ME, tiny
 
 EVIL = "a sentence\nof mine\r\n\u2028{\"level\": \"error\"}"
@@ -102,8 +102,8 @@ def test_what_a_save_could_not_do_is_an_error_of_the_day(world, monkeypatch):
     recent = logs.Recent()
     monkeypatch.setattr(logging.getLogger("playground"), "handlers", [recent])
     run = ended(world, steps=1)
-    with world.disk, pytest.raises(Refusal):
-        world.disk.refusals = 1
+    world.disk.refusals = 1
+    with world.disk, refused("runs.change_not_saved"):
         world.runs.rename(run.id, ME, "x")
     (said,) = recent.day()
     assert (said["event"], said["level"], said["run"]) == ("save_failed", "warning", logs.pseudonym(run.id))

@@ -42,9 +42,9 @@ def recorded(run: Run, load: Callable[[float], float] = lambda now: 0.0) -> Reco
     return recording
 
 
-@given(st.lists(st.floats(0.05, 0.4), min_size=1, max_size=3))
+@given(st.lists(st.floats(0.1, 0.3), min_size=1, max_size=2))
 def test_a_plan_is_over_with_the_time_whatever_the_machine_does(paces):
-    """Of a step every so many seconds, in each third of the minute."""
+    """Of a step every so many seconds, in each half of the minute."""
     timed, step, seconds, planned = TimedSteps(1.0, 2000, 0, 0.0), 0, 0.0, 2000
     while step < planned and seconds < 60:
         step, seconds = step + 1, seconds + paces[min(int(seconds / 60 * len(paces)), len(paces) - 1)]

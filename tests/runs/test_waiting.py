@@ -81,9 +81,10 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
             begins.append(1)
             return real(*arguments)
 
-        with monkeypatch.context() as patch, pytest.raises(Refusal if isinstance(error, OSError) else ZeroDivisionError):
-            patch.setattr(name, written, write)
+        monkeypatch.setattr(name, written, write)
+        with pytest.raises(Refusal if isinstance(error, OSError) else ZeroDivisionError):
             runs.create_all([tiny(steps=LONG)] * 3, ME, [""] * 3)
+        monkeypatch.undo()
         assert len(begins) == 2
         assert (runs.mine(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == ([], [], {})
     made = runs.create_all([tiny(steps=1)] * 3, ME, [""] * 3)
@@ -91,7 +92,7 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
 
 
 def test_runs_may_come_and_go_while_they_are_counted(world, monkeypatch):
-    first = [ended(world, steps=1) for _ in range(3)][0]
+    first, *_ = [ended(world, steps=1) for _ in range(3)]
     there = world.runs._admission.runs
 
     def unfinished(run):
