@@ -135,7 +135,7 @@ def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by)
     world.until(lambda: {lane(run) for run in left} == {*links})
     for run in left:
         world.until(lambda run=run, step=run.step: run.step >= step + 3)
-        check_curve(run)
+    check_curve(made[2])
 
 
 def test_what_began_in_the_page_goes_on_beside_it_once_there_is_a_process(trained_by):
