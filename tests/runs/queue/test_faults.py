@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,10 @@ import pytest
 import torch
 
 from playground.config import Refusal
-from playground.runs.disk import files
 from playground.runs.forecast import forecast
 from playground.training.loop import Diverged, Training
-from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, tiny
+from tests.runs.by_hand import at_rest, begun, ordered, refused
+from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, ended_as_if_alone, tiny
 
 ROOT = Path(__file__).parents[3]
 BAD, AT = 666, 4  # the seed of the runs that something happens to, and the step before it
@@ -35,15 +36,6 @@ def happens(monkeypatch):
     return begin
 
 
-def full(*arguments, **options):
-    raise OSError(28, "No space left on device")
-
-
-def ended(world, run):
-    world.until(lambda: not run.working and not world.runs._workers.busy(run))
-    return run
-
-
 @pytest.mark.fault("a loss that diverges", "the run says so and keeps its last good step; others train on")
 def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(world, monkeypatch):
     def steps(self, real=Training.steps):
@@ -54,15 +46,15 @@ def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(world, monkeyp
 
     monkeypatch.setattr(Training, "steps", steps)
     run, other = world.runs.create(tiny(), ME), world.runs.create(tiny(steps=5), YOU)
-    assert (ended(world, run).status, run.message.key, run.message.values["step"]) == ("diverged", "runs.diverged", 13)
+    assert (at_rest(world, run).status, run.message.key, run.message.values["step"]) == ("diverged", "runs.diverged", 13)
     assert run.step == 12 == run.snapshot.step == run.replay.steps[-1]
-    assert ended(world, other).status == "done"
+    assert at_rest(world, other).status == "done"
 
 
 @pytest.mark.fault("NaN in the parameters", "the run ends as diverged; what is kept has none")
 def test_nan_in_the_numbers_themselves(world, happens):
     happens(lambda training: next(training.model.parameters()).data.fill_(float("nan")))
-    run = ended(world, world.runs.create(tiny(steps=100, seed=BAD), ME))
+    run = at_rest(world, world.runs.create(tiny(steps=100, seed=BAD), ME))
     assert run.status == "diverged"
     assert all(bool(tensor.isfinite().all()) for tensor in run.snapshot.parameters.values())
     assert all(np.isfinite(c.top_probabilities).all() for frame in run.replay.frames for c in frame.completions)
@@ -83,75 +75,75 @@ def test_an_exception_in_the_model_fails_one_run_only(world, happens, error, key
 
     happens(fail)
     run, other = world.runs.create(tiny(seed=BAD), ME), world.runs.create(tiny(), YOU)
-    assert (ended(world, run).status, run.message.key, run.step) == ("failed", key, AT)
+    assert (at_rest(world, run).status, run.message.key, run.step) == ("failed", key, AT)
     assert "Traceback" not in run.message.say("en") + run.message.say("zh")
     assert type(error).__name__ in caplog.text
-    assert ended(world, other).status == "done"
+    assert at_rest(world, other).status == "done"
     assert curve(other) == curve(alone(tiny())[0])
 
 
 @pytest.mark.fault("an exception while a run ends", "it ends nevertheless")
 def test_an_exception_while_it_ends_still_ends_it(world, monkeypatch):
     monkeypatch.setattr("playground.runs.recording.Recording.finish", lambda self: 1 / 0)
-    assert ended(world, world.runs.create(tiny(steps=2), ME)).status == "failed"
+    assert at_rest(world, world.runs.create(tiny(steps=2), ME)).status == "failed"
 
 
 def test_a_refusal_while_it_is_prepared_is_its_message(world):
-    run = ended(world, world.runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
+    run = at_rest(world, world.runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
     assert run.status == "failed"
     assert run.message.key.startswith("data.")
 
 
-def test_a_full_disk_stops_no_training(world, monkeypatch):
-    run = world.runs.create(tiny(), ME)
-    world.until(lambda: run.step >= 1)
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "_write_new", full)
-        world.runs.pause(run.id, ME)
-        assert (ended(world, run).status, run.message.key) == ("paused", "runs.end_not_on_disk")
-        with pytest.raises(Refusal) as refusal:
+@pytest.fixture
+def full(world):
+    """full() -> a context in which the disk takes nothing."""
+
+    @contextmanager
+    def disk():
+        with world.disk:
+            world.disk.refusals = 1_000
+            yield
+        world.disk.refusals = 0
+
+    return disk
+
+
+def test_a_full_disk_stops_no_training(world, full):
+    run = begun(world, steps=30)
+    with full():
+        assert (ordered(world, run, "pause").status, run.message.key) == ("paused", "runs.end_not_on_disk")
+        with refused("runs.disk_full"):
             world.runs.create(tiny(), YOU)
-        assert (refusal.value.key, world.runs.mine(YOU)) == ("runs.disk_full", [])
-    world.runs.resume(run.id, ME)
-    assert (ended(world, run).status, run.message) == ("done", None)
-    assert curve(run) == curve(alone(tiny())[0])
+        assert world.runs.mine(YOU) == []
+    ordered(world, run, "resume")
+    ended_as_if_alone(run, tiny())
 
 
-@pytest.mark.parametrize(
-    ("change", "value"),
-    [(lambda runs, id: runs.rename(id, ME, "new"), ("label", "new")), (lambda runs, id: runs.stop(id, ME), ("status", "stopped")),
-     (lambda runs, id: runs.set_live(id, ME, "learning_rate", 0.002), ("learning_rate", 0.002))],
-)  # fmt: skip
-def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, monkeypatch, change, value, caplog):
-    run = world.runs.create(tiny(), ME)
-    world.until(lambda: run.step >= 1)
-    world.runs.pause(run.id, ME)
-    version = ended(world, run).version
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "_write_new", full)
-        with pytest.raises(Refusal) as refusal:
-            change(world.runs, run.id)
-    assert refusal.value.key == "runs.change_not_saved"
-    assert ({"label": run.label, "status": run.status} | run.live)[value[0]] == value[1]
+CHANGES = {
+    "new": lambda runs, id: runs.rename(id, ME, "new"), "stopped": lambda runs, id: runs.stop(id, ME),
+    0.002: lambda runs, id: runs.set_live(id, ME, "learning_rate", 0.002),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", CHANGES)
+def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, full, value, caplog):
+    run = begun(world, order="pause", steps=30)
+    version = run.version
+    with full(), refused("runs.change_not_saved"):
+        CHANGES[value](world.runs, run.id)
+    assert value in (run.label, run.status, run.live["learning_rate"])
     assert run.version > version  # every page is told
     assert "No space" in caplog.text
-    world.runs.resume(run.id, ME)  # nothing else is harmed
-    assert ended(world, run).status == "done"
+    assert ordered(world, run, "resume").status == "done", "nothing else is harmed"
 
 
-def test_a_pause_on_a_full_disk_before_it_is_prepared_loses_nothing_that_is_only_there(world, monkeypatch):
-    run = world.runs.create(tiny(), ME)
-    world.until(lambda: run.step >= 1)
-    world.runs.pause(run.id, ME)
-    ended(world, run)
+def test_a_pause_on_a_full_disk_before_it_is_prepared_loses_nothing_that_is_only_there(world, full):
+    run = begun(world, order="pause")
     back = world.restart().get(run.id)
     world.runs.resume(run.id, ME)
-    world.runs.pause(run.id, ME)
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "_write_new", full)
-        ended(world, back)
-    assert back.snapshot.step == run.step
-    assert len(back.history.steps) == run.step
+    with full():
+        ordered(world, back, "pause")
+    assert (back.snapshot.step, len(back.history.steps)) == (run.step, run.step)
 
 
 def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
