@@ -61,10 +61,10 @@ def test_runs_stand_side_by_side():
     assert table.dtypes.equals(Runs.table([]).dtypes)
 
 
-@pytest.mark.parametrize("variant", ["concatenated", "additive", "batch_norm"])
-def test_the_parameters_of_a_variant_are_counted(variant):
-    run, training = alone(tiny(variant=variant, steps=1))
-    assert Runs.table([run])["parameters"][0] == sum(parameter.numel() for parameter in training.model.parameters())
+def test_the_parameters_of_a_variant_are_counted():
+    for variant in ("concatenated", "batch_norm"):
+        run, training = alone(tiny(variant=variant, steps=1))
+        assert Runs.table([run])["parameters"][0] == sum(parameter.numel() for parameter in training.model.parameters())
 
 
 def test_a_label_is_no_formula():

@@ -88,15 +88,6 @@ def test_with_its_events_it_is_repeated_without_a_clock():
 
 
 def test_what_was_planned_is_kept_when_it_goes_on():
-    run = Run("a", "a", tiny(**TIMED))
-    steps = (recording := recorded(run, lambda now: 0.1)).steps()
-    for _ in range(60):
-        next(steps)
-    tensors, meta = recording.training.pack()
-    other = Training(run.experiment, CORPORA.get(run.experiment))
-    other.unpack(tensors, meta)
-    assert other.planned == recording.training.planned == run.steps < 400
-    assert next(other.steps()).learning_rate == next(recording.training.steps()).learning_rate
     later = TimedSteps(1.0, 400, 60, 50.0)
     assert later.plan(61, 50.1) is None  # the moments that are over are not made up for
     assert later.plan(70, 53.0) == 70 + int(7 / 0.3)

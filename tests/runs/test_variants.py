@@ -49,14 +49,6 @@ def test_the_same_seed_gives_the_same_losses_and_a_resumed_run_goes_on(variant):
     assert whole.validate() == resumed.validate()
 
 
-@pytest.mark.parametrize("variant", TWISTS)
-def test_the_first_loss_is_another_but_for_twists_that_come_later(variant):
-    """In evaluation, with dropout, or once something was learnt."""
-    same = {"none", "dropout_always", "no_attention_dropout", "bilinear"}
-    paper, changed = (losses(training_of(variant=name, packing=False), 1)[0] for name in ("none", variant))
-    assert (changed == pytest.approx(paper, abs=1e-6)) == (variant in same)
-
-
 def test_what_a_batch_norm_saw_does_not_decay():
     """However strongly weights are pulled to 0; with each optimiser."""
     for optimiser in limits("optimiser").choices:
