@@ -16,7 +16,7 @@ from playground.runs.timed_steps import MOMENTS, TimedSteps
 from playground.training.loop import Training
 from tests.runs.tiny import CORPORA, LIMITS, curve, tiny
 
-TIMED = {"steps": 400, "minutes": 1.0, "schedule": "linear", "eval_every": 1000}
+TIMED = {"steps": 400, "minutes": 0.25, "schedule": "linear", "eval_every": 1000}
 
 
 class Clock:
@@ -31,7 +31,7 @@ class Clock:
 
 
 def burst(now: float) -> float:
-    return 0.5 if 20 < now < 30 else 0.08
+    return 0.5 if 5 < now < 8 else 0.08
 
 
 def recorded(run: Run, load: Callable[[float], float] = lambda now: 0.0) -> Recording:
@@ -59,7 +59,7 @@ def test_the_schedule_ends_with_the_time():
         pass
     rates = run.history.steps.column("learning_rate")
     assert rates[-1] < 0.04 * max(rates)
-    assert run.seconds == pytest.approx(60, rel=0.05)
+    assert run.seconds == pytest.approx(15, rel=0.05)
     assert run.step < 400
     planned = [value for _, knob, value in run.history.events if knob == "steps"]
     assert 1 < len(planned) <= len(MOMENTS)
@@ -71,7 +71,7 @@ def test_it_has_no_more_steps_than_were_asked_for():
     for _ in recorded(run, lambda now: 0.1).steps():
         pass
     assert (run.step, run.history.events) == (30, [])
-    assert run.seconds < 30
+    assert run.seconds < 15
 
 
 @pytest.mark.night
