@@ -72,7 +72,7 @@ def test_a_runs_life_is_in_it_and_no_id(world, written):
     runs = world.restart(runs_each=1)
     run = at_rest(world, runs.create(tiny(steps=2), ME, label=EVIL))
     runs.create(tiny(steps=LONG), ME)
-    with pytest.raises(Refusal):
+    with refused("runs.too_many_yours"):
         runs.create(tiny(), ME)
     runs.delete(run.id, ME)
     for name in ("run_made", "run_preparing", "run_training", "run_done", "run_deleted"):
@@ -85,6 +85,7 @@ def test_a_runs_life_is_in_it_and_no_id(world, written):
     assert not [secret for secret in (run.id, run.owner, ME, "sentence") if secret in everything]
 
 
+@pytest.mark.parametrize("written", [logs.Words()], indirect=True)
 def test_rooms_and_uploads(tmp_path, written):
     rooms = Rooms(tmp_path)
     code = rooms.open(ME, "en", rooms._clock() + DAY).code
