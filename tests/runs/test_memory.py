@@ -112,10 +112,10 @@ def test_a_training_waits_for_memory_that_something_else_has_taken(world):
     runs = world.restart(memory=2 * needed(tiny()) + 100)
     runs.memory._measure = lambda: None
     first = begun(world)
-    assert ended(world, YOU).status == "done", "there is room for both"
+    assert ended(world, YOU, steps=2).status == "done", "there is room for both"
     runs.memory._measure = lambda: runs.memory._at_start + 2 * needed(tiny())
     runs.memory.look()
-    third = runs.create(tiny(), YOU)
+    third = runs.create(tiny(steps=2), YOU)
     world.turn()
     assert (third.status, third.place, third.message.key) == ("queued", 1, "runs.waits_for_memory")
     assert third.message.values["needed"] in str(third.message)
