@@ -1,5 +1,6 @@
 """One budget for all that is kept: what nobody has asked for longest goes first, and a training waits where there is no room."""
 
+import json
 import os
 import subprocess
 import sys
@@ -121,6 +122,11 @@ def test_a_training_waits_for_memory_that_something_else_has_taken(world):
     assert third.message.values["needed"] in str(third.message)
     report = health(runs)
     assert (report["status"], report["reasons"], report["runs"]["waiting"]) == ("busy", ["memory_full"], 1)
+    job, version = runs._workers._jobs[third.id], third.version
+    for place in (2, 1):
+        job.place = place
+        assert json.loads(runs.update(third, version)[0])["place"] == place, "pages hear of it"
+        version += 1
     ordered(world, first, "stop")
     world.until(lambda: third.status == "done")
     assert third.message is None

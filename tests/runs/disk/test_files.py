@@ -1,7 +1,6 @@
 import contextlib
 import json
 import os
-from unittest.mock import Mock
 
 import pytest
 import torch
@@ -18,20 +17,25 @@ class Crash(BaseException):
     """The power goes out."""
 
 
-def crashing(monkeypatch, at):
-    """Lets the `at`-th operation on the disk, and all after it, not happen any more. Returns how many there were."""
+def failing(monkeypatch, fails, error):
+    """Raises the error in those operations on the disk whose number `fails`. Returns as many as there were."""
     calls = []
     for name in OPERATIONS:
         real = getattr(os, name)
 
         def step(*arguments, real=real, **options):
             calls.append(1)
-            if len(calls) >= at:
-                raise Crash
+            if fails(len(calls)):
+                raise error
             return real(*arguments, **options)
 
         monkeypatch.setattr(os, name, step)
     return calls
+
+
+def crashing(monkeypatch, at):
+    """Lets the `at`-th operation on the disk, and all after it, not happen any more."""
+    return failing(monkeypatch, lambda number: number >= at, Crash())
 
 
 def contents(folder):
@@ -94,13 +98,29 @@ def test_a_crash_while_the_first_folder_is_written_leaves_nothing_and_a_file_is_
     assert {*outcomes} == {b"old", b"new"}
 
 
-def test_a_full_disk_leaves_the_old_folder(tmp_path, monkeypatch):
-    files.replace_folder(tmp_path / "run", OLD)
-    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
-    with pytest.raises(OSError, match="No space"):
-        files.replace_folder(tmp_path / "run", NEW)
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    assert contents(tmp_path / "run") == OLD
+@pytest.mark.parametrize("spare", [False, True])
+def test_whatever_the_disk_refuses_the_old_folder_stands_and_nothing_is_left_over(tmp_path, spare):
+    """Each operation is refused once, and all after it are not."""
+    for at in range(1, 100):
+        folder = tmp_path / str(at) / "run"
+        folder.parent.mkdir()
+        for older in (OLDER, OLD):
+            files.replace_folder(folder, older, spare=spare)
+        with pytest.MonkeyPatch.context() as patch:
+            calls = failing(patch, lambda number, at=at: number == at, OSError(28, "No space left on device"))
+            try:
+                files.replace_folder(folder, NEW, spare=spare)
+            except OSError:
+                assert contents(folder) == OLD
+                assert not spare or contents(files.beside(folder).old) == OLDER
+            else:
+                assert contents(folder) == NEW
+                assert not spare or contents(files.beside(folder).old) == OLD
+        if len(calls) < at:
+            return
+        files.replace_folder(folder, NEW, spare=spare)
+        assert {path.name for path in folder.parent.iterdir()} == ({"run", "run.old"} if spare else {"run"})
+    raise AssertionError("it never came to an end")
 
 
 TENSORS = {"a": torch.arange(6, dtype=torch.float32).reshape(2, 3), "b": torch.tensor([1, 2], dtype=torch.int32)}
