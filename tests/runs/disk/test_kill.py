@@ -1,6 +1,4 @@
-"""kill -9: whatever the process was doing, the run can be read back and goes on as if it had not been cut.
-
-Every other point of a save is in tests/runs/disk/test_files.py and tests/simulation, in one process."""
+"""kill -9: whatever the process was doing, the run can be read back and goes on as if it had not been cut."""
 
 import signal
 import subprocess
@@ -17,7 +15,14 @@ from tests.runs.tiny import ended_as_if_alone, tiny
 ROOT = Path(__file__).parents[3]
 TOKEN = "survivor"
 
-# A server that saves after every step and says so. In its `crash`-th save it kills itself while neither save is in its place.
+POINTS = {  # of a save: what stands beside the run's folder then
+    "write": {"", ".old", ".new"},  # the weights are half written
+    "marker": {"", ".old", ".new"},  # everything but run.json
+    "moved": {"", ".gone", ".new"},  # the save before has been moved away
+    "between": {".old", ".gone", ".new"},  # neither is in its place
+    "renamed": {"", ".old", ".gone"},  # the new one is in its place
+}
+# A server that saves after every step and says so. At a point of its `crash`-th save it kills itself.
 SERVER = """
 import os, signal, sys
 from pathlib import Path
@@ -29,19 +34,30 @@ from playground.runs.registry import Runs
 from tests.runs.tiny import limits, tiny, wait
 
 saving.SAVE_SHARE = 1e9  # save, whatever it costs
-runs, replace, rename, saves = Runs(Path(sys.argv[1]), None, limits(save_seconds=0.0)), files.replace_folder, Path.rename, []
+runs, replace, rename, write = Runs(Path(sys.argv[1]), None, limits(save_seconds=0.0)), files.replace_folder, Path.rename, files._write_new
+crash, point, saves = int(sys.argv[2]), sys.argv[3], []
+
+def end_at(here):
+    if len(saves) == crash and here == point:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 def rename_and_end(self, target):
     rename(self, target)
-    if len(saves) == int(sys.argv[2]) and str(target).endswith(".old"):
-        os.kill(os.getpid(), signal.SIGKILL)
+    end_at({".gone": "moved", ".old": "between", "": "renamed"}[Path(target).suffix])
+
+def write_and_end(path, data):
+    if path.name == "run.json":
+        end_at("marker")
+    half = path.name == "weights.safetensors" and len(saves) == crash and point == "write"
+    write(path, data[: len(data) // 2] if half else data)
+    end_at("write" if half else "")
 
 def replace_folder(path, *arguments, **options):
     saves.append(path)
     replace(path, *arguments, **options)
     print(len(saves), flush=True)
 
-files.replace_folder, Path.rename = replace_folder, rename_and_end
+files.replace_folder, Path.rename, files._write_new = replace_folder, rename_and_end, write_and_end
 mine = runs.mine("survivor")
 if mine:
     runs.resume(mine[0].id, "survivor")
@@ -51,8 +67,8 @@ wait(lambda: not mine[0].working, 120)
 """
 
 
-def server(folder: Path, crash: int) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", SERVER, str(folder), str(crash)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def server(folder: Path, crash: int, point: str = "") -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", SERVER, str(folder), str(crash), point], cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def kept(folder: Path) -> list[str]:
@@ -61,13 +77,16 @@ def kept(folder: Path) -> list[str]:
 
 @pytest.mark.fault("kill -9 at each point of a save", "the run is whole, and resumed it becomes what it would have become, bit for bit")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
-@pytest.mark.parametrize("again", [False, pytest.param(True, marks=pytest.mark.night)])
-def test_killed_the_run_is_what_it_would_have_been(world, again):
-    """At the worst point of a save; and again from outside, by whatever it does then."""
+@pytest.mark.parametrize(
+    ("point", "again"),
+    [("between", False), *(pytest.param(point, point == "moved", marks=pytest.mark.night) for point in POINTS if point != "between")],
+)
+def test_killed_the_run_is_what_it_would_have_been(world, point, again):
+    """At a point of a save; and again from outside, by whatever it does then."""
     folder = world.folder
     world.end(killed=False)
-    assert server(folder, 8).wait(120) == -signal.SIGKILL
-    assert {name[22:] for name in kept(folder)} == {".old", ".gone", ".new"}
+    assert server(folder, 8, point).wait(120) == -signal.SIGKILL
+    assert {name[22:] for name in kept(folder)} == POINTS[point]
 
     if again:
         second = server(folder, crash=0)
