@@ -79,7 +79,7 @@ def kept(folder: Path) -> list[str]:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
 @pytest.mark.parametrize(
     ("point", "again"),
-    [("between", False), *(pytest.param(point, point == "moved", marks=pytest.mark.night) for point in POINTS if point != "between")],
+    [("moved", False), *(pytest.param(point, point == "between", marks=pytest.mark.night) for point in POINTS if point != "moved")],
 )
 def test_killed_the_run_is_what_it_would_have_been(world, point, again):
     """At a point of a save; and again from outside, by whatever it does then."""
