@@ -1,5 +1,6 @@
 """Servers and readers that are closed after each test, whatever happened in it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from tests.runs.tiny import CORPORA, LIMITS
+from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
 
@@ -31,10 +33,18 @@ def runs(serve):
     return serve()
 
 
+class SharedWorld(World):
+    """One whose corpora are made once for all tests."""
+
+    def start(self):
+        super().start()
+        self.runs.corpora._made = CORPORA._made
+
+
 @pytest.fixture
 def world(tmp_path):
     """A server without threads: a test gives its turns and moves its clock."""
-    made = World(tmp_path / "data", Disk())
+    made = SharedWorld(tmp_path / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))
     yield made
     made.end(killed=True)
 

@@ -41,13 +41,20 @@ def test_a_process_beside_the_page_keeps_little_of_what_nobody_trains_on(monkeyp
     assert corpora.get(tiny()) is not first
 
 
-def test_other_data_are_others():
+def test_other_data_are_others_a_failure_is_no_memory_and_only_the_last_few_are_there():
     corpora = Corpora()
     first = corpora.get(tiny())
     assert corpora.get(tiny(task="sort")) is not first
     assert corpora.get(tiny(share_embeddings="all")) is not first
     own = corpora.get(tiny(task="own", own="one"), PAIRS)
     assert corpora.get(tiny(task="own", own="two"), PAIRS) is own
+    for _ in range(2):
+        with pytest.raises(Refusal):
+            corpora.get(tiny(task="own"))
+    assert corpora.get(tiny()) is first
+    for seed in range(MAX_CORPORA):
+        corpora.get(tiny(data_seed=seed + 10))
+    assert corpora.get(tiny()) is not first
 
 
 def test_large_corpora_are_fewer():
@@ -55,13 +62,12 @@ def test_large_corpora_are_fewer():
     one, other = tiny(train_size=4000), tiny(task="sort", train_size=4000)
     weighed = module._size(Corpora().get(one))
     assert weighed > 10 * module._size(Corpora().get(tiny()))
-    corpora = Corpora(3 * weighed // 2)
-    first = corpora.get(one)
-    assert corpora.get(one) is first
-    corpora.get(other)
-    assert corpora.get(one) is not first
-    corpora = Corpora(10)
-    assert corpora.get(one) is corpora.get(one)
+    for room, fits in ((3 * weighed, True), (3 * weighed // 2, False), (10, False)):
+        corpora = Corpora(room)
+        first = corpora.get(one)
+        assert corpora.get(one) is first
+        corpora.get(other)
+        assert (corpora.get(one) is first) == fits
 
 
 @pytest.mark.trust
@@ -69,21 +75,6 @@ def test_a_corpus_weighs_about_what_its_sentences_take():
     corpus = Corpora().get(tiny(train_size=3000, validation_size=100))
     whole = size_of((tuple(corpus.train), corpus.heldout))
     assert whole / 2 < module._size(corpus) < 2 * whole
-
-
-def test_only_the_last_few_are_kept():
-    corpora = Corpora()
-    first = corpora.get(tiny())
-    for seed in range(MAX_CORPORA):
-        corpora.get(tiny(data_seed=seed + 10))
-    assert corpora.get(tiny()) is not first
-
-
-def test_a_failure_is_no_memory():
-    corpora = Corpora()
-    for _ in range(2):
-        with pytest.raises(Refusal):
-            corpora.get(tiny(task="own"))
 
 
 @pytest.mark.parametrize("knobs", [{}, {"task": "numbers_zh"}, {"task": "german_english"}, {"task": "commands"}, {"task": "beer"}])
@@ -99,7 +90,5 @@ def test_sizes_are_near_the_truth(knobs):
 def test_sizes_of_own_data_are_never_too_small(tokenizer):
     experiment = tiny(task="own", tokenizer=tokenizer, vocab_size=64)
     corpus = Corpora().get(experiment, PAIRS)
-    found = sizes(experiment, PAIRS)
-    assert found[0] >= corpus.src_tokenizer.size
-    assert found[1] >= corpus.tgt_tokenizer.size
-    assert found[2] >= corpus.longest
+    real = (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest)
+    assert all(size >= needed for size, needed in zip(sizes(experiment, PAIRS), real, strict=True))

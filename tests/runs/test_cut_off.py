@@ -7,24 +7,17 @@ import pytest
 from playground.config import Refusal
 from playground.runs import cut_off
 from playground.runs.rules import Rules
+from tests.runs.by_hand import LONG, begun, ordered
 from tests.runs.tiny import ME, YOU, alone, curve, same_parameters, same_replay, tiny
 
-LONG = 100_000
 ADDRESS = "192.0.2.1"
 
 
-def training(world, owner=ME, step=3, **knobs):
+def training(world, owner=ME, **knobs):
     """A run that has come so far, and is saved there."""
-    run = world.runs.create(tiny(**{"steps": LONG, **knobs}), owner)
-    world.until(lambda: run.step >= step)
+    run = begun(world, owner, **knobs)
     world.runs._workers.save(run)
     assert run.working
-    return run
-
-
-def at_rest(world, run, order, owner=ME):
-    getattr(world.runs, order)(run.id, owner)
-    world.until(lambda: not run.working)
     return run
 
 
@@ -38,22 +31,32 @@ def card(world, run):
 )
 @pytest.mark.parametrize("killed", [True, False])
 def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(world, killed):
-    run = training(world, steps=60)
+    run = training(world, steps=30)
     back = world.restart(killed).get(run.id)
     step = back.step
-    assert 3 <= step == back.checkpoint_step < 60
+    assert 3 <= step == back.checkpoint_step < 30
     world.runs.seen(run.id)
     world.until(lambda: back.status == "done")
     assert (back.message.key, back.message.values["step"]) == ("runs.went_on", step)
-    twin, _ = alone(tiny(steps=60))
+    twin, _ = alone(tiny())
     assert curve(back) == curve(twin)
     assert same_parameters(back.snapshot.parameters, twin.snapshot.parameters)
     assert same_replay(back, twin)
 
 
+class Awaits(Rules):
+    """A class that counts on some runs."""
+
+    def __init__(self, *ids):
+        self.ids = ids
+
+    def awaited(self, run):
+        return run.id in self.ids
+
+
 @pytest.mark.fault("kill -9 while runs are paused or stopped", "they stay so until a person resumes them")
 def test_what_a_person_paused_or_stopped_stays_as_it_is(world):
-    held = [at_rest(world, training(world), order) for order in ("pause", "stop")]
+    held = [ordered(world, training(world), order) for order in ("pause", "stop")]
     cut = training(world)
     after = world.restart()
     after.visitors.came(ME, ADDRESS)
@@ -63,32 +66,25 @@ def test_what_a_person_paused_or_stopped_stays_as_it_is(world):
     assert [after.get(run.id).status for run in held] == ["paused", "stopped"]
 
 
-def test_the_owner_comes_and_all_of_theirs_go_on_and_no_others(world):
-    mine, yours = [training(world, seed=seed) for seed in (1, 2)], training(world, YOU)
+def test_the_owner_comes_or_a_class_and_all_of_theirs_go_on_and_no_others(world):
+    mine, yours, awaited = [training(world, seed=seed) for seed in (1, 2)], training(world, YOU), training(world, "a third")
     after = world.restart()
+    status = lambda *runs: {after.get(run.id).status for run in runs}  # noqa: E731
     after.visitors.came(ME, ADDRESS)
-    world.until(lambda: all(after.get(run.id).status == "training" for run in mine))
-    assert after.get(yours.id).status == "interrupted"
-    after.visitors.came(YOU, ADDRESS)
-    world.until(lambda: after.get(yours.id).status == "training")
-
-
-def test_a_class_that_is_there_has_its_runs_go_on(world):
-    awaited, other = training(world, seed=1), training(world, seed=2)
-    after = world.restart()
-
-    class Room(Rules):
-        def awaited(self, run):
-            return run.id == awaited.id
-
-    after.rules = Room()
+    world.until(lambda: status(*mine) == {"training"})
+    assert status(yours, awaited) == {"interrupted"}
+    after.rules = Awaits(awaited.id)
     world.round()
-    world.until(lambda: after.get(awaited.id).status == "training")
-    assert after.get(other.id).status == "interrupted"
+    world.until(lambda: status(awaited) == {"training"})
+    assert status(yours) == {"interrupted"}
+    after.visitors.came(YOU, ADDRESS)
+    world.until(lambda: status(yours) == {"training"})
 
 
 @pytest.mark.fault("a restart, and no place for a run that was cut off", "it goes on as soon as there is one")
-def test_without_a_place_it_waits_until_there_is_one(world):
+@pytest.mark.parametrize("away", [0.0, 601.0])
+def test_without_a_place_it_waits_until_there_is_one(world, away):
+    """As long as a visitor may be away."""
     cut = training(world)
     after = world.restart(runs_unfinished=1)
     other = after.create(tiny(steps=LONG), YOU)
@@ -97,39 +93,27 @@ def test_without_a_place_it_waits_until_there_is_one(world):
     for _ in range(3):
         world.round()
         assert back.status == "interrupted"
-    after.delete(other.id, YOU)
-    world.until(lambda: back.status == "training")
-
-
-def test_a_wish_holds_as_long_as_a_visitor_may_be_away(world):
-    cut = training(world)
-    after = world.restart(runs_unfinished=1)
-    other = after.create(tiny(steps=LONG), YOU)
-    after.seen(cut.id)
-    world.round()
-    world.clock.passed += world.limits.idle_seconds + 1
+    world.clock.passed += away
     other.seen()
     world.round()
     after.delete(other.id, YOU)
-    world.round()
-    assert after.get(cut.id).status == "interrupted"
+    for _ in range(3):
+        world.round()
+    assert (back.status == "interrupted") == (away > world.limits.idle_seconds)
 
 
 @pytest.mark.fault("a run that takes the server down each time it goes on", "after three times it waits for a person")
 def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(world):
     run = training(world)
     step = run.checkpoint_step
-    world.restart(save_seconds=1e9)
     for tries in range(1, cut_off.TRIES + 1):
-        back = world.runs.get(run.id)
+        back = world.restart().get(run.id)  # no save has come since
         assert back.message.key == "runs.interrupted"
         world.runs.seen(run.id)
         world.until(lambda: back.status == "training")  # noqa: B023
         assert card(world, run)["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
-        world.restart()  # no save has come since
-    back = world.runs.get(run.id)
-    assert (back.status, back.message.key) == ("interrupted", "runs.cut_off_often")
-    assert back.message.values["tries"] == cut_off.TRIES
+    back = world.restart().get(run.id)
+    assert (back.status, back.message.key, back.message.values["tries"]) == ("interrupted", "runs.cut_off_often", cut_off.TRIES)
     world.runs.seen(run.id)
     world.runs.visitors.came(ME, ADDRESS)
     world.round()
@@ -150,7 +134,7 @@ def test_one_that_gets_on_is_tried_anew_each_time(world):
 
 
 def test_one_that_a_person_resumed_was_at_work_though_no_save_has_come_since(world):
-    run = at_rest(world, training(world), "pause")
+    run = ordered(world, training(world), "pause")
     world.runs.resume(run.id, ME)
     world.until(lambda: run.status == "training")
     assert world.restart().get(run.id).status == "interrupted"
@@ -160,14 +144,10 @@ def test_one_that_a_person_resumed_was_at_work_though_no_save_has_come_since(wor
 def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, order, status):
     run = training(world)
     assert world.runs._workers.ask(run, order)
-    world.restart(killed=False)
-    assert card(world, run)["status"] == world.runs.get(run.id).status == status
-
-
-def test_the_copy_of_one_is_no_run_that_was_cut_off(world):
-    run = training(world)
-    copy = world.restart(killed=False).copy(run.id, YOU)
-    assert (copy.status, copy.message) == ("stopped", None)
+    after = world.restart(killed=False)
+    assert card(world, run)["status"] == after.get(run.id).status == status
+    copy = after.copy(run.id, YOU)
+    assert (copy.status, copy.message) == ("stopped" if status == "interrupted" else status, None), "a copy was not cut off"
 
 
 def test_one_that_hung_waits_for_a_person(world):

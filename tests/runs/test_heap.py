@@ -31,36 +31,6 @@ def test_holes_in_the_heap_are_given_back():
     assert int(done.stdout) > 80_000_000
 
 
-STEPS = """
-import resource
-import sys
-from playground.runs import heap
-heap.share_arenas()
-if sys.argv[1:]:
-    heap.keep_free_pages()
-import torch
-torch.set_num_threads(1)
-for _ in range(3):
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(5):
-        logits = torch.ones(1_200, 8_000)  # 38 MB
-        gradient = logits * 2
-    del logits, gradient
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
-@pytest.mark.night
-@pytest.mark.skipif(not sys.platform.startswith("linux") or not hasattr(ctypes.CDLL(None), "mallopt"), reason="glibc only")
-def test_what_a_step_frees_the_next_one_takes_without_a_fault():
-    default, kept = (
-        int(subprocess.run([sys.executable, "-c", STEPS, *said], capture_output=True, text=True, timeout=60, check=True).stdout)
-        for said in ((), ("keep",))
-    )
-    assert default > 10_000
-    assert kept < default / 2  # of five pairs of tensors, the pages of the first or the last may go back between two rounds
-
-
 def test_other_libraries_are_left_alone(monkeypatch):
     monkeypatch.setattr(heap, "_call", lambda name: None)
     heap.share_arenas()

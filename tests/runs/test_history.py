@@ -2,10 +2,11 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.runs.history import History, Probe, decimate
-from tests.thoroughness import every_case
 
 
 def history(rows=3):
@@ -41,21 +42,18 @@ def test_it_comes_back_from_json_bit_for_bit():
     assert back.probes == found.probes
 
 
-def test_diagnostics_are_read_under_their_former_name():
+def test_histories_of_before_are_read():
+    """Diagnostics had another name, and validations were of as many sentences as were asked at most."""
     data = history().to_json()
     data["health"] = data.pop("diagnostics")
     assert str(History.from_json(data).diagnostics.rows()) == str(history().diagnostics.rows())
-
-
-def test_validations_of_before_were_of_as_many_sentences_as_were_asked_at_most():
-    data = history().to_json()
     data["validations"] = {"step": [1, 2], "loss": [2.0, 1.0], "token_accuracy": [0.1, 0.6], "exact_match": [0.0, 0.5], "pairs": [100, 500]}
     assert History.from_json(data).validations.column("all_pairs") == [500, 500]
     data["validations"] = {name: [] for name in data["validations"]}
     assert len(History.from_json(data).validations) == 0
 
 
-@every_case(
+@pytest.mark.parametrize(
     "spoil",
     [
         lambda data: data["steps"].pop("loss"),
@@ -98,19 +96,17 @@ def test_health_is_kept_with_four_digits_and_starts_anew_with_other_numbers():
     assert "diagnostics" not in History().to_json()
 
 
-def test_a_decimated_curve_keeps_ends_and_extremes():
-    losses = [math.sin(n) + (50 if n == 777 else -50 if n == 4321 else 0) for n in range(10_000)]
-    columns = {"step": list(range(1, 10_001)), "loss": losses}
-    few = decimate(columns, 200)
-    assert 100 <= len(few["step"]) <= 202
-    assert few["step"] == sorted(few["step"])
-    assert few["step"][0] == 1
-    assert few["step"][-1] == 10_000
-    assert max(few["loss"]) == max(losses)
-    assert min(few["loss"]) == min(losses)
-    assert all(losses[step - 1] == loss for step, loss in zip(few["step"], few["loss"], strict=True))
-
-
-def test_a_short_curve_is_not_decimated():
-    columns = {"step": [1, 2], "loss": [math.nan, 1.0]}
-    assert decimate(columns, 2) is columns
+@given(st.lists(st.floats(allow_nan=True), max_size=300), st.integers(4, 200))
+def test_a_decimated_curve_keeps_ends_and_extremes(losses, most):
+    columns = {"step": [*range(1, len(losses) + 1)], "loss": losses}
+    few = decimate(columns, most)
+    if len(losses) <= most:
+        assert few is columns
+        return
+    assert most // 2 <= len(few["step"]) <= most + 2
+    assert few["step"] == sorted({*few["step"]})
+    assert (few["step"][0], few["step"][-1]) == (1, len(losses))
+    assert str([losses[step - 1] for step in few["step"]]) == str(few["loss"])
+    numbers = [loss for loss in losses if not math.isnan(loss)]
+    if len(numbers) == len(losses):
+        assert (min(few["loss"]), max(few["loss"])) == (min(losses), max(losses))

@@ -13,7 +13,8 @@ from playground.config import Refusal
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import ticket_of
 from playground.runs import upload_process
-from tests.runs.tiny import LIMITS, ME, done, limits, tiny
+from tests.runs.by_hand import LONG, at_rest, ended, refused
+from tests.runs.tiny import ME, tiny
 
 EVIL = "a sentence\nof mine\r\n\u2028{\"level\": \"error\"}"
 LOG = logging.getLogger("playground.tests")
@@ -67,24 +68,24 @@ def test_json_has_a_name_for_everything():
     assert said == {"time": "1970-01-01T00:00:00.500Z", "level": "info", "event": "run_done", "step": 3, "run": "x"}
 
 
-def test_a_runs_life_is_in_it_and_no_id(serve, written):
-    runs = serve(limits(runs_each=1))
-    run = done(runs.create(tiny(steps=2), ME, label=EVIL))
-    runs._workers.wait(run)
-    runs.create(tiny(steps=100_000), ME)
-    with pytest.raises(Refusal):
+def test_a_runs_life_is_in_it_and_no_id(world, written):
+    runs = world.restart(runs_each=1)
+    run = at_rest(world, runs.create(tiny(steps=2), ME, label=EVIL))
+    runs.create(tiny(steps=LONG), ME)
+    with refused("runs.too_many_yours"):
         runs.create(tiny(), ME)
     runs.delete(run.id, ME)
     for name in ("run_made", "run_preparing", "run_training", "run_done", "run_deleted"):
         (line,) = (line for line in of(written, name) if run.name in line)
         assert logs.pseudonym(run.id) in line
         assert logs.pseudonym(run.owner) in line
-    (refused,) = of(written, "run_refused")
-    assert "runs.too_many_yours" in refused
+    (line,) = of(written, "run_refused")
+    assert "runs.too_many_yours" in line
     everything = "\n".join(written())
     assert not [secret for secret in (run.id, run.owner, ME, "sentence") if secret in everything]
 
 
+@pytest.mark.parametrize("written", [logs.Words()], indirect=True)
 def test_rooms_and_uploads(tmp_path, written):
     rooms = Rooms(tmp_path)
     code = rooms.open(ME, "en", rooms._clock() + DAY).code
@@ -98,19 +99,13 @@ def test_rooms_and_uploads(tmp_path, written):
     assert not [secret for secret in (code, "secret", "hallo") if secret in everything]
 
 
-def test_what_a_save_could_not_do_is_an_error_of_the_day(serve, monkeypatch):
+def test_what_a_save_could_not_do_is_an_error_of_the_day(world, monkeypatch):
     recent = logs.Recent()
     monkeypatch.setattr(logging.getLogger("playground"), "handlers", [recent])
-    runs = serve(LIMITS)
-    run = done(runs.create(tiny(steps=1), ME))
-    runs._workers.wait(run)
-
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("playground.runs.disk.files.write_file", full)
-    with pytest.raises(Refusal):
-        runs.rename(run.id, ME, "x")
+    run = ended(world, steps=1)
+    world.disk.refusals = 1
+    with world.disk, refused("runs.change_not_saved"):
+        world.runs.rename(run.id, ME, "x")
     (said,) = recent.day()
     assert (said["event"], said["level"], said["run"]) == ("save_failed", "warning", logs.pseudonym(run.id))
     assert recent.counts["save_failed", ""] == 1

@@ -1,6 +1,8 @@
 import gc
+import math
 import threading
 import weakref
+from collections import OrderedDict
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -8,13 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.runs import lru, model_cache
 from playground.runs.lru import LRU, size_of
 from playground.runs.model_cache import ModelCache
 from playground.runs.run import Snapshot
 from tests.runs.tiny import alone, tiny, wait
-from tests.thoroughness import every_case
 
 
 @dataclass(frozen=True)
@@ -22,52 +25,67 @@ class Answer:
     array: np.ndarray
 
 
-def test_a_value_is_made_once():
-    cache, made = LRU(10), []
-    for _ in range(3):
-        assert cache.get_or_make("key", lambda: made.append(1) or "answer") == "answer"
-    assert made == [1]
+OPERATIONS = st.tuples(st.sampled_from(["put", "get", "make", "pop", "give_up", "clear"]), st.integers(0, 6), st.integers(100, 1100))
 
 
-def test_the_longest_unused_is_forgotten():
-    cache, made = LRU(2), []
-    for key in "abacab":
-        cache.get_or_make(key, lambda key=key: made.append(key))
-    assert "".join(made) == "abcb"
-    assert [key in cache for key in "abc"] == [True, True, False]
+@given(st.lists(OPERATIONS, max_size=60), st.sampled_from([(3, math.inf), (math.inf, 1000), (3, 1000)]))
+def test_what_was_used_last_stays_within_both_limits(operations, limits):
+    """Beside a dictionary that is put in order by hand; a value larger than all the room is not kept, and nothing goes for it."""
+    cache, plain, (most, most_bytes) = LRU(*limits, size=lambda value: value), OrderedDict(), limits
+
+    def put(key, value):
+        plain.pop(key, None)
+        if value <= most_bytes:
+            plain[key] = value
+        while len(plain) > most or sum(plain.values()) > most_bytes:
+            plain.popitem(last=False)
+
+    for name, key, value in operations:
+        if name == "put":
+            cache.put(key, value)
+            put(key, value)
+        elif name == "get":
+            assert cache.get(key) == plain.get(key)
+        elif name == "make":
+            assert cache.get_or_make(key, lambda value=value: value) == plain.get(key, value)
+            if key not in plain:
+                put(key, value)
+        elif name == "pop":
+            assert cache.pop(key) == plain.pop(key, None)
+        elif name == "give_up":
+            cache.give_up()
+            plain and plain.popitem(last=False)
+        else:
+            cache.clear()
+            plain.clear()
+        if name in ("get", "make") and key in plain:
+            plain.move_to_end(key)
+        assert [key in cache for key in range(7)] == [key in plain for key in range(7)]
+        assert len(cache) == len(cache._used) == len(plain)
+        assert cache.bytes == (sum(plain.values()) if most_bytes < math.inf else 0)
+        assert (cache.oldest == math.inf) == (not plain)
 
 
-def test_bytes_are_bounded():
-    cache = LRU(most_bytes=1000, size=lambda array: array.nbytes)
-    for key in range(5):
-        cache.get_or_make(key, lambda: np.zeros(400, np.int8))
-    assert [key in cache for key in range(5)] == [False, False, False, True, True]
-    cache.get_or_make("large", lambda: np.zeros(5000, np.int8))
-    assert "large" not in cache  # and nothing had to go for it
-    assert len(cache) == 2
+WRAPPED = {
+    "itself": lambda array: array,
+    "tuple": lambda array: (array, 3),
+    "lists": lambda array: [1, [array]],
+    "dictionaries": lambda array: {"a": {"b": array}},
+    "fields": lambda array: [(Answer(array),)],
+    "tensor": lambda array: SimpleNamespace(tensor=torch.from_numpy(array)),
+    "bytes": lambda array: array.tobytes(),
+    "text": lambda array: array.tobytes().decode("ascii"),
+    "the same three times": lambda array: dict.fromkeys(range(3), array),
+}
 
 
-@every_case(
-    "wrap",
-    [
-        lambda array: array,
-        lambda array: (array, 3),
-        lambda array: [1, [array]],
-        lambda array: {"a": {"b": array}},
-        lambda array: Answer(array),
-        lambda array: [(Answer(array),)],
-        lambda array: SimpleNamespace(tensor=torch.from_numpy(array)),
-        lambda array: array.tobytes(),
-        lambda array: array.tobytes().decode("ascii"),
-        lambda array: dict.fromkeys(range(3), array),  # the same three times
-    ],
-)
-def test_the_bytes_of_an_answer_are_counted_whatever_holds_them(wrap):
-    answer = wrap(np.zeros(100_000, np.int8))
+@pytest.mark.parametrize("name", WRAPPED)
+def test_the_bytes_of_an_answer_are_counted_whatever_holds_them(name):
+    answer = WRAPPED[name](np.zeros(100_000, np.int8))
     assert 100_000 <= size_of(answer) < 102_000
     cache = LRU(100, 250_000)
     for key in range(5):
-        cache.get_or_make(key, lambda: wrap(np.zeros(100_000, np.int8)))
+        cache.get_or_make(key, lambda: WRAPPED[name](np.zeros(100_000, np.int8)))
     assert len(cache) == 2
 
 
@@ -78,16 +96,9 @@ def test_many_small_values_are_counted_too():
     assert size_of(circle) < 1000
 
 
-def test_a_failure_is_not_remembered():
-    cache = LRU(2)
-    with pytest.raises(ZeroDivisionError):
-        cache.get_or_make("key", lambda: 1 / 0)
-    assert cache.get_or_make("key", lambda: 1) == 1
-
-
 def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error(monkeypatch):
     cache, begun, go = LRU(2), threading.Event(), threading.Event()
-    found, made, waiting = [], [], []
+    answers, made, waiting = [], [], []
 
     class Awaited(Future):
         def result(self, timeout=None):
@@ -99,55 +110,38 @@ def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error(monkeypatc
     def make():
         made.append(1)
         begun.set()
-        assert go.wait(30)
+        assert go.wait(60)
         if len(made) == 1:
             raise ZeroDivisionError
         return object()
 
     def ask():
         try:
-            found.append(cache.get_or_make("key", make))
+            answers.append(cache.get_or_make("key", make))
         except ZeroDivisionError as error:
-            found.append(error)
+            answers.append(error)
 
     for turn in (1, 2):
         for one in (begun, go, waiting):
             one.clear()
         threads = [threading.Thread(target=ask) for _ in range(4)]
         threads[0].start()
-        assert begun.wait(30)
+        assert begun.wait(60)
         for thread in threads[1:]:
             thread.start()
         wait(lambda: len(waiting) == 3)
-        assert cache.get_or_make("other", lambda: "at once") == "at once"  # nobody else waits
+        assert cache.get_or_make("other", lambda: "at once") == "at once"
         go.set()
         for thread in threads:
-            thread.join(30)
-        assert len(made) == turn
-    assert [type(one) for one in found] == [ZeroDivisionError] * 4 + [object] * 4
-    assert len(set(map(id, found[4:]))) == 1
-
-
-def test_what_is_put_in_can_be_had_and_taken_out():
-    cache = LRU(2)
-    for key in "abc":
-        cache.put(key, key.upper())
-    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, "B", "C")
-    cache.put("b", "other")
-    assert (cache.get("b"), len(cache)) == ("other", 2)
-    assert (cache.pop("b"), cache.pop("b"), cache.get("b")) == ("other", None, None)
-    cache.clear()
-    assert len(cache) == 0
+            thread.join(60)
+        assert len(made) == turn, "a failure is not remembered"
+    assert [type(one) for one in answers] == [ZeroDivisionError] * 4 + [object] * 4
+    assert len({*map(id, answers[4:])}) == 1
 
 
 def test_what_was_cleared_away_does_not_come_back():
     cache = LRU(2)
-
-    def make():
-        cache.clear()
-        return "old"
-
-    assert cache.get_or_make("key", make) == "old"
+    assert cache.get_or_make("key", lambda: cache.clear() or "old") == "old"
     assert cache.get_or_make("key", lambda: "new") == "new"
 
 
@@ -162,58 +156,32 @@ def test_what_is_forgotten_takes_no_memory():
     assert known() is None
 
 
-def test_it_holds_when_many_ask_at_once():
-    cache, wrong = LRU(5, 5000, size=lambda _: 900), []
-
-    def ask(seed):
-        for n in range(500):
-            key = (seed * n) % 11
-            if cache.get_or_make(key, lambda key=key: key) != key or len(cache) > 5:
-                wrong.append(key)
-            if n % 50 == 0:
-                cache.pop(key)
-
-    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(1, 9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert wrong == []
-    assert len(cache) == 5
-
-
 def test_models_are_built_once_and_bounded(monkeypatch):
-    run = alone(tiny(steps=60))[0]
+    run = alone(tiny())[0]
     size = ModelCache().get(run, 0).nbytes
     monkeypatch.setattr(model_cache, "MAX_BYTES", 3 * size)
-    found = ModelCache()
-    one = found.get(run, 0)
-    assert found.get(run, 0) is one
+    cache = ModelCache()
+    one = cache.get(run, 0)
+    assert cache.get(run, 0) is one is cache.known(run, 0)
     assert not one.model.training
     assert not any(parameter.requires_grad for parameter in one.model.parameters())
-    others = [found.get(run, step) for step in run.replay.parameter_steps[1:5]]
+    others = [cache.get(run, step) for step in run.replay.parameter_steps[1:5]]
     assert len({built.number for built in (one, *others)}) == 5
-    assert len(found._built) == 3
-    assert found.get(run, 0) is not one
-
-
-def test_a_model_larger_than_all_the_room_has_it_to_itself(monkeypatch):
+    assert len(cache._built) == 3
+    assert cache.known(run, 0) is None
     monkeypatch.setattr(model_cache, "MAX_BYTES", 10)
-    run, found = alone(tiny(steps=60))[0], ModelCache()
-    one = found.get(run, 0)
-    assert found.get(run, 0) is one
-    found.get(run, None)
-    assert len(found._built) == 1
+    cache = ModelCache()
+    one = cache.get(run, 0)
+    assert cache.get(run, 0) is one, "one larger than all the room has it to itself"
+    cache.get(run, None)
+    assert len(cache._built) == 1
 
 
-def test_other_parameters_at_the_same_step_are_another_model():
-    run = alone(tiny(steps=60))[0]
-    found, kept = ModelCache(), run.parts["snapshot"]
-    first = found.get(run, None)
-    try:
-        run.parts["snapshot"] = Snapshot(1, kept.step, {name: tensor + 1 for name, tensor in kept.parameters.items()})
-        second = found.get(run, None)
-    finally:
-        run.parts["snapshot"] = kept
+def test_other_parameters_at_the_same_step_are_another_model(monkeypatch):
+    run, cache = alone(tiny())[0], ModelCache()
+    first, snapshot = cache.get(run, None), run.parts["snapshot"]
+    changed = {name: tensor + 1 for name, tensor in snapshot.parameters.items()}
+    monkeypatch.setitem(run.parts, "snapshot", Snapshot(1, snapshot.step, changed))
+    second = cache.get(run, None)
     assert second.step == first.step
     assert not (second.model.projection.weight == first.model.projection.weight).any()

@@ -1,9 +1,9 @@
 """One budget for all that is kept: what nobody has asked for longest goes first, and a training waits where there is no room."""
 
+import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,8 @@ from playground.runs import memory as module
 from playground.runs.health import health
 from playground.runs.lru import LRU
 from playground.runs.memory import Memory, descendants, held_bytes
-from tests.runs.tiny import ME, YOU, at_step, done, limits, needed, tiny, wait
+from tests.runs.by_hand import begun, ended, ordered
+from tests.runs.tiny import YOU, needed, tiny
 
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux only")
 
@@ -24,14 +25,22 @@ def cache(**sizes):
     return made
 
 
+def budget(limit, shares=(), trainings=0, held=lambda: None):
+    made = Memory(limit, held)
+    for name, share in dict(shares).items():
+        made.add(name, share)
+    made.reserve_by(lambda: trainings)
+    return made
+
+
 @pytest.mark.fault("more kept at hand than the memory has room for", "what nobody has asked for longest goes, whichever share it is in")
 def test_what_nobody_has_asked_for_longest_goes_whichever_share_it_is_in():
     one, other = cache(a=300), cache(b=300)
     one.put("c", 300)
-    memory = Memory(700, lambda: None)
-    memory.add("one", one)
-    memory.add("two", other)
-    one.get("a")  # somebody looks
+    memory = budget(700, {"one": one, "two": other})
+    memory.add("one", one)  # a share counts once
+    assert memory.by_share() == {"trainings": 0, "one": 600, "two": 300}
+    one.get("a")
     assert memory.keep_within() == 300
     assert ("a" in one, "b" in other, "c" in one) == (True, False, True)
     memory.limit = 300
@@ -40,21 +49,18 @@ def test_what_nobody_has_asked_for_longest_goes_whichever_share_it_is_in():
     assert memory.by_share() == {"trainings": 0, "one": 300, "two": 0}
 
 
-def test_trainings_come_before_what_is_only_kept():
+def test_trainings_come_before_what_is_only_kept_and_where_nothing_can_go_nothing_breaks():
     kept = cache(a=300, b=300)
-    memory = Memory(1000, lambda: None)
-    memory.add("kept", kept)
-    memory.reserve_by(lambda: 600)
-    memory.keep_within()
+    assert budget(1000, {"kept": kept}, trainings=600).keep_within() == 300
     assert ("a" in kept, "b" in kept) == (False, True)
+    assert budget(10, {"empty": cache()}, trainings=100).keep_within() == 0
 
 
 def test_what_the_system_says_counts_where_it_is_more(monkeypatch):
     """A process that holds 900 bytes more than at the start, of which caches know 600."""
     held, trimmed, kept = [1000], [], cache(a=300, b=300)
     monkeypatch.setattr(module, "give_back", lambda: trimmed.append(1))
-    memory = Memory(800, lambda: held[0])
-    memory.add("kept", kept)
+    memory = budget(800, {"kept": kept}, held=lambda: held[0])
     held[0] += 900
     assert memory.keep_within() == 300
     assert ("a" in kept, "b" in kept) == (False, True)
@@ -65,31 +71,15 @@ def test_what_the_system_says_counts_where_it_is_more(monkeypatch):
 def test_pages_that_malloc_keeps_are_given_back_before_anything_goes(monkeypatch):
     held, kept = [0], cache(a=300)
     monkeypatch.setattr(module, "give_back", lambda: held.__setitem__(0, 300))
-    memory = Memory(800, lambda: held[0])
-    memory.add("kept", kept)
+    memory = budget(800, {"kept": kept}, held=lambda: held[0])
     held[0] = 2000
     assert memory.keep_within() == 0
     assert "a" in kept
 
 
-def test_where_nothing_can_go_nothing_breaks():
-    memory = Memory(10, lambda: None)
-    memory.reserve_by(lambda: 100)
-    memory.add("empty", cache())
-    assert memory.keep_within() == 0
-
-
-def test_a_share_counts_once():
-    memory, kept = Memory(1000, lambda: None), cache(a=300)
-    for _ in range(2):
-        memory.add("kept", kept)
-    assert memory.by_share()["kept"] == 300
-
-
 def test_what_the_warm_up_loads_is_no_more_than_being_there():
     held = [1000]
-    memory = Memory(500, lambda: held[0])
-    memory.add("kept", cache(a=300))
+    memory = budget(500, {"kept": cache(a=300)}, held=lambda: held[0])
     held[0] = 2000
     memory.ready()
     held[0] = 2100
@@ -117,36 +107,29 @@ def test_processes_count_until_they_are_gone_also_those_of_a_child():
     assert not known & {*descendants()}
 
 
-def test_a_cache_forgets_when_its_values_had_to_make_room():
-    made = LRU(most_bytes=1000, size=int)
-    for number in range(50):
-        made.put(number, 300)
-    assert len(made._used) == len(made) == 3
-    before = time.monotonic()
-    made.get(47)
-    assert made.oldest <= before
-    made.give_up()
-    assert (47 in made, 48 in made) == (True, False)
-
-
 @pytest.mark.fault("no memory left for another training", "it waits, with a sentence, and trains once there is some; /health says so")
-def test_a_training_waits_for_memory_that_something_else_has_taken(serve):
+def test_a_training_waits_for_memory_that_something_else_has_taken(world):
     """And says so. Alone it trains in any case."""
-    runs = serve(limits(memory=2 * needed(tiny()) + 100))
+    runs = world.restart(memory=2 * needed(tiny()) + 100)
     runs.memory._measure = lambda: None
-    first = at_step(runs.create(tiny(steps=100_000), ME), 1)
-    second = runs.create(tiny(), YOU)
-    assert done(second).status == "done", "there is room for both"
+    first = begun(world)
+    assert ended(world, YOU, steps=2).status == "done", "there is room for both"
     runs.memory._measure = lambda: runs.memory._at_start + 2 * needed(tiny())
     runs.memory.look()
-    third = runs.create(tiny(), YOU)
-    wait(lambda: third.place == 1)
-    assert (third.status, third.message.key) == ("queued", "runs.waits_for_memory")
-    assert "needs about" in str(third.message)
-    said = health(runs)
-    assert (said["status"], said["reasons"], said["runs"]["waiting"]) == ("busy", ["memory_full"], 1)
-    runs.stop(first.id, ME)
-    assert (done(third).status, third.message) == ("done", None)
+    third = runs.create(tiny(steps=2), YOU)
+    world.turn()
+    assert (third.status, third.place, third.message.key) == ("queued", 1, "runs.waits_for_memory")
+    assert third.message.values["needed"] in str(third.message)
+    report = health(runs)
+    assert (report["status"], report["reasons"], report["runs"]["waiting"]) == ("busy", ["memory_full"], 1)
+    job, version = runs._workers._jobs[third.id], third.version
+    for place in (2, 1):
+        job.place = place
+        assert json.loads(runs.update(third, version)[0])["place"] == place, "pages hear of it"
+        version += 1
+    ordered(world, first, "stop")
+    world.until(lambda: third.status == "done")
+    assert third.message is None
 
 
 GROWTH = """
@@ -171,15 +154,13 @@ def test_products_of_ever_new_shapes_take_no_more_and_more_memory():
 
 
 @pytest.mark.fault("runs that have ended and that nobody looks at", "they leave the memory")
-def test_what_a_run_at_rest_has_in_memory_goes_when_nobody_looks(serve):
-    runs = serve()
-    old, new = (done(runs.create(tiny(), ME)) for _ in range(2))
-    wait(lambda: not runs.memory.by_share()["trainings"])
+def test_what_a_run_at_rest_has_in_memory_goes_when_nobody_looks(world):
+    old = ended(world)
+    world.clock.passed += 500
+    new = ended(world)
     for run in (old, new):
         _ = run.replay, run.snapshot
-    old.seen_at -= 1000
-    new.seen_at -= 500
-    runs.memory.limit, runs.memory._measure = runs.store.size(new), lambda: None
-    runs._housekeeper.free_memory()
+    world.runs.memory.limit, world.runs.memory._measure = world.runs.store.size(new), lambda: None
+    world.runs._housekeeper.free_memory()
     assert ("replay" in old.parts, "replay" in new.parts) == (False, True)
     assert old.snapshot.step == 30, "it is on the disk"

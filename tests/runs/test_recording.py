@@ -28,12 +28,6 @@ def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_l
     assert quiet.replay.waiting == 0
 
 
-def test_what_waits_to_be_developed_takes_no_more_than_the_replay():
-    run, recording = recorded(replay_bytes=20 * 1024)
-    assert run.replay.waiting * recording._size <= 20 * 1024
-    assert len(run.replay.frames) == len(run.replay.plan.steps)
-
-
 def test_a_picture_is_developed_as_the_memory_was_when_it_was_taken():
     """The knob `memory` may change while a run trains; a picture waits with the knob as it was."""
     changes = ((2, "cut"), (15, "whole"))

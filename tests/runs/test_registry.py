@@ -1,210 +1,152 @@
 """What visitors do with runs, through the whole of it: registry, workers, recording, store."""
 
-import threading
-import time
 
-import pytest
-
-from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.reading.formats import limits as sizes
 from playground.runs import recording
 from playground.runs.names import owner_of
 from playground.training.loop import Training
-from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
+from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
+from tests.runs.tiny import CORPORA, ME, PAIRS, alone, curve, ended_as_if_alone, limits, same_parameters, tiny, wait
 
 
-def test_a_run_is_trained_to_its_end(runs):
-    run = done(runs.create(tiny(), ME, label="my <b>first</b> run"))
+def test_a_run_is_trained_to_its_end(world):
+    run = at_rest(world, world.runs.create(tiny(), ME, label="my <b>first</b> run"))
     assert (run.status, run.step, run.message, run.eta, run.place) == ("done", 30, None, None, 0)
-    assert len(run.history.steps) == 30
+    assert run.history.steps.column("step") == [*range(1, 31)]
     assert run.history.validations.column("step") == [10, 20, 30]
     assert run.replay.steps[0] == 0
     assert run.replay.steps[-1] == 30 == run.replay.parameter_steps[-1] == run.snapshot.step == run.checkpoint_step
     assert run.seconds > 0
     assert run.owner == owner_of(ME) != ME
     assert run.label == "my <b>first</b> run"
-    assert len(run.id) >= 16
     assert len(run.probes) == len(CORPORA.get(run.experiment).probes)
 
 
-def test_three_runs_interleaved_equal_their_solitary_twins(serve):
-    """Bit for bit: losses, gradients, parameters and replays, with dropout, while they share two workers and people look."""
+def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkeypatch):
+    """Bit for bit, with dropout, while they share two workers; and whatever step a snapshot says it is from, its parameters are exactly
+    those that the solitary twin had then."""
+    monkeypatch.setattr(recording, "PULSE", 0.0)  # a snapshot after every step
+    monkeypatch.setattr(recording, "LIVE_SHARE", 1e9)
     runs = serve(limits(turn_seconds=0.0))
-    experiments = [tiny(seed=1), tiny(seed=2, optimiser="muon"), tiny(seed=3, task="sort", norm="pre")]
+    experiments = [tiny(), tiny(seed=2, optimiser="muon"), tiny(seed=3, task="sort", norm="pre")]
+    then, training = {}, Training(experiments[0], CORPORA.get(experiments[0]))
+    for step in training.steps():
+        then[step.step] = {name: p.detach().clone() for name, p in training.model.named_parameters()}
+    seen, torn = set(), []
     live = [runs.create(experiment, owner) for experiment, owner in zip(experiments, ("a", "b", "c"), strict=True)]
-    wait(lambda: [run.seen() for run in live] and not any(run.working for run in live))
+
+    def over():
+        for run in live:
+            run.seen()
+        snapshot = live[0].snapshot
+        if snapshot and snapshot.step and not same_parameters(snapshot.parameters, then[snapshot.step]):
+            torn.append(snapshot.step)
+        seen.add(snapshot and snapshot.step)
+        return not any(run.working for run in live)
+
+    wait(over)
+    assert torn == []
+    assert len(seen) > 3
     for run, experiment in zip(live, experiments, strict=True):
-        twin, training = alone(experiment)
-        assert curve(run) == curve(twin)
-        assert run.history.validations.rows() == twin.history.validations.rows()
-        assert same_replay(run, twin)
-        assert same_parameters(run.snapshot.parameters, {name: p.detach() for name, p in training.model.named_parameters()})
+        ended_as_if_alone(run, experiment)
+        assert same_parameters(run.snapshot.parameters, alone(experiment)[0].snapshot.parameters)
 
 
-def test_pause_step_resume_is_the_same_curve(runs):
-    run = runs.create(tiny(steps=100), ME)
-    at_step(run, 5)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
+def test_paused_stepped_stopped_and_resumed_it_is_the_same_run(world):
+    run = begun(world, steps=30, order="pause")
     step = run.step
-    assert run.checkpoint_step == step < 400
-    runs.step_once(run.id, ME)
-    wait(lambda: run.status == "paused" and run.step == step + 1)
-    assert len(run.history.steps) == step + 1
-    runs.resume(run.id, ME)
-    done(run)
-    twin, _ = alone(tiny(steps=100))
-    assert run.status == "done"
-    assert curve(run) == curve(twin)
-    assert same_replay(run, twin)
-
-
-def test_stop_keeps_what_was_learnt_and_can_be_resumed(runs):
-    run = at_step(runs.create(tiny(steps=100), ME), 7)
-    runs.stop(run.id, ME)
-    done(run)
+    assert (run.status, run.checkpoint_step) == ("paused", step)
+    ordered(world, run, "step_once")
+    assert (run.status, run.step, len(run.history.steps)) == ("paused", step + 1, step + 1)
+    world.runs.resume(run.id, ME)
+    world.until(lambda: run.step >= step + 3)
+    for _ in range(3):  # a pause that is taken back
+        world.runs.pause(run.id, ME)
+        world.runs.resume(run.id, ME)
+    ordered(world, run, "stop")
     assert run.status == "stopped"
-    assert run.replay.steps[-1] == run.step == run.snapshot.step == run.replay.parameter_steps[-1]
+    assert run.replay.steps[-1] == run.step == run.snapshot.step == run.replay.parameter_steps[-1] < 30
     assert run.history.validations.last()["step"] == run.step
-    runs.resume(run.id, ME)
-    done(run)
-    twin, _ = alone(tiny(steps=100))
+    ordered(world, run, "resume")
+    twin, _ = alone(tiny())
     assert curve(run) == curve(twin)
-    assert same_replay(run, twin)
+    assert same_parameters(run.snapshot.parameters, twin.snapshot.parameters)
 
 
-def test_a_paused_run_can_be_stopped(runs):
-    run = at_step(runs.create(tiny(steps=100), ME), 1)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    runs.stop(run.id, ME)
+def test_what_a_run_at_rest_does_not_do(world):
+    run = begun(world, order="pause")
+    with refused("runs.not_at_work"):
+        world.runs.pause(run.id, ME)
+    world.runs.stop(run.id, ME)
     assert run.status == "stopped"
-    with pytest.raises(Refusal, match="not training"):
-        runs.stop(run.id, ME)
+    for order in ("stop", "pause"):
+        with refused("runs.not_at_work"):
+            getattr(world.runs, order)(run.id, ME)
+    done = ended(world, steps=2)
+    for order in ("resume", "step_once"):
+        with refused("runs.not_resumable"):
+            getattr(world.runs, order)(done.id, ME)
+    for order in ("pause", "stop"):
+        with refused("runs.not_at_work"):
+            getattr(world.runs, order)(done.id, ME)
+    with refused("runs.ended"):
+        world.runs.set_live(done.id, ME, "max_grad_norm", 2.0)
 
 
-def test_pause_may_be_taken_back(runs):
-    run = at_step(runs.create(tiny(steps=100), ME), 1)
-    for _ in range(5):
-        runs.pause(run.id, ME)
-        runs.resume(run.id, ME)
-    done(run)
-    assert run.status == "done"
-    assert curve(run) == curve(alone(tiny(steps=100))[0])
-
-
-def test_an_ended_run_goes_no_further(runs):
-    run = done(runs.create(tiny(steps=2), ME))
-    for act in (runs.resume, runs.step_once):
-        with pytest.raises(Refusal, match="has ended"):
-            act(run.id, ME)
-    with pytest.raises(Refusal, match="not training"):
-        runs.pause(run.id, ME)
-    with pytest.raises(Refusal, match="has ended"):
-        runs.set_live(run.id, ME, "max_grad_norm", 2.0)
-
-
-def test_stop_at_and_minutes_end_a_run(runs):
-    run = done(runs.create(tiny(task="beer", steps=2000, stop_at=1.0, learning_rate=0.01, eval_every=1, dropout=0.0), ME))
+def test_stop_at_and_minutes_end_a_run(world):
+    run = ended(world, task="beer", steps=2000, stop_at=1.0, learning_rate=0.01, eval_every=1, dropout=0.0)
     assert (run.status, run.message.key) == ("done", "runs.reached")
     assert run.step < 2000
     assert run.history.validations.last()["exact_match"] == 1.0
     assert run.replay.steps[-1] == run.step
-    run = runs.create(tiny(steps=100_000, minutes=0.5), ME)
-    at_step(run, 1)
+    run = begun(world, minutes=0.5)
     run.seconds = 30.0
-    done(run)
+    at_rest(world, run)
     assert (run.status, run.message.key) == ("done", "runs.minutes_over")
 
 
-def test_live_knobs_act_from_the_next_step_and_are_recorded(runs):
-    run = at_step(runs.create(tiny(steps=100), ME), 1)
-    runs.set_live(run.id, ME, "learning_rate", "0.002")
-    wait(lambda: run.history.events)
-    step, knob, value = run.history.events[0]
-    assert (knob, value) == ("learning_rate", 0.002)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    runs.set_live(run.id, ME, "max_grad_norm", 0.5)
-    runs.resume(run.id, ME)
-    done(run)
+def test_live_knobs_act_from_the_next_step_and_are_recorded(world):
+    run = begun(world, steps=60)
+    world.runs.set_live(run.id, ME, "learning_rate", "0.002")
+    world.until(lambda: run.history.events)
+    step = run.history.events[0][0]
+    ordered(world, run, "pause")
+    world.runs.set_live(run.id, ME, "max_grad_norm", 0.5)
+    ordered(world, run, "resume")
     rates = run.history.steps.column("learning_rate")
     assert set(rates[:step]) == {0.01}
     assert set(rates[step:]) == {0.002}
     assert [event[1:] for event in run.history.events] == [("learning_rate", 0.002), ("max_grad_norm", 0.5)]
-    with pytest.raises(Refusal, match="d_model"):
-        runs.set_live(run.id, ME, "d_model", 8)
+    with refused("runs.not_live"):
+        world.runs.set_live(run.id, ME, "d_model", 8)
 
 
-def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
-    run = at_step(runs.create(tiny(steps=5000, eval_every=1000, zero_init=False), ME), 3)
-    runs.set_live(run.id, ME, "memory_mode", "cut")
-    wait(lambda: run.history.events)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    (cut, knob, value), reader = run.history.events[0], Reader(runs)
+def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart(world):
+    run = begun(world, eval_every=1000, zero_init=False)
+    world.runs.set_live(run.id, ME, "memory_mode", "cut")
+    world.until(lambda: run.history.events)
+    ordered(world, run, "pause")
+    (cut, knob, value), reader = run.history.events[0], Reader(world.runs)
     assert (knob, value) == ("memory_mode", "cut")
     assert [run.memory_at(step) for step in (0, cut, cut + 1, 5000)] == ["whole", "whole", "cut", "cut"]
     for step in run.replay.parameter_steps:
         model, actual = reader.model_at(run, step)
         assert (actual, model.config.memory_mode) == (step, "cut" if step > cut else "whole")
     assert reader.model_at(run, None)[0].config.memory_mode == "cut"
-    assert runs.fork(run.id, None, YOU).live["memory_mode"] == "cut"
-    assert runs.fork(run.id, 0, YOU).live["memory_mode"] == "whole"
-    found = run.history.diagnostics.rows()
-    assert cut + 1 in found["step"]  # what it does is seen at once
-    assert all((gradient == 0) == (step > cut) for step, gradient in zip(found["step"], found["encoder/gradient"], strict=True))
     reader.close()
-
-
-def test_the_memory_stays_cut_over_a_restart(serve):
-    runs = serve()
-    run = at_step(runs.create(tiny(steps=5000), ME), 3)
-    runs.set_live(run.id, ME, "memory_mode", "cut")
-    wait(lambda: run.history.events)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    runs.close()
-    again = serve().get(run.id)
+    assert [world.runs.fork(run.id, step, ME).live["memory_mode"] for step in (None, 0)] == ["cut", "whole"]
+    rows = run.history.diagnostics.rows()
+    assert cut + 1 in rows["step"]  # what it does is seen at once
+    assert all((gradient == 0) == (step > cut) for step, gradient in zip(rows["step"], rows["encoder/gradient"], strict=True))
+    again = world.restart().get(run.id)
     assert again.live["memory_mode"] == "cut"
-    assert again.history.events == run.history.events
-    assert again.history.diagnostics.rows() == run.history.diagnostics.rows()
+    assert (again.history.events, again.history.diagnostics.rows()) == (run.history.events, rows)
 
 
-def test_own_data_that_are_too_large_to_be_kept_leave_no_run(runs, monkeypatch):
+def test_own_data_that_are_too_large_to_be_kept_leave_no_run(world, monkeypatch):
     monkeypatch.setattr(sizes, "JSON_LIMIT", 1000)
-    with pytest.raises(Refusal) as refusal:
-        runs.create(tiny(task="own", own="upload"), ME, pairs=PAIRS)
-    assert refusal.value.key == "data.too_large_to_keep"
-    assert runs.mine(ME) == []
-    assert list(runs.store.root.iterdir()) == []
-
-
-def test_readers_see_parameters_of_one_step_while_it_trains(runs, monkeypatch):
-    """Whatever step a snapshot says it is from, its parameters are exactly those the solitary twin had then."""
-    monkeypatch.setattr(recording, "PULSE", 0.0)  # a snapshot after every step
-    monkeypatch.setattr(recording, "LIVE_SHARE", 1e9)
-    experiment = tiny(steps=100)
-    twins, training = {}, Training(experiment, CORPORA.get(experiment))
-    for step in training.steps():
-        twins[step.step] = {name: p.detach().clone() for name, p in training.model.named_parameters()}
-    run, seen, torn = runs.create(experiment, ME), set(), []
-
-    def look():
-        while run.working:
-            run.seen()
-            snapshot = run.snapshot
-            if snapshot and snapshot.step in twins and not same_parameters(snapshot.parameters, twins[snapshot.step]):
-                torn.append(snapshot.step)
-            if snapshot:
-                seen.add(snapshot.step)
-            time.sleep(0.001)
-
-    lookers = [threading.Thread(target=look) for _ in range(3)]
-    for thread in lookers:
-        thread.start()
-    for thread in lookers:
-        thread.join(60)
-    assert torn == []
-    assert len(seen) > 3
+    with refused("data.too_large_to_keep"):
+        world.runs.create(tiny(task="own", own="upload"), ME, pairs=PAIRS)
+    assert world.runs.mine(ME) == []
+    assert list(world.runs.store.root.iterdir()) == []

@@ -3,14 +3,13 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import ModelConfig, Refusal
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
 from tests.runs.tiny import alone, same_parameters, tiny
-from tests.thoroughness import every_case
 
 MODEL = ModelConfig(d_model=8, n_heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
 VOCABULARY = 30
@@ -18,32 +17,25 @@ VOCABULARY = 30
 
 @given(st.integers(1, 100_000))
 def test_the_steps_of_a_replay(total):
+    """Log-spaced, so that no gap is much larger than the same share of the way so far, and fewer in a short run."""
     steps = replay_steps(total)
-    assert steps[0] == 0
-    assert steps[-1] == total
-    assert list(steps) == sorted(set(steps))
-    assert min(total + 1, 24) <= len(steps) <= 60
+    assert (steps[0], steps[-1]) == (0, total)
+    assert list(steps) == sorted({*steps})
+    assert min(total + 1, 24) <= len(steps) <= min(60, max(25, total / 5 + 2))
     assert len(steps) >= 48 or total < 240
-
-
-@given(st.integers(1, 100_000))
-def test_a_short_run_has_fewer_pictures(total):
-    assert len(replay_steps(total)) <= max(25, total / 5 + 2)
-
-
-@given(st.integers(60, 100_000))
-def test_they_are_log_spaced(total):
-    """No gap is much larger than the same share of the way so far."""
-    steps = replay_steps(total)
     ratio = (total + 1) ** (1 / (len(steps) - 1))
-    assert all(later + 1 <= (earlier + 1) * ratio**1.6 + 2 for earlier, later in itertools.pairwise(steps))
+    assert total < 60 or all(later + 1 <= (earlier + 1) * ratio**1.6 + 2 for earlier, later in itertools.pairwise(steps))
 
 
-def test_spread_is_even_and_keeps_the_ends():
-    assert spread((0, 1, 2, 5, 9), 3) == (0, 2, 9)
-    assert spread((0, 1, 2, 5, 9), 5) == (0, 1, 2, 5, 9)
-    assert spread((0, 1, 2, 5, 9), 1) == (9,)
-    assert spread((0, 1, 2, 5, 9), 0) == ()
+@given(st.sets(st.integers(0, 1000), min_size=1).map(sorted), st.integers(0, 60))
+def test_spread_is_even_and_keeps_the_ends(steps, count):
+    chosen = spread(steps, count)
+    assert len(chosen) == min(count, len(steps))
+    places = [steps.index(step) for step in chosen]
+    assert places[-1:] == ([len(steps) - 1] if count else [])
+    if len(places) > 1:
+        assert places[0] == 0
+        assert np.ptp(np.diff(places)) <= 1
 
 
 def completion(rng, model, s, t, wanted):
@@ -68,32 +60,21 @@ def captured(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=9
     return made
 
 
-@pytest.mark.parametrize("budget", [0, 20_000, 150_000, 300_000, 1_000_000, 10_000_000])
-def test_the_files_keep_within_the_budget(budget):
-    made = captured(budget)
-    packed = pack_replay(made)
+@settings(max_examples=15)
+@given(st.integers(0, 1_500_000), st.sampled_from([900, 12_000, 20_000]))
+def test_a_budget_is_kept_and_used(budget, numbers):
+    """What is left over would not have held one more set of parameters, or all are there; they are spread evenly."""
+    made = captured(budget, parameter_numbers=numbers)
+    size = sum(map(len, pack_replay(made).values()))
     assert len(made.steps) == 48
-    assert sum(map(len, packed.values())) <= max(budget, 60_000)  # the tokens of every frame are always kept
+    assert size <= max(budget, 60_000)  # the tokens of every frame are always there
     assert 300 in made.parameter_steps
-    if budget >= 1_000_000:
-        assert all(made.plan.attention)
-
-
-def test_a_budget_is_used():
-    """What is left over would not have held one more set of parameters, or all are kept."""
-    made = captured(400_000, parameter_numbers=20_000)
-    left = 400_000 - sum(map(len, pack_replay(made).values()))
-    assert 1 < len(made.parameter_steps) < 48
-    assert left < 100_000 + 30_000  # one set, and the bound on tokens that came shorter
-
-
-def test_kept_parameters_are_spread_evenly():
-    made = captured(500_000, parameter_numbers=12_000)
+    assert all(made.plan.attention) or budget < 1_000_000
+    assert len(made.parameter_steps) == 48 or budget - size < 4 * numbers + 50_000
     places = [made.steps.index(step) for step in made.parameter_steps]
-    assert places[0] == 0
-    assert places[-1] == 47
-    gaps = np.diff(places)
-    assert gaps.max() - gaps.min() <= 1
+    if len(places) > 1:
+        assert (places[0], places[-1]) == (0, 47)
+        assert np.ptp(np.diff(places)) <= 1
 
 
 def test_long_sentences_go_without_attention_first():
@@ -102,22 +83,18 @@ def test_long_sentences_go_without_attention_first():
     assert made.frames[0].completions[1].cross is None
 
 
-def test_attention_bytes_counts_what_is_kept():
-    found = completion(np.random.default_rng(0), MODEL, 7, 9, True)
-    assert attention_bytes(MODEL, 7, 9) == found.encoder.nbytes + found.decoder.nbytes + found.cross.nbytes
+def test_attention_bytes_counts_what_is_there():
+    one = completion(np.random.default_rng(0), MODEL, 7, 9, True)
+    assert attention_bytes(MODEL, 7, 9) == one.encoder.nbytes + one.decoder.nbytes + one.cross.nbytes
 
 
-def test_frames_and_parameters_are_found():
+def test_frames_and_parameters_are_there_for_every_step():
     made = captured(500_000, parameter_numbers=12_000)
-    assert made.frame(0).step == 0
-    assert made.frame(300).step == 300
-    between = (made.steps[-2] + 300) // 2
-    assert made.frame(between).step == made.steps[-2]
-    actual, tensors = made.parameters(299)
-    assert actual == 300
-    assert same_parameters(tensors, made.last[1])
-    assert made.parameters(0)[0] == 0
-    assert made.parameters(made.steps[30])[0] in made.parameter_steps
+    for step in range(301):
+        assert made.frame(step).step == max(at for at in made.steps if at <= step)
+        actual, tensors = made.parameters(step)
+        assert abs(actual - step) == min(abs(at - step) for at in made.parameter_steps)
+        assert tensors is (made.last[1] if actual == 300 else made.kept[actual])
     assert Replay().frame(3) is None
     with pytest.raises(KeyError):
         Replay().parameters(3)
@@ -177,25 +154,19 @@ def test_parameters_that_are_no_numbers_are_not_kept():
 def test_a_replay_comes_back_from_its_files():
     made = captured(500_000, parameter_numbers=12_000)
     packed = pack_replay(made)
-    shapes = shapes_of(made.last[1])
-    back = unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, shapes)
-    assert back.plan == made.plan
-    assert back.steps == made.steps
-    assert list(back.kept) == list(made.kept)
-    for a, b in zip(made.frames, back.frames, strict=True):
-        for one, other in zip(a.completions, b.completions, strict=True):
-            assert one.ids == other.ids
+    back = unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, shapes_of(made.last[1]))
+    assert (back.plan, back.steps, list(back.kept)) == (made.plan, made.steps, list(made.kept))
+    for one, other in zip(made.frames, back.frames, strict=True):
+        for here, there in zip(one.completions, other.completions, strict=True):
+            assert here.ids == there.ids
             for name in ("probabilities", "top_ids", "top_probabilities", "encoder", "decoder", "cross"):
-                assert np.array_equal(getattr(one, name), getattr(other, name))
+                assert np.array_equal(getattr(here, name), getattr(there, name))
     assert all(same_parameters(made.kept[step], back.kept[step]) for step in made.kept)
-
-
-def test_an_empty_replay_has_files_too():
     packed = pack_replay(Replay())
     assert unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, {}).steps == ()
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         (b'"steps":[0,', b'"steps":[-1,'),

@@ -5,14 +5,16 @@ import os
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from playground.config import Refusal
 from playground.runs.health import health
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
 from playground.runs.retention import DAY, HOUR, Retention
-from playground.runs.run import Run
-from tests.runs.tiny import ME, YOU, done, limits, tiny
+from playground.runs.run import STATUSES, UNFINISHED, Run
+from tests.runs.by_hand import ended, refused
+from tests.runs.tiny import ME, YOU, tiny
 
 NOW = 1e9
 MEGABYTE = 1_000_000
@@ -29,34 +31,49 @@ def aged(days, owner=ME, **values):
     return run
 
 
-def test_what_nobody_looked_at_for_longest_goes_first():
+AGES = (0.0, 0.9 * HOUR / DAY, 1.1 * HOUR / DAY, 2.0, 40.0, 89.0, 91.0, 364.0, 366.0, 1000.0)
+RUNS = st.lists(
+    st.builds(
+        aged, st.sampled_from(AGES), st.sampled_from([ME, YOU]), status=st.sampled_from(STATUSES), visited=st.booleans(),
+        shipped=st.sampled_from([False, False, True]),
+    ), max_size=8,
+)  # fmt: skip
+LIMITS = st.fixed_dictionaries({"runs_kept": st.integers(0, 6), "bytes_kept": st.integers(0, 6 * MEGABYTE)})
+
+
+@given(RUNS, LIMITS, st.integers(0, 6 * MEGABYTE), st.booleans())
+def test_those_go_that_may_and_must_and_no_others(runs, limits, each, rooms):
+    """Unseen for longest first, beyond what an owner, and then what the server keeps."""
+    roomed = runs[:1] if rooms else []
+    retention = keeping(roomed, **limits, bytes_each=each, unseen_days=365)
+    gone = retention.overdue(runs)
+    left = [run for run in runs if run not in gone and not run.shipped]
+    for run in gone:
+        seen = NOW - run.looked_at
+        reasons = run.status in UNFINISHED, run.shipped, run in roomed, seen < HOUR, run.visited and seen < 90 * DAY
+        assert not any(reasons)
+    free = [run for run in left if not retention.stays(run)]
+    assert not [run for run in free if run.looked_at <= NOW - 365 * DAY], "for a year"
+    if free:
+        assert len(left) <= limits["runs_kept"]
+        assert len(left) * MEGABYTE <= limits["bytes_kept"]
+        for owner in {run.owner for run in free}:
+            assert sum(run.owner == owner for run in left) * MEGABYTE <= each
+    if each == 6 * MEGABYTE and gone and free:
+        old = [run for run in gone if run.looked_at > NOW - 365 * DAY]
+        assert not old or max(run.looked_at for run in old) <= min(run.looked_at for run in free)
+    assert len(gone) == len({*gone})
+    assert keeping(roomed).overdue(runs) == [run for run in gone if run.looked_at <= NOW - 365 * DAY], "there is room"
+
+
+def test_what_is_unseen_for_longest_goes_first_and_no_more_than_must():
     runs = [aged(days) for days in (5, 30, 2, 9)]
     assert keeping().overdue(runs) == []
     assert keeping(runs_kept=2).overdue(runs) == [runs[1], runs[3]]
     assert keeping(bytes_kept=3 * MEGABYTE).overdue(runs) == [runs[1]]
     assert keeping(bytes_kept=3 * MEGABYTE - 1).overdue(runs) == [runs[1], runs[3]]
-
-
-@pytest.mark.parametrize("status", ["queued", "preparing", "training", "paused"])
-def test_no_unfinished_run_ever_goes(status):
-    assert keeping(runs_kept=0, bytes_kept=0, bytes_each=0, unseen_days=1).overdue([aged(1000, status=status)]) == []
-
-
-def test_nor_one_that_ships_that_a_room_shows_or_that_somebody_just_saw():
-    roomed = aged(1000)
-    staying = [aged(1000, shipped=True), roomed, aged(0.9 * HOUR / DAY)]
-    assert keeping([roomed], runs_kept=0, bytes_kept=0, bytes_each=0, unseen_days=1).overdue(staying) == []
-    assert keeping(runs_kept=0).overdue([gone := aged(1.1 * HOUR / DAY)]) == [gone]
-
-
-def test_a_shared_run_stays_while_its_link_is_opened_now_and_then():
-    fresh, forgotten, mine = aged(89, visited=True), aged(91, visited=True), aged(50)
-    assert keeping(runs_kept=0).overdue([fresh, forgotten, mine]) == [forgotten, mine]
-    assert keeping(runs_kept=1).overdue([fresh, forgotten, mine]) == [forgotten, mine]
-
-
-def test_a_run_that_nobody_saw_for_a_year_goes_though_there_is_room():
-    assert keeping().overdue([aged(364), old := aged(366), aged(366, status="paused")]) == [old]
+    mine, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
+    assert keeping(bytes_each=2 * MEGABYTE).overdue([*mine, *yours]) == [mine[2]]
 
 
 def test_where_runs_never_go_unseen_they_go_only_to_make_room():
@@ -68,23 +85,16 @@ def test_where_runs_never_go_unseen_they_go_only_to_make_room():
     assert keeping(runs_kept=3, **ages).share(runs, ME).next is runs[0]
 
 
-def test_beyond_their_share_a_visitor_makes_room_for_themselves():
-    mine, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
-    assert keeping(bytes_each=2 * MEGABYTE).overdue([*mine, *yours]) == [mine[2]]
-
-
 def test_a_full_server_refuses_and_says_what_to_do():
     new, full = [aged(0)], [aged(0, YOU), aged(50, YOU, visited=True)]
     keeping(runs_kept=3).admit(full, new)
     keeping(runs_kept=2).admit([full[0], aged(2)], new)  # one makes room
     for values in ({"runs_kept": 2}, {"bytes_kept": 2 * MEGABYTE}):
-        with pytest.raises(Refusal) as refused:
+        with refused("runs.server_full") as refusal:
             keeping(**values).admit(full, new)
-        assert refused.value.key == "runs.server_full"
-        assert "2.0 MB" in str(refused.value)
-    with pytest.raises(Refusal) as refused:
+        assert refusal.value.values["used"] == "2.0"
+    with refused("runs.share_full"):
         keeping(bytes_each=MEGABYTE).admit([aged(0), *full], new)
-    assert refused.value.key == "runs.share_full"
     keeping(bytes_each=MEGABYTE).admit([aged(1), *full], new)
 
 
@@ -92,29 +102,28 @@ def test_the_owner_is_told_what_goes_and_when():
     mine = [aged(3), aged(40), aged(60, visited=True)]
     share = keeping().share([*mine, aged(80, YOU)], ME)
     assert (share.count, share.used, share.most, share.next) == (3, 3 * MEGABYTE, 100 * MEGABYTE, mine[1])
-    assert share.goes == NOW + (365 - 40) * DAY
-    assert not share.crowded
+    assert (share.goes, share.crowded) == (NOW + (365 - 40) * DAY, False)
     assert keeping(runs_kept=4).share([*mine, aged(80, YOU)], ME).crowded
     assert keeping().share(mine, "").count == 0
 
 
-def test_a_server_lets_go_refuses_and_remembers_looks(serve):
+def test_a_server_lets_go_refuses_and_remembers_looks(world):
     """The registry and the housekeeper do what is said here, and a restart makes nothing older or younger."""
-    runs = serve(limits(runs_kept=2))
-    first, second = (done(runs.create(tiny(steps=1), ME)) for _ in range(2))
-    with pytest.raises(Refusal) as refused:
-        runs.create(tiny(steps=1), ME)
-    assert refused.value.key == "runs.server_full"
+    runs = world.restart(runs_kept=2)
+    first, second = (ended(world, steps=1) for _ in range(2))
+    with refused("runs.server_full"):
+        runs.create(tiny(), ME)
     runs._housekeeper.retire()
     assert (health(runs)["status"], health(runs)["reasons"]) == ("busy", ["kept_full"])
     for run in (first, second):
-        runs._workers.wait(run)
         run.looked_at -= 2 * HOUR
         os.utime(runs.store.path(run) / "run.json", (0, 0))
+    for token in (ME, ""):
+        runs.seen(first.id, token)
+        assert not first.visited, "only others make a run visited"
     runs.seen(first.id, YOU)
     runs._housekeeper.note_looks()
-    runs.close()
-    runs = serve(limits(runs_kept=2))
+    runs = world.restart(killed=False)
     again, other = runs.get(first.id), runs.get(second.id)
     assert (again.visited, other.visited) == (True, False)
     assert again.looked_at - other.looked_at == pytest.approx(2 * HOUR, abs=60)
@@ -122,16 +131,3 @@ def test_a_server_lets_go_refuses_and_remembers_looks(serve):
     new = runs.create(tiny(steps=1), ME)
     assert {run.id for run in runs.mine(ME)} == {first.id, new.id}  # the link of the first is somewhere
     assert not runs.store.path(other).exists()
-    done(new)
-
-
-def test_only_others_make_a_run_visited(serve):
-    runs = serve()
-    run = done(runs.create(tiny(steps=1), ME))
-    for token in (ME, ""):
-        runs.seen(run.id, token)
-    assert not run.visited
-    runs.seen(run.id, YOU)
-    assert run.visited
-    runs._housekeeper.note_looks()
-    assert not runs.copy(run.id, YOU).visited

@@ -11,7 +11,8 @@ from playground.config import Refusal
 from playground.rooms.registry import WRONG_CODES, Rooms
 from playground.runs import steady_clock
 from playground.runs.steady_clock import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
-from tests.runs.tiny import ME, alone, at_step, curve, done, tiny, wait
+from tests.runs.by_hand import at_rest, begun, ended
+from tests.runs.tiny import ME, alone, curve, tiny
 
 DAY = 86_400.0
 JUMPS = [DAY, -DAY, 30 * 365 * DAY, -30 * 365 * DAY]
@@ -24,46 +25,32 @@ class Machine:
     even: float = 1000.0
     jumped: float = 0.0
 
-    def wall(self) -> float:
-        return 1.8e9 + self.even + self.jumped
+    def __post_init__(self) -> None:
+        self.clock = SteadyClock(lambda: 1.8e9 + self.even + self.jumped, lambda: self.even)
 
 
-@pytest.fixture
-def machine():
-    return Machine()
-
-
-@pytest.fixture
-def clock(machine):
-    return SteadyClock(machine.wall, lambda: machine.even)
-
-
-@pytest.mark.parametrize("jump", JUMPS)
-def test_a_jump_counts_once_it_has_lasted(machine, clock, jump):
-    first = clock()
+@pytest.mark.parametrize("jump", [*JUMPS, JUMP_SECONDS / 2])
+def test_a_jump_counts_once_it_has_lasted_and_a_small_one_at_once(jump):
+    machine = Machine()
+    first = machine.clock()
     machine.jumped = jump
     for passed in (0.0, LASTING_SECONDS / 2, LASTING_SECONDS - 1):
         machine.even = 1000.0 + passed
-        assert clock() == pytest.approx(first + passed)
+        assert machine.clock() == pytest.approx(first + passed + (jump if jump == JUMP_SECONDS / 2 else 0))
     machine.even = 1000.0 + LASTING_SECONDS
-    clock()
-    assert clock() == pytest.approx(machine.wall())
+    machine.clock()
+    assert machine.clock() == pytest.approx(first + LASTING_SECONDS + jump)
 
 
 @pytest.mark.parametrize("jump", JUMPS)
-def test_one_that_is_taken_back_never_was(machine, clock, jump):
-    first = clock()
-    for time_of_day in (jump, 0.0, jump):  # and again: it begins anew
+def test_one_that_is_taken_back_never_was(jump):
+    machine = Machine()
+    first = machine.clock()
+    for jumped in (jump, 0.0, jump):  # and again: it begins anew
         machine.even += 0.6 * LASTING_SECONDS
-        machine.jumped = time_of_day
-        clock()
-    assert clock() == pytest.approx(first + machine.even - 1000.0)
-
-
-def test_a_clock_that_is_put_right_a_little_is_right_at_once(machine, clock):
-    clock()
-    machine.jumped = JUMP_SECONDS / 2
-    assert clock() == pytest.approx(machine.wall())
+        machine.jumped = jumped
+        machine.clock()
+    assert machine.clock() == pytest.approx(first + machine.even - 1000.0)
 
 
 @pytest.fixture
@@ -91,16 +78,13 @@ def test_a_room_stays_open_as_long_as_it_was_to_be_and_codes_can_be_tried_no_soo
 
 @pytest.mark.fault("the clock set thirty years forth or back while a run trains", "it trains on, and no run is deleted")
 @pytest.mark.parametrize("seconds", JUMPS[2:])
-def test_a_run_trains_on_and_none_is_deleted(runs, jump, seconds):
-    old, run = done(runs.create(tiny(steps=1), ME)), at_step(runs.create(tiny(steps=60), ME), 1)
+def test_a_run_trains_on_and_none_is_deleted(world, seconds):
+    old, run = ended(world, steps=1), begun(world, steps=30)
     looked = old.looked_at
-    jump(seconds)
-    runs._housekeeper.stop_idle()
-    runs._housekeeper.retire()
-    assert runs.mine(ME) == [run, old]
-    assert run.seconds < 60
-    done(run)
-    runs.seen(old.id)
+    world.clock.offset += seconds
+    world.round()
+    assert world.runs.mine(ME) == [run, old]
+    at_rest(world, run)
+    world.runs.seen(old.id)
     assert looked <= old.looked_at < looked + 600, "or it would be the last to go, or the first"
-    assert (run.status, curve(run)) == ("done", curve(alone(tiny(steps=60))[0]))
-    wait(lambda: run.eta is None)
+    assert (run.status, run.eta, curve(run)) == ("done", None, curve(alone(tiny())[0]))

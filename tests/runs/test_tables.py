@@ -12,7 +12,8 @@ from playground.runs.history import STEPS, VALIDATIONS, History
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.runs.tables import COLUMNS, csv_of
-from tests.runs.tiny import ME, alone, at_step, done, tiny
+from tests.runs.by_hand import begun, ended
+from tests.runs.tiny import ME, alone, tiny
 
 
 def test_frames_hold_the_numbers_of_the_history():
@@ -26,16 +27,13 @@ def test_frames_hold_the_numbers_of_the_history():
     assert history.validation_frame()["pairs"].dtype == np.int64
 
 
-def test_an_empty_history_has_frames_of_the_same_kinds():
-    assert History().frame().dtypes.equals(alone(tiny())[0].history.frame().dtypes)
-    assert History().validation_frame().dtypes.equals(alone(tiny())[0].history.validation_frame().dtypes)
-
-
-def test_a_row_half_written_is_left_out():
-    history = History()
-    history.steps.append(1, 0.5, 0.1, 0.2, 10.0)
-    history.steps._columns["step"].append(2.0)
-    assert history.frame()["step"].tolist() == [1]
+def test_an_empty_history_has_frames_of_the_same_kinds_and_half_a_row_is_left_out():
+    empty, history = History(), alone(tiny())[0].history
+    assert empty.frame().dtypes.equals(history.frame().dtypes)
+    assert empty.validation_frame().dtypes.equals(history.validation_frame().dtypes)
+    empty.steps.append(1, 0.5, 0.1, 0.2, 10.0)
+    empty.steps._columns["step"].append(2.0)
+    assert empty.frame()["step"].tolist() == [1]
 
 
 def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
@@ -63,10 +61,10 @@ def test_runs_stand_side_by_side():
     assert table.dtypes.equals(Runs.table([]).dtypes)
 
 
-@pytest.mark.parametrize("variant", ["concatenated", "additive", "batch_norm"])
-def test_the_parameters_of_a_variant_are_counted(variant):
-    run, training = alone(tiny(variant=variant, steps=1))
-    assert Runs.table([run])["parameters"][0] == sum(parameter.numel() for parameter in training.model.parameters())
+def test_the_parameters_of_a_variant_are_counted():
+    for variant in ("concatenated", "batch_norm"):
+        run, training = alone(tiny(variant=variant, steps=1))
+        assert Runs.table([run])["parameters"][0] == sum(parameter.numel() for parameter in training.model.parameters())
 
 
 def test_a_label_is_no_formula():
@@ -74,16 +72,21 @@ def test_a_label_is_no_formula():
     assert pandas.read_csv(io.StringIO(csv_of(Runs.table([run]))))["label"][0] == "'" + run.label
 
 
-def test_kept_runs_are_read_beside_the_server_that_trains_them(runs):
-    first, second = done(runs.create(tiny(steps=10), ME, label="short")), at_step(runs.create(tiny(steps=100_000), ME), 2)
-    before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.folder.rglob("*") if first.id in str(path))
+def test_kept_runs_are_read_beside_the_server_that_trains_them(world):
+    runs = world.runs
+    first, second = ended(world, steps=10), begun(world)
+    runs.rename(first.id, ME, "short")
+
+    def state():
+        return sorted((path, path.stat().st_mtime_ns) for path in (runs.store.root / first.id).rglob("*"))
+
+    before = state()
     (runs.store.root / ("b" * 22)).mkdir()
     (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
     table = Runs.table(read_kept(runs.store.folder)).set_index("name")
     assert set(table.index) == {first.name, second.name}
     assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
-    assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.folder.rglob("*") if path.parent.name == first.id
-                            or path.name == first.id)  # fmt: skip
+    assert before == state()
     assert (runs.store.root / f"{first.id}.new").exists()
     assert list(read_kept(runs.store.folder / "nowhere")) == []
 

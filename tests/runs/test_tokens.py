@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
+
 from playground.config import EOS, UNK
 from playground.runs.tokens import _edits, tokens_correct
-from tests.thoroughness import every_case
 
 # letters are tokens, "." is the end, "?" is <unk>; in the marks "+" is right, "-" is wrong
 IDS = {".": EOS, "?": UNK}
@@ -16,7 +17,7 @@ def ids(text: str) -> tuple[int, ...]:
     return tuple(IDS.get(letter, ord(letter)) for letter in text)
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("written", "answer", "marks"),
     [
         ("abcd.", "abcd", "+++++"),

@@ -1,11 +1,11 @@
 """Truths about reading beside the page: the same answer as in this process, or an end within the limits."""
 
+import gc
 import gzip
 import io
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -37,11 +37,47 @@ def refused(files, **choices) -> Refusal:
     return refusal.value
 
 
-@pytest.mark.sample(3)
+@pytest.fixture
+def here(monkeypatch):
+    """The other process's work is done in this one."""
+
+    def run(command, input, **options):
+        answer = io.BytesIO()
+        try:
+            code = upload_process.main(io.BytesIO(input), answer)
+        finally:
+            gc.enable()
+        return subprocess.CompletedProcess(command, code, answer.getvalue(), b"")
+
+    monkeypatch.setattr(upload_process, "_limit", lambda seconds, memory: None)
+    monkeypatch.setattr(subprocess, "run", run)
+
+
 @pytest.mark.parametrize("name", UPLOADS)
-def test_the_same_as_in_this_process(name):
+def test_the_same_as_in_this_process(here, name):
     files, choices = UPLOADS[name]
     assert upload_process.read(files, Choices(**choices)) == read_files(files, Choices(**choices))
+
+
+REFUSED = [
+    ([], {}), ([("a.tsv", b"")], {}), ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}), ([("a.tsv", b"a\tb")], {"source": 7}),
+    ([("a", b"%PDF")], {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "choices"), REFUSED)
+def test_refusals_travel(here, files, choices):
+    with pytest.raises(Refusal) as directly:
+        read_files(files, Choices(**choices))
+    there = refused(files, **choices)
+    assert (there.key, there.values) == (directly.value.key, directly.value.values)
+
+
+def test_in_a_process_of_its_own_many_pairs_come_in_order_and_refusals_travel():
+    content = "".join(f"s{n}\tt{n}\n" for n in range(12_345)).encode()
+    assert upload_process.read([("a.tsv", content)]) == read_files([("a.tsv", content)])
+    assert upload_process.read([("a.tsv", b"a\tb\nabc\td\n")], max_characters=2).dropped == {"long": (2,)}
+    assert refused([("a.tsv", b"")]).key == "data.nothing_inside"
 
 
 def test_libraries_that_map_much_memory_have_room():
@@ -49,33 +85,6 @@ def test_libraries_that_map_much_memory_have_room():
     parquet, file = pytest.importorskip("pyarrow.parquet"), io.BytesIO()
     parquet.write_table(pyarrow.table({"en": ["a", "b"], "de": ["c", "d"]}), file)
     assert [pair[:2] for pair in upload_process.read([("a.parquet", file.getvalue())]).pairs] == [("a", "c"), ("b", "d")]
-
-
-def test_many_pairs_come_in_order():
-    content = "".join(f"s{n}\tt{n}\n" for n in range(12_345)).encode()
-    assert upload_process.read([("a.tsv", content)]) == read_files([("a.tsv", content)])
-
-
-def test_characters_on_a_side_may_be_limited():
-    assert upload_process.read([("a.tsv", b"a\tb\nabc\td\n")], max_characters=2).dropped == {"long": (2,)}
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize(
-    ("files", "choices"),
-    [
-        ([], {}),
-        ([("a.tsv", b"")], {}),
-        ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}),
-        ([("a.tsv", b"a\tb")], {"source": 7}),
-        ([("a", b"%PDF")], {}),
-    ],
-)  # fmt: skip
-def test_refusals_travel(files, choices):
-    with pytest.raises(Refusal) as here:
-        read_files(files, Choices(**choices))
-    there = refused(files, **choices)
-    assert (there.key, there.values) == (here.value.key, here.value.values)
 
 
 def test_too_large_is_not_even_sent(monkeypatch):
@@ -112,43 +121,12 @@ def test_a_process_that_dies_is_a_refusal(monkeypatch, code, key):
     assert refused([("a.tsv", b"a\tb")]).key == key
 
 
-def test_two_at_once_and_the_others_wait(monkeypatch):
-    running, most, lock = set(), [], threading.Lock()
-
-    def run(*_, **__):
-        with lock:
-            running.add(threading.get_ident())
-            most.append(len(running))
-        time.sleep(0.05)
-        with lock:
-            running.discard(threading.get_ident())
-        return subprocess.CompletedProcess([], 0, b'{"refusal": "data.how_many_files", "values": {"count": 0}}', b"")
-
-    monkeypatch.setattr(subprocess, "run", run)
-    threads = [threading.Thread(target=refused, args=([("a.tsv", b"a\tb")],)) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (len(most), max(most)) == (6, 2)
-
-
-def test_nobody_waits_for_ever(monkeypatch):
+def test_two_at_once_and_a_third_waits_but_not_for_ever(here, monkeypatch):
     monkeypatch.setattr(upload_process, "ROOM_TIMEOUT_S", 0.01)
-    monkeypatch.setattr(upload_process, "_ROOM", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(upload_process, "_ROOM", threading.BoundedSemaphore(upload_process.AT_ONCE))
     with upload_process._ROOM:
-        assert refused([("a.tsv", b"a\tb")]).key == "data.reading_busy"
-    assert upload_process.read([("a.tsv", b"a\tb")]).pairs
-
-
-def test_this_process_goes_on_meanwhile():
-    content = "".join(f"Satz Nummer {n}\tsentence number {n}\n" for n in range(30_000)).encode()
-    found, gaps = [], [0.0]
-    thread = threading.Thread(target=lambda: found.append(upload_process.read([("a.tsv", content)])))
-    thread.start()
-    while thread.is_alive():
-        started = time.perf_counter()
-        time.sleep(0.001)
-        gaps.append(time.perf_counter() - started)
-    assert len(found[0].pairs) == 30_000
-    assert len(gaps) > 20  # it was never waited for by this thread
+        for _ in range(3):  # and each gives its place back
+            assert upload_process.read([("a.tsv", b"a\tb")]).pairs
+            assert refused([("a.tsv", b"")]).key
+        with upload_process._ROOM:
+            assert refused([("a.tsv", b"a\tb")]).key == "data.reading_busy"

@@ -33,18 +33,12 @@ class TestShipped:
         assert size(SHIPPED) <= ALTOGETHER
 
     @pytest.mark.parametrize("name", CHECKPOINTS)
-    def test_each_is_whole(self, name):
+    def test_each_is_whole_and_every_frame_has_its_parameters(self, name):
         run = Folder(SHIPPED / name).run
-        assert run.experiment == experiment(name)
-        assert run.status == "done"
+        assert (run.experiment, run.status) == (experiment(name), "done")
         assert run.exact_match >= 0.95
         assert run.replay.steps[-1] == run.snapshot.step == run.step
-        assert run.replay.steps == replay_steps(run.steps, MIN_FRAMES)
-
-    @pytest.mark.parametrize("name", CHECKPOINTS)
-    def test_every_frame_has_its_parameters(self, name):
-        replay = Folder(SHIPPED / name).run.replay
-        assert replay.parameter_steps == replay.steps
+        assert run.replay.parameter_steps == run.replay.steps == replay_steps(run.steps, MIN_FRAMES)
 
     @pytest.mark.parametrize("name", ["reverse", "german_english"])
     def test_trained_again_for_a_few_steps_it_goes_the_same_way(self, name):

@@ -4,9 +4,11 @@ import os
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from playground.config import Refusal
 from playground.runs.disk import files
+from tests.runs.by_hand import refused
 
 OPERATIONS = ("fsync", "replace", "rename", "open", "link", "mkdir", "unlink", "rmdir")
 
@@ -15,20 +17,25 @@ class Crash(BaseException):
     """The power goes out."""
 
 
-def crashing(monkeypatch, at):
-    """Lets the `at`-th operation on the disk, and all after it, not happen any more. Returns how many there were."""
+def failing(monkeypatch, fails, error):
+    """Raises the error in those operations on the disk whose number `fails`. Returns as many as there were."""
     calls = []
     for name in OPERATIONS:
         real = getattr(os, name)
 
         def step(*arguments, real=real, **options):
             calls.append(1)
-            if len(calls) >= at:
-                raise Crash
+            if fails(len(calls)):
+                raise error
             return real(*arguments, **options)
 
         monkeypatch.setattr(os, name, step)
     return calls
+
+
+def crashing(monkeypatch, at):
+    """Lets the `at`-th operation on the disk, and all after it, not happen any more."""
+    return failing(monkeypatch, lambda number: number >= at, Crash())
 
 
 def contents(folder):
@@ -72,36 +79,48 @@ def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path, sp
     assert not outcomes[0]
 
 
-def test_a_crash_while_the_first_folder_is_written_leaves_nothing(tmp_path):
+def test_a_crash_while_the_first_folder_is_written_leaves_nothing_and_a_file_is_the_old_or_the_new(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         crashing(patch, 6)
         with pytest.raises(Crash):
             files.replace_folder(tmp_path / "run", NEW)
     assert not files.recover(tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
+    outcomes = []
+    for at in range(1, 12):
+        files.write_file(tmp_path / "note", b"old")
+        with pytest.MonkeyPatch.context() as patch:
+            crashing(patch, at)
+            with contextlib.suppress(Crash):
+                files.write_file(tmp_path / "note", b"new")
+        outcomes.append((tmp_path / "note").read_bytes())
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert {*outcomes} == {b"old", b"new"}
 
 
-@pytest.mark.parametrize("at", range(1, 8))
-def test_a_file_is_the_old_or_the_new(tmp_path, at):
-    files.write_file(tmp_path / "note", b"old")
-    with pytest.MonkeyPatch.context() as patch:
-        crashing(patch, at)
-        with contextlib.suppress(Crash):
-            files.write_file(tmp_path / "note", b"new")
-    assert (tmp_path / "note").read_bytes() in (b"old", b"new")
-
-
-def test_a_full_disk_leaves_the_old_folder(tmp_path, monkeypatch):
-    files.replace_folder(tmp_path / "run", OLD)
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        files.replace_folder(tmp_path / "run", NEW)
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    assert contents(tmp_path / "run") == OLD
+@pytest.mark.parametrize("spare", [False, True])
+def test_whatever_the_disk_refuses_the_old_folder_stands_and_nothing_is_left_over(tmp_path, spare):
+    """Each operation is refused once, and all after it are not."""
+    for at in range(1, 100):
+        folder = tmp_path / str(at) / "run"
+        folder.parent.mkdir()
+        for older in (OLDER, OLD):
+            files.replace_folder(folder, older, spare=spare)
+        with pytest.MonkeyPatch.context() as patch:
+            calls = failing(patch, lambda number, at=at: number == at, OSError(28, "No space left on device"))
+            try:
+                files.replace_folder(folder, NEW, spare=spare)
+            except OSError:
+                assert contents(folder) == OLD
+                assert not spare or contents(files.beside(folder).old) == OLDER
+            else:
+                assert contents(folder) == NEW
+                assert not spare or contents(files.beside(folder).old) == OLD
+        if len(calls) < at:
+            return
+        files.replace_folder(folder, NEW, spare=spare)
+        assert {path.name for path in folder.parent.iterdir()} == ({"run", "run.old"} if spare else {"run"})
+    raise AssertionError("it never came to an end")
 
 
 TENSORS = {"a": torch.arange(6, dtype=torch.float32).reshape(2, 3), "b": torch.tensor([1, 2], dtype=torch.int32)}
@@ -139,40 +158,30 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_tensor_files_are_refused_by_their_header(name):
-    with pytest.raises(Refusal, match="not a run"):
-        files.header(HOSTILE[name], "weights.safetensors")
+def not_a_run(read, *arguments):
+    with refused("runs.not_a_run"):
+        read(*arguments)
 
 
-def test_truncated_tensor_files_are_refused():
+@given(st.binary(max_size=200) | st.sampled_from([*HOSTILE.values()]) | st.integers(0, len(files.to_safetensors(TENSORS)) - 1))
+def test_hostile_and_torn_tensor_files_are_refused_by_their_header(data):
+    not_a_run(files.header, files.to_safetensors(TENSORS)[:data] if isinstance(data, int) else data, "weights.safetensors")
+
+
+def test_other_names_types_shapes_and_numbers_that_are_none_are_refused():
     data = files.to_safetensors(TENSORS)
-    for length in range(len(data)):
-        with pytest.raises(Refusal, match="not a run"):
-            files.header(data[:length], "x")
-
-
-@pytest.mark.parametrize(
-    "expected",
-    [EXPECTED | {"c": ("F32", (1,))}, {"a": EXPECTED["a"]}, EXPECTED | {"a": ("F32", (3, 2))}, EXPECTED | {"b": ("I64", (2,))}],
-)
-def test_other_names_types_and_shapes_are_refused(expected):
-    with pytest.raises(Refusal, match="not a run"):
-        files.read_safetensors(files.to_safetensors(TENSORS), expected, "x")
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_numbers_that_are_none_are_refused(value):
-    data = files.to_safetensors({"a": torch.tensor([1.0, value])})
-    with pytest.raises(Refusal, match="not a run"):
-        files.read_safetensors(data, {"a": ("F32", (2,))}, "x")
-    assert files.read_safetensors(data, {"a": ("F32", (2,))}, "x", finite=False)
+    for other in ({"c": ("F32", (1,))}, {"a": ("F32", (3, 2))}, {"b": ("I64", (2,))}):
+        not_a_run(files.read_safetensors, data, EXPECTED | other, "x")
+    not_a_run(files.read_safetensors, data, {"a": EXPECTED["a"]}, "x")
+    for value in (float("nan"), float("inf")):
+        data = files.to_safetensors({"a": torch.tensor([1.0, value])})
+        not_a_run(files.read_safetensors, data, {"a": ("F32", (2,))}, "x")
+        assert files.read_safetensors(data, {"a": ("F32", (2,))}, "x", finite=False)
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b'{"a": NaN}', b'{"a": Infinity}', b"[" * 100_000, b"\xff\xfe", b"\x80\x04."])
 def test_what_is_no_json_is_refused(text):
-    with pytest.raises(Refusal, match="not a run"):
-        files.parse_json(text, "x")
+    not_a_run(files.parse_json, text, "x")
 
 
 def test_only_plain_files_of_bounded_size_are_read(tmp_path):
@@ -180,5 +189,4 @@ def test_only_plain_files_of_bounded_size_are_read(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     assert files.read_bytes(tmp_path / "file", 5) == b"12345"
     for name, most in (("file", 4), ("link", 5), ("missing", 5), (".", 5)):
-        with pytest.raises(Refusal, match="not a run"):
-            files.read_bytes(tmp_path / name, most)
+        not_a_run(files.read_bytes, tmp_path / name, most)

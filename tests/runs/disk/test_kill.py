@@ -9,21 +9,20 @@ import pytest
 
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
-from tests.runs.tiny import alone, curve, same_replay, tiny, wait
+from tests.runs.by_hand import ordered
+from tests.runs.tiny import ended_as_if_alone, tiny
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "survivor"
 
-# A server that saves after every step. It says how far it is, and at one point of its `crash`-th save it kills itself: POINTS says when,
-# and what stands beside the run's folder then.
-POINTS = {
+POINTS = {  # of a save: what stands beside the run's folder then
     "write": {"", ".old", ".new"},  # the weights are half written
     "marker": {"", ".old", ".new"},  # everything but run.json
     "moved": {"", ".gone", ".new"},  # the save before has been moved away
     "between": {".old", ".gone", ".new"},  # neither is in its place
     "renamed": {"", ".old", ".gone"},  # the new one is in its place
-    "after": {"", ".old"},
 }
+# A server that saves after every step and says so. At a point of its `crash`-th save it kills itself.
 SERVER = """
 import os, signal, sys
 from pathlib import Path
@@ -35,47 +34,41 @@ from playground.runs.registry import Runs
 from tests.runs.tiny import limits, tiny, wait
 
 saving.SAVE_SHARE = 1e9  # save, whatever it costs
-folder, crash, point = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-runs, real, saves = Runs(folder, None, limits(save_seconds=0.0)), files.replace_folder, []
-write, rename = files._write_new, Path.rename
+runs, replace, rename, write = Runs(Path(sys.argv[1]), None, limits(save_seconds=0.0)), files.replace_folder, Path.rename, files._write_new
+crash, point, saves = int(sys.argv[2]), sys.argv[3], []
 
-def end():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def write_new(path, data):
-    if point == "marker" and path.name == "run.json":
-        end()
-    write(path, data[: len(data) // 2] if point == "write" and path.name == "weights.safetensors" else data)
-    if point == "write" and path.name == "weights.safetensors":
-        end()
+def end_at(here):
+    if len(saves) == crash and here == point:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 def rename_and_end(self, target):
     rename(self, target)
-    if str(target).endswith({"moved": ".gone", "between": ".old", "renamed": self.name.removesuffix(".new")}.get(point, "nothing")):
-        end()
+    end_at({".gone": "moved", ".old": "between", "": "renamed"}[Path(target).suffix])
+
+def write_and_end(path, data):
+    if path.name == "run.json":
+        end_at("marker")
+    half = path.name == "weights.safetensors" and len(saves) == crash and point == "write"
+    write(path, data[: len(data) // 2] if half else data)
+    end_at("write" if half else "")
 
 def replace_folder(path, *arguments, **options):
     saves.append(path)
-    if len(saves) == crash:
-        files._write_new, Path.rename = write_new, rename_and_end
-    real(path, *arguments, **options)
-    if len(saves) == crash:
-        end()
+    replace(path, *arguments, **options)
     print(len(saves), flush=True)
 
-files.replace_folder = replace_folder
+files.replace_folder, Path.rename, files._write_new = replace_folder, rename_and_end, write_and_end
 mine = runs.mine("survivor")
 if mine:
     runs.resume(mine[0].id, "survivor")
 else:
-    mine = [runs.create(tiny(steps=60), "survivor", label="<b>tough</b>")]
+    mine = [runs.create(tiny(), "survivor", label="<b>tough</b>")]
 wait(lambda: not mine[0].working, 120)
 """
 
 
 def server(folder: Path, crash: int, point: str = "") -> subprocess.Popen:
-    command = [sys.executable, "-c", SERVER, str(folder), str(crash), point]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen([sys.executable, "-c", SERVER, str(folder), str(crash), point], cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def kept(folder: Path) -> list[str]:
@@ -86,14 +79,13 @@ def kept(folder: Path) -> list[str]:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
 @pytest.mark.parametrize(
     ("point", "again"),
-    [("between", False), *(pytest.param(point, False, marks=pytest.mark.night) for point in POINTS if point != "between"),
-     pytest.param("moved", True, marks=pytest.mark.night)],
-)  # fmt: skip
-def test_killed_the_run_is_what_it_would_have_been(serve, tmp_path, point, again):
+    [("moved", False), *(pytest.param(point, point == "between", marks=pytest.mark.night) for point in POINTS if point != "moved")],
+)
+def test_killed_the_run_is_what_it_would_have_been(world, point, again):
     """At a point of a save; and again from outside, by whatever it does then."""
-    folder = tmp_path / "data"
-    first = server(folder, 8, point)
-    assert first.wait(120) == -signal.SIGKILL
+    folder = world.folder
+    world.end(killed=False)
+    assert server(folder, 8, point).wait(120) == -signal.SIGKILL
     assert {name[22:] for name in kept(folder)} == POINTS[point]
 
     if again:
@@ -103,38 +95,32 @@ def test_killed_the_run_is_what_it_would_have_been(serve, tmp_path, point, again
                 second.kill()
         assert second.wait(120) == -signal.SIGKILL
 
-    runs = serve(folder=folder)
-    (run,) = runs.mine(TOKEN)
-    assert run.status == "interrupted"
-    assert run.label == "<b>tough</b>"
-    assert (12 if again else 6) <= run.step == run.checkpoint_step < 60
-    assert len(run.history.steps) == run.step
+    world.start()
+    (run,) = world.runs.mine(TOKEN)
+    assert (run.status, run.label) == ("interrupted", "<b>tough</b>")
+    assert (12 if again else 6) <= run.step == run.checkpoint_step == len(run.history.steps) < 30
     assert kept(folder) == [run.id, f"{run.id}.old"]
     assert Folder(files.beside(folder / "runs" / run.id).old).run.step == run.step - 1, "the save before is whole as well"
-    runs.resume(run.id, TOKEN)
-    wait(lambda: not run.working)
+    ordered(world, run, "resume", TOKEN)
     assert kept(folder) == [run.id]
-    twin, _ = alone(tiny(steps=60))
-    assert run.status == "done"
-    assert curve(run) == curve(twin)
-    assert run.history.validations.rows() == twin.history.validations.rows()
-    assert same_replay(run, twin)
+    ended_as_if_alone(run, tiny())
+
+
+LEAVING = """
+from pathlib import Path
+import sys
+from playground.runs.registry import Runs
+from tests.runs.tiny import limits, tiny, wait
+run = Runs(Path(sys.argv[1]), None, limits(cores=1)).create(tiny(steps=100_000), "survivor")
+wait(lambda: run.step > 3)
+"""
 
 
 @pytest.mark.night
 def test_a_server_that_ends_by_itself_leaves_in_order(tmp_path):
     """The interpreter's exit closes the runs: no abort by a thread that still trains, and the run is saved."""
-    code = """
-from pathlib import Path
-import sys
-from playground.runs.registry import Runs
-from tests.runs.tiny import limits, tiny, wait
-runs = Runs(Path(sys.argv[1]), None, limits(cores=1))
-run = runs.create(tiny(steps=100_000), "survivor")
-wait(lambda: run.step > 3)
-"""
-    found = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert (found.returncode, found.stderr) == (0, "")
+    ended = subprocess.run([sys.executable, "-c", LEAVING, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stderr) == (0, "")
     folder, _ = sorted((tmp_path / "runs").iterdir())  # the save before is beside it
     assert '"status":"interrupted"' in (folder / "run.json").read_text()
     assert (folder / "state.safetensors").exists()

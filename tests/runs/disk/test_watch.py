@@ -1,65 +1,54 @@
-"""Whether the disk answers, for real: writes that fail, and one that hangs until the test lets it go."""
+"""Whether the disk answers: writes that fail, and one that hangs."""
 
 import errno
-import os
-import threading
 
 import pytest
 
-from playground.config import Refusal
-from playground.runs import health as module
 from playground.runs.disk import files
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.health import health
 from playground.runs.runtime import Runtime
-from tests.runs.tiny import ME, YOU, at_step, done, limits, tiny, wait
+from tests.runs.by_hand import ended, refused
+from tests.runs.tiny import ME, ended_as_if_alone, tiny
 
 
-def test_a_full_disk_is_said_until_a_write_succeeds(serve, monkeypatch):
-    runs = serve()
-
-    def full(*arguments, **options):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
+def test_a_full_disk_is_said_until_a_write_succeeds(world):
+    runs = world.runs
     assert health(runs)["disk"]["last_error"] is None
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "_write_new", full)
-        with pytest.raises(Refusal):
-            runs.create(tiny(), ME)
-        runs._housekeeper.write_waiting()  # nothing waits, so nothing is known to be better
-        said = health(runs)
-    assert (said["status"], said["reasons"]) == ("busy", ["disk_refuses"])
-    assert said["disk"]["last_error"]["name"] == "ENOSPC"
-    done(runs.create(tiny(), ME))
-    said = health(runs)
-    assert (said["status"], said["disk"]["last_error"]["name"]) == ("ok", "ENOSPC")
+    world.disk.refusals = 1
+    with world.disk, refused("runs.disk_full"):
+        runs.create(tiny(), ME)
+    runs._housekeeper.write_waiting()  # nothing waits, so nothing is known to be better
+    for reasons in (["disk_refuses"], []):
+        report = health(runs)
+        assert (report["status"], report["reasons"]) == ("busy" if reasons else "ok", reasons)
+        assert report["disk"]["last_error"]["name"] == "ENOSPC"
+        ended(world, steps=1)
+    runs.store.disk.look()
+    assert health(runs)["disk"]["free"] > 0
 
 
-def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(serve, monkeypatch):
+def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(world, monkeypatch):
     """The watch leaves the worker where it is: when the disk comes back it goes on."""
-    runs = serve(limits(step_seconds=0.1, save_seconds=0.0, cores=1))
-    monkeypatch.setattr(module, "SILENT_S", 0.3)
-    real, opened, stuck = files.replace_folder, threading.Event(), threading.Event()
+    real, reports = files.replace_folder, []
+    run = world.runs.create(tiny(), ME)
+    world.until(lambda: run.step >= 3)
 
     def hang(*arguments, **options):
-        stuck.set()
-        assert opened.wait(60)
+        world.hang()
+        run.seen()
+        reports.append(health(world.runs))
         return real(*arguments, **options)
 
-    runs._workers._watchdog.patience = lambda turn: 0.5 if stuck.is_set() and not opened.is_set() else 60.0
-    run = at_step(runs.create(tiny(steps=200), ME), 1)
-    monkeypatch.setattr(files, "replace_folder", hang)
-    assert stuck.wait(30)
-    wait(lambda: runs.store.disk.silent_seconds > 1.0)
-    wait(lambda: health(runs)["status"] == "failing")
-    said = health(runs)
-    assert (said["reasons"], said["workers"]) == (["disk_silent"], {"alive": 1, "replaced": 0, "lost": 0})
-    assert said["disk"]["silent_seconds"] > 0.2
-    monkeypatch.setattr(files, "replace_folder", real)
-    opened.set()
-    assert done(run).status == "done"
-    assert health(runs)["status"] == "ok"
-    assert done(runs.create(tiny(), YOU)).status == "done"
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "replace_folder", hang)
+        world.runs._workers.save(run)
+    (report,) = reports
+    assert (report["status"], report["reasons"]) == ("failing", ["disk_silent"])
+    assert (report["workers"]["lost"], report["disk"]["silent_seconds"] > 80_000) == (0, True)
+    world.until(lambda: run.status == "done")
+    ended_as_if_alone(run, tiny())
+    assert health(world.runs)["status"] == "ok"
 
 
 def test_the_watch_says_for_how_long_the_oldest_question_has_had_no_answer(tmp_path):
@@ -83,9 +72,3 @@ def test_the_watch_says_for_how_long_the_oldest_question_has_had_no_answer(tmp_p
     with pytest.raises(OSError, match="broken"):
         fail()
     assert (watch.silent_seconds, watch.refuses, watch.last_error.name) == (0, True, "EIO")
-
-
-def test_how_much_room_there_is(serve):
-    runs = serve()
-    runs.store.disk.look()
-    assert health(runs)["disk"]["free"] > 0

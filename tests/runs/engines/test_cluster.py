@@ -63,7 +63,8 @@ def test_a_run_goes_where_there_is_a_machine_and_says_where(trained_by):
     wait(lambda: one.where == two.where == {"node": "10.0.0.3"})
     runs.pause(one.id, ME)
     wait(lambda: one.status == "paused")
-    assert curve(one) == [column[: one.step] for column in curve(alone(tiny(steps=one.step, seed=1))[0])]
+    began = [column[:60] for column in curve(one)]
+    assert began == [column[: one.step] for column in curve(alone(tiny(steps=60, seed=1))[0])]
 
 
 def test_the_memory_of_a_machine_counts_there_and_not_here(trained_by):

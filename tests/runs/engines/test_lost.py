@@ -1,28 +1,37 @@
 """When the process that trains a run is gone, the run goes on from its last save, or ends with a sentence; no other is touched."""
 
-import errno
-
 import pytest
 
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.queue import saving
+from tests.runs.by_hand import begun, ordered
 from tests.runs.engines.links import Dying, Near
-from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, ended_as_if_alone, limits, tiny, wait
+from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, tiny
 
 
 @pytest.fixture
-def trained_by(serve, monkeypatch):
-    """trained_by(links) -> Runs whose runs are trained over these, and saved only when they are told to, or as often as is said."""
+def trained_by(world, monkeypatch):
+    """trained_by(links) -> the world, whose runs are trained over these, and saved only when they are told to, or as often as is said."""
     monkeypatch.setattr(saving, "SAVE_SHARE", 1e9)
 
     def start(*links, **values):
-        runs = serve(limits(engine="processes", **{"save_seconds": 1e9} | values))
-        runs._workers._engines.ready[:] = links
-        return runs
+        world.restart(**values)
+        world.runs._workers._engines.ready[:] = links
+        return world
 
-    monkeypatch.setattr("playground.runs.engines.choice.Engines._start", lambda self: None)
     return start
+
+
+def saved(world, run):
+    world.runs._workers.save(run)
+    return run.checkpoint_step
+
+
+def check_curve(run):
+    """It is that of the run alone."""
+    twin, _ = alone(tiny(steps=60, seed=run.experiment.training.seed))
+    assert curve(run) == [column[: run.step] for column in curve(twin)]
 
 
 @pytest.mark.fault(
@@ -30,26 +39,27 @@ def trained_by(serve, monkeypatch):
     "the run goes on from its last save and becomes what it would have become",
 )
 def test_whenever_its_process_dies_a_run_is_its_solitary_twin(trained_by):
-    links = Dying(1), Dying(2)
-    runs = trained_by(*links, save_seconds=0.02)
-    experiments = [tiny(seed=seed, steps=20) for seed in (1, 2)]
-    made = [runs.create(experiment, ME) for experiment in experiments]
-    for run, experiment in zip(map(done, made), experiments, strict=True):
+    links = Dying(1, (10, 20)), Dying(2, (10, 20))
+    world = trained_by(*links, save_seconds=0.0)
+    experiments = [tiny(seed=seed, steps=15) for seed in (1, 2)]
+    made = [world.runs.create(experiment, ME) for experiment in experiments]
+    world.until(lambda: not any(run.working for run in made))
+    for run, experiment in zip(made, experiments, strict=True):
         ended_as_if_alone(run, experiment)
-        assert runs.store.open(run).run.step == 20
+        assert world.runs.store.open(run).run.step == 15
     assert min(link.deaths for link in links) > 0
 
 
 class Fatal(Near):
-    """Dies at every step, or whatever is called `what`, of the run that came first."""
+    """Dies at every step of the run that came first."""
 
-    def __init__(self, what="advance"):
+    def __init__(self):
         super().__init__()
-        self.what, self.victim, self.deaths = what, None, 0
+        self.victim, self.deaths = None, 0
 
     def ask(self, id, name, *rest):
         self.victim = self.victim or id
-        if (id, name) != (self.victim, self.what):
+        if (id, name) != (self.victim, "advance"):
             return super().ask(id, name, *rest)
         self.deaths += 1
         raise Lost(guilty=True)
@@ -62,113 +72,85 @@ class Fatal(Near):
 def test_a_run_that_ends_every_process_ends_with_a_sentence(trained_by):
     """As one that takes more memory than there is. Another in the same process goes on."""
     link = Fatal()
-    runs = trained_by(link)
-    run, other = runs.create(tiny(), ME), runs.create(tiny(seed=5), YOU)
-    assert done(run).status == "failed"
-    assert (run.message.key, run.step, link.deaths) == ("runs.process_lost", 0, 3)
-    assert "smaller" in run.message.say("en")
-    assert done(other).status == "done"
-    assert curve(other) == curve(alone(tiny(seed=5))[0])
-    assert not runs._workers.busy(run)
+    world = trained_by(link)
+    run, other = world.runs.create(tiny(), ME), world.runs.create(tiny(seed=5), YOU)
+    world.until(lambda: not (run.working or other.working))
+    assert (run.status, run.message.key, run.step, link.deaths) == ("failed", "runs.process_lost", 0, 3)
+    ended_as_if_alone(other, tiny(seed=5))
+    assert not world.runs._workers.busy(run)
 
 
 def test_a_run_that_goes_on_says_from_where_until_it_is_saved(trained_by):
     link = Near()
-    runs = trained_by(link)
-    run = at_step(runs.create(tiny(steps=100_000), ME), 30)
-    runs._workers.save(run)
-    saved = run.checkpoint_step
-    at_step(run, saved + 5)
+    world = trained_by(link)
+    run = begun(world)
+    step = saved(world, run)
+    world.until(lambda: run.step >= step + 5)
     link.host = Host()
-    wait(lambda: run.message)
-    assert (run.message.key, run.message.values) == ("runs.process_ended", {"step": saved})
-    at_step(run, saved + 1)
-    assert run.checkpoint_step == saved
-    runs._workers.save(run)
-    wait(lambda: run.message is None)
-
-
-@pytest.mark.parametrize("order", ["pause", "stop", "drop"])
-def test_an_order_is_obeyed_though_the_process_is_gone(trained_by, order):
-    link = Near()
-    runs = trained_by(link)
-    run = at_step(runs.create(tiny(steps=100_000), ME), 10)
-    runs._workers.save(run)
-    link.ask = lost
-    if order == "drop":
-        runs.delete(run.id, ME)
-        assert runs.find(run.id) is None
-        return
-    getattr(runs, order)(run.id, ME)
-    wait(lambda: not run.working and not runs._workers.busy(run))
-    assert run.step == run.checkpoint_step == len(run.history.steps) >= 10
-    del link.ask
-    assert run.status == {"pause": "paused", "stop": "stopped"}[order]
-    runs.resume(run.id, ME)
-    at_step(run, run.step + 1)
+    world.until(lambda: run.message)
+    assert (run.message.key, run.message.values) == ("runs.process_ended", {"step": step})
+    world.until(lambda: run.step > step)
+    assert run.checkpoint_step == step
+    saved(world, run)
+    assert run.message is None
 
 
 def lost(*asked):
     raise Lost
 
 
-def test_a_server_that_ends_saves_what_it_can_though_a_process_is_gone(trained_by, serve):
+@pytest.mark.parametrize("order", ["pause", "stop", "delete", "close"])
+def test_an_order_is_obeyed_though_the_process_is_gone(trained_by, order):
     link = Near()
-    runs = trained_by(link)
-    run = at_step(runs.create(tiny(steps=100_000), ME), 10)
-    runs._workers.save(run)
-    saved = run.checkpoint_step
-    real = runs._workers._schedulers["cpu"].close
-    runs._workers._schedulers["cpu"].close = lambda seconds: (real(seconds), setattr(link, "ask", lost))[0]
-    runs.close()
-    assert (run.status, run.step) == ("interrupted", saved)
-    back = serve().get(run.id)
-    assert (back.status, back.step, len(back.history.steps)) == ("interrupted", saved, saved)
+    world = trained_by(link)
+    run = begun(world)
+    step = saved(world, run)
+    link.ask = lost
+    if order == "close":
+        run = world.restart(killed=False).get(run.id)
+    elif order == "delete":
+        world.runs.delete(run.id, ME)
+        assert world.runs.find(run.id) is None
+        return
+    else:
+        ordered(world, run, order)
+    assert run.status == {"pause": "paused", "stop": "stopped", "close": "interrupted"}[order]
+    assert run.step == run.checkpoint_step == len(run.history.steps) == step
+    del link.ask
+    world.runs.resume(run.id, ME)
+    world.until(lambda: run.step > step)
+    check_curve(run)
 
 
 def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by):
     links = Near(), Near()
-    runs = trained_by(*links)
-    made = [runs.create(tiny(steps=100_000, seed=seed), ME) for seed in range(4)]
-    lanes = [runs._workers._jobs[run.id].lane for run in made]
-    assert lanes == [*links, *links]
-    for run in made:
-        at_step(run, 3)
+    world = trained_by(*links)
+    made = [world.runs.create(tiny(steps=60, seed=seed), ME) for seed in range(4)]
+    lane = lambda run: world.runs._workers._jobs[run.id].lane  # noqa: E731
+    assert [lane(run) for run in made] == [*links, *links]
+    world.until(lambda: all(run.step >= 3 for run in made))
     for run in (made[1], made[3]):
-        runs.delete(run.id, ME)
-    wait(lambda: {runs._workers._jobs[run.id].lane for run in (made[0], made[2])} == set(links))
-    for run in (made[0], made[2]):
-        at_step(run, run.step + 3)
-        runs.pause(run.id, ME)
-        wait(lambda run=run: run.status == "paused")
-        assert curve(run) == [column[: run.step] for column in curve(alone(tiny(steps=run.step, seed=run.experiment.training.seed))[0])]
+        world.runs.delete(run.id, ME)
+    left = made[0], made[2]
+    world.until(lambda: {lane(run) for run in left} == {*links})
+    for run in left:
+        world.until(lambda run=run, step=run.step: run.step >= step + 3)
+    check_curve(made[2])
 
 
-def test_who_began_in_the_page_goes_on_beside_it_once_there_is_a_process(trained_by):
-    """As after a start of the server, when runs go on before there is one."""
+def test_what_began_in_the_page_goes_on_beside_it_once_there_is_a_process(trained_by):
+    """As after a start of the server, when runs go on before there is one. A full disk is not asked at every turn to let it move."""
     link = Near()
-    runs = trained_by()
-    run = at_step(runs.create(tiny(steps=100_000), ME), 3)
-    runs._workers._engines.ready.append(link)
-    wait(lambda: link.host._trainings)
-    at_step(run, run.step + 3)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    assert curve(run) == curve(alone(tiny(steps=run.step))[0])
-
-
-def test_a_full_disk_is_not_asked_at_every_turn_to_let_a_run_move(trained_by, monkeypatch):
-    runs, asked = trained_by(), []
-    run = at_step(runs.create(tiny(steps=100_000), ME), 3)
-
-    def full(*_):
-        asked.append(run.step)
-        raise OSError(errno.ENOSPC, "")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(runs.store, "save", full)
-        runs._workers._engines.ready.append(Near())
-        wait(lambda: asked)
-        at_step(run, asked[0] + 20)
-    assert len(asked) == 1
-    assert run.status == "training"
+    world = trained_by()
+    run = begun(world, steps=60)
+    world.runs._workers._engines.ready.append(link)
+    with world.disk:
+        world.disk.refusals = 1
+        world.until(lambda: not world.disk.refusals)
+        world.until(lambda step=run.step: run.step >= step + 10)
+    assert not link.host._trainings
+    assert (run.status, run.message.key) == ("training", "runs.not_saved")
+    saved(world, run)
+    world.until(lambda: link.host._trainings)
+    world.until(lambda step=run.step: run.step >= step + 3)
+    check_curve(run)

@@ -5,9 +5,8 @@ import signal
 
 import pytest
 
-from playground.config import Refusal
 from playground.runs.engines import cluster
-from tests.runs.tiny import ME, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
+from tests.runs.tiny import ME, at_step, done, ended_as_if_alone, limits, tiny, wait
 
 pytestmark = pytest.mark.night
 
@@ -22,14 +21,6 @@ def runs(serve, ray_cluster):
 
 def slot_of(runs, run):
     return runs._workers._jobs[run.id].lane
-
-
-def assert_is_its_twin(run, experiment):
-    twin, training = alone(experiment)
-    assert (run.status, run.message) == ("done", None)
-    assert curve(run) == curve(twin)
-    assert same_parameters(run.snapshot.parameters, dict(training.model.named_parameters()))
-    assert same_replay(run, twin)
 
 
 @pytest.mark.fault(
@@ -50,7 +41,7 @@ def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs,
     assert made[0].message.key == "runs.process_ended"
     assert made[0].message.values["step"] >= saved > 0
     for run, experiment in zip(map(done, made), experiments, strict=True):
-        assert_is_its_twin(run, experiment)
+        ended_as_if_alone(run, experiment)
     ray_cluster.add_node(num_cpus=1)
     wait(lambda: runs._workers.cluster["processes"] == 2, 120)
 
@@ -70,17 +61,3 @@ def test_without_the_way_there_runs_go_on_here_until_there_is_one_again(runs, mo
     runs.pause(run.id, ME)
     wait(lambda: run.status == "paused")
     assert run.history.steps.column("step") == list(range(1, run.step + 1))
-
-
-def test_what_is_asked_of_a_run_reaches_its_node(runs):
-    run = at_step(runs.create(tiny(steps=100_000), ME), 5)
-    runs.pause(run.id, ME)
-    wait(lambda: run.status == "paused")
-    before = run.step
-    runs.step_once(run.id, ME)
-    wait(lambda: run.status == "paused" and run.step == before + 1)
-    runs.resume(run.id, ME)
-    at_step(run, before + 3)
-    runs.delete(run.id, ME)
-    with pytest.raises(Refusal):
-        runs.get(run.id)

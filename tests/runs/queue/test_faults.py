@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,10 @@ import pytest
 import torch
 
 from playground.config import Refusal
-from playground.runs.disk import files
 from playground.runs.forecast import forecast
 from playground.training.loop import Diverged, Training
-from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, tiny
+from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
+from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, ended_as_if_alone, tiny
 
 ROOT = Path(__file__).parents[3]
 BAD, AT = 666, 4  # the seed of the runs that something happens to, and the step before it
@@ -35,15 +36,6 @@ def happens(monkeypatch):
     return begin
 
 
-def full(*arguments, **options):
-    raise OSError(28, "No space left on device")
-
-
-def ended(world, run):
-    world.until(lambda: not run.working and not world.runs._workers.busy(run))
-    return run
-
-
 @pytest.mark.fault("a loss that diverges", "the run says so and keeps its last good step; others train on")
 def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(world, monkeypatch):
     def steps(self, real=Training.steps):
@@ -54,15 +46,15 @@ def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(world, monkeyp
 
     monkeypatch.setattr(Training, "steps", steps)
     run, other = world.runs.create(tiny(), ME), world.runs.create(tiny(steps=5), YOU)
-    assert (ended(world, run).status, run.message.key, run.message.values["step"]) == ("diverged", "runs.diverged", 13)
+    assert (at_rest(world, run).status, run.message.key, run.message.values["step"]) == ("diverged", "runs.diverged", 13)
     assert run.step == 12 == run.snapshot.step == run.replay.steps[-1]
-    assert ended(world, other).status == "done"
+    assert at_rest(world, other).status == "done"
 
 
 @pytest.mark.fault("NaN in the parameters", "the run ends as diverged; what is kept has none")
 def test_nan_in_the_numbers_themselves(world, happens):
     happens(lambda training: next(training.model.parameters()).data.fill_(float("nan")))
-    run = ended(world, world.runs.create(tiny(steps=100, seed=BAD), ME))
+    run = at_rest(world, world.runs.create(tiny(steps=100, seed=BAD), ME))
     assert run.status == "diverged"
     assert all(bool(tensor.isfinite().all()) for tensor in run.snapshot.parameters.values())
     assert all(np.isfinite(c.top_probabilities).all() for frame in run.replay.frames for c in frame.completions)
@@ -70,88 +62,90 @@ def test_nan_in_the_numbers_themselves(world, happens):
     json.loads(world.runs.update(run)[0], parse_constant=pytest.fail)  # no number in it is NaN
 
 
+ERRORS = {
+    RuntimeError("shapes differ"): "runs.failed", MemoryError(): "runs.out_of_memory", SystemExit(1): "runs.failed",
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."): "runs.out_of_memory", KeyboardInterrupt(): "runs.failed",
+}  # fmt: skip
+
+
 @pytest.mark.fault("an exception, no memory, or SystemExit in a step", "that run fails with a sentence; others train on")
-@pytest.mark.parametrize(
-    ("error", "key"),
-    [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory"),
-     (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."), "runs.out_of_memory"), (SystemExit(1), "runs.failed"),
-     (KeyboardInterrupt(), "runs.failed")],
-)  # fmt: skip
-def test_an_exception_in_the_model_fails_one_run_only(world, happens, error, key, caplog):
+def test_an_exception_in_the_model_fails_one_run_only(world, happens, caplog):
+    left = list(ERRORS)
+
     def fail(training):
-        raise error
+        raise left[0]
 
     happens(fail)
-    run, other = world.runs.create(tiny(seed=BAD), ME), world.runs.create(tiny(), YOU)
-    assert (ended(world, run).status, run.message.key, run.step) == ("failed", key, AT)
-    assert "Traceback" not in run.message.say("en") + run.message.say("zh")
-    assert type(error).__name__ in caplog.text
-    assert ended(world, other).status == "done"
-    assert curve(other) == curve(alone(tiny())[0])
+    other = world.runs.create(tiny(), YOU)
+    while left:
+        run = at_rest(world, world.runs.create(tiny(seed=BAD), ME))
+        assert (run.status, run.message.key, run.step) == ("failed", ERRORS[left[0]], AT)
+        assert "Traceback" not in run.message.say("en") + run.message.say("zh")
+        assert type(left.pop(0)).__name__ in caplog.text
+    ended_as_if_alone(at_rest(world, other), tiny())
 
 
 @pytest.mark.fault("an exception while a run ends", "it ends nevertheless")
 def test_an_exception_while_it_ends_still_ends_it(world, monkeypatch):
     monkeypatch.setattr("playground.runs.recording.Recording.finish", lambda self: 1 / 0)
-    assert ended(world, world.runs.create(tiny(steps=2), ME)).status == "failed"
+    assert ended(world, steps=2).status == "failed"
 
 
 def test_a_refusal_while_it_is_prepared_is_its_message(world):
-    run = ended(world, world.runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
-    assert run.status == "failed"
-    assert run.message.key.startswith("data.")
+    run = at_rest(world, world.runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
+    assert (run.status, run.message.key.partition(".")[0]) == ("failed", "data")
 
 
-def test_a_full_disk_stops_no_training(world, monkeypatch):
-    run = world.runs.create(tiny(), ME)
-    world.until(lambda: run.step >= 1)
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "_write_new", full)
-        world.runs.pause(run.id, ME)
-        assert (ended(world, run).status, run.message.key) == ("paused", "runs.end_not_on_disk")
-        with pytest.raises(Refusal) as refusal:
+@pytest.fixture
+def full(world):
+    """full() -> a context in which the disk takes nothing."""
+
+    @contextmanager
+    def disk():
+        with world.disk:
+            world.disk.refusals = 1_000
+            yield
+        world.disk.refusals = 0
+
+    return disk
+
+
+def test_a_full_disk_stops_no_training(world, full):
+    run = begun(world, steps=30)
+    with full():
+        assert (ordered(world, run, "pause").status, run.message.key) == ("paused", "runs.end_not_on_disk")
+        with refused("runs.disk_full"):
             world.runs.create(tiny(), YOU)
-        assert (refusal.value.key, world.runs.mine(YOU)) == ("runs.disk_full", [])
-    world.runs.resume(run.id, ME)
-    assert (ended(world, run).status, run.message) == ("done", None)
-    assert curve(run) == curve(alone(tiny())[0])
+        assert world.runs.mine(YOU) == []
+    ordered(world, run, "resume")
+    ended_as_if_alone(run, tiny())
 
 
-@pytest.mark.parametrize(
-    ("change", "value"),
-    [(lambda runs, id: runs.rename(id, ME, "new"), ("label", "new")), (lambda runs, id: runs.stop(id, ME), ("status", "stopped")),
-     (lambda runs, id: runs.set_live(id, ME, "learning_rate", 0.002), ("learning_rate", 0.002))],
-)  # fmt: skip
-def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, monkeypatch, change, value, caplog):
-    run = world.runs.create(tiny(), ME)
-    world.until(lambda: run.step >= 1)
-    world.runs.pause(run.id, ME)
-    version = ended(world, run).version
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "_write_new", full)
-        with pytest.raises(Refusal) as refusal:
-            change(world.runs, run.id)
-    assert refusal.value.key == "runs.change_not_saved"
-    assert ({"label": run.label, "status": run.status} | run.live)[value[0]] == value[1]
+CHANGES = {
+    "new": lambda runs, id: runs.rename(id, ME, "new"), "stopped": lambda runs, id: runs.stop(id, ME),
+    0.002: lambda runs, id: runs.set_live(id, ME, "learning_rate", 0.002),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", CHANGES)
+def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, full, value, caplog):
+    run = begun(world, order="pause", steps=30)
+    version = run.version
+    with full(), refused("runs.change_not_saved"):
+        CHANGES[value](world.runs, run.id)
+    assert value in (run.label, run.status, run.live["learning_rate"])
     assert run.version > version  # every page is told
     assert "No space" in caplog.text
-    world.runs.resume(run.id, ME)  # nothing else is harmed
-    assert ended(world, run).status == "done"
+    assert ordered(world, run, "resume").status == "done", "nothing else is harmed"
 
 
-def test_a_pause_on_a_full_disk_before_it_is_prepared_loses_nothing_that_is_only_there(world, monkeypatch):
-    run = world.runs.create(tiny(), ME)
-    world.until(lambda: run.step >= 1)
-    world.runs.pause(run.id, ME)
-    ended(world, run)
+def test_a_pause_on_a_full_disk_before_it_is_prepared_loses_nothing_that_is_only_there(world, full):
+    run = begun(world, order="pause")
     back = world.restart().get(run.id)
     world.runs.resume(run.id, ME)
-    world.runs.pause(run.id, ME)
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "_write_new", full)
-        ended(world, back)
-    assert back.snapshot.step == run.step
-    assert len(back.history.steps) == run.step
+    with full():
+        ordered(world, back, "pause")
+    assert (back.snapshot.step, len(back.history.steps)) == (run.step, run.step)
 
 
 def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
@@ -214,5 +208,5 @@ runs.close()
 @pytest.mark.fault("runs that are closed while the machine is still being warmed up", "the interpreter ends when that is over, with code 0")
 def test_closed_while_it_is_warmed_up_the_interpreter_is_not_aborted(tmp_path):
     command = [sys.executable, "-c", CLOSED_MEANWHILE, str(tmp_path)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert process.returncode == 0, process.stderr

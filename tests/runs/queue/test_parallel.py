@@ -17,25 +17,21 @@ from tests.runs.tiny import wait
 def test_results_come_in_order(cores, count):
     with Helpers(2) as helpers:
         assert list(helpers.parallel_map(cores)(lambda n: n * n, range(count))) == [n * n for n in range(count)]
+        assert (helpers.parallel_map(cores) is map) == (cores == 1)
 
 
-def test_parts_are_worked_on_at_once_by_one_torch_thread_each():
-    both = threading.Barrier(2)
+def test_parts_are_worked_on_at_once_by_one_torch_thread_each_and_closing_leaves_none():
+    both, before = threading.Barrier(2), threading.active_count()
 
     def work(_):
-        both.wait(30)  # passes only when two are here
+        both.wait(60)  # passes only when two are here
         return threading.get_ident(), torch.get_num_threads()
 
     with Helpers(1) as helpers:
         (one, threads), (other, others) = helpers.parallel_map(2)(work, range(2))
     assert one == threading.get_ident() != other
     assert threads == others == 1
-
-
-def test_without_helpers_it_is_map():
-    assert Helpers(0).parallel_map(4) is map
-    with Helpers(1) as helpers:
-        assert helpers.parallel_map(1) is map
+    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("wrong", [0, 1])
@@ -53,14 +49,6 @@ def test_an_error_is_raised_when_all_have_come_to_rest(wrong):
         with pytest.raises(ZeroDivisionError):
             helpers.parallel_map(2)(work, range(2))
         assert finished == [1 - wrong]
-
-
-def test_closing_leaves_no_thread():
-    before = threading.active_count()
-    with Helpers(2) as helpers:
-        list(helpers.parallel_map(3)(lambda n: time.sleep(0.01), range(3)))
-        assert threading.active_count() > before
-    assert threading.active_count() == before
 
 
 @pytest.mark.fault("a look into a model that never ends, on every thread that looks", "others have their place; /health and the log say so")
@@ -133,17 +121,16 @@ def answered():
     readers.close()
 
 
-def test_what_is_answered_soon_is_answered_first(answered):
-    assert answered("long", "long", "short", "short") == ["short", "short", "long", "long"]
-
-
-def test_what_a_kind_takes_is_learnt_while_others_of_it_wait(answered):
-    """As when a class begins, all at once, with what nobody has asked before."""
-    assert answered("new", "new", "new", "short") == ["new", "short", "new", "new"]
-
-
-def test_a_long_question_does_not_wait_for_ever(answered):
-    assert answered("long", "short", long=0.004, pause=2 * PATIENCE * 0.004) == ["long", "short"]
+@pytest.mark.parametrize(
+    ("kinds", "options", "order"),
+    [
+        ("long long short short", {}, "short short long long"),  # what is answered soon first
+        ("new new new short", {}, "new short new new"),  # what a kind takes is learnt while others of it wait, as when a class begins
+        ("long short", {"long": 0.004, "pause": 2 * PATIENCE * 0.004}, "long short"),  # none waits for ever
+    ],
+)
+def test_who_is_answered_first(answered, kinds, options, order):
+    assert answered(*kinds.split(), **options) == order.split()
 
 
 @pytest.mark.parametrize(("patience", "order"), [(0.0, ["mine", "theirs"]), (30.0, ["theirs", "mine"])])

@@ -8,10 +8,12 @@ from playground.config import Refusal
 from playground.runs.health import health
 from playground.runs.queue.scheduler import Turn
 from playground.runs.queue.watchdog import DELETED_LONGER, DELETED_S, FIRST, LONGER, Watchdog
+from playground.runs.queue.workers import CLOSE_TIMEOUT_S
 from playground.runs.runtime import Runtime
 from playground.training.loop import Training
+from tests.runs.by_hand import begun
 from tests.runs.queue.test_scheduler import Job
-from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, limits, tiny, wait
+from tests.runs.tiny import ME, YOU, alone, curve, tiny
 
 HANGS = 666  # seed of the runs that do
 AT = 4  # the step before the one that hangs
@@ -39,13 +41,8 @@ def hang(world, monkeypatch):
     return begin
 
 
-
-def files_of(world, run):
-    return [path.read_bytes() for path in sorted(world.runs.store.path(run).iterdir())]
-
-
-def test_it_is_given_up_and_what_the_step_comes_to_changes_nothing(world, hang):
-    seen = []
+def test_it_is_given_up_and_goes_on_from_its_last_save_and_what_the_step_comes_to_changes_nothing(world, hang):
+    reports = []
 
     def given_up():
         other.seen()  # a day has passed
@@ -53,33 +50,25 @@ def test_it_is_given_up_and_what_the_step_comes_to_changes_nothing(world, hang):
         back = world.runs.get(run.id)
         assert back is not run
         assert (back.status, back.message.key, back.message.values["step"]) == ("interrupted", "runs.step_hung", AT + 1)
-        assert world.scheduler.count() | {"training": 0} == {"training": 0, "waiting": 0, "alive": 2, "replaced": 0, "lost": 1}
+        assert world.scheduler.count() == {"training": 1, "waiting": 0, "alive": 2, "replaced": 0, "lost": 1}
         assert world.scheduler.reserved > 0, "it still holds its memory"
-        seen.append((back, back.version, back.step, len(back.history.steps), files_of(world, back)))
+        world.runs.resume(run.id, ME)
+        world.until(lambda: back.status == "done")
+        reports.append((back, back.version, back.step, len(back.history.steps), files_of(back)))
+
+    def files_of(run):
+        return [path.read_bytes() for path in sorted(world.runs.store.path(run).iterdir())]
 
     run = hang(given_up)
     other = world.runs.create(tiny(), YOU)
-    world.until(lambda: seen and other.status == "done")
-    ((back, *before),) = seen
-    assert world.runs.get(run.id) is back
-    assert before == [back.version, back.step, len(back.history.steps), files_of(world, back)]
-    assert (world.scheduler.count()["lost"], world.scheduler.reserved) == (0, 0)
-    assert curve(other) == curve(alone(tiny())[0])
-
-
-def test_it_is_resumed_from_its_last_save_while_the_step_still_hangs(world, hang):
-    def resume():
-        world.round()
-        back = world.runs.get(run.id)
-        world.runs.resume(run.id, ME)
-        world.until(lambda: back.status == "done")
-
-    run = hang(resume)
-    world.until(lambda: world.runs.get(run.id).status == "done")
+    world.until(lambda: reports and other.status == "done")
     world.until(lambda: not world.turn())
-    back = world.runs.get(run.id)
-    assert (back.status, back.step, world.scheduler.count()["lost"]) == ("done", 20, 0)
+    ((back, *before),) = reports
+    assert world.runs.get(run.id) is back
+    assert before == [back.version, back.step, len(back.history.steps), files_of(back)]
+    assert (back.status, world.scheduler.count()["lost"], world.scheduler.reserved) == ("done", 0, 0)
     assert curve(back) == curve(alone(HUNG)[0])
+    assert curve(other) == curve(alone(tiny())[0])
 
 
 @pytest.mark.parametrize("order", ["pause", "stop", "delete"])
@@ -108,57 +97,41 @@ def test_an_order_to_a_hung_run_is_answered(world, hang, order, is_known):
         world.runs.delete(run.id, ME)
 
 
-@pytest.fixture
-def stuck(monkeypatch):
-    """Real threads: the runs with the seed HANGS stand in their fifth step until this is set. `inside` counts them."""
-    opened, real = threading.Event(), Training._update
-    opened.inside = []
-
-    def update(self, batch):
-        if self.experiment.training.seed == HANGS and self.step == AT:
-            opened.inside.append(1)
-            assert opened.wait(60)
-        return real(self, batch)
-
-    monkeypatch.setattr(Training, "_update", update)
-    yield opened
-    opened.set()
-
-
-def stand_still(runs, stuck, owner=ME):
-    run, before = runs.create(HUNG, owner), len(stuck.inside)
-    wait(lambda: len(stuck.inside) > before)
-    return run
-
-
 @pytest.mark.fault("a step that hangs on every worker", "its run is given up; all others go on")
-def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(serve, stuck, monkeypatch, caplog):
-    patience = Watchdog.patience
-    is_stuck = lambda run: run.experiment.training.seed == HANGS and run.step == AT  # noqa: E731
-    monkeypatch.setattr(Watchdog, "patience", lambda watch, turn: patience(watch, turn) if is_stuck(turn.job.run) else 300.0)
-    runs = serve(limits(step_seconds=0.5))
-    held = [stand_still(runs, stuck, f"owner {n}") for n in range(2)]
-    other = runs.create(tiny(), YOU)
-    assert done(other).status == "done"
+def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(world, hang, caplog):
+    reports, held = [], []
+
+    def given_up():
+        other.seen()
+        world.round()
+        world.until(lambda: other.status == "done")
+        assert [world.runs.get(run.id).message.key for run in held] == ["runs.step_hung"] * 2
+        reports.append(health(world.runs)["workers"])
+
+    held += [hang(given_up), hang(lambda: world.until(lambda: reports))]
+    other = world.runs.create(tiny(), YOU)
+    world.until(lambda: reports)
+    assert reports == [{"alive": 2, "replaced": 0, "lost": 2}]
     assert curve(other) == curve(alone(tiny())[0])
-    for run in held:
-        wait(lambda run=run: runs.get(run.id) is not run)
-        assert runs.get(run.id).message.key == "runs.step_hung"
     assert "run_hung" in caplog.text
-    assert health(runs)["workers"] == {"alive": 2, "replaced": 2, "lost": 2}
-    stuck.set()
-    wait(lambda: health(runs)["workers"]["lost"] == 0)
+    assert health(world.runs)["workers"]["lost"] == 0
 
 
 @pytest.mark.fault("a server that is to end while a step hangs", "it ends; the other runs are saved")
-def test_a_server_with_a_hung_step_can_be_closed(serve, stuck, monkeypatch):
-    # waited out whole: in it the healthy run has to be saved, however busy the machine
-    monkeypatch.setattr("playground.runs.queue.workers.CLOSE_TIMEOUT_S", 3.0)
-    runs = serve()
-    run, other = stand_still(runs, stuck), at_step(runs.create(tiny(steps=100_000), YOU), 3)
-    runs.close()
-    assert (other.status, runs.store.open(other).run.step) == ("interrupted", other.step)
-    assert runs.store.open(run).run.step == 0, "what a thread still writes to is not saved"
+def test_a_server_with_a_hung_step_can_be_closed(world, hang, monkeypatch):
+    closed = []
+
+    def close(real=world.scheduler.close):
+        monkeypatch.setattr(world.scheduler, "close", lambda seconds: closed.append(seconds) or real(seconds))
+        world.end(killed=False)
+
+    other = begun(world, YOU)
+    run = hang(close)
+    world.until(lambda: closed or not run.working)
+    assert 0 < closed[0] <= CLOSE_TIMEOUT_S, "it is waited for only so long"
+    store = world.runs.store
+    assert (other.status, store.open(other).run.step) == ("interrupted", other.step)
+    assert store.open(run).run.step == 0, "what a thread still writes to is not saved"
 
 
 def turn(longest=0.0, job=None):

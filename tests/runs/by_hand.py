@@ -1,0 +1,47 @@
+"""Runs of a server without threads (`world`), and how far a test has them come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from playground.config import Refusal
+from playground.runs.run import Run
+from tests.runs.tiny import ME, tiny
+from tests.simulation.world import World
+
+LONG = 100_000  # steps of a run that is not to end
+
+
+@contextmanager
+def refused(key: str) -> Iterator[pytest.ExceptionInfo]:
+    """What happens in here is refused for this reason."""
+    with pytest.raises(Refusal) as refusal:
+        yield refusal
+    assert refusal.value.key == key
+
+
+def begun(world: World, owner: str = ME, step: int = 3, order: str | None = None, **knobs) -> Run:
+    """A new run that has come to this step, or the first after it, and has carried out the order since."""
+    run = world.runs.create(tiny(**{"steps": LONG, **knobs}), owner)
+    world.until(lambda: run.step >= step)
+    return ordered(world, run, order, owner) if order else run
+
+
+def ordered(world: World, run: Run, order: str, owner: str = ME) -> Run:
+    """The run once it has carried out the order and rests."""
+    getattr(world.runs, order)(run.id, owner)
+    return at_rest(world, run)
+
+
+def at_rest(world: World, run: Run) -> Run:
+    """The run once it is at work no more."""
+    world.until(lambda: not run.working and not world.runs._workers.busy(run))
+    return run
+
+
+def ended(world: World, owner: str = ME, **knobs) -> Run:
+    """A new run that has come to its end."""
+    return at_rest(world, world.runs.create(tiny(**knobs), owner))
