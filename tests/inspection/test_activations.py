@@ -131,7 +131,7 @@ def test_the_order_of_a_sublayer_follows_the_place_of_the_norm():
     assert [address.removeprefix(at) for address in pre if address.startswith(at)] == ["norm", "hidden", "activated", "W_2", "residual"]
 
 
-def test_cross_attention_reads_the_memory_and_the_parts_are_named():
+def test_cross_attention_reads_the_memory_parts_are_named_and_masks_say_who_may_look():
     stages = record(build(norm="pre"), SRC, TGT)
     at = "decoder.0.cross_attention"
     assert stages[f"{at}.k"].inputs == stages[f"{at}.v"].inputs == ("memory",)
@@ -139,13 +139,12 @@ def test_cross_attention_reads_the_memory_and_the_parts_are_named():
     assert (stages[f"{at}.scores"].axes, stages["decoder.0.self_attention.scores"].axes) == ("HTS", "HTT")
     assert {stage.part for address, stage in stages.items() if address.startswith(at)} == {"cross"}
     assert stages["src.embedding"].part == stages["memory"].part == "encoder"
-
-
-def test_masks_say_who_may_look():
-    stages = record(build(), SRC, TGT)
     assert stages["encoder.0.self_attention.masked"].mask.all()
-    assert stages["decoder.0.cross_attention.weights"].mask.all()
+    assert stages[f"{at}.weights"].mask.all()
     assert np.array_equal(stages["decoder.0.self_attention.weights"].mask, np.tri(3, dtype=bool))
+    for model, target, reason in ((build().train(), TGT, "eval mode"), (build(), (), "target token")):
+        with pytest.raises(ValueError, match=reason):
+            record(model, SRC, target)
 
 
 def test_two_threads_get_their_own_numbers():
@@ -157,10 +156,3 @@ def test_two_threads_get_their_own_numbers():
     for n, stages in enumerate(together):
         for address, stage in stages.items():
             assert np.array_equal(stage.values, alone[n % 2][address].values)
-
-
-def test_what_cannot_be_recorded_is_refused():
-    with pytest.raises(ValueError, match="eval mode"):
-        record(build().train(), SRC, TGT)
-    with pytest.raises(ValueError, match="target token"):
-        record(build(), SRC, ())
