@@ -99,6 +99,9 @@ def test_copies_are_changed_too_and_share_the_parameters(first):
             one.generator.manual_seed(3)
             logits.append(one(SRC, TGT).logits)
         torch.testing.assert_close(*logits, atol=1e-5, rtol=1e-5)
+        logits[1].sum().backward()
+        frozen = (parameter.grad is None for parameter in model.parameters())
+        assert copied is not trainable_copy or all(frozen), "only the copy that learns gets gradients"
 
 
 @pytest.mark.parametrize("packed", [(False, True), pytest.param((True, False), marks=pytest.mark.night)])
