@@ -23,15 +23,6 @@ def test_the_columns_are_the_models_table():
     assert positions.by_columns(4, 8)[3, 2:4].tolist() == pytest.approx([math.sin(0.3), math.cos(0.3)])
 
 
-def test_one_matrix_is_found_where_there_is_one_and_else_the_best():
-    """1 -> 1 -> 3: m minimises (m - 1)^2 + (m - 3)^2, so m = 2 and misses by 1."""
-    rows, matrix = [torch.tensor([1.0, 2.0])], torch.tensor([[0.0, 1.0], [-1.0, 0.5]])
-    for _ in range(9):
-        rows.append(rows[-1] @ matrix)
-    assert positions.missed(torch.stack(rows), 2) < 1e-5
-    assert positions.missed(torch.tensor([[1.0], [1.0], [3.0]]), 1) == pytest.approx(1)
-
-
 def test_a_learned_table_knows_what_it_has_seen_and_both_end():
     table, before = positions.learned(1, positions.TRAINED), positions.drawn(1).table.detach()
     torch.testing.assert_close(table[: positions.TRAINED], sinusoids(positions.TRAINED, positions.WIDTH))
