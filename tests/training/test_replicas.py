@@ -26,11 +26,10 @@ VARIATIONS = [
 ]  # fmt: skip
 
 
-MIXING = (
+MIXING = (  # variants in which it matters what shares a row, or how long it is
     "batch_norm", "no_source_mask", "no_memory_mask", "inverted_mask", "softmax_over_queries", "norm_over_positions", "view_for_transpose",
     "tiny_fill", "wrong_lengths", "no_mask_at_inference", "gru", "gru_attention",
 )  # fmt: skip
-# those are variants in which what shares a row or its length matters
 
 
 def some_items(training: Training, count: int = 24) -> list:
