@@ -149,19 +149,6 @@ def test_the_last_places_of_a_long_sentence_too(positions):
     check(model, stages, "encoder.0.self_attention.mixed", (1, 3, 2))
 
 
-def test_masked_cells_say_so():
-    model = build()
-    stages = record(model, SRC, TGT)
-    at = "decoder.0.self_attention"
-    shut = check(model, stages, f"{at}.masked", (0, 0, 2))
-    assert (shut.steps[0].key, shut.shown) == ("map.why_shut", "-1e30")
-    nothing = check(model, stages, f"{at}.weights", (0, 0, 2))
-    assert nothing.result == nothing.shown == "0"
-    alone = check(model, stages, f"{at}.weights", (0, 0, 0))
-    assert (alone.result, len(alone.terms)) == ("1", 1)
-    assert len(check(model, stages, f"{at}.mixed", (0, 1, 0)).terms) == 2  # the third token is in the future
-
-
 def test_a_large_vocabulary_lists_its_largest_and_the_rest():
     model = build(vocab=300)
     stages = record(model, SRC, TGT)
@@ -177,12 +164,19 @@ def test_a_large_vocabulary_lists_its_largest_and_the_rest():
         assert outcome.terms[-1].left.name == "rest"
 
 
-def test_an_embedding_that_is_scaled_is_no_score_and_what_is_not_there_cannot_be_explained():
+def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_there_cannot_be_explained():
     model = build(positions="both")
     stages = record(model, SRC, TGT)
     for address in ("src.positions", "tgt.positions"):
         assert check(model, stages, address, (1, 2)).leads[0].label == Label("x", (1, 2), stage=f"{address[:3]}.scaled")
     assert explain(model, stages, "encoder.0.self_attention.masked", (0, 1, 2)).leads[0].label.name == "score"
+    at = "decoder.0.self_attention"
+    shut, nothing, alone, mixed = (
+        check(model, stages, f"{at}.{stage}", index)
+        for stage, index in (("masked", (0, 0, 2)), ("weights", (0, 0, 2)), ("weights", (0, 0, 0)), ("mixed", (0, 1, 0)))
+    )
+    assert (shut.steps[0].key, shut.shown, nothing.result, nothing.shown, alone.result) == ("map.why_shut", "-1e30", "0", "0", "1")
+    assert (len(alone.terms), len(mixed.terms)) == (1, 2), "what comes later is no term"
     for address, index in (("nothing.here", (0,)), ("logits", (0, 9)), ("logits", (-1, 0)), ("logits", (0,))):
         with pytest.raises((KeyError, IndexError)):
             explain(model, stages, address, index)

@@ -23,7 +23,7 @@ from tests.variants.varied import SRC, TGT, beside
 BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
 CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
 LAST = ("exact_match", "token_accuracy", "loss")
-TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, batch_size=4, validation_size=10, eval_every=2)
+TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4, validation_size=10, eval_every=2)
 
 
 def made_up(**arms: list[float]) -> dict[str, list[Result]]:
