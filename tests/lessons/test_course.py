@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from string import Formatter
 
+import numpy as np
 import pytest
 
 from playground.config import ModelConfig, Refusal, check
@@ -179,9 +180,17 @@ def test_there_are_words_for_everything_and_none_too_many(language):
 
 
 def test_a_question_answers_one_of_its_guesses_and_every_answer_can_be_said(tmp_path):
-    """Of every run that ships with the app."""
+    """Of every run that ships with the app. Until it has learnt its task its loss falls smoothly, while exact match jumps."""
     runs = Runs(tmp_path)
     reader = Reader(runs)
+    for run in runs.shipped():
+        rows = run.history.validations.rows()
+        loss, exact, tokens = (np.array(rows[name]) for name in ("loss", "exact_match", "token_accuracy"))
+        learnt = int(np.argmax(exact >= 0.9))
+        assert exact[learnt] >= 0.9, run.id
+        assert (np.diff(loss[: learnt + 1]) < 0).all(), run.id
+        assert exact[tokens < 0.6].max() < 0.1, run.id
+        assert (tokens >= exact).all(), run.id
     for lesson in LESSONS:
         for run in runs.shipped() if lesson.question else ():
             text = reader.examples(run, "heldout", 1)[0][0]
