@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from playground.config import EOS
 from playground.inspection.activations import record
-from playground.inspection.arithmetic import Derivation, Given, Label, Sheet, added, bracketed, near
+from playground.inspection.arithmetic import SYMBOLS, Derivation, Given, Label, Sheet, added, bracketed, near
 from playground.inspection.derivation import explain
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
@@ -189,3 +189,12 @@ def test_numbers_are_written_short_and_what_is_calculated_with_is_what_is_printe
     q, k = ([Given(Label(name, (i,)), value) for i in range(2)] for name, value in (("q", 0.26), ("k", 1.0)))
     assert Sheet(1).multiply(q, k) == "0.6", "0.3 + 0.3, not 0.52"
     assert [near(0.1, 0.100004), near(0.1, 0.10001), near(1000.0, 1000.004)] == [True, False, True], "absolute up to 1, relative above"
+
+
+def test_a_label_counts_places_from_one_but_ids_positions_and_pairs_from_zero():
+    """As in the paper and in the vocabulary."""
+    columns = dict.fromkeys(("b_vocabulary", "logit_of", "position"), "1]") | dict.fromkeys(("cos", "sin", "minus_sin"), "1, 2]")
+    columns |= {"q": "2, 3]", "embedding": "1, 3]", "W_vocabulary": "2, 2]", "logit": "2, 2]"}
+    for name, places in columns.items():
+        assert Label(name, (1, 2)[: places.count(",") + 1]).text.partition("[")[2] == places, name
+    assert Label("real").text == SYMBOLS["real"]
