@@ -111,7 +111,9 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     lab, arms = LABS[name], tuple(LABS[name].arms_of(1))
     numbers = tuple(ended(name, arms[0]).numbers)
     values = {f"{arm}_{number}": 12.5 for arm in arms for number in numbers} | {"seeds": 2, "spread": 1.5}
-    own = [exhibit for exhibit in lab.exhibits([[ended(name, arm)] for arm in arms]) if exhibit.name not in ("course", "ends")]
+    plainly = type(lab).exhibits is ControlledExperiment.exhibits  # shows nothing but the course and the ends
+    exhibits = [] if plainly else lab.exhibits([[ended(name, arm)] for arm in arms])
+    own = [exhibit for exhibit in exhibits if exhibit.name not in ("course", "ends")]
     plain = {"title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)}
     plain |= {f"name_{word}" for word in (*arms, *numbers)}
     plain |= {f"name_{label}" for exhibit in own for label in (exhibit.lines if isinstance(exhibit, Lines) else exhibit.columns)}
