@@ -40,6 +40,9 @@ OPEN = stage("decoder.0.self_attention.masked", "HTT", np.ones((1, 3, 3)), mask=
 TWO_HEADS = [[[1.0, 0.0, 0.0]] * 3, [[0.1, 0.9, 0.0], [0.4, 0.3, 0.3], [0.0, 0.2, 0.8]]]
 WEIGHTS, HALF = stage(f"{AT}.weights", "HSS", TWO_HEADS, mask=ALL), stage(f"{AT}.weights", "HSS", [[[0.5, 0.5], [0.0, 1.0]]], mask=ALL)
 MIXED = stage(f"{AT}.mixed", "HSK", HALF.values @ V.values, (f"{AT}.weights", f"{AT}.v"))
+BOTH = stage(f"{AT}.mixed", "HSK", [[[1.0, 0.0], [0.0, 2.0]], [[3.0, 4.0], [0.0, 0.0]]])
+CONCAT = stage(f"{AT}.concat", "SD", [[1.0, 0.0, 3.0, 4.0], [0.0, 2.0, 0.0, 0.0]], (f"{AT}.mixed",))
+ALONE = stage(f"{AT}.concat", "SD", MIXED.values[0], (f"{AT}.mixed",))
 ACTIVATED = "encoder.0.feed_forward.activated"
 X, Y = stage("src.embedding", "SD", [[3.0, 4.0]] * 3), stage("encoder.0.feed_forward.W_2", "SD", [[0.0, -4.0]] * 3)
 RESIDUAL = stage("encoder.0.feed_forward.residual", "SD", X.values + Y.values, (X.address, Y.address))
@@ -66,6 +69,8 @@ XYZ = {"rows": ("x", "y", "z"), "columns": ["x", "y", "z"]}
          {"total": "1.000", "row": "x", "column": "y", "percent": 90, "other_row": "y", "other_column": "x", "other_percent": 40}),
         ([WEIGHTS], {}, "weights", None),
         ([V, HALF, MIXED], {"rows": ("p", "q")}, "mixed", {"row": "q", "place": 2, "percent": 100, "cosine": "1.00"}),
+        ([BOTH, CONCAT], {"rows": ("p", "q")}, "concat", {"heads": 2, "size": 2, "last": 1, "longest": 2, "length": "2.5"}),
+        ([MIXED, ALONE], {"rows": ("p", "q")}, "concat", None),
         ([stage(ACTIVATED, "SF", [[0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 3.0, 1.0], [0.0, 1.0, 0.0, 0.0]])], {}, "zeros",
          {"percent": 58, "units": 4, "silent": 1}),
         ([stage(ACTIVATED, "SF", [[-0.1, 1.0]] * 3)], {}, "no_zeros", {"units": 2, "percent": 50}),
@@ -80,6 +85,7 @@ def test_what_is_said_of_a_stage(stages, more, key, values):
 def test_what_is_not_so_is_said_otherwise_and_masked_cells_have_no_range():
     assert {"nothing_masked"} <= answer(OPEN).keys()
     assert {"weights_one"} <= answer(WEIGHTS).keys()
+    assert {"concat_one"} <= answer(MIXED, ALONE, rows=("p", "q")).keys()
     assert [answer(MASKED)["range"][end] for end in ("low", "high")] == ["1", "3"]
     assert answer(IDS, EMBEDDING, PLACED)["positions"]["added"] == "1"  # each row moved by a vector of length 1
 
