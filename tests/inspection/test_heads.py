@@ -116,7 +116,7 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
 
 
 @pytest.mark.trust
-def test_one_lucky_sentence_and_a_few_tokens_name_nobody():
+def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
     """Where two of eight tokens have a twin and all their weight is there, nothing can be said of the head; where most have one, it can."""
 
     def weights(n):

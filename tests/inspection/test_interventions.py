@@ -199,8 +199,8 @@ def test_any_text_is_read(off, memory, cells):
     every = heads(ModelConfig())
     assert Change.parse(off, memory, cells).within(ModelConfig()).off <= set(every)
     assert Change.parse("_".join(map(str, every))).off == set(every)
-    for text, kept in (
+    for text, heads_off in (
         ("c1.3_e2.1", "c1.3 e2.1"), ("c1.3_c1.3", "c1.3"), ("c0.1_c1.0_x1.1_c1_1.1_C1.1_c1.1.1_c１.1", ""), ("c1.3,e2.1", ""),
         ("_c2.2__", "c2.2"), ("c99.99", "c99.99"), ("c1.1 ", ""), ("c1.1_" * 10_000, "c1.1"),
     ):  # fmt: skip
-        assert sorted(map(str, Change.parse(text).off)) == kept.split(), text
+        assert sorted(map(str, Change.parse(text).off)) == heads_off.split(), text

@@ -157,7 +157,7 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
 
 
 def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run):
-    """Even under one key: whoever names a key needs to know none of the others."""
+    """Even under one key: to name a key one need not know the others."""
     text = sentence(reader, run)
     assert reader.look(run, None, text) is reader.look(run, 40, text) is not reader.look(run, 0, text)
     assert translate(reader, run, 0, text) is translate(reader, run, 0, text)

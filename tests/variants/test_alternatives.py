@@ -46,10 +46,10 @@ def scores(variant: str, attend, q: Tensor, k: Tensor, mask: Tensor, power: floa
         return torch.stack([F.bilinear(one.contiguous(), other.contiguous(), W)[..., 0] for one, other, W in heads], dim=1)
     if variant == "cosine":
         return F.cosine_similarity(queries, keys, dim=-1) * 4 / 4**power
-    W, first, found = attend.W.view(3, 4, -1), mask[:, 0].int().argmax(dim=-1), torch.zeros(2, 3, 5, 7)
-    for b, h, i, j in torch.cartesian_prod(*map(torch.arange, found.shape)).tolist():
-        found[b, h, i, j] = q[b, h, i] @ W[h, :, j - first[b, i]] if mask[b, 0, i, j] else 0
-    return found
+    W, first, fits = attend.W.view(3, 4, -1), mask[:, 0].int().argmax(dim=-1), torch.zeros(2, 3, 5, 7)
+    for b, h, i, j in torch.cartesian_prod(*map(torch.arange, fits.shape)).tolist():
+        fits[b, h, i, j] = q[b, h, i] @ W[h, :, j - first[b, i]] if mask[b, 0, i, j] else 0
+    return fits
 
 
 @torch.no_grad()
@@ -61,8 +61,8 @@ def test_each_attention_is_the_softmax_of_its_scores(variant):
     q, k, v, mask = given()
     for power in (0.5, 0.0, 1.0):
         weights = scores(variant, attend, q, k, mask, power).masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num()
-        out, found = attend(q, k, v, mask, power, OFF)
-        torch.testing.assert_close(found, weights, atol=1e-5, rtol=1e-5)
+        out, given_weights = attend(q, k, v, mask, power, OFF)
+        torch.testing.assert_close(given_weights, weights, atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(out, weights @ v, atol=1e-5, rtol=1e-5)
         paper, changed = (built(name, attention_scale=power, n_heads=4) for name in ("none", variant))
         same = torch.allclose(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-6, rtol=1e-5)
