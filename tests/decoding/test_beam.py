@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS
-from playground.decoding import Search, beam, classify, greedy, search
+from playground.decoding import beam, classify, greedy, search
 from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
 
 
@@ -87,18 +87,15 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
         assert hypothesis.logprobs == pytest.approx([expected[t, token].item() for t, token in enumerate(hypothesis.ids)], abs=1e-5)
 
 
-def verdicts() -> list[tuple[Search, object, tuple[int, ...]]]:
-    """Searches with a narrow beam for every short sentence as the reference: some are lost, most the model doesn't want."""
-    model, source = untaught(vocab=5, seed=10), SOURCES[0]
-    narrow = search(model, source, 1, 0.0, 4)
-    return [(narrow, classify(model, source, narrow, [ids]), ids) for ids in every_sentence(5, 4) if ids[-1] == EOS]
-
-
 def test_the_verdict_compares_the_scores_and_says_where_the_reference_was_pruned():
     model, source = untaught(vocab=5, seed=10), SOURCES[0]
     kinds = set()
-    for narrow, verdict, ids in verdicts():
-        best = narrow.hypotheses[0]
+    narrow = search(model, source, 1, 0.0, 4)
+    best = narrow.hypotheses[0]
+    for ids in every_sentence(5, 4):  # of every short one as the reference some are lost, most the model doesn't want
+        if ids[-1] != EOS:
+            continue
+        verdict = classify(model, source, narrow, [ids])
         assert verdict.reference.ids == ids
         assert verdict.kind == ("found" if best.ids == ids else "search" if verdict.reference.score > best.score else "model")
         kinds.add(verdict.kind)
@@ -129,18 +126,13 @@ def test_the_likeliest_of_several_references_is_the_one_that_is_weighed():
     assert verdict.reference.score == pytest.approx(max(scores[one] for one in ids), abs=1e-4)
 
 
-def test_without_a_reference_that_begins_so_there_is_no_verdict():
+def test_a_reference_that_begins_otherwise_is_not_judged_and_one_that_is_too_long_was_not_pruned_but_cut():
     model, source = untaught(), SOURCES[0]
     found = search(model, source, 3, 0.6, 7, (5,))
     for references, judged in (([(4, 4, EOS)], False), ([(5, 4, EOS)], True), ([], False)):
         assert (classify(model, source, found, references) is not None) == judged
-
-
-def test_a_reference_longer_than_allowed_was_not_pruned_but_cut():
-    model, source = untaught(seed=10), SOURCES[0]
+    model = untaught(seed=10)
     ids = (*greedy(model, [source], 3)[0].ids, 4, 4, 4, EOS)
     assert EOS not in ids[:-1]
-    found = search(model, source, 1, 0.0, 3)
-    verdict = classify(model, source, found, [ids])
-    assert len(verdict.path) == 3
-    assert verdict.pruned is None
+    verdict = classify(model, source, search(model, source, 1, 0.0, 3), [ids])
+    assert (len(verdict.path), verdict.pruned) == (3, None)

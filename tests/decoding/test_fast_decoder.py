@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
-from playground.decoding import beam, greedy, model_decoder, sample, search
+from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
+from playground.decoding import beam, greedy, model_decoder, sample, search, without_cache
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
 from playground.decoding.fast_parts import INITIAL_TOKENS
 from playground.decoding.single_decoder import SingleDecoder, suits
@@ -17,7 +17,9 @@ from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.transformer import Transformer
-from tests.decoding.test_kv_cache import SHIPPED, shipped
+from playground.runs.disk.folder import Folder
+from playground.runs.model_cache import ModelCache
+from playground.runs.registry import SHIPPED
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations
@@ -27,6 +29,7 @@ THOUSANDS = [
     pytest.param("reverse", 4096, marks=pytest.mark.night),
     pytest.param("german_english", 1024, marks=pytest.mark.night),
 ]
+WAYS = (True, False), (True, True), (False, False)  # with the cache, and with the lean code
 TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sentence may come to write PAD, and nobody looks at it
 
 
@@ -45,6 +48,10 @@ def told(hypotheses) -> list[tuple[int, ...]]:
     return [hypothesis.ids for hypothesis in hypotheses]
 
 
+def shipped(name: str) -> Transformer:
+    return ModelCache().get(Folder(SHIPPED / name).run, None).model
+
+
 @torch.inference_mode()
 def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor, atol: float = 1e-4) -> None:
     """The logits after every token are those of one pass through the model, for all sentences side by side and for each alone."""
@@ -58,10 +65,10 @@ def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor
 
 
 @pytest.mark.trust
-@given(st.sampled_from(combinations()))
-def test_every_logit_whatever_the_choices(knobs):
+@given(st.sampled_from(combinations()), st.sampled_from([(8, 2), (8, 8), (24, 8), (16, 1), (40, 8)]))
+def test_every_logit_whatever_the_choices(knobs, widths):
     """For combinations in which every three choices of the architecture stand together, one source longer than the other."""
-    config = ModelConfig(d_model=8, n_heads=2, d_ff=8, encoder_layers=2, decoder_layers=2, **knobs)
+    config = ModelConfig(d_model=widths[0], n_heads=widths[1], d_ff=8, encoder_layers=2, decoder_layers=2, **knobs)
     model = disturb(Transformer(config, 11, 11, torch.Generator().manual_seed(1))).eval()
     assert is_stock_model(model)
     assert_step_by_step(model, SRC, TGT)
@@ -70,47 +77,47 @@ def test_every_logit_whatever_the_choices(knobs):
     assert told(both[0]) == told(both[1]) == [greedy(model, [source], 9)[0].ids for source in sources]
 
 
-@settings(max_examples=8)
-@given(st.sampled_from([(8, 8), (24, 8), (16, 1), (40, 8)]), st.sampled_from(limits("positions").choices))
-def test_heads_of_any_width(widths, positions):
-    d_model, n_heads = widths
-    model = disturb(build(d_model=d_model, n_heads=n_heads, positions=positions)).eval()
-    assert_step_by_step(model, SRC, TGT)
-
-
 @pytest.mark.trust
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
 @pytest.mark.parametrize(("name", "count"), THOUSANDS)
 def test_thousands_of_sentences_of_a_taught_model_are_the_same(name, count):
+    """By the lean code, side by side and alone, by the model's own with the cache, and without it."""
     model, dice = shipped(name), random.Random(1)
     sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 16))] for _ in range(count)]
     for begin in range(0, count, 256):
         batch = sources[begin : begin + 256]
-        fast, plain = (greedy(model, batch, 34, fast=fast) for fast in (True, False))
-        assert told(fast) == told(plain)
-        for one, other in zip(fast, plain, strict=True):
-            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
-        for source, other in zip(batch[::2], plain[::2], strict=True):
-            alone = greedy(model, [source], 34)[0]
-            assert alone.ids == other.ids
-            assert alone.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+        plain = greedy(model, batch, 34, fast=False)
+        for others in (
+            greedy(model, batch, 34),
+            greedy(model, batch[:64], 34, cache=False, fast=False),
+            [greedy(model, [source], 34)[0] for source in batch[:128]],
+        ):
+            assert told(others) == told(plain[: len(others)])
+            for one, other in zip(others, plain, strict=False):
+                assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_every_method_writes_the_same_and_records_the_same_passes(seed):
+@settings(max_examples=6)
+@given(st.integers(1, 9), st.sampled_from([(), (4,), (4, 8, 5)]))
+def test_every_method_writes_the_same_and_records_the_same_passes(seed, prefix):
+    """With a prefix and without, by the lean code, the model's own and without the cache."""
     model = untaught(seed=seed)
     for write in (
-        lambda record, fast: greedy(model, SOURCES, 40, (), True, record, fast),
-        lambda record, fast: [sample(model, source, 1.5, 40, 7, record=record, fast=fast) for source in SOURCES],
-        lambda record, fast: beam(model, SOURCES[0], 5, 0.6, 40, record=record, fast=fast),
+        lambda cache, record, fast: greedy(model, SOURCES, 40, prefix, cache, record, fast),
+        lambda cache, record, fast: [
+            sample(model, source, 1.5, 40, 7, prefix, top_k=6, top_p=0.95, cache=cache, record=record, fast=fast) for source in SOURCES
+        ],
+        lambda cache, record, fast: beam(model, SOURCES[0], 5, 0.6, 40, prefix, cache=cache, record=record, fast=fast),
     ):
-        passes = [], []
-        fast, plain = write(passes[0], True), write(passes[1], False)
-        assert told(fast) == told(plain)
+        passes = [], [], []
+        plain, *others = (write(cache, record, fast) for record, (cache, fast) in zip(passes, WAYS, strict=True))
         assert passes[0] == passes[1]
-        for one, other in zip(fast, plain, strict=True):
-            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
-            assert one.score == pytest.approx(other.score, abs=1e-4)
+        assert without_cache(passes[0]) == passes[2]
+        for other in others:
+            assert told(other) == told(plain)
+            for one, same in zip(other, plain, strict=True):
+                assert one.logprobs == pytest.approx(same.logprobs, abs=1e-5)
+                assert one.score == pytest.approx(same.score, abs=1e-4)
 
 
 @torch.inference_mode()
@@ -140,29 +147,6 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
     for sources in ([[5] * MAX_POSITIONS], [[5] * MAX_POSITIONS, [5]]):
         with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
             greedy(model, sources, 3)
-
-
-def assert_same_sentences(model: Transformer) -> None:
-    assert is_stock_model(model)
-    fast, plain = (greedy(model, SOURCES, 12, fast=fast) for fast in (True, False))
-    alone = [greedy(model, [source], 12)[0] for source in SOURCES]
-    assert told(fast) == told(plain) == told(alone)
-    for one in (fast, alone):
-        assert one[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
-
-
-def test_what_is_learnt_in_between_is_known():
-    """Nothing of the parameters is kept from one text to the next, however they were written."""
-    model = disturb(build()).eval()
-    for change in (
-        lambda weight: weight.data.mul_(-1.5),
-        lambda weight: torch._foreach_add_([weight.data], 0.3),
-        lambda weight: weight.data.copy_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(4))),
-    ):
-        for layer in (*model.encoder, *model.decoder):
-            change(layer.self_attention.W_q.weight)
-            change(layer.self_attention.W_v.weight)
-        assert_same_sentences(model)
 
 
 def test_where_the_lean_code_is_asked(monkeypatch):
@@ -195,11 +179,6 @@ def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
     assert not suits(build().to("meta"))
 
 
-@pytest.mark.parametrize("memory", ["mean", "cut"])
-def test_a_change_of_the_memory_is_obeyed(memory):
-    assert_same_sentences(Change(memory=memory).apply(untaught(seed=3)))
-
-
 CHANGES = [
     Change(frozenset({HeadId("encoder", 0, 1)})),
     Change(frozenset({HeadId("decoder", 1, 0)})),
@@ -222,41 +201,40 @@ def test_a_change_that_hangs_on_hooks_is_never_passed_over(change, only_own):
     sample(changed, SOURCES[0], 1.0, 9, seed=1)
 
 
-def hooked(model: Transformer) -> None:
-    model.decoder[0].norm_1.register_forward_hook(lambda *_: None)
+def test_what_is_learnt_in_between_is_known_and_a_change_of_the_memory_obeyed():
+    """Nothing of the parameters is kept from one text to the next, however they were written."""
+    model = disturb(build()).eval()
+    for change in (
+        lambda weight: weight.data.mul_(-1.5),
+        lambda weight: torch._foreach_add_([weight.data], 0.3),
+        lambda weight: weight.data.copy_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(4))),
+    ):
+        for layer in (*model.encoder, *model.decoder):
+            change(layer.self_attention.W_q.weight)
+            change(layer.self_attention.W_v.weight)
+        for one in (model, *(Change(memory=memory).apply(model) for memory in ("mean", "cut"))):
+            assert is_stock_model(one)
+            assert_step_by_step(one, SRC, TGT)
 
 
-def hooked_before(model: Transformer) -> None:
-    model.projection.register_forward_pre_hook(lambda *_: None)
-
-
-def replaced(model: Transformer) -> None:
-    model.decoder[0].feed_forward = torch.nn.Identity()
-    model.decoder[0].norm_3 = type("Other", (torch.nn.LayerNorm,), {})(16)
-
-
-def with_a_method_of_its_own(model: Transformer) -> None:
-    model.decode = MethodType(Transformer.decode, model)
-
-
-def looking_elsewhere(model: Transformer) -> None:
-    model.encoder[0].self_attention.attend = lambda *given: scaled_dot_product_attention(*given)
-
-
-@pytest.mark.parametrize("do", [hooked, hooked_before, replaced, with_a_method_of_its_own, looking_elsewhere])
-def test_whoever_changes_or_listens_is_noticed(do, only_own):
-    mine = shadow_copy(untaught())
-    assert is_stock_model(mine)
-    do(mine)
-    assert not is_stock_model(mine)
-    if do is not replaced:  # then nothing is left that could be asked
-        greedy(mine, SOURCES, 4)
-        greedy(mine, SOURCES[:1], 4)
-
-
-def test_a_hook_that_is_gone_is_forgotten():
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
+        lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
+        lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
+        lambda model: setattr(model.encoder[0].self_attention, "attend", lambda *given: scaled_dot_product_attention(*given)),
+        lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
+    ],
+)
+def test_whoever_changes_or_listens_is_noticed(change, only_own):
+    """And a hook that is gone is forgotten."""
     model = shadow_copy(untaught())
-    handle = model.decoder[0].register_forward_hook(lambda *_: None)
-    assert not is_stock_model(model)
-    handle.remove()
     assert is_stock_model(model)
+    handle = change(model)
+    assert not is_stock_model(model)
+    greedy(model, SOURCES, 4)
+    greedy(model, SOURCES[:1], 4)
+    if handle:
+        handle.remove()
+        assert is_stock_model(model)

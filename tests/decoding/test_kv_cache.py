@@ -1,7 +1,5 @@
 """With the cache or without: the same sentences, for less work."""
 
-import random
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from playground.config import EOS, ModelConfig, limits
-from playground.decoding import Pass, beam, greedy, multiplications, positions, sample, search, single_decoder, without_cache
+from playground.decoding import Pass, greedy, multiplications, positions, sample, search, single_decoder, without_cache
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
 from playground.runs.model_cache import ModelCache
@@ -20,34 +18,6 @@ from tests.model.shared_copies import disturb
 
 def shipped(name: str) -> Transformer:
     return ModelCache().get(Folder(SHIPPED / name).run, None).model
-
-
-@pytest.mark.trust
-@pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
-@pytest.mark.parametrize(("name", "count"), [("reverse", 1024), pytest.param("german_english", 1024, marks=pytest.mark.night)])
-def test_thousands_of_sentences_are_the_same_without_the_cache(name, count):
-    model, dice = shipped(name), random.Random(1)
-    sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 10))] for _ in range(count)]
-    for begin in range(0, count, 256):
-        batch = sources[begin : begin + 256]
-        with_cache, without = (greedy(model, batch, 14, cache=cache, fast=False) for cache in (True, False))
-        assert [hypothesis.ids for hypothesis in with_cache] == [hypothesis.ids for hypothesis in without]
-        for one, other in zip(with_cache, without, strict=True):
-            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
-
-
-@pytest.mark.parametrize(("prefix", "seed"), [((), 1), ((4, 8, 5), 2), ((4,), 3)])
-def test_every_method_writes_the_same_without_the_cache(prefix, seed):
-    model = untaught(seed=seed)
-    for write in (
-        lambda cache: greedy(model, SOURCES, 12, prefix, cache=cache, fast=False),
-        lambda cache: [sample(model, source, 1.5, 12, 7, prefix, top_k=6, top_p=0.95, cache=cache, fast=False) for source in SOURCES],
-        lambda cache: beam(model, SOURCES[0], 5, 0.6, 12, prefix, cache=cache, fast=False),
-    ):
-        kept, anew = write(True), write(False)
-        assert [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in anew]
-        for one, other in zip(kept, anew, strict=True):
-            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
 
 
 def counted(work) -> int:
@@ -113,16 +83,6 @@ def test_the_work_by_hand():
     assert (positions(passes), multiplications(config, 5, 2, passes)) == (2, encoder + first + newest)
     assert without_cache(passes) == [Pass(1, 1, 1, 1), Pass(1, 2, 2, 1)]
     assert (positions(without_cache(passes)), multiplications(config, 5, 2, without_cache(passes))) == (3, encoder + first + both)
-
-
-def test_the_cache_saves_more_the_longer_the_sentence():
-    config, saved = ModelConfig(), []
-    for n in (2, 10, 50, 200):
-        passes = [Pass(1, length, 1, 1) for length in range(1, n + 1)]
-        saved.append(multiplications(config, 40, n, without_cache(passes)) / multiplications(config, 40, n, passes))
-    assert saved == sorted(saved)
-    assert saved[0] > 1
-    assert saved[-1] > 20
 
 
 def test_sentences_that_have_ended_leave_the_batch():

@@ -30,29 +30,6 @@ def logprobs_by_teacher_forcing(model: Transformer, source: tuple[int, ...], ids
     return logits[0].log_softmax(-1)
 
 
-@given(st.integers(1, 50), st.integers(1, 12))
-def test_one_by_one_and_all_together_are_the_same(seed, most):
-    model = untaught(seed=seed)
-    together = greedy(model, SOURCES, max_length=most)
-    for source, hypothesis in zip(SOURCES, together, strict=True):
-        assert len(hypothesis.ids) == len(hypothesis.logprobs) <= most
-        assert EOS not in hypothesis.ids[:-1]
-        assert hypothesis.finished == (hypothesis.ids[-1] == EOS)
-        assert hypothesis.finished or len(hypothesis.ids) == most
-        alone = greedy(model, [source], max_length=most)[0]
-        assert alone.ids == hypothesis.ids
-        assert alone.logprobs == pytest.approx(hypothesis.logprobs, abs=1e-5)
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_greedy_is_the_argmax_of_teacher_forcing(source):
-    hypothesis = greedy(untaught(), [source], max_length=12)[0]
-    expected = logprobs_by_teacher_forcing(untaught(), source, hypothesis.ids)
-    assert expected.argmax(-1).tolist() == list(hypothesis.ids)
-    assert hypothesis.logprobs == pytest.approx(expected.max(-1).values.tolist(), abs=1e-5)
-    assert hypothesis.score == pytest.approx(sum(hypothesis.logprobs))
-
-
 def test_a_forced_prefix_is_written_and_weighed_as_by_teacher_forcing():
     source, prefix = SOURCES[0], (4, 8, 8, 5)
     for hypothesis in (
@@ -92,15 +69,6 @@ def test_a_beam_of_one_is_greedy(source, length_penalty):
     assert only.logprobs == pytest.approx(expected.logprobs, abs=1e-5)
 
 
-def test_a_beam_keeps_its_width_and_knows_its_sentences_from_one_another():
-    for width in (2, 3, 5):
-        found = beam(untaught(), SOURCES[0], width, 0.0, max_length=7)
-        assert len({hypothesis.ids for hypothesis in found}) == width
-        for hypothesis in found:
-            expected = logprobs_by_teacher_forcing(untaught(), SOURCES[0], hypothesis.ids)
-            assert hypothesis.logprobs == pytest.approx([expected[t, token].item() for t, token in enumerate(hypothesis.ids)], abs=1e-5)
-
-
 def test_sampling_is_decided_by_its_seed_and_leaves_the_global_generator_alone():
     before = torch.get_rng_state()
     first = sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=3)
@@ -110,53 +78,56 @@ def test_sampling_is_decided_by_its_seed_and_leaves_the_global_generator_alone()
     assert len({sample(untaught(), SOURCES[0], 2.0, max_length=12, seed=seed).ids for seed in range(10)}) > 3
 
 
+@given(st.integers(1, 50), st.integers(1, 12))
+def test_greedy_is_the_argmax_of_teacher_forcing_one_by_one_and_all_together(seed, most):
+    model = untaught(seed=seed)
+    for source, hypothesis in zip(SOURCES, greedy(model, SOURCES, most), strict=True):
+        assert EOS not in hypothesis.ids[:-1]
+        assert hypothesis.finished == (hypothesis.ids[-1] == EOS)
+        assert len(hypothesis.ids) <= most if hypothesis.finished else len(hypothesis.ids) == most
+        expected = logprobs_by_teacher_forcing(model, source, hypothesis.ids)
+        for one in (hypothesis, *greedy(model, [source], most)):
+            assert one.ids == tuple(expected.argmax(-1).tolist())
+            assert one.logprobs == pytest.approx(expected.max(-1).values.tolist(), abs=1e-5)
+            assert one.score == pytest.approx(sum(one.logprobs))
+
+
+@torch.inference_mode()
 def test_a_trace_is_what_was_thought_while_writing():
+    """Of a model that looks ahead, at each beginning."""
     model, source = untaught(), SOURCES[0]
     hypothesis = greedy(model, [source], max_length=7)[0]
     seen = trace(model, source, hypothesis.ids)
     S, T = len(source) + 1, len(hypothesis.ids)
-    assert seen.src_ids == (*source, EOS)
-    assert seen.tgt_ids == hypothesis.ids
-    assert seen.tgt_in == (BOS, *hypothesis.ids[:-1])
-    assert seen.encoder.shape == (1, 2, S, S)
-    assert seen.decoder.shape == (2, 2, T, T)
-    assert seen.cross.shape == (2, 2, T, S)
-    assert seen.probabilities.shape == (T, model.tgt_vocab)
-    assert seen.probabilities.argmax(-1).tolist() == list(hypothesis.ids)
-    assert np.log(seen.probabilities.max(-1)) == pytest.approx(hypothesis.logprobs, abs=1e-5)
-    for weights in (seen.encoder, seen.decoder, seen.cross):
-        assert weights.dtype == np.float32
-        assert weights.sum(-1) == pytest.approx(np.ones(weights.shape[:-1]), abs=1e-5)
-    assert (np.triu(seen.decoder, k=1) == 0).all()
+    assert (seen.src_ids, seen.tgt_ids, seen.tgt_in) == ((*source, EOS), hypothesis.ids, (BOS, *hypothesis.ids[:-1]))
+    assert [weights.shape for weights in (seen.encoder, seen.decoder, seen.cross)] == [(1, 2, S, S), (2, 2, T, T), (2, 2, T, S)]
+    output = model(torch.tensor([seen.src_ids]), torch.tensor([seen.tgt_in]))
+    for name in ("encoder", "decoder", "cross"):
+        assert np.array_equal(getattr(seen, name), torch.cat(getattr(output, name)).numpy())
+        assert getattr(seen, name).dtype == np.float32
+    assert seen.probabilities == pytest.approx(output.logits[0].softmax(-1).numpy(), abs=1e-6)
+    model, target = talkative("no_causal_mask"), (4, 5, 6, EOS)
+    rows = [model(torch.tensor([[4, 9, EOS]]), torch.tensor([(BOS, *target[:n])])).logits[0, -1].softmax(-1) for n in range(4)]
+    assert trace(model, (4, 9), target).probabilities == pytest.approx(torch.stack(rows).numpy(), abs=1e-6)
 
 
 def test_what_makes_no_sense_is_refused_and_nothing_asked_writes_nothing():
+    learning = Transformer(ModelConfig(d_model=8, n_heads=1, d_ff=8, encoder_layers=1, decoder_layers=1, dropout=0.5), 9, 9)
     for ask, name in (
         (lambda: beam(untaught(), SOURCES[0], 0, 0.0, max_length=7), "width"),
         (lambda: trace(untaught(), SOURCES[0], ()), "target"),
         *((lambda t=t: sample(untaught(), SOURCES[0], t, max_length=5, seed=1), "temperature") for t in (0.0, -1.0, float("nan"))),
+        *(
+            (lambda choice=choice: sample(untaught(), SOURCES[0], 1.0, 5, 1, **choice), "top_")
+            for choice in ({"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.1}, {"top_p": float("nan")})
+        ),
+        (lambda: greedy(learning, SOURCES, 5), "eval"),
+        (lambda: beam(learning, SOURCES[0], 2, 0.0, 5), "eval"),
+        (lambda: sample(learning, SOURCES[0], 1.0, 5, seed=1), "eval"),
+        (lambda: trace(learning, SOURCES[0], (4,)), "eval"),
     ):
         with pytest.raises(ValueError, match=name):
             ask()
     assert greedy(untaught(), [], max_length=5) == []
     assert greedy(untaught(), [SOURCES[0]], max_length=2, prefix=(4, 5, 6))[0].ids == (4, 5), "a prefix longer than allowed is cut"
     assert beam(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6))[0].ids == (4, 5)
-
-
-def test_a_model_in_training_mode_is_refused():
-    model = Transformer(ModelConfig(d_model=8, n_heads=1, d_ff=8, encoder_layers=1, decoder_layers=1, dropout=0.5), 9, 9)
-    for ask in (
-        lambda: greedy(model, SOURCES, 5),
-        lambda: beam(model, SOURCES[0], 2, 0.0, 5),
-        lambda: sample(model, SOURCES[0], 1.0, 5, seed=1),
-        lambda: trace(model, SOURCES[0], (4,)),
-    ):
-        with pytest.raises(ValueError, match="eval"):
-            ask()
-
-
-@torch.inference_mode()
-def test_a_trace_of_a_model_that_looks_ahead_is_of_each_beginning():
-    model, target = talkative("no_causal_mask"), (4, 5, 6, EOS)
-    rows = [model(torch.tensor([[4, 9, EOS]]), torch.tensor([(BOS, *target[:n])])).logits[0, -1].softmax(-1) for n in range(4)]
-    assert trace(model, (4, 9), target).probabilities == pytest.approx(torch.stack(rows).numpy(), abs=1e-6)

@@ -115,23 +115,14 @@ def test_every_combination_of_options_is_recorded_to_the_bit(knobs):
     assert ("decoder.0.cross_attention.scaled" in stages) == bool(knobs["attention_scale"])
     assert ("encoder.norm" in stages) == ("decoder.norm" in stages) == (norm == "pre")
     assert ("encoder.0.feed_forward.norm" in stages) == (norm != "none")
+    sublayer = [name.rpartition(".")[2] for name in stages if name.startswith("decoder.0.feed_forward.")]
+    assert [sublayer[-1], sublayer[0]].index("norm") == ["post", "pre"].index(norm) if norm != "none" else "norm" not in sublayer
     for stack in ("encoder", "decoder"):
         layers = {stage.layer for stage in stages.values() if stage.address.startswith(f"{stack}.")} - {None}
         assert layers == set(range(knobs[f"{stack}_layers"]))
 
 
-def test_the_order_of_a_sublayer_follows_the_place_of_the_norm():
-    post, pre = (list(record(build(norm=norm, positions="rotary"), SRC, TGT)) for norm in ("post", "pre"))
-    at = "decoder.0.self_attention."
-    inner = ["q", "k", "v", "q_turned", "k_turned", "scores", "scaled", "masked", "weights", "mixed", "concat", "W_o", "residual"]
-    assert [address.removeprefix(at) for address in post if address.startswith(at)] == [*inner, "norm"]
-    assert [address.removeprefix(at) for address in pre if address.startswith(at)] == ["norm", *inner]
-    at = "decoder.0.feed_forward."
-    assert [address.removeprefix(at) for address in post if address.startswith(at)] == ["hidden", "activated", "W_2", "residual", "norm"]
-    assert [address.removeprefix(at) for address in pre if address.startswith(at)] == ["norm", "hidden", "activated", "W_2", "residual"]
-
-
-def test_cross_attention_reads_the_memory_and_the_parts_are_named():
+def test_cross_attention_reads_the_memory_parts_are_named_and_masks_say_who_may_look():
     stages = record(build(norm="pre"), SRC, TGT)
     at = "decoder.0.cross_attention"
     assert stages[f"{at}.k"].inputs == stages[f"{at}.v"].inputs == ("memory",)
@@ -139,13 +130,12 @@ def test_cross_attention_reads_the_memory_and_the_parts_are_named():
     assert (stages[f"{at}.scores"].axes, stages["decoder.0.self_attention.scores"].axes) == ("HTS", "HTT")
     assert {stage.part for address, stage in stages.items() if address.startswith(at)} == {"cross"}
     assert stages["src.embedding"].part == stages["memory"].part == "encoder"
-
-
-def test_masks_say_who_may_look():
-    stages = record(build(), SRC, TGT)
     assert stages["encoder.0.self_attention.masked"].mask.all()
-    assert stages["decoder.0.cross_attention.weights"].mask.all()
+    assert stages[f"{at}.weights"].mask.all()
     assert np.array_equal(stages["decoder.0.self_attention.weights"].mask, np.tri(3, dtype=bool))
+    for model, target, reason in ((build().train(), TGT, "eval mode"), (build(), (), "target token")):
+        with pytest.raises(ValueError, match=reason):
+            record(model, SRC, target)
 
 
 def test_two_threads_get_their_own_numbers():
@@ -157,10 +147,3 @@ def test_two_threads_get_their_own_numbers():
     for n, stages in enumerate(together):
         for address, stage in stages.items():
             assert np.array_equal(stage.values, alone[n % 2][address].values)
-
-
-def test_what_cannot_be_recorded_is_refused():
-    with pytest.raises(ValueError, match="eval mode"):
-        record(build().train(), SRC, TGT)
-    with pytest.raises(ValueError, match="target token"):
-        record(build(), SRC, ())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from playground.config import EOS
 from playground.inspection.activations import record
-from playground.inspection.arithmetic import Derivation, Label
+from playground.inspection.arithmetic import SYMBOLS, Derivation, Given, Label, Sheet, added, bracketed, near
 from playground.inspection.derivation import explain
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
@@ -149,27 +149,6 @@ def test_the_last_places_of_a_long_sentence_too(positions):
     check(model, stages, "encoder.0.self_attention.mixed", (1, 3, 2))
 
 
-def test_masked_cells_say_so():
-    model = build()
-    stages = record(model, SRC, TGT)
-    at = "decoder.0.self_attention"
-    shut = check(model, stages, f"{at}.masked", (0, 0, 2))
-    assert (shut.steps[0].key, shut.shown) == ("map.why_shut", "-1e30")
-    nothing = check(model, stages, f"{at}.weights", (0, 0, 2))
-    assert nothing.result == nothing.shown == "0"
-    alone = check(model, stages, f"{at}.weights", (0, 0, 0))
-    assert (alone.result, len(alone.terms)) == ("1", 1)
-    assert len(check(model, stages, f"{at}.mixed", (0, 1, 0)).terms) == 2  # the third token is in the future
-
-
-def test_an_embedding_that_is_scaled_is_no_score():
-    model = build(positions="both")
-    stages = record(model, SRC, TGT)
-    for address in ("src.positions", "tgt.positions"):
-        assert check(model, stages, address, (1, 2)).leads[0].label == Label("x", (1, 2), stage=f"{address[:3]}.scaled")
-    assert explain(model, stages, "encoder.0.self_attention.masked", (0, 1, 2)).leads[0].label.name == "score"
-
-
 def test_a_large_vocabulary_lists_its_largest_and_the_rest():
     model = build(vocab=300)
     stages = record(model, SRC, TGT)
@@ -185,8 +164,37 @@ def test_a_large_vocabulary_lists_its_largest_and_the_rest():
         assert outcome.terms[-1].left.name == "rest"
 
 
-@pytest.mark.parametrize(("address", "index"), [("nothing.here", (0,)), ("logits", (0, 9)), ("logits", (-1, 0)), ("logits", (0,))])
-def test_what_is_not_there_cannot_be_explained(address, index):
-    model = build()
-    with pytest.raises((KeyError, IndexError)):
-        explain(model, record(model, SRC, TGT), address, index)
+def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_there_cannot_be_explained():
+    model = build(positions="both")
+    stages = record(model, SRC, TGT)
+    for address in ("src.positions", "tgt.positions"):
+        assert check(model, stages, address, (1, 2)).leads[0].label == Label("x", (1, 2), stage=f"{address[:3]}.scaled")
+    assert explain(model, stages, "encoder.0.self_attention.masked", (0, 1, 2)).leads[0].label.name == "score"
+    at = "decoder.0.self_attention"
+    shut, nothing, alone, mixed = (
+        check(model, stages, f"{at}.{stage}", index)
+        for stage, index in (("masked", (0, 0, 2)), ("weights", (0, 0, 2)), ("weights", (0, 0, 0)), ("mixed", (0, 1, 0)))
+    )
+    assert (shut.steps[0].key, shut.shown, nothing.result, nothing.shown, alone.result) == ("map.why_shut", "-1e30", "0", "0", "1")
+    assert (len(alone.terms), len(mixed.terms)) == (1, 2), "what comes later is no term"
+    for address, index in (("nothing.here", (0,)), ("logits", (0, 9)), ("logits", (-1, 0)), ("logits", (0,))):
+        with pytest.raises((KeyError, IndexError)):
+            explain(model, stages, address, index)
+
+
+def test_numbers_are_written_short_and_what_is_calculated_with_is_what_is_printed():
+    assert [Sheet(6).write(value) for value in (0.5, 8.0, -0.0000001, 1 / 3, -1e30)] == ["0.5", "8", "0", "0.333333", "-1e30"]
+    assert added(["-0.1", "0.2", "-0.3"]) == "-0.1 + 0.2 - 0.3"
+    assert (bracketed("-2"), bracketed("2")) == ("(-2)", "2")
+    q, k = ([Given(Label(name, (i,)), value) for i in range(2)] for name, value in (("q", 0.26), ("k", 1.0)))
+    assert Sheet(1).multiply(q, k) == "0.6", "0.3 + 0.3, not 0.52"
+    assert [near(0.1, 0.100004), near(0.1, 0.10001), near(1000.0, 1000.004)] == [True, False, True], "absolute up to 1, relative above"
+
+
+def test_a_label_counts_places_from_one_but_ids_positions_and_pairs_from_zero():
+    """As in the paper and in the vocabulary."""
+    columns = dict.fromkeys(("b_vocabulary", "logit_of", "position"), "1]") | dict.fromkeys(("cos", "sin", "minus_sin"), "1, 2]")
+    columns |= {"q": "2, 3]", "embedding": "1, 3]", "W_vocabulary": "2, 2]", "logit": "2, 2]"}
+    for name, places in columns.items():
+        assert Label(name, (1, 2)[: places.count(",") + 1]).text.partition("[")[2] == places, name
+    assert Label("real").text == SYMBOLS["real"]

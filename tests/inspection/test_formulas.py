@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from playground.config import EOS, ModelConfig
 from playground.inspection.activations import record
 from playground.inspection.formulas import about, norm_module
-from playground.model.attention import scaled_dot_product_attention
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, say
 
@@ -32,21 +31,6 @@ def code_lines(function) -> set[int]:
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     body = tree.body[1:] if ast.get_docstring(tree) else tree.body
     return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
-
-
-@settings(max_examples=8)
-@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CHOICES.items()}))
-def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
-    config = ModelConfig(**SMALL, **knobs)
-    stages = record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])
-    for address, stage in stages.items():
-        result = about(config, stage)
-        assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"
-        assert set(result.lines) <= code_lines(result.source)
-        assert len(result.lines) <= 4
-        assert (result.letters, result.sizes) == (tuple(stage.axes), stage.values.shape)
-        for language in LANGUAGES:
-            assert "{" not in say(language, result.key, **result.values)
 
 
 def line(stages, config, address: str) -> list[str]:
@@ -72,18 +56,22 @@ def test_the_lines_are_the_right_ones(norm, address, expected):
     assert line(record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS]), config, address) == expected
 
 
-def test_the_formula_says_what_this_model_does():
-    for bias, added in ((True, " + b_Q"), (False, "")):
-        config = ModelConfig(**SMALL, bias=bias)
-        stages = record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])
-        own, cross = about(config, stages["decoder.0.self_attention.q"]), about(config, stages["decoder.0.cross_attention.k"])
-        assert say("en", own.key, **own.values) == f"Q = x W_Q{added}"
-        assert say("en", cross.key, **cross.values).startswith("K = memory W_K")
-        assert about(config, stages["decoder.0.cross_attention.weights"]).source is scaled_dot_product_attention
-
-
-def test_a_norm_is_found_by_its_name_in_the_model():
-    for norm in ("post", "pre"):
-        model = Transformer(ModelConfig(**SMALL, norm=norm), 9, 9).eval()
-        names = {norm_module(address) for address, stage in record(model, [4, 5], [6, EOS]).items() if stage.name == "norm"}
-        assert names == {name for name, module in model.named_modules() if type(module).__name__ == "LayerNorm"}
+@settings(max_examples=8)
+@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CHOICES.items()}))
+def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
+    """And says what this model does: with a bias or without, and by which of its norms."""
+    model = Transformer(ModelConfig(**SMALL, **knobs), 9, 9).eval()
+    config, stages = model.config, record(model, [4, 5], [6, EOS])
+    for address, stage in stages.items():
+        result = about(config, stage)
+        assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"
+        assert set(result.lines) <= code_lines(result.source)
+        assert len(result.lines) <= 4
+        assert (result.letters, result.sizes) == (tuple(stage.axes), stage.values.shape)
+        for language in LANGUAGES:
+            assert "{" not in say(language, result.key, **result.values)
+    own, cross = (about(config, stages[f"decoder.0.{name}"]) for name in ("self_attention.q", "cross_attention.k"))
+    assert say("en", own.key, **own.values) == f"Q = x W_Q{' + b_Q' if config.bias else ''}"
+    assert say("en", cross.key, **cross.values).startswith("K = memory W_K")
+    names = {norm_module(address) for address, stage in stages.items() if stage.name == "norm"}
+    assert names == {name for name, module in model.named_modules() if type(module).__name__ == "LayerNorm"}

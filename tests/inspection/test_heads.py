@@ -77,8 +77,15 @@ BY_HAND = {
 @pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), list(BY_HAND))
 def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
+    """Also where one sentence is looked at, and where all have no more than two tokens and an end."""
     assert named(one(BY_HAND[kind, name], kind=kind)) == (name, 1.0)
     assert all(known(language, f"heads.name_{name}") for language in LANGUAGES)
+    clear = (kind, name) in (("encoder", "previous"), ("encoder", "next"), ("decoder", "same"), ("cross", "ahead"))
+    assert not clear or one(BY_HAND[kind, name], kind=kind, lengths=(3,)).name == name
+    for length in (3, 6) if clear else (6,):
+        mask = np.tri(length, dtype=bool) if kind == "decoder" else None
+        key, values = attention.facts(BY_HAND[kind, name](length), kind, mask=mask)
+        assert (key.removesuffix(f"_{kind}"), values) == (f"figures.looks_{name}", {"percent": 100, "mass": 100})
 
     def clean(n, share=0.45):
         """The rest is spread over all other tokens: every row's darkest cell is on the place, though less than half lies there."""
@@ -109,21 +116,22 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize(("kind", "name"), [("encoder", "previous"), ("encoder", "next"), ("decoder", "same"), ("cross", "ahead")])
-def test_a_sentence_of_two_tokens_and_its_end_is_long_enough_for_a_clean_head(kind, name):
-    assert one(BY_HAND[kind, name], kind=kind, lengths=(3,)).name == name
-    weights = BY_HAND[kind, name](3)
-    mask = np.tri(3, dtype=bool) if kind == "decoder" else None
-    assert attention.facts(weights, kind, mask=mask).key.startswith(f"figures.looks_{name}")
+def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
+    """Where two of eight tokens have a twin and all their weight is there, nothing can be said of the head; where most have one, it can."""
 
-
-@pytest.mark.trust
-def test_one_lucky_sentence_names_nobody():
     def weights(n):
         return row(place(n, n, -1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]
 
     assert one(weights, lengths=(8,)).name == "previous"
     assert one(weights, lengths=(8, 7, 7, 5, 7)).name == "sharp"
+    assert one(lambda n: np.full((n, n), 1 / n), lengths=(2,)).name == "unclear"
+    with pytest.raises(ValueError, match="sentence"):
+        score([], "cross")
+    few, many = (*"abcadef", "<eos>"), tuple("ababcc")
+    twins = np.array([[p == q and i != j for j, p in enumerate(many)] for i, q in enumerate(many)], dtype=float)
+    for words, looks, name in ((few, np.eye(8)[[3, 6, 5, 0, 2, 7, 2, 4]], ("sharp", 0.0)), (many, row(twins), ("same_token", 1.0))):
+        (head,) = score([Sample(looks[None, None], words, words)] * 4, "encoder").heads[0]
+        assert named(head) == name
 
 
 @pytest.mark.trust
@@ -167,30 +175,6 @@ def test_a_head_that_pours_into_padding_is_a_pad_sink():
     whole = one(lambda n: np.pad(np.eye(n), ((0, 0), (0, 2))))
     assert (whole.name, whole.padding) == ("same", 0.0)
     assert one(np.eye).padding is None  # no sentence had any
-
-
-@pytest.mark.trust
-def test_the_same_token_elsewhere():
-    words = ("a", "b", "a", "b", "c", "c")
-    place = np.array([[p == q and i != j for j, p in enumerate(words)] for i, q in enumerate(words)], dtype=float)
-    (head,) = score([Sample(row(place)[None, None], words, words)] * 3, "encoder").heads[0]
-    assert named(head) == ("same_token", 1.0)
-
-
-@pytest.mark.trust
-def test_what_a_head_does_with_a_few_tokens_is_no_name_for_it():
-    """Two of eight tokens have a twin, and all their weight is there: still nothing can be said of the head."""
-    words = ("a", "b", "c", "a", "d", "e", "f", "<eos>")
-    to = [3, 6, 5, 0, 2, 7, 2, 4]
-    (head,) = score([Sample(np.eye(8)[to][None, None], words, words)] * 4, "encoder").heads[0]
-    assert named(head) == ("sharp", 0.0)
-
-
-def test_too_little_to_look_at_is_unclear():
-    head = one(lambda n: np.full((n, n), 1 / n), lengths=(2,))
-    assert head.name == "unclear"
-    with pytest.raises(ValueError, match="sentence"):
-        score([], "cross")
 
 
 def test_layers_and_heads_stay_in_their_places():
@@ -272,23 +256,3 @@ def test_reading_a_padded_batch_is_reading_each_sentence_alone(monkeypatch, kind
         np.testing.assert_allclose(weights[..., : alone.shape[-1]], alone, atol=1e-6)
         assert weights.shape[:3] == alone.shape[:3]
         assert not weights[..., alone.shape[-1] :].any()  # padding gets exactly 0
-
-
-# ---- over training ----
-
-
-def test_who_found_it_first():
-    masses = np.zeros((2, 2, 4))
-    masses[1, 0] = [0.1, 0.6, 0.4, 0.7]
-    masses[0, 1] = [0.2, 0.3, 0.9, 0.95]
-    assert heads.found_first([0, 10, 20, 40], masses) == (
-        "heads.found_first", {"layer": 2, "head": 1, "step": 10, "percent": 60, "last": 70},
-    )  # fmt: skip
-    assert heads.found_first([0, 10], masses[:, :, 2:]).key == "heads.found_at_once"
-    none = heads.found_first([0, 10], masses[:, :, :1].repeat(2, axis=2))
-    assert none == ("heads.found_none", {"layer": 1, "head": 2, "step": 10, "percent": 20})
-
-
-def test_who_changed_most():
-    entropies = np.array([[[3.0, 2.0, 2.9], [3.0, 3.0, 2.0]]])
-    assert heads.settled(entropies) == ("heads.settled", {"layer": 1, "head": 2, "first": "3.00", "last": "2.00"})

@@ -40,38 +40,33 @@ def test_it_is_as_wide_as_the_longest():
     assert reach([row("1111")], 1).tokens.shape == (4, 3)
 
 
-def keys(shares, trained):
-    return [fact.key.removeprefix("evaluation.lengths_") for fact in exact_facts(of(shares), trained)]
+@pytest.mark.parametrize(
+    ("shares", "trained", "keys", "values"),
+    [
+        ([1, 1, 1], (1, 3), "trained end", {}),
+        ([0.5, 1, 1], (2, 3), "trained shorter end", {}),
+        ([0, 0.5, 1, 1], (3, 4), "trained shorter end", {"shorter": {"percent": 25, "low": 3}}),
+        ([1, 1, 0.5], (1, 2), "trained next", {}),
+        ([1, 1, 0, 0], (1, 2), "trained none", {}),
+        ([1, 0.5, 0.4, 0.2, 0, 0], (1, 2), "trained beyond",
+         {"trained": {"percent": 75, "low": 1, "high": 2}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
+        ([1, 1, 0.5, 0, 0.1], (1, 2), "trained alive", {"alive": {"length": 3, "percent": 50, "last": 5, "left": 10}}),
+        ([1, None, 1, 0, 0], (1, 3), "trained missing none", {}),
+        ([1, 1, None, None], (1, 4), "trained missing end", {}),
+        ([1, None, 1, None, 1], (1, 5), "trained missing end", {"missing": {"lengths": ("2", "4")}}),
+        ([1, *[None] * 9, 1], (1, 11), "trained missing end", {"missing": {"lengths": ("2", "3", "4", "5", "6", "7", "…")}}),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_lengths(shares, trained, keys, values):
+    facts = {fact.key.removeprefix("evaluation.lengths_"): fact.values for fact in exact_facts(of(shares), trained)}
+    assert list(facts) == keys.split()
+    assert {key: facts[key] for key in values} == values
 
 
-def test_what_is_said_of_lengths():
-    assert keys([1, 1, 1], (1, 3)) == ["trained", "end"]
-    assert keys([0.5, 1, 1], (2, 3)) == ["trained", "shorter", "end"]
-    assert keys([1, 1, 0.5], (1, 2)) == ["trained", "next"]
-    assert keys([1, 1, 0, 0], (1, 2)) == ["trained", "none"]
-    assert keys([1, 1, 0.5, 0.1, 0, 0], (1, 2)) == ["trained", "beyond"]
-    assert keys([1, 1, 0.5, 0, 0.1], (1, 2)) == ["trained", "alive"]
-    assert keys([1, None, 1, 0, 0], (1, 3)) == ["trained", "missing", "none"]
-    assert keys([1, 1, None, None], (1, 4)) == ["trained", "missing", "end"]
-
-
-def test_the_numbers_in_the_sentences():
-    trained, beyond = exact_facts(of([1, 0.5, 0.4, 0.2, 0, 0]), (1, 2))
-    assert trained.values == {"percent": 75, "low": 1, "high": 2}
-    assert beyond.values == {"length": 3, "percent": 40, "zero": 5}
-    alive = exact_facts(of([1, 1, 0.5, 0, 0.1]), (1, 2))[-1]
-    assert alive.values == {"length": 3, "percent": 50, "last": 5, "left": 10}
-    shorter = exact_facts(of([0, 0.5, 1, 1]), (3, 4))[1]
-    assert shorter.values == {"percent": 25, "low": 3}
-    assert exact_facts(of([1, None, 1, None, 1]), (1, 5))[1].values == {"lengths": ("2", "4")}
-    assert exact_facts(of([1, *[None] * 9, 1]), (1, 11))[1].values == {"lengths": ("2", "3", "4", "5", "6", "7", "…")}
+def test_what_is_said_of_a_line_and_token_by_token():
     assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "low": 1, "high": 2, "length": 3, "next": 40}
     assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluation.line_end"
-
-
-def test_token_by_token():
-    result = of([1, 1, 0.5])
-    inside, hardest = token_facts(result, (1, 2))
+    inside, hardest = token_facts(of([1, 1, 0.5]), (1, 2))
     assert inside.values == {"percent": 100, "beyond": 88, "low": 1, "high": 2}  # of 4 tokens of each half, one is wrong
     assert hardest.values == {"length": 3, "place": 1, "percent": 50}
     assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluation.tokens_beyond"]

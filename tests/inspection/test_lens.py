@@ -24,6 +24,9 @@ def test_the_last_row_is_the_models_own_answer(knobs):
     assert answer.shape == (4, 5, 11)
     np.testing.assert_array_equal(answer[-1], trace(model, SOURCE, TARGET).probabilities)
     np.testing.assert_allclose(answer.sum(axis=-1), 1, atol=1e-5)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+    with pytest.raises(ValueError):
+        lens.probabilities(model, SOURCE, [])
 
 
 @torch.inference_mode()
@@ -34,14 +37,6 @@ def test_each_row_is_a_model_that_ends_there():
     for layers in (3, 2, 1):
         model.decoder = model.decoder[:layers]
         np.testing.assert_allclose(trace(model, SOURCE, TARGET).probabilities, answer[layers], atol=1e-6)
-
-
-def test_a_lens_leaves_no_hook_behind_and_wants_a_target():
-    model = make()
-    lens.probabilities(model, SOURCE, TARGET)
-    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
-    with pytest.raises(ValueError):
-        lens.probabilities(model, SOURCE, [])
 
 
 def rows_saying(*tokens: str) -> np.ndarray:

@@ -46,9 +46,3 @@ def test_sides_of_different_length_are_refused():
     for wrong in (([], []), ([[1]], [])):
         with pytest.raises(ValueError, match="sources"):
             masks.batch(*wrong)
-
-
-def test_hidden_cells_are_counted():
-    assert masks.facts(np.tril(np.ones((3, 3)))) == ("figures.mask_hides", {"hidden": 3, "cells": 9, "percent": 33})
-    assert masks.facts(np.array([[True, False]]), rows=5) == ("figures.mask_hides", {"hidden": 5, "cells": 10, "percent": 50})
-    assert masks.facts(np.ones((2, 2))) == ("figures.mask_open", {"cells": 4})

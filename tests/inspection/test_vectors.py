@@ -5,6 +5,8 @@ from itertools import pairwise, permutations, product
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.inspection import vectors
 from playground.inspection.vectors import followed_axes, principal_axes, project, turned
@@ -15,13 +17,8 @@ def cloud(seed, n=40, d=8, spread=None):
     return np.random.default_rng(seed).normal(size=(n, d)) * (np.arange(d, 0, -1) if spread is None else spread) + 3
 
 
-def signed_permutations():
-    for order, one, other in product(permutations(range(2)), (1, -1), (1, -1)):
-        yield np.array([[one], [other]]) * np.eye(2)[list(order)]
-
-
 @pytest.mark.trust
-@pytest.mark.parametrize("seed", range(2))
+@given(st.integers(0, 99))
 def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
     points = cloud(seed)
     axes = principal_axes(points)
@@ -35,19 +32,15 @@ def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
     np.testing.assert_allclose(project(points, axes, points[0])[0], [0, 0], atol=1e-12)
 
 
-def test_three_points_by_hand():
-    points = np.array([[-3.0, 1.0, 0.0], [0.0, -2.0, 0.0], [3.0, 1.0, 0.0]])  # 18 along x, 6 along y, none along z
-    np.testing.assert_allclose(principal_axes(points), [[1, 0, 0], [0, 1, 0]], atol=1e-12)
-    np.testing.assert_allclose(vectors.shares(points, principal_axes(points)), [0.75, 0.25])
-    fact = vectors.share_fact(points, principal_axes(points))
-    assert fact.values == {"percent": 100, "first": 75, "second": 25, "dims": 3}
-
-
-def test_axes_come_in_the_order_and_point_the_ways_of_those_before():
-    points = cloud(0)
-    for change in signed_permutations():
-        like = change @ principal_axes(points)
-        np.testing.assert_allclose(principal_axes(points + 1e-3 * cloud(1), like), like, atol=1e-2)
+@pytest.mark.trust
+def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
+    """Which way a solver lets an axis point is chance, and so is their order where they are equally long."""
+    frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
+    end = followed_axes(frames)
+    for order, signs in product(permutations(range(2)), product((1, -1), repeat=2)):
+        like = (np.array(signs)[:, None] * np.eye(2)[list(order)]) @ end
+        np.testing.assert_allclose(principal_axes(frames[-1], like), like, atol=1e-2)
+        np.testing.assert_allclose(turned((np.array(signs)[:, None] * principal_axes(frames[-1])), end), end, atol=1e-2)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -88,31 +81,6 @@ def test_points_of_a_replay_move_no_further_than_their_vectors_do():
     assert max(jumps(frames, alone)) > 100 * moved  # what is avoided
 
 
-@pytest.mark.trust
-def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
-    """Which way a solver lets an axis point is chance; the replay doesn't show it."""
-    frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
-    end = followed_axes(frames)
-    for axes in (principal_axes(frames[-1], end), turned(principal_axes(frames[-1]) * [[-1], [1]], end)):
-        np.testing.assert_allclose(axes, end, atol=1e-2)
-
-
-def test_cosines_are_torchs():
-    points = cloud(1).astype(np.float32)
-    t = torch.tensor(points, dtype=torch.float64)
-    expected = torch.nn.functional.cosine_similarity(t[:, None], t[None], dim=-1)
-    np.testing.assert_allclose(vectors.cosines(points), expected, atol=1e-9)
-    assert vectors.cosines(np.array([[0.0, 0.0], [1.0, 2.0]])).tolist() == [[0, 0], [0, pytest.approx(1)]]
-
-
-def test_the_nearest_come_first_and_never_oneself():
-    points = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 5.0], [-1.0, 0.0]])
-    result = vectors.nearest(points, 0, 4)
-    assert [other for other, _ in result] == [1, 2, 3, 4]
-    assert [cosine for _, cosine in result] == pytest.approx([1, 0.5**0.5, 0, -1])
-    assert len(vectors.nearest(points, 0, 99)) == 4
-
-
 def test_what_is_said_of_points_is_true():
     points = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [-1.0, 0.0]])
     pair = vectors.pair_fact(points, "abcd")
@@ -125,17 +93,28 @@ def test_what_is_said_of_points_is_true():
     assert vectors.spread_fact(np.array([[1, -0.001], [-0.001, 1]])).values["mean"] == "0.00"  # no minus before a zero
 
 
-def test_states_go_by_token_or_by_place():
+def test_cosines_are_torchs_and_the_nearest_come_first_and_never_oneself():
+    points = cloud(1).astype(np.float32)
+    t = torch.tensor(points, dtype=torch.float64)
+    expected = torch.nn.functional.cosine_similarity(t[:, None], t[None], dim=-1).numpy()
+    np.testing.assert_allclose(vectors.cosines(points), expected, atol=1e-9)
+    assert vectors.cosines(np.array([[0.0, 0.0], [1.0, 2.0]])).tolist() == [[0, 0], [0, pytest.approx(1)]]
+    for this in range(len(points)):
+        others = sorted(set(range(len(points))) - {this}, key=lambda other, this=this: -expected[this, other])
+        nearest = vectors.nearest(points, this, 99)
+        assert [other for other, _ in nearest] == others
+        assert [cosine for _, cosine in nearest] == pytest.approx([expected[this, other] for other in others])
+        assert vectors.nearest(points, this, 4) == nearest[:4]
+
+
+def test_states_go_by_token_or_by_place_and_too_little_is_refused():
     points = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])  # by token: 7 is along x, 8 along y
     result = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
     assert result.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
     assert vectors.kinship_fact(points, [7, 8, 9, 10], [1, 1, 2, 2]) is None  # no token occurs twice
-
-
-def test_too_little_is_refused():
-    for points in (np.ones((1, 4)), np.ones((5, 1))):
+    for ask in (lambda: principal_axes(np.ones((1, 4))), lambda: principal_axes(np.ones((5, 1))), lambda: followed_axes([])):
         with pytest.raises(ValueError):
-            principal_axes(points)
-    with pytest.raises(ValueError):
-        followed_axes([])
+            ask()
     assert vectors.shares(np.ones((3, 4)), np.eye(4)[:2]).tolist() == [0, 0]  # all points are the same
+    points = np.array([[-3.0, 1.0, 0.0], [0.0, -2.0, 0.0], [3.0, 1.0, 0.0]])  # 18 along x, 6 along y, none along z
+    assert vectors.share_fact(points, principal_axes(points)).values == {"percent": 100, "first": 75, "second": 25, "dims": 3}

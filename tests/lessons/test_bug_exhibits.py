@@ -21,11 +21,6 @@ from tests.training.corpora import training_of
 OFF = Dropout(0.0, torch.Generator())
 
 
-def divided(seed: int):
-    bug = LABS["bug_scale"]
-    return bug.divided(Result("right", seed, train_inline.new_run(bug.experiment("right", seed)), {}, {}))
-
-
 def test_the_divisors_are_those_of_the_functions():
     """The paper's attention, the bug of this lab, and torch's own function given the scale that the other bug writes."""
     q, k, v = torch.randn(3, 2, 5, 8)
@@ -40,16 +35,10 @@ def test_the_divisors_are_those_of_the_functions():
         torch.testing.assert_close((q @ k.mT / divisor).softmax(dim=-1) @ v, found)
 
 
-def test_the_table_has_0_only_where_nothing_arrives():
-    numbers = {"parameters": [900], "gradients": (0.0, 1e-9)}
-    table = LABS["bug_chain"].inside([[Result(arm, 1, None, {}, {}, numbers)] for arm in ("right", "broken")])
-    assert table.columns == ("arm", "seed", "parameters", "layer_1", "layer_2")
-    assert table.rows == tuple((arm, "1", "900", "0", "1e-09") for arm in ("right", "broken"))
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_dividing_twice_is_too_little_and_dividing_by_a_part_too_much(seed):
-    table = divided(seed)
+    bug = LABS["bug_scale"]
+    table = bug.divided(Result("right", seed, train_inline.new_run(bug.experiment("right", seed)), {}, {}))
     deviations, largest = ([float(row[column]) for row in table.rows] for column in (2, 3))
     assert deviations[0] == pytest.approx(1, abs=0.1)
     assert deviations[1] < 0.5 < 1.5 < deviations[2]
@@ -58,19 +47,19 @@ def test_dividing_twice_is_too_little_and_dividing_by_a_part_too_much(seed):
     assert (table.said["d_k"], table.said["heads"]) == (8, 4)
 
 
-def inside_of(variant: str) -> tuple[int, list[float]]:
-    training = training_of(variant=variant, decoder_layers=2)
-    found = lab.inside(training.model.eval(), training.corpus)
-    return found["parameters"][0], found["gradients"]
-
-
 def test_only_an_unchained_layer_gets_no_gradient_and_only_a_shared_attention_has_fewer_parameters():
-    model = training_of(decoder_layers=2).model
+    """And the table has 0 only where nothing arrives."""
     for variant in ("none", *BUGS):
-        parameters, gradients = inside_of(variant)
-        assert [gradient == 0 for gradient in gradients] == [variant == "unchained_layers", False], variant
+        training = training_of(variant=variant, decoder_layers=2)
+        inside = lab.inside(training.model.eval(), training.corpus)
+        assert [gradient == 0 for gradient in inside["gradients"]] == [variant == "unchained_layers", False], variant
+        model = training_of(decoder_layers=2).model
         fewer = without_cross_attention(model.config) if variant == "shared_attention" else 0
-        assert parameters == sum(counted_parameters(model).values()) + fewer, variant
+        assert inside["parameters"] == [sum(counted_parameters(model).values()) + fewer], variant
+    numbers = {"parameters": [900], "gradients": (0.0, 1e-9)}
+    table = LABS["bug_chain"].inside([[Result(arm, 1, None, {}, {}, numbers)] for arm in ("right", "broken")])
+    assert table.columns == ("arm", "seed", "parameters", "layer_1", "layer_2")
+    assert table.rows == tuple((arm, "1", "900", "0", "1e-09") for arm in ("right", "broken"))
 
 
 @pytest.mark.parametrize("variant", ["none", "softmax_in_loss"])

@@ -23,7 +23,7 @@ from tests.variants.varied import SRC, TGT, beside
 BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
 CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
 LAST = ("exact_match", "token_accuracy", "loss")
-TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, batch_size=4, validation_size=10, eval_every=2)
+TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4, validation_size=10, eval_every=2)
 
 
 def made_up(**arms: list[float]) -> dict[str, list[Result]]:
@@ -94,29 +94,29 @@ def test_spread_and_the_best_arm_by_hand():
     assert LABS["skip"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
 
 
-@pytest.mark.parametrize(("name", "first", "second", "apart"), [("skip", "with", "without", 25), ("depth", "one", "two", 0.5)])
-def test_how_far_seeds_are_apart_is_said_in_points_or_nats(name, first, second, apart):
-    ends = {first: [{"exact": 1.0, "loss": 2.0}, {"exact": 0.5, "loss": 1.0}], second: [{"exact": 0.2, "loss": 3.0}] * 2}
-    found = [[came(arm, seed, 0.5, **numbers) for seed, numbers in enumerate(both, 1)] for arm, both in ends.items()]
-    numbers = LABS[name].verdict(found).numbers
-    assert numbers["spread"] == pytest.approx(apart)
-    assert (numbers[f"{first}_exact"], numbers[f"{second}_exact"], numbers[f"{first}_loss"]) == pytest.approx((75, 20, 1.5))
-
-
 @pytest.mark.parametrize(
-    ("one", "two", "answer", "weak"),
+    ("name", "one", "two", "answer", "weak"),
     [
-        ([0.9], [0.2], "with", "seeds"),
-        ([0.9, 0.9], [0.2, 0.2], "with", "seeds"),
-        ([0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
-        ([0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
-        ([0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
+        ("skip", [0.9], [0.2], "with", "seeds"),
+        ("skip", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
+        ("skip", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
+        ("skip", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
+        ("skip", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
+        ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
     ],
 )
-def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(one, two, answer, weak):
-    arms = [[came(arm, seed, 0.5, exact=share) for seed, share in enumerate(found, 1)] for arm, found in (("with", one), ("without", two))]
-    outcome = LABS["skip"].verdict(arms)
-    assert (outcome.answer, outcome.numbers["weak"], outcome.numbers["seeds"]) == (answer, weak, len(one))
+def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, one, two, answer, weak):
+    lab, measure, times = (LABS[name], "exact", 100) if name == "skip" else (LABS[name], "loss", 1)
+    arms = [
+        [came(arm, seed, 0.5, **{"exact": 0.5, "loss": 1.0} | {measure: value}) for seed, value in enumerate(values, 1)]
+        for arm, values in zip(lab.arms, (one, two), strict=False)
+    ]
+    numbers = (outcome := lab.verdict(arms)).numbers
+    assert (outcome.answer, numbers["weak"], numbers["seeds"]) == (answer, weak, len(one))
+    variances = [np.var(values, ddof=1) for values in (one, two) if len(values) > 1]
+    assert numbers["spread"] == pytest.approx(times * np.sqrt(np.mean(variances)) if variances else 0)
+    means = [numbers[f"{arm}_{measure}"] for arm in list(lab.arms)[:2]]
+    assert means == pytest.approx([times * np.mean(values) for values in (one, two)], abs=1e-3)
 
 
 PAIRS = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}

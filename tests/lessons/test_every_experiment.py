@@ -32,14 +32,6 @@ SHARES, NATS = (0.0, 0.5, 1.0), (0.1, 0.5, 2.0)
 EVERY = pytest.mark.parametrize("name", EXPERIMENTS)
 
 
-def groups(name: str) -> list[list[str]]:
-    """Arms that are compared with each other: all, or of a question about pairs the two of each."""
-    arms = list(LABS[name].arms_of(1))
-    if not all("_" in arm for arm in arms):
-        return [arms]
-    return [[arm for arm in arms if arm.rpartition("_")[0] == pair] for pair in dict.fromkeys(arm.rpartition("_")[0] for arm in arms)]
-
-
 @cache
 def ended(name: str, arm: str) -> Result:
     """An arm with seed 1, in little and for a few steps."""
@@ -65,54 +57,43 @@ def judged(name: str, numbers: dict[str, dict[str, float]]) -> str:
 
 @EVERY
 def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
+    """Of a question about pairs the two of each. The code of what was changed is shown, and every arm sees its source from the start."""
     lab = LABS[name]
+    arms, pairs = lab.arms_of(3), {arm.rpartition("_")[0] if all("_" in one for one in lab.arms_of(1)) else "" for arm in lab.arms_of(1)}
     assert lab.kind in KINDS
     assert lab.is_mystery == (lab.arms_of(1) != lab.arms_of(2))
-    assert 2 <= len(lab.arms_of(1)) <= 6
-    for arm in lab.arms_of(3):
-        experiment = lab.experiment(arm, 3)
-        assert experiment.training.seed == 3
+    assert 2 <= len(arms) <= 6
+    assert lab.recognise(train_inline.new_run(Experiment())) is None
+    experiments, models = {arm: lab.experiment(arm, 3) for arm in arms}, {}
+    for arm, experiment in experiments.items():
         assert lab.recognise(train_inline.new_run(experiment)) == (arm, 3)
         changed = {knob for knob, value in experiment.flat().items() if value != (SMALL | dict(lab.base)).get(knob, KNOBS[knob].default)}
-        assert changed <= {*lab.arms_of(3)[arm], "seed"}
-    assert lab.recognise(train_inline.new_run(Experiment())) is None
-    for arms in groups(name):
-        first, *others = (lab.experiment(arm, 1) for arm in arms)
+        assert changed <= {*arms[arm], "seed"}
+        models[arm] = build(experiment.model, 30, 30, torch.Generator().manual_seed(1)).eval()
+        one, other = (models[arm].encode(torch.tensor([[token, 9, 8, EOS]]))[0] for token in (5, 6))
+        assert not torch.allclose(one, other, atol=1e-4), arm
+        if "variant" in arms[arm] and not lab.is_mystery:
+            variant = ALL[arms[arm]["variant"]]
+            parts = filter(None, (variant.change, variant.batch, variant.loss))
+            assert {code.__name__ for code in lab.code} & {name for part in parts for name in (part.__name__, *part.__code__.co_names)}
+    for pair in pairs:
+        first, *others = (arm for arm in arms if arm.startswith(pair))
         assert others
         for other in others:
-            changed = {knob for knob, value in other.flat().items() if value != first.flat()[knob]}
+            changed = {knob for knob, value in experiments[other].flat().items() if value != experiments[first].flat()[knob]}
             assert len({LAYERS.get(knob, knob) for knob in changed}) == 1, changed
-        sizes = {sum(parameter.numel() for parameter in build(one.model, 30, 30).parameters()) for one in (first, *others)}
+        sizes = {sum(parameter.numel() for parameter in models[arm].parameters()) for arm in (first, *others)}
         assert len(sizes) == 1 or name in OF_OTHER_PARTS
 
 
-@EVERY
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.night) if at % 8 else name for at, name in enumerate(EXPERIMENTS) if name != "bug_lengths"],
+)  # of that one it is seen only in what is written: see tests/variants/test_bugs.py
 def test_what_they_differ_in_makes_a_difference(name):
-    if name == "bug_lengths":  # is seen only where the output is written: see tests/variants/test_bugs.py
-        return
     histories = [ended(name, arm).run.history for arm in LABS[name].arms_of(1)]
     losses = [(*history.steps.column("loss"), *history.validations.column("loss")) for history in histories]
     assert len(set(losses)) == len(losses)
-
-
-@EVERY
-def test_every_arm_sees_its_source_before_it_is_trained(name):
-    """Where sublayers begin at zero and nothing goes around them, all sources look alike, and that is another question."""
-    for arm in LABS[name].arms_of(1):
-        model = build(LABS[name].experiment(arm, 1).model, 30, 30, torch.Generator().manual_seed(1)).eval()
-        one, other = (model.encode(torch.tensor([[token, 9, 8, EOS]]))[0] for token in (5, 6))
-        assert not torch.allclose(one, other, atol=1e-4), arm
-
-
-@EVERY
-def test_the_code_of_what_was_changed_is_shown(name):
-    lab = LABS[name]
-    for knobs in lab.arms_of(1).values():
-        if "variant" in knobs and not lab.is_mystery:
-            variant = ALL[knobs["variant"]]
-            parts = filter(None, (variant.change, variant.batch, variant.loss))
-            named = {name for part in parts for name in (part.__name__, *part.__code__.co_names)}
-            assert {code.__name__ for code in lab.code} & named
 
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if not LABS[name].is_mystery])  # a mystery's asks the run itself
@@ -130,7 +111,9 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     lab, arms = LABS[name], tuple(LABS[name].arms_of(1))
     numbers = tuple(ended(name, arms[0]).numbers)
     values = {f"{arm}_{number}": 12.5 for arm in arms for number in numbers} | {"seeds": 2, "spread": 1.5}
-    own = [exhibit for exhibit in lab.exhibits([[ended(name, arm)] for arm in arms]) if exhibit.name not in ("course", "ends")]
+    plainly = type(lab).exhibits is ControlledExperiment.exhibits  # shows nothing but the course and the ends
+    exhibits = [] if plainly else lab.exhibits([[ended(name, arm)] for arm in arms])
+    own = [exhibit for exhibit in exhibits if exhibit.name not in ("course", "ends")]
     plain = {"title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)}
     plain |= {f"name_{word}" for word in (*arms, *numbers)}
     plain |= {f"name_{label}" for exhibit in own for label in (exhibit.lines if isinstance(exhibit, Lines) else exhibit.columns)}

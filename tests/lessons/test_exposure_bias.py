@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -65,23 +67,14 @@ def test_the_verdict_by_hand():
     assert cost({"reverse": noisy}) == "nothing"
 
 
-def test_the_curves_are_there_once_the_models_are_trained(monkeypatch):
-    lab = LABS["exposure_bias"]
-    curve = {"step": [10, 20], "exact_match": [0.1, 0.2]}
-    begun = [[Result(arm, 1, _Run, curve, {"exact": 0.2})] for arm in lab.arms]
-    assert [exhibit.name for exhibit in lab.exhibits(begun)] == ["course", "ends"]
-    monkeypatch.setattr(_Run, "status", "training")
-    assert [exhibit.name for exhibit in lab.exhibits(begun)] == ["course", "so_far"]  # nothing has ended yet
+def test_the_curves_are_there_once_the_models_are_trained():
+    lab, curve = LABS["exposure_bias"], {"step": [10, 20], "exact_match": [0.1, 0.2]}
+    done, training = (SimpleNamespace(experiment=lab.experiment("reverse", 1), status=status) for status in ("done", "training"))
+    for run, names in ((done, ["course", "ends"]), (training, ["course", "so_far"])):
+        begun = [[Result(arm, 1, run, curve, {"exact": 0.2})] for arm in lab.arms]
+        assert [exhibit.name for exhibit in lab.exhibits(begun)] == names
     profiles = {way: [1.0] * len(DISTANCES) for way in WAYS}
-    done = [[Result(arm, seed, _Run, curve, {"exact": 0.2}, profiles) for seed in (1, 2)] for arm in lab.arms]
-    around = lab.exhibits(done)[0]
+    around = lab.exhibits([[Result(arm, seed, done, curve, {"exact": 0.2}, profiles) for seed in (1, 2)] for arm in lab.arms])[0]
     assert around.name == "around"
     assert list(around.lines) == ["reverse_forced", "reverse_free", "sort_forced", "sort_free"]
     assert all(line.tolist() == [100] * len(DISTANCES) for line in around.lines.values())
-
-
-class _Run:
-    """As much of a run as an exhibit reads."""
-
-    experiment = LABS["exposure_bias"].experiment("reverse", 1)
-    status = "done"

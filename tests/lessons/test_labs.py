@@ -4,9 +4,11 @@ import json
 from functools import cache
 
 import numpy as np
+import orjson
 import pytest
 
 from playground.config import Refusal
+from playground.lessons import thumbnails
 from playground.lessons.lab import Grid, Lines, TextTable
 from playground.lessons.labs import LABS, START, get
 from playground.lessons.thumbnails import kept
@@ -104,3 +106,25 @@ def test_an_unknown_lab_control_or_choice_is_refused():
         get("no such lab")
     assert all(refused.value.say(language) for language in LANGUAGES)
     assert all(name in LABS for lab in LABS.values() for name in lab.next)
+
+
+def test_every_lab_to_start_with_has_a_picture_that_loads_at_once():
+    assert list(kept()) == list(START)
+    for lab, drawing in kept().items():
+        assert len(orjson.dumps(drawing["lines"])) < 10_000
+        assert all(LABS[lab].knows(language, f"card_{drawing['exhibit']}") for language in LANGUAGES), "what it is drawn against is said"
+        assert all(0 <= value <= 1 for line in drawing["lines"] for value in line)
+        assert len({len(line) for line in drawing["lines"]}) == 1
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.night) if LABS[name].kind != "worked_example" else name for name in START]
+)
+def test_what_is_drawn_is_what_the_lab_computes(name):
+    """Of a training where its lines end: another machine rounds otherwise on the way."""
+    now, before = thumbnails.thumbnail(LABS[name]), kept()[name]
+    assert now["exhibit"] == before["exhibit"]
+    if LABS[name].kind == "worked_example":
+        assert np.allclose(now["lines"], before["lines"], atol=0.002)
+    else:
+        assert np.allclose(*([line[-1] for line in drawing["lines"]] for drawing in (now, before)), atol=0.15)

@@ -23,20 +23,24 @@ def table(outcome, name):
     return found
 
 
-def test_every_argument_of_nn_transformer_is_matched():
-    """All but those that replace its parts, or say where it lives."""
+def test_every_argument_of_nn_transformer_is_matched_and_every_parameter_of_the_twin_copied():
+    """All arguments but those that replace its parts, or say where it lives."""
+    ours = made()
     there = set(inspect.signature(nn.Transformer).parameters) - {"custom_encoder", "custom_decoder", "device", "dtype"}
     assert there == set(KNOBS) == set(arguments(lab.CONFIG))
-    assert made().encoder[0].norm_1.eps == arguments(lab.CONFIG)["layer_norm_eps"]
-
-
-def test_every_parameter_of_the_twin_is_copied():
-    ours = made()
+    assert ours.encoder[0].norm_1.eps == arguments(lab.CONFIG)["layer_norm_eps"]
     theirs, pairs = as_nn_transformer(ours)
     assert {id(their) for _, their in pairs} == {id(parameter) for parameter in theirs.parameters()}
     outside = {id(one) for name, one in ours.named_parameters() if "embedding" in name or "projection" in name}
     assert {id(part) for mine, _ in pairs for part in mine} == {id(one) for one in ours.parameters()} - outside
     assert all(torch.equal(torch.cat(mine), their) for mine, their in pairs)
+    memory, weights = lab.encoded(ours)
+    expected, expected_weights = ours.encode(lab.SRC)
+    torch.testing.assert_close((memory, *weights), (expected, *expected_weights))
+    masks = their_masks(torch.tensor([[4, 2, 0]]), torch.tensor([[1, 5]]))
+    assert masks["tgt_mask"].tolist() == [[False, True], [False, False]]
+    assert masks["src_key_padding_mask"].tolist() == masks["memory_key_padding_mask"].tolist() == [[False, False, True]]
+    assert masks["tgt_key_padding_mask"].tolist() == [[False, False]]
 
 
 def test_a_model_with_its_own_d_k_has_no_twin():
@@ -64,27 +68,6 @@ def test_torchs_layers_begin_as_copies_and_share_nothing():
     assert lab.between_layers(layers) == pytest.approx(1)
 
 
-def test_a_mask_that_is_added_does_what_a_boolean_one_does():
-    assert lab.added(torch.tensor([True, False])).tolist() == [-torch.inf, 0]
-    said = table(lab.LAB.outcome(1), "slips").said
-    assert 0 < said["float_masks"] < 1e-5 < said["least"]
-
-
-def test_the_masks_by_hand():
-    masks = their_masks(torch.tensor([[4, 2, 0]]), torch.tensor([[1, 5]]))
-    assert masks["tgt_mask"].tolist() == [[False, True], [False, False]]
-    assert masks["src_key_padding_mask"].tolist() == masks["memory_key_padding_mask"].tolist() == [[False, False, True]]
-    assert masks["tgt_key_padding_mask"].tolist() == [[False, False]]
-
-
-def test_our_layers_alone_are_our_encoder():
-    ours = made()
-    memory, weights = lab.encoded(ours)
-    expected, expected_weights = ours.encode(lab.SRC)
-    torch.testing.assert_close(memory, expected)
-    torch.testing.assert_close(tuple(weights), expected_weights)
-
-
 @pytest.mark.parametrize("gradient", [True, False])  # as on the page, where nothing is differentiated
 def test_what_the_prose_says(gradient):
     before = torch.get_rng_state()
@@ -93,6 +76,9 @@ def test_what_the_prose_says(gradient):
     assert torch.equal(torch.get_rng_state(), before), "nothing is drawn from the global generator"
     assert outcome.answer == "rounding"
     assert outcome.numbers["exact"] < 1e-13
+    slips = table(outcome, "slips").said
+    assert 0 < slips["float_masks"] < 1e-5 < slips["least"]
+    assert lab.added(torch.tensor([True, False])).tolist() == [-torch.inf, 0]
     costs = dict(table(outcome, "slips").rows)
     assert [cost for name, cost in costs.items() if float(cost) > 0.01] == list(costs.values())[2:]
     rows = {row[0]: row[1:] for row in table(outcome, "fast").rows}

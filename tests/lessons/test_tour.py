@@ -91,27 +91,19 @@ def test_each_number_is_what_the_formulas_give(knobs):
     check(build(**knobs), SRC, TGT)
 
 
-def test_what_stands_beside_it_is_known_as_another_place():
-    """The same column in other rows and, of attention, other keys; every one of these is that number."""
+def test_what_stands_beside_it_is_known_as_another_place_and_two_decimals_are_enough():
+    """The same column in other rows and, of attention, other keys; every one of these is that number. One token has every stop too."""
     model = build()
-    stages = record(model, SRC, TGT)
-    scores = reading(stages, model.config, "scores", 1)
+    stages, alone = record(model, SRC, TGT), record(model, [4], [EOS])
+    readings = {name: reading(stages, model.config, name, 1) for name in STOPS}
+    scores = readings["scores"]
     head, row, column = scores.cell
-    grid = stages[scores.address].values[head]
     assert (row, len(scores.mistaken)) == (0, 8)
     for value, kind, at in scores.mistaken:
-        assert value == grid[(at, column) if kind == "row" else (row, at)] != scores.value
-    assert [one[1:] for one in reading(stages, model.config, "ids", 0).mistaken] == [("row", at) for at in range(1, 5)]
-    assert reading(stages, model.config, "mask", 0).mistaken == ((1, "hatched", 2),)
-
-
-def test_two_decimals_are_enough_a_count_is_exact_and_one_token_has_every_stop():
-    model = build()
-    stages = record(model, SRC, TGT)
-    for name in STOPS:
-        one = reading(stages, model.config, name, 0)
+        assert value == stages[scores.address].values[head][(at, column) if kind == "row" else (row, at)] != scores.value
+    assert [one[1:] for one in readings["ids"].mistaken] == [("row", at) for at in range(1, 5)]
+    assert readings["mask"].mistaken == ((1, "hatched", 2),)
+    for name, one in readings.items():
         assert one.tolerance == 0 if name in ("ids", "mask", "loop") else abs(round(one.value, 2) - one.value) <= one.tolerance < 0.2
-    stages = record(model, [4], [EOS])
-    values = {name: reading(stages, model.config, name, 0).value for name in STOPS}
-    assert (values["mask"], values["loop"]) == (1, 1)
-    assert all(math.isfinite(value) for value in values.values())
+        assert math.isfinite(reading(alone, model.config, name, 0).value)
+    assert [reading(alone, model.config, name, 0).value for name in ("mask", "loop")] == [1, 1]

@@ -34,18 +34,10 @@ def test_merges_and_cuts_are_sentencepieces(text, merges):
     assert all(row[3] == row[4] for row in outcome.exhibits[0].rows)
 
 
-def test_byte_pair_encoding_by_hand():
-    words = bpe.words_of(("aab ab",))
-    assert words == {("▁", "a", "a", "b"): 1, ("▁", "a", "b"): 1}
-    assert bpe.count_pairs(words) == {("▁", "a"): 2, ("a", "a"): 1, ("a", "b"): 2}
-    assert bpe.learn(("aab ab",), 1) == [(("a", "b"), 2)]  # as frequent as ▁a, and before it in the alphabet
-    assert bpe.encode("ab", bpe.learn(("aab ab",), 1)) == [("▁", "a", "b"), ("▁", "ab")]
-    assert bpe.merged(("a", "a", "a"), ("a", "a")) == ("aa", "a")
-
-
 @given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=5), st.integers(1, 6))
 def test_pieces_are_always_the_word_again(words, most):
     merges = bpe.learn((" ".join(words),), most)
+    assert bpe.learn(("aab ab",), 1) == [(("a", "b"), 2)], "as frequent as ▁a, and before it in the alphabet"
     assert [count for _, count in merges] == sorted((count for _, count in merges), reverse=True)
     for word in words:
         assert all("".join(stage) == bpe.BEGIN + word for stage in bpe.encode(word, merges))
@@ -62,8 +54,6 @@ def test_log_softmax_and_cross_entropy_are_torchs():
     torch.testing.assert_close(vocabulary.repeated("log_softmax", logits, 2), vocabulary.repeated("log_softmax", logits, 1))
     twice = vocabulary.repeated("softmax", torch.tensor([0.0, 100.0]), 2).tolist()
     assert twice == pytest.approx([1 / (1 + math.e), math.e / (1 + math.e)])
-    by_hand = vocabulary.log_softmax(torch.tensor([0.0, math.log(3)])).tolist()
-    assert by_hand == pytest.approx([math.log(0.25), math.log(0.75)])
 
 
 def test_what_the_prose_of_the_vocabulary_says():
@@ -103,41 +93,24 @@ def test_three_layouts_give_the_loss_and_a_refusal_is_torchs_own():
 # --- the masked loss ---
 
 
-def drawn_logits():
-    return torch.randn(2, 6, len(loss.VOCABULARY), generator=torch.Generator().manual_seed(1)), loss.batch()[1]
-
-
-def test_the_masked_loss_is_torchs_cell_by_cell_and_in_the_mean():
-    logits, tgt_out = drawn_logits()
+@pytest.mark.parametrize("eps", [0.0, 0.1, 0.3])
+def test_the_masked_loss_is_torchs_cell_by_cell_in_the_mean_and_smoothed(eps):
+    """The smoothed one is least where the model gives what is asked for."""
+    logits, tgt_out = torch.randn(2, 6, len(loss.VOCABULARY), generator=torch.Generator().manual_seed(1)), loss.batch()[1]
     flat, right = logits.flatten(0, 1), tgt_out.flatten()
     torch.testing.assert_close(loss.cell_losses(logits, tgt_out), F.cross_entropy(flat, right, reduction="none").view_as(tgt_out))
     expected = F.cross_entropy(flat, right), F.cross_entropy(flat, right, ignore_index=PAD)
     assert loss.means(logits, tgt_out) == pytest.approx([mean.item() for mean in expected])
-    assert loss.means(logits, tgt_out)[1] == pytest.approx(cross_entropy(logits, tgt_out).item())
     for index in (PAD, -100, -1, 99):
         assert loss.renamed(logits, tgt_out, index) == pytest.approx(loss.means(logits, tgt_out)[1])
     assert loss.TORCHS_OWN == -100 == torch.nn.CrossEntropyLoss().ignore_index
-
-
-@pytest.mark.parametrize("eps", [0.0, 0.1, 0.3])
-def test_the_smoothed_loss_is_torchs_and_least_where_the_model_gives_what_is_asked_for(eps):
-    logits, tgt_out = drawn_logits()
-    theirs = F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=eps)
+    theirs = F.cross_entropy(flat, right, ignore_index=PAD, label_smoothing=eps)
     torch.testing.assert_close(loss.by_hand(logits, tgt_out, eps), theirs)
-    torch.testing.assert_close(loss.by_hand(logits, tgt_out, eps), cross_entropy(logits, tgt_out, eps))
+    torch.testing.assert_close(cross_entropy(logits, tgt_out, eps), theirs)
     target = loss.smoothed(tgt_out, len(loss.VOCABULARY), eps)
     torch.testing.assert_close(target.sum(dim=-1), torch.ones(2, 6))
     least = exhibit(loss.run(1, eps), "smoothed").said["least"]
     assert loss.by_hand(target.clamp(min=1e-30).log(), tgt_out, eps).item() == pytest.approx(least, abs=1e-6)
-
-
-def test_the_loss_by_hand():
-    """Two tokens, each with half of the probability: ln 2. Smoothed by 0.2, the right one is asked to get 0.9, the other 0.1."""
-    logits, right = torch.zeros(1, 1, 2), torch.tensor([[1]])
-    assert loss.cell_losses(logits, right).item() == pytest.approx(math.log(2))
-    assert loss.smoothed(right, 2, 0.2).flatten().tolist() == pytest.approx([0.1, 0.9])
-    smoothed = loss.by_hand(torch.tensor([[[0.0, math.log(3)]]]), right, 0.2).item()
-    assert smoothed == pytest.approx(-0.1 * math.log(1 / 4) - 0.9 * math.log(3 / 4))
     first = torch.randn(7, 7, generator=torch.Generator().manual_seed(1)) * 0.1
     for counted in (False, True):
         assert torch.equal(loss.learn(1, counted=counted)[1, -1], first[PAD]) != counted, "padding ignored teaches nothing about padding"
@@ -204,15 +177,11 @@ def test_what_the_prose_of_the_masks_says(fill):
 # --- padding on the left and on the right ---
 
 
-def test_positions_of_padded_rows_by_hand():
-    left = padding_sides.padded((4, 5, 6), 2, "left")
-    assert left.tolist() == [[PAD, PAD, 4, 5, 6]]
-    assert padding_sides.counted_from_the_edge(left).tolist() == [[0, 1, 2, 3, 4]]
-    assert padding_sides.counted_from_the_first(left).tolist() == [[0, 0, 0, 1, 2]]
-    assert padding_sides.counted_from_the_first(padding_sides.padded((4, 5, 6), 2, "right"))[0, :3].tolist() == [0, 1, 2]
-
-
 def test_padding_gets_no_gradient_through_a_mask_and_padding_idx_hides_a_missing_one(monkeypatch):
+    left, right = (padding_sides.padded((4, 5, 6), 2, side) for side in ("left", "right"))
+    assert (left.tolist(), padding_sides.counted_from_the_edge(left).tolist()) == ([[PAD, PAD, 4, 5, 6]], [[0, 1, 2, 3, 4]])
+    assert padding_sides.counted_from_the_first(left).tolist() == [[0, 0, 0, 1, 2]]
+    assert padding_sides.counted_from_the_first(right)[0, :3].tolist() == [0, 1, 2]
     rows = torch.randn(padding_sides.SIZE, padding_sides.WIDTH)
     for masked, index, learns in ((True, None, False), (False, None, True), (False, PAD, False)):
         assert (padding_sides.gradient_of_padding(rows, masked=masked, padding_idx=index) > 0) == learns

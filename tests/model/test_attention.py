@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from playground.config import ModelConfig
+from playground.config import PAD, ModelConfig
 from playground.decoding.fast_decoder import FastDecoder
 from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
-from playground.model.parts import Dropout
+from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import attention_pairs, disturb
 
@@ -43,6 +44,7 @@ def test_equals_torch_outputs_and_gradients(masked, d_k):
         torch.testing.assert_close(gradient, other, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.trust
 def test_a_row_that_may_look_nowhere_gets_zeros_and_finite_gradients():
     q, k, v = (draw(1, 1, 3, 4, seed=n).requires_grad_() for n in range(3))
     mask = torch.tensor([[True, True, False], [False, False, False], [False, False, True]])
@@ -118,6 +120,28 @@ def test_with_dropout_fused_attention_draws_from_the_owned_generator():
     assert torch.equal(results[0][1], results[1][1])
     assert torch.equal(results[0][1], weights), "the weights returned are those before dropout"
     assert not torch.allclose(results[0][0], plain)
+
+
+def test_dropout_zeroes_a_share_keeps_the_mean_and_leaves_the_global_generator_alone():
+    """Gradients flow only where numbers stay. Neither Linear nor Embedding draws anything."""
+    x, before = torch.ones(200, 200, requires_grad=True), torch.get_rng_state()
+    outs = [Dropout(0.25, torch.Generator().manual_seed(seed))(x) for seed in (3, 3, 4)]
+    assert (Linear(3, 4).weight.shape, Embedding(3, 4).weight.shape) == ((4, 3), (3, 4))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert (torch.equal(outs[0], outs[1]), torch.equal(outs[0], outs[2])) == (True, False)
+    assert set(outs[0].unique().tolist()) == {0.0, torch.tensor(1 / 0.75).item()}
+    assert abs((outs[0] == 0).float().mean().item() - 0.25) < 0.01
+    assert torch.equal(torch.autograd.grad(outs[0].sum(), x)[0], outs[0].detach())
+    assert Dropout(0.5, torch.Generator()).eval()(x) is x
+    assert Dropout(0.0, torch.Generator())(x) is x
+
+
+def test_masks_by_hand():
+    """(B, 1, L or 1, L), ready for all heads."""
+    tokens = torch.tensor([[5, 6, PAD], [7, PAD, PAD]])
+    assert padding_mask(tokens).tolist() == [[[[True, True, False]]], [[[True, False, False]]]]
+    assert causal_mask(3).tolist() == [[[[True, False, False], [True, True, False], [True, True, True]]]]
+    assert target_mask(tokens[:1]).tolist() == [[[[True, False, False], [True, True, False], [True, True, False]]]]
 
 
 @pytest.mark.parametrize("d_k", [1, 2, 8, 64])

@@ -2,6 +2,8 @@ import math
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.config import MAX_POSITIONS
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, packed_position_ids, position_ids, sinusoids
@@ -24,39 +26,9 @@ def test_added_positions_are_the_same_for_every_sentence():
     torch.testing.assert_close(learned(x, position_ids(6)) - x, learned.table[:6].expand(3, -1, -1))
 
 
-@pytest.mark.parametrize("d_head", [1, 2, 3, 8])
-def test_rotary_keeps_lengths_and_leaves_position_0_alone(d_head):
-    x = torch.randn(2, 3, 9, d_head, generator=torch.Generator().manual_seed(0))
-    turned = RotaryPositions(d_head)(x, position_ids(9))
-    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1))
-    torch.testing.assert_close(turned[:, :, 0], x[:, :, 0])
-
-
-def test_rotary_turns_each_pair_by_the_angle_of_the_sinusoids():
-    turned = RotaryPositions(8)(torch.tensor([1.0, 0.0]).repeat(4).expand(1, 1, 11, 8), position_ids(11))  # (cos, sin) of every angle
-    torch.testing.assert_close(turned[0, 0, :, 1::2], sinusoids(11, 8)[:, 0::2])
-    torch.testing.assert_close(turned[0, 0, :, 0::2], sinusoids(11, 8)[:, 1::2])
-
-
-def test_rotary_products_depend_on_the_distance_only():
-    rotary, generator = RotaryPositions(8), torch.Generator().manual_seed(0)
-    q, k = (rotary(torch.randn(8, generator=generator).expand(1, 1, MAX_POSITIONS, 8), position_ids(MAX_POSITIONS))[0, 0] for _ in range(2))
-    products = q @ k.T
-    for distance in (-7, 0, 1, 30):
-        diagonal = products.diagonal(distance)
-        torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal), atol=1e-3, rtol=0)
-
-
 def test_each_pair_of_a_packed_row_counts_from_zero():
     pairs = torch.tensor([[1, 1, 1, 2, 2, 3, 0, 0], [1, 2, 2, 2, 2, 2, 2, 2]])
     assert packed_position_ids(pairs).tolist() == [[0, 1, 2, 0, 1, 0, 0, 1], [0, 0, 1, 2, 3, 4, 5, 6]]
-
-
-def test_rotary_turns_each_token_by_its_own_position():
-    rotary, x = RotaryPositions(6), torch.randn(2, 3, 4, 6, generator=torch.Generator().manual_seed(0))
-    turned = rotary(x, torch.tensor([[0, 1, 0, 1], [3, 2, 1, 0]]))
-    torch.testing.assert_close(turned[0, :, 2:], rotary(x[:, :, 2:], position_ids(2))[0])
-    torch.testing.assert_close(turned[1].flip(1), rotary(x.flip(2), position_ids(4))[1])
 
 
 def test_fixed_tables_are_neither_trained_nor_saved():
@@ -64,3 +36,17 @@ def test_fixed_tables_are_neither_trained_nor_saved():
         assert not list(module.parameters())
         assert not module.state_dict()
         assert list(module.buffers())
+
+
+@given(st.integers(1, 9), st.integers(0, 99), st.booleans())
+def test_rotary_multiplies_pairs_as_complex_numbers_of_length_one(d_head, seed, own):
+    """Each by its own position's angle; a number without a partner stays. So lengths stay, and products depend on the distance only."""
+    generator = torch.Generator().manual_seed(seed)
+    x, ids = torch.randn(2, 3, 7, d_head, generator=generator), torch.randint(0, MAX_POSITIONS, (2, 7), generator=generator)
+    ids = ids if own else position_ids(7)
+    whole = d_head - d_head % 2
+    angles = ids.double().view(-1, 1, 7, 1) / 10000 ** (torch.arange(0, whole, 2).double() / d_head)
+    pairs = torch.view_as_complex(x[..., :whole].double().unflatten(-1, (-1, 2)).contiguous())
+    expected = torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+    turned = RotaryPositions(d_head)(x, ids)
+    torch.testing.assert_close(turned, torch.cat((expected.float(), x[..., whole:]), dim=-1), atol=1e-4, rtol=1e-4)

@@ -81,11 +81,6 @@ def test_so_is_one_whose_logits_are_never_there_all_at_once(d_model, words, peak
     assert training_bytes(bugged, 2 * words, 2 * words, 18) > 1.05 * training_bytes(experiment, 2 * words, 2 * words, 18), "all at once"
 
 
-def test_all_presets_fit_a_small_machine():
-    for name in PRESETS:
-        admit(preset(name), 40, 40, 20, 3000 * MEGABYTE)
-
-
 @pytest.mark.parametrize(
     ("knobs", "available", "name"),
     [
@@ -109,23 +104,24 @@ def test_the_setting_that_is_proposed_fits_and_the_next_one_does_not(knobs, avai
         assert f"{available:,} MB" in refusal.say(language)
 
 
-def test_a_batch_is_not_cut_down_below_eight_pairs():
+def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_says_so():
+    """All presets fit a small machine."""
+    for name in PRESETS:
+        admit(preset(name), 40, 40, 20, 3000 * MEGABYTE)
     smallest = training_bytes(Experiment().with_(batch_size=8), 30, 30, 40)
-    proposed = []
-    for available in (smallest, smallest - 1):
+    refusals = []
+    for experiment, words, longest, available in (
+        (Experiment().with_(batch_size=64), 30, 40, smallest),
+        (Experiment().with_(batch_size=64), 30, 40, smallest - 1),
+        (Experiment(), 8000, 250, MEGABYTE),
+    ):
         with pytest.raises(Refusal) as refusal:
-            admit(Experiment().with_(batch_size=64), 30, 30, 40, available)
-        proposed.append((refusal.value.values.get("name"), refusal.value.values.get("value")))
-    assert proposed[0] == ("batch_size", 8)
-    assert proposed[1][0] != "batch_size"
+            admit(experiment, words, words, longest, available)
+        refusals.append(refusal.value)
+    assert (refusals[0].values["name"], refusals[0].values["value"]) == ("batch_size", 8)
+    assert refusals[1].values.get("name") != "batch_size"
+    assert (refusals[2].key, "1 MB" in str(refusals[2])) == ("model.much_too_large", True)
     assert (is_chunked(1, CHUNK), is_chunked(1, CHUNK + 1)) == (False, True)
-
-
-def test_where_nothing_helps_it_says_so():
-    with pytest.raises(Refusal) as refusal:
-        admit(Experiment(), 8000, 8000, 250, MEGABYTE)
-    assert refusal.value.key == "model.much_too_large"
-    assert "1 MB" in str(refusal.value)
 
 
 @pytest.mark.parametrize("positions", limits("positions").choices)

@@ -1,5 +1,6 @@
 """What every part of the model holds and costs, by formula: exactly what the model has, and exactly what torch counts."""
 
+import threading
 from contextlib import ExitStack
 from functools import partial
 
@@ -11,6 +12,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import ModelConfig, limits
+from playground.inspection.counting import counted_flops, counted_parameters
 from playground.model.attention import head_widths
 from playground.model.sublayers import flops, parameters, sublayers
 from playground.model.transformer import Transformer
@@ -53,6 +55,23 @@ def test_the_formula_counts_what_torch_counts(knobs, encoder_layers, decoder_lay
     model = Transformer(small(**knobs, encoder_layers=encoder_layers, decoder_layers=decoder_layers), 13, 13)
     formula = flops(model.config, 13, s, t)
     assert formula | {"all": sum(formula.values())} == counted(model, s, t)
+    assert formula == counted_flops(model, torch.full((1, s), 5), torch.full((1, t), 5)), "what is shown of the page's sentence"
+    held = counted_parameters(model)
+    assert held == parameters(model.config, 13, 13)
+    assert sum(held.values()) == sum(parameter.numel() for parameter in model.parameters())
+    assert not any(module._forward_pre_hooks for module in model.modules())
+
+
+def test_what_others_compute_meanwhile_is_not_counted():
+    model, tokens, busy = Transformer(small(), 13, 13), torch.full((1, 5), 5), threading.Event()
+    alone = counted_flops(model, tokens, tokens)
+    other = threading.Thread(target=lambda: [torch.ones(64, 64) @ torch.ones(64, 64) for _ in iter(busy.is_set, True)])
+    other.start()
+    try:
+        assert counted_flops(model, tokens, tokens) == alone
+    finally:
+        busy.set()
+        other.join()
 
 
 def test_routes_come_in_the_order_of_computation():

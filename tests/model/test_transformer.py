@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import EOS, KNOBS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
-from playground.model.masks import padding_mask, target_mask
+from playground.model.masks import target_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import PROJECTION_STD, Transformer
 from tests.model.shared_copies import as_nn_transformer, disturb
@@ -59,19 +59,6 @@ def test_equals_torch_nn_transformer_outputs_and_gradients(norm, activation, bia
         torch.testing.assert_close(ours_joined, their, atol=1e-5, rtol=0)
     for gradient, their in zip(gradients, their_gradients[len(pairs) :], strict=True):
         torch.testing.assert_close(gradient, their, atol=1e-5, rtol=0)
-
-
-def test_every_weight_of_every_layer_is_returned():
-    output = build()(SRC, TGT)
-    assert [weights.shape for weights in output.encoder] == [(2, 4, 5, 5)] * 2
-    assert [weights.shape for weights in output.decoder] == [(2, 4, 4, 4)] * 3
-    assert [weights.shape for weights in output.cross] == [(2, 4, 4, 5)] * 3
-    for weights, mask in (
-        *((weights, padding_mask(SRC)) for weights in output.encoder + output.cross),
-        *((weights, target_mask(TGT)) for weights in output.decoder),
-    ):
-        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
-        assert (weights.masked_select(~mask.expand_as(weights)) == 0).all()
 
 
 @given(st.sampled_from(["post", "pre"]), st.sampled_from(limits("positions").choices), st.sampled_from(limits("n_heads").choices))
@@ -142,55 +129,6 @@ def test_sharing_makes_one_matrix_of_two_or_three():
     assert build(share_embeddings="output", tgt_vocab=12)(SRC, TGT).logits.shape == (2, 4, 12)
 
 
-def test_zero_init_makes_each_stack_pass_its_input_on():
-    model = build(norm="pre", zero_init=True)
-    memory, _ = model.encode(SRC)
-    torch.testing.assert_close(
-        memory, model.encoder_norm(model.embed(SRC, model.src_embedding, model.src_positions, position_ids(SRC.shape[1])))
-    )
-    memory, _ = build(norm="pre", zero_init=True, residual=False).encode(SRC)
-    assert (memory == 0).all()  # the last sublayer ends in a matrix of zeros, and nothing goes round it
-
-
-def test_embeddings_are_scaled_only_if_asked():
-    tokens = SRC[:1, :1]
-    scaled, plain = (build(embedding_scale=scale, positions="none") for scale in (True, False))
-    ratio = scaled.embed(tokens, scaled.src_embedding, scaled.src_positions, position_ids(1)) / plain.embed(
-        tokens, plain.src_embedding, plain.src_positions, position_ids(1)
-    )
-    torch.testing.assert_close(ratio, torch.full_like(ratio, 4.0))
-
-
-def test_the_seed_decides_every_parameter_and_the_global_generator_none():
-    before = torch.get_rng_state()
-    first, second, other = build(seed=5), build(seed=5), build(seed=6)
-    assert torch.equal(torch.get_rng_state(), before)
-    for (name, a), b, c in zip(first.named_parameters(), second.parameters(), other.parameters(), strict=True):
-        assert torch.equal(a, b), name
-        assert a.ndim == 1 or not torch.equal(a, c), name
-
-
-def test_dropout_works_while_training_only_and_is_fed_by_the_models_generator():
-    model = build(dropout=0.5)
-    model.generator.manual_seed(1)
-    first = model(SRC, TGT).logits
-    torch.rand(3)
-    model.generator.manual_seed(1)
-    assert torch.equal(model(SRC, TGT).logits, first)
-    assert not torch.equal(model(SRC, TGT).logits, first)
-    model.eval()
-    assert torch.equal(model(SRC, TGT).logits, model(SRC, TGT).logits)
-
-
-def test_a_copy_has_a_life_of_its_own():
-    model = build(dropout=0.5)
-    twin_model = copy.deepcopy(model)
-    state = model.generator.get_state()
-    twin_model(SRC, TGT)
-    assert torch.equal(model.generator.get_state(), state)
-    assert twin_model.dropout.generator is twin_model.generator
-
-
 def test_too_long_a_sentence_is_refused_in_words():
     with pytest.raises(Refusal) as refusal:
         build().encode(torch.full((1, MAX_POSITIONS + 1), 5))
@@ -224,3 +162,34 @@ def test_parameters_begin_as_is_said():
             deviation /= math.sqrt(2 * 2 if name.startswith("encoder") else 3 * 3)
         assert parameter.std().item() == pytest.approx(deviation, rel=0.05), name
         assert abs(parameter.mean().item()) < 5 * deviation / parameter.numel() ** 0.5, name
+
+
+def test_the_seed_decides_every_parameter_and_the_models_generator_its_dropout():
+    """The global generator decides nothing, and a copy has a life of its own."""
+    before = torch.get_rng_state()
+    first, second, other = (build(seed=seed, dropout=0.5) for seed in (5, 5, 6))
+    assert torch.equal(torch.get_rng_state(), before)
+    for (name, a), b, c in zip(first.named_parameters(), second.parameters(), other.parameters(), strict=True):
+        assert torch.equal(a, b), name
+        assert a.ndim == 1 or not torch.equal(a, c), name
+    twin, state = copy.deepcopy(first), first.generator.get_state()
+    assert twin.dropout.generator is twin.generator
+    logits = [model(SRC, TGT).logits for model in (twin, first, first)]
+    assert torch.equal(logits[0], logits[1]), "neither draws from the other's generator"
+    assert not torch.equal(logits[1], logits[2])
+    first.generator.set_state(state)
+    assert torch.equal(first(SRC, TGT).logits, logits[1])
+    first.eval()
+    assert torch.equal(first(SRC, TGT).logits, first(SRC, TGT).logits)
+
+
+def test_zero_init_makes_each_stack_pass_its_input_on_and_embeddings_are_scaled_only_if_asked():
+    def embedded(model: Transformer) -> torch.Tensor:
+        return model.embed(SRC, model.src_embedding, model.src_positions, position_ids(SRC.shape[1]))
+
+    model = build(norm="pre", zero_init=True)
+    torch.testing.assert_close(model.encode(SRC)[0], model.encoder_norm(embedded(model)))
+    memory, _ = build(norm="pre", zero_init=True, residual=False).encode(SRC)
+    assert (memory == 0).all()  # the last sublayer ends in a matrix of zeros, and nothing goes round it
+    scaled, plain = (embedded(build(embedding_scale=scale, positions="none")) for scale in (True, False))
+    torch.testing.assert_close(scaled, 4 * plain)

@@ -1,6 +1,5 @@
 """One recording serves every cell of it; a cell that a model doesn't have has no derivation."""
 
-
 import numpy as np
 import pytest
 
@@ -17,16 +16,19 @@ def run():
     return alone(tiny(task="reverse"))[0]
 
 
-def test_another_cell_costs_no_other_recording(run, reader):
+def test_another_cell_costs_no_other_recording_and_one_that_is_not_there_has_no_derivation(run, reader):
+    """Ids and states have no heads."""
     first, nothing = activations(reader, run, None, "abc")
     assert nothing is None
-    for row in range(2):
-        again, derivation = activations(reader, run, None, "abc", cell=Cell(WEIGHTS, 1, row, 2))
+    for cell, index in (
+        (Cell(WEIGHTS, 1, 0, 2), (1, 0, 2)), (Cell(WEIGHTS, 1, 1, 2), (1, 1, 2)), (Cell("src.ids", 1, 3, 0), (3,)),
+        (Cell("memory", 1, 3, 2), (3, 2)), (Cell("nothing", 0, 0, 0), None), (Cell(WEIGHTS, 2, 0, 0), None),
+        (Cell(WEIGHTS, 0, 0, 4), None), (Cell("src.ids", 0, 4, 0), None),
+    ):  # fmt: skip
+        again, derivation = activations(reader, run, None, "abc", cell=cell)
         assert again is first
-        assert derivation.address == WEIGHTS
-        assert derivation.index == (1, row, 2)
-    other = activations(reader, run, None, "abd")[0]
-    assert other.number != first.number
+        assert (derivation and (derivation.address, derivation.index)) == (index and (cell.address, index)), cell
+    assert activations(reader, run, None, "abd")[0].number != first.number
 
 
 def test_it_is_the_models_own_pass(run, reader):
@@ -39,16 +41,6 @@ def test_it_is_the_models_own_pass(run, reader):
     for address, stage in recorded.items():
         assert np.array_equal(result.stages[address].values, stage.values)
     assert result.stages.nbytes == sum(stage.values.nbytes for stage in recorded.values())
-
-
-@pytest.mark.parametrize("cell", [Cell("nothing", 0, 0, 0), Cell(WEIGHTS, 2, 0, 0), Cell(WEIGHTS, 0, 0, 4), Cell("src.ids", 0, 4, 0)])
-def test_a_cell_that_is_not_there(run, reader, cell):
-    assert activations(reader, run, None, "abc", cell=cell)[1] is None
-
-
-def test_ids_and_states_have_no_heads(run, reader):
-    assert activations(reader, run, None, "abc", cell=Cell("src.ids", 1, 3, 0))[1].index == (3,)
-    assert activations(reader, run, None, "abc", cell=Cell("memory", 1, 3, 2))[1].index == (3, 2)
 
 
 def test_without_a_right_answer_every_step_is_fed_the_newest_output(run, reader):

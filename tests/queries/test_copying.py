@@ -16,26 +16,20 @@ WORDS = ("the", "of", "and", "in")
 TEXTS = [f"{WORDS[at % 4]} n{at} {WORDS[at // 4 % 4]}" for at in range(160)]
 
 
-def crossing(monkeypatch, cross) -> None:
-    monkeypatch.setattr(copying, "trace", lambda *_: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))
-
-
 def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_heads(monkeypatch):
+    """Nothing is copied where nothing is unknown or nothing attends; a copied word is the source's own text."""
     misleading = [[[1, 0, 0, 0]] * 3] * 2  # the first layer
     first = [[0.6, 0.4, 0, 0], [0.1, 0.2, 0.3, 0.4], [0.5, 0, 0.5, 0]]
     second = [[0, 0.5, 0.5, 0], [0.1, 0.1, 0, 0.8], [0, 0, 1, 0]]
-    crossing(monkeypatch, [misleading, [first, second]])
-    assert copying.looked_at(None, [4, UNK, 5], [UNK, UNK, EOS]) == (1, 1, None)  # of the second token EOS has .6, which is no word
-    assert copying.looked_at(None, [4, UNK, 5], [UNK, 4, UNK]) == (1, None, 2)
-
-
-def test_nothing_is_copied_where_nothing_is_unknown_or_nothing_attends(monkeypatch):
-    crossing(monkeypatch, np.zeros((0, 0, 2, 3)))
-    assert copying.looked_at(None, [4, 5], [UNK, EOS]) == (None, None)
-    assert copying.looked_at(None, [4, 5], [6, EOS]) == (None, None)
-
-
-def test_a_copied_word_is_the_sources_own_text():
+    nothing = np.zeros((0, 0, 2, 3))
+    for cross, source, target, places in (
+        ([misleading, [first, second]], [4, UNK, 5], [UNK, UNK, EOS], (1, 1, None)),  # of the second token EOS has .6, which is no word
+        ([misleading, [first, second]], [4, UNK, 5], [UNK, 4, UNK], (1, None, 2)),
+        (nothing, [4, 5], [UNK, EOS], (None, None)),
+        (nothing, [4, 5], [6, EOS], (None, None)),
+    ):
+        monkeypatch.setattr(copying, "trace", lambda *_, cross=cross: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))
+        assert copying.looked_at(None, source, target) == places
     assert copying.copied(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")
 
 

@@ -74,27 +74,6 @@ def test_the_bootstrap_is_sacrebleus():
     assert measure(outputs, references, "13a").bleu_reach is None
 
 
-def test_too_little_for_a_bootstrap_is_measured_without():
-    """Some resamples have nothing in common with the references, and sacrebleu can't average them."""
-    result = measure(OUTPUTS, REFERENCES, "13a", 200)
-    without = measure(OUTPUTS, REFERENCES, "13a")
-    assert (result.chrf, result.chrf_reach, result.chrf_signature) == (without.chrf, None, without.chrf_signature)
-    assert result.bleu == without.bleu
-
-
-@pytest.mark.parametrize("wrong", [([], []), (["a"], []), (["a"], [[]])])
-def test_nothing_can_be_measured_against_nothing(wrong):
-    with pytest.raises(ValueError):
-        measure(*wrong, "13a")
-
-
-def test_sentences_are_cut_as_they_are_written():
-    assert tokenization(["三千四百", "五"]) == "zh"
-    assert tokenization(["abc", "xyz"]) == "char"
-    assert tokenization(["a dog barks .", "it rains"]) == "13a"
-    assert tokenization(["a b", "c d"], "characters") == "char"
-
-
 @pytest.mark.trust
 @pytest.mark.parametrize("split", ["heldout", "harder"])
 def test_the_scores_are_what_greedy_decoding_writes(reader, run, split):
@@ -196,41 +175,26 @@ def test_the_answer_that_has_most_of_the_tokens_is_judged():
 # ---- piece by piece -----------------------------------------------------------------------------------------------------------------
 
 
-def counted(monkeypatch, module, name):
-    """How many sentences each slice had that was really worked on."""
-    requests, work = [], getattr(module, name)
-
-    def working(*given):
-        requests.append(len(given[-1]))
-        return work(*given)
-
-    monkeypatch.setattr(module, name, working)
-    return requests
-
-
 def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run, monkeypatch):
-    """Each question is answered after a moment with what is known; asked again it knows more; whoever stops asking has stopped it."""
-    monkeypatch.setattr(time_slices, "BUDGET_S", -1)
-    monkeypatch.setattr(evaluation, "MAX_SENTENCES", 50)
-    requests = counted(monkeypatch, evaluation, "_write")
-    result = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
+    """Each question is answered after a moment with what is known. Of a run at work, whose parameters change from one question to the next,
+    all is of one step, and of a few sentences."""
+    requests, write = [], evaluation._write
+    monkeypatch.setattr(evaluation, "_write", lambda *given: requests.append(len(given[-1])) or write(*given))
+    with monkeypatch.context() as slow:
+        slow.setattr(time_slices, "BUDGET_S", -1)
+        slow.setattr(evaluation, "MAX_SENTENCES", 50)
+        result = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
     assert [one.sentences for one in result] == [50, 100, 120, 120]
     assert result[2] is result[3]
     assert {one.asked for one in result} == {120}
-    assert requests == [50, 50, 20]
-
-
-def test_a_run_at_work_is_asked_a_few_things_at_each_look(reader, monkeypatch):
-    """Its parameters change from one question to the next: all that is said is true of one step."""
-    requests = counted(monkeypatch, evaluation, "_write")
-    run = copy(alone(tiny(**KNOBS))[0])
-    run.status = "training"
-    result = scores(reader, CORPORA, run, None, "heldout")
+    at_work = copy(run)
+    at_work.parts, at_work.status = dict(run.parts), "training"
+    result = scores(reader, CORPORA, at_work, None, "heldout")
     assert (result.sentences, result.asked, result.evaluated.of) == (25, 25, 120)
-    reached = lengths.lengths(reader, CORPORA, run, None)
+    reached = lengths.lengths(reader, CORPORA, at_work, None)
     assert reached.sentences == reached.asked <= 50
     assert len(reached.reach.counts) == 48  # from the shortest to the longest
-    assert requests == [25]
+    assert requests == [50, 50, 20, 25]
 
 
 def test_an_empty_split_and_an_empty_question_are_refused(reader):
@@ -242,10 +206,20 @@ def test_an_empty_split_and_an_empty_question_are_refused(reader):
         time_slices.in_slices(reader, run, None, ("nothing",), [], lambda model, part: part)
 
 
-@pytest.mark.parametrize("tokenize", ["13a", "zh", "char", "intl"])
-def test_sacrebleu_keeps_no_sentence(tokenize):
-    tokenizer = sacrebleu.BLEU(tokenize=tokenize).tokenizer
-    measure(OUTPUTS, REFERENCES, tokenize)
-    parts = [type(part).__call__ for part in (tokenizer, *vars(tokenizer).values()) if hasattr(type(part).__call__, "cache_info")]
-    assert parts
-    assert all(part.cache_info().currsize == 0 for part in parts)
+def test_what_cannot_be_resampled_or_measured_and_how_sentences_are_cut():
+    """Some resamples have nothing in common with the references, and sacrebleu can't average them. It keeps no sentence either."""
+    result, without = measure(OUTPUTS, REFERENCES, "13a", 200), measure(OUTPUTS, REFERENCES, "13a")
+    assert (result.chrf, result.chrf_reach, result.chrf_signature) == (without.chrf, None, without.chrf_signature)
+    assert result.bleu == without.bleu
+    for wrong in (([], []), (["a"], []), (["a"], [[]])):
+        with pytest.raises(ValueError):
+            measure(*wrong, "13a")
+    cuts = {("三千四百", "五"): "zh", ("abc", "xyz"): "char", ("a dog barks .", "it rains"): "13a"}
+    assert [tokenization(list(texts)) for texts in cuts] == list(cuts.values())
+    assert tokenization(["a b", "c d"], "characters") == "char"
+    for tokenize in ("13a", "zh", "char", "intl"):
+        tokenizer = sacrebleu.BLEU(tokenize=tokenize).tokenizer
+        measure(OUTPUTS, REFERENCES, tokenize)
+        parts = [type(part).__call__ for part in (tokenizer, *vars(tokenizer).values()) if hasattr(type(part).__call__, "cache_info")]
+        assert parts
+        assert all(part.cache_info().currsize == 0 for part in parts)

@@ -53,7 +53,7 @@ def test_scores_are_those_of_the_parameters_shown(reader, run, step):
 
 def test_where_parameters_were_not_kept_the_replays_own_sentences_count(reader):
     run = alone(tiny(**KNOBS, seed=2))[0]
-    run.replay.kept.clear()  # as on a run whose byte budget had no room
+    run.replay.kept.clear()  # as of one whose byte budget had no room
     step = run.replay.steps[3]
     result = heads.named(reader, run, step, step, "cross")
     frame = run.replay.frame(step)
@@ -62,6 +62,8 @@ def test_where_parameters_were_not_kept_the_replays_own_sentences_count(reader):
     bits = [attention.entropy(done.cross).sum(axis=-1) for done in frame.completions]
     rows = sum(done.cross.shape[2] for done in frame.completions)
     np.testing.assert_allclose([[head.entropy for head in layer] for layer in result.heads], sum(bits) / rows, atol=1e-3)
+    run.replay.frames = ()
+    assert heads.curves(reader, run, "cross") is None
 
 
 def test_curves_are_the_replays_numbers(reader, run):
@@ -77,21 +79,10 @@ def test_curves_are_the_replays_numbers(reader, run):
             total, rows = total + done.cross[:, :, q, q].astype(float), rows + 1
         assert target == source
     np.testing.assert_allclose(result.aligned[:, :, -1], total / rows, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_self_attention_has_curves_of_entropy_alone(reader, run, kind):
-    result = heads.curves(reader, run, kind)
-    assert result.aligned is None
-    assert (result.entropy >= 0).all()
-    first = run.replay.frames[0].completions
-    skip = 1 if kind == "decoder" else 0  # the first row of the decoder has no choice
-    stacks = [getattr(done, kind)[:, :, skip:] for done in first]
-    expected = sum(attention.entropy(stack).sum(axis=-1) for stack in stacks) / sum(stack.shape[2] for stack in stacks)
-    np.testing.assert_allclose(result.entropy[:, :, 0], expected, atol=1e-3)
-
-
-def test_no_replay_no_curves(reader):
-    run = alone(tiny(**KNOBS, seed=3))[0]
-    run.replay.frames = ()
-    assert heads.curves(reader, run, "cross") is None
+    for kind in ("encoder", "decoder"):  # self-attention has curves of entropy alone; the first row of the decoder has no choice
+        result = heads.curves(reader, run, kind)
+        assert result.aligned is None
+        stacks = [getattr(done, kind)[:, :, kind == "decoder" :] for done in run.replay.frames[0].completions]
+        expected = sum(attention.entropy(stack).sum(axis=-1) for stack in stacks) / sum(stack.shape[2] for stack in stacks)
+        np.testing.assert_allclose(result.entropy[:, :, 0], expected, atol=1e-3)
+        assert (result.entropy >= 0).all()

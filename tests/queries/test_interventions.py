@@ -93,17 +93,23 @@ def worth(reader, run, step=None):
 
 
 def test_each_head_is_worth_what_is_lost_without_it(reader, run):
-    result = worth(reader, run)
-    model = reader.model_at(run, None)[0]
-    corpus = CORPORA.get(run.experiment)
-    questions = build_eval_set(corpus, corpus.heldout)
-    assert list(result.without) == list(heads(model.config))
+    """The estimate comes first, of the first few sentences."""
+    first, result = interventions.importance(reader, CORPORA, copy(run), None), worth(reader, run)
+    model, corpus = reader.model_at(run, None)[0], CORPORA.get(run.experiment)
+    questions, few = (build_eval_set(corpus, corpus.heldout[:count]) for count in (None, interventions.FEW))
+    assert list(result.without) == list(heads(model.config)) == list(first.estimate.without)
     assert result.whole == evaluate(reader, CORPORA, run, None)
     assert (result.whole.validation.exact_match, result.whole.whole) == (validate(model, questions).exact_match, True)
+    assert (first.without, first.estimate.whole.validation.pairs, first.estimate.whole.of) == ({}, few.pairs, questions.pairs)
     for head, one in result.without.items():
-        expected = validate(Change(frozenset({head})).apply(model), questions)
-        assert (one.exact_match, one.token_accuracy, one.pairs) == (expected.exact_match, expected.token_accuracy, questions.pairs)
-        assert one.loss == pytest.approx(expected.loss, abs=1e-6)
+        changed, estimate = Change(frozenset({head})).apply(model), first.estimate.without[head]
+        for measured, expected in ((one, validate(changed, questions)), (estimate, validate(changed, few))):
+            assert (measured.exact_match, measured.token_accuracy, measured.pairs) == (
+                expected.exact_match,
+                expected.token_accuracy,
+                expected.pairs,
+            )
+            assert measured.loss == pytest.approx(expected.loss, abs=1e-6)
     assert any(one != result.whole.validation for one in result.without.values())
 
 
@@ -120,17 +126,6 @@ def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run,
     assert requests == [every[:2]], "of the whole model everything is known from its training"
     assert tuple(worth(reader, run).without) == every
     assert requests == [every[:2], every[2:4], every[4:]], "what is known is not measured again"
-
-
-def test_the_estimate_comes_first_and_is_of_the_first_few_sentences(reader, run):
-    fresh = copy(run)
-    result, corpus = interventions.importance(reader, CORPORA, fresh, None), CORPORA.get(run.experiment)
-    assert result.without == {}
-    assert (result.estimate.whole.validation.pairs, result.estimate.whole.of) == (interventions.FEW, len(corpus.heldout))
-    questions, model = build_eval_set(corpus, corpus.heldout[: interventions.FEW]), reader.model_at(run, None)[0]
-    for head, one in result.estimate.without.items():
-        expected = validate(Change(frozenset({head})).apply(model), questions)
-        assert (one.exact_match, one.token_accuracy) == (expected.exact_match, expected.token_accuracy)
 
 
 def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch):

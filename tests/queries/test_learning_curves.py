@@ -19,37 +19,32 @@ def made(speeds: list[float], seconds: float, first: int = 1, first_step: int = 
     return SimpleNamespace(history=history, seconds=seconds, first_step=first_step)
 
 
-def test_seconds_are_the_runs_own_shared_by_speed():
-    """The second half of the steps ran at half the speed, and so took two thirds of the time."""
-    run = made([100, 100, 50, 50], seconds=6)
-    assert seconds_at(run, [0, 1, 2, 3, 4]) == pytest.approx([0, 1, 2, 4, 6])
+@pytest.mark.parametrize(
+    ("speeds", "seconds", "first", "steps", "expected"),
+    [
+        ([100, 100, 50, 50], 6, 0, [0, 1, 2, 3, 4], [0, 1, 2, 4, 6]),  # half of the steps at half the speed: two thirds of the time
+        ([100, math.nan, 100], 3, 0, [1, 2, 3], [1, 2, 3]),  # what is not known counts as the mean
+        ([math.nan] * 2, 3, 0, [2], [3]),
+        ([10] * 4, 4, 2, [0, 2, 4], [0, 4, 8]),  # a fork's parent took as long for as many
+        ([10] * 2, 0, 2, [1, 2], [0, 0]),  # it has not begun
+    ],
+)
+def test_seconds_are_the_runs_own_shared_by_speed(speeds, seconds, first, steps, expected):
+    assert seconds_at(made(speeds, seconds, first_step=first), steps) == pytest.approx(expected)
 
 
-def test_a_speed_that_nobody_knows_counts_as_the_mean():
-    assert seconds_at(made([100, math.nan, 100], seconds=3), [1, 2, 3]) == pytest.approx([1, 2, 3])
-    assert seconds_at(made([math.nan] * 2, seconds=3), [2]) == pytest.approx([3])
-
-
-def test_a_forks_steps_take_its_own_time_and_those_of_its_parent_as_much():
-    assert seconds_at(made([10] * 4, seconds=4, first_step=2), [0, 2, 4]) == pytest.approx([0, 4, 8])
-    assert seconds_at(made([10] * 2, seconds=0, first_step=2), [1, 2]) == [0, 0]  # it has not begun
-
-
-def test_a_curve_is_what_the_history_says():
-    run = made([10] * 4, seconds=8)
-    run.history.validations.append(2, 1.5, 0.5, 0.25, 10, 20)
-    run.history.validations.append(4, 0.5, 0.75, 0.5, 20, 20)
-    assert learning_curve(run, tokens_per_step=30) == LearningCurve([2, 4], [4, 8], [60, 120], [0.25, 0.5], [1.5, 0.5], [True, False])
-    assert learning_curve(run).at("seconds") == [4, 8]
-    assert learning_curve(run, tokens_per_step=30).at("tokens") == [60, 120]
-
-
-def test_a_run_that_cannot_be_read_has_an_empty_curve():
+def test_a_curve_is_what_the_history_says_and_empty_where_it_cannot_be_read():
     class Damaged:
         @property
         def history(self):
             raise Refusal("runs.not_a_run", what="history.json")
 
+    run = made([10] * 4, seconds=8)
+    run.history.validations.append(2, 1.5, 0.5, 0.25, 10, 20)
+    run.history.validations.append(4, 0.5, 0.75, 0.5, 20, 20)
+    curve = learning_curve(run, tokens_per_step=30)
+    assert curve == LearningCurve([2, 4], [4, 8], [60, 120], [0.25, 0.5], [1.5, 0.5], [True, False])
+    assert (curve.at("seconds"), curve.at("tokens")) == ([4, 8], [60, 120])
     assert learning_curve(Damaged()) == LearningCurve([], [], [], [], [], [])
 
 

@@ -1,4 +1,3 @@
-
 import numpy as np
 import pytest
 import torch
@@ -85,21 +84,6 @@ def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader,
     assert not model.training
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n\t", "\ud800"])
-def test_nothing_to_read(reader, run, text):
-    with pytest.raises(Refusal, match="nothing to read"):
-        reader.look(run, None, text)
-
-
-@pytest.mark.parametrize("length", [MAX_POSITIONS, 3_000_000])
-def test_too_long(reader, run, length):
-    with pytest.raises(Refusal) as refusal:
-        translate(reader, run, None, "a" * length)
-    assert refusal.value.key == "runs.too_long"
-    with pytest.raises(Refusal, match="long"):
-        reader.look(run, None, "ab", target="a" * length)
-
-
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "{{x}}$$x$$", "日本", "%s{0}", "<eos>"])
 def test_whatever_is_typed_is_text(reader, run, text):
     look = reader.look(run, None, text)
@@ -130,38 +114,6 @@ def test_own_data_have_all_their_answers(reader, runs):
     assert reader.look(own, None, "word3 again", "reference").alignment is None
 
 
-def test_an_answer_is_computed_once(reader, run):
-    text = sentence(reader, run)
-    assert reader.look(run, None, text) is reader.look(run, 40, text)
-    assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
-    assert reader.look(run, 0, text) is not reader.look(run, 40, text)
-
-
-def test_two_kinds_of_work_share_no_answer(reader, run):
-    """Even under one key: whoever names a key needs to know none of the others."""
-
-    def one(model, actual):
-        return "one"
-
-    def other(model, actual):
-        return "other"
-
-    def more(model, result):
-        return f"more of {result}"
-
-    key = ("scores", 0)
-    for _ in range(2):  # made, then remembered
-        assert [reader.work(run, 0, key, work) for work in (one, other)] == ["one", "other"]
-        assert reader.work(run, 0, key, one, then=(key, more)) == ("one", "more of one")
-
-
-def test_nothing_yet(reader):
-    fresh = Run("not-yet-prepared-run-id", "calm-fox", tiny())
-    for ask in (lambda: reader.look(fresh, None, "abc"), lambda: reader.pieces(fresh, "abc"), lambda: reader.model_at(fresh, None)):
-        with pytest.raises(Refusal, match="no parameters"):
-            ask()
-
-
 def test_looking_while_it_trains_changes_nothing_in_the_training(reader, runs):
     live = runs.create(tiny(steps=60), ME)
     wait(lambda: live.snapshot is not None)
@@ -187,3 +139,36 @@ def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
     assert reader.take_apart(("step", 1), list) is taken
     with pytest.raises(Refusal):
         reader.take_apart(("step", 2), list)
+
+
+def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
+    fresh = Run("not-yet-prepared-run-id", "calm-fox", tiny())
+    for ask, key in (
+        *((lambda text=text: reader.look(run, None, text), "runs.empty") for text in ("", "   ", "\n\t", "\ud800")),
+        *((lambda size=size: translate(reader, run, None, "a" * size), "runs.too_long") for size in (MAX_POSITIONS, 3_000_000)),
+        (lambda: reader.look(run, None, "ab", target="a" * MAX_POSITIONS), "runs.too_long"),
+        (lambda: reader.look(fresh, None, "abc"), "runs.nothing_yet"),
+        (lambda: reader.pieces(fresh, "abc"), "runs.nothing_yet"),
+        (lambda: reader.model_at(fresh, None), "runs.nothing_yet"),
+    ):
+        with pytest.raises(Refusal) as refusal:
+            ask()
+        assert refusal.value.key == key
+
+
+def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run):
+    """Even under one key: to name a key one need not know the others."""
+    text = sentence(reader, run)
+    assert reader.look(run, None, text) is reader.look(run, 40, text) is not reader.look(run, 0, text)
+    assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
+    key = ("scores", 0)
+
+    def one(model, actual):
+        return "one"
+
+    def other(model, actual):
+        return "other"
+
+    for _ in range(2):  # made, then remembered
+        assert [reader.work(run, 0, key, work) for work in (one, other)] == ["one", "other"]
+        assert reader.work(run, 0, key, one, then=(key, lambda model, result: f"more of {result}")) == ("one", "more of one")

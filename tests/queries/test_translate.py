@@ -53,6 +53,11 @@ def test_every_method_has_candidates(reader, run):
     assert len(drawn) > 1
     one = DecodingOptions("sample", temperature=3.0, top_k=1, seed=3)
     assert translate(reader, run, None, text, one).candidates[0].text == translate(reader, run, None, text).candidates[0].text
+    way = DecodingOptions("sample", temperature=3.0, seed=2)
+    written = tuple(piece.id for piece in translate(reader, run, None, text, way).candidates[0].pieces)
+    look = trace_of(reader, run, None, text, written)
+    assert tuple(piece.id for piece in look.asked) == written, "a look follows the very tokens"
+    assert trace_of(reader, run, None, text, written) is look
     with pytest.raises(Refusal, match="guess"):
         translate(reader, run, None, text, DecodingOptions("guess"))
 
@@ -64,21 +69,13 @@ def test_a_prefix_is_continued(reader, run):
         assert [piece.text for piece in found.prefix] == ["z", "y"]
         for candidate in found.candidates:
             assert [piece.id for piece in candidate.pieces[:2]] == tokenizer.encode("zy")
-    plain = translate(reader, run, None, text)
-    assert (
-        translate(reader, run, None, text, DecodingOptions(prefix=plain.candidates[0].text[:2])).candidates[0].text
-        == plain.candidates[0].text
-    )
-
-
-def test_what_was_given_is_not_held_against_the_model(reader, run):
-    text = sentence(reader, run)
+    (plain,) = translate(reader, run, None, text).candidates
+    assert translate(reader, run, None, text, DecodingOptions(prefix=plain.text[:2])).candidates[0].text == plain.text
     (right,) = references("sort", text)
     (reported,) = translate(reader, run, None, text, DecodingOptions(prefix=right[0])).candidates
-    assert reported.right is not None
     assert reported.right[0]
     (elsewhere,) = translate(reader, run, None, text, DecodingOptions(prefix="zz" if right[0] != "z" else "aa")).candidates
-    assert (elsewhere.right, elsewhere.correct) == (None, None)
+    assert (elsewhere.right, elsewhere.correct) == (None, None), "what was given is not held against the model"
 
 
 def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
@@ -124,16 +121,6 @@ def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run):
     assert (found.verdict.kind, found.verdict.pruned) == (verdict.kind, verdict.pruned)
     assert (found.verdict.kind == "found") == found.candidates[0].correct
     assert translate(reader, run, None, "zzé", DecodingOptions("beam")).verdict is None
-
-
-def test_a_look_at_what_was_written_follows_the_very_tokens(reader, run):
-    text = sentence(reader, run)
-    written = tuple(
-        piece.id for piece in translate(reader, run, None, text, DecodingOptions("sample", temperature=3.0, seed=2)).candidates[0].pieces
-    )
-    look = trace_of(reader, run, None, text, written)
-    assert tuple(piece.id for piece in look.asked) == written
-    assert trace_of(reader, run, None, text, written) is look
 
 
 def test_nobody_waits_for_ever(reader, run, monkeypatch):

@@ -90,14 +90,6 @@ def test_where_a_step_cant_be_recorded_all_are_computed_call_by_call(error, good
     assert [type(error).__name__ in record.getMessage() for record in caplog.records] == [True]
 
 
-def test_too_little_memory_for_a_step_itself_is_not_passed_over():
-    def update(batch):
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    with pytest.raises(torch.OutOfMemoryError):
-        CapturedSteps(Recorder())(update, Batch(*(torch.ones(8, 8, dtype=torch.long) for _ in range(3))), ())
-
-
 def test_a_live_knob_is_recorded_anew():
     training, recorder = replayed(dropout=0.0, steps=60, packing=False)
     steps = training.steps()
@@ -147,10 +139,16 @@ def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
         torch.testing.assert_close(other, one, rtol=1e-4, atol=1e-5)
 
 
-def test_only_so_many_shapes_are_recorded():
-    recorder = Recorder()
-    captured_steps = CapturedSteps(recorder)
+def test_only_so_many_shapes_are_recorded_and_too_little_memory_for_a_step_itself_is_not_passed_over():
+    def batch_of(width: int) -> Batch:
+        return Batch(*(torch.ones(8, width, dtype=torch.long) for _ in range(3)))
+
+    def impossible(batch):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    captured_steps = CapturedSteps(recorder := Recorder())
     for width in [8 * n for n in range(1, MAX_GRAPHS + 5)] * 3:
-        batch = Batch(*(torch.ones(8, width, dtype=torch.long) for _ in range(3)))
-        assert captured_steps(lambda batch: batch.src.sum(), batch, ()) == 8 * width
+        assert captured_steps(lambda batch: batch.src.sum(), batch_of(width), ()) == 8 * width
     assert recorder.recorded == MAX_GRAPHS
+    with pytest.raises(torch.OutOfMemoryError):
+        CapturedSteps(Recorder())(impossible, batch_of(8), ())

@@ -145,14 +145,6 @@ def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
         assert found["decoder.0.cross_attention/entropy.0"] == pytest.approx(1.0)
 
 
-def test_a_unit_that_is_pushed_down_is_dead():
-    training = training_of()
-    with torch.no_grad():
-        training.model.encoder[0].feed_forward.W_1.bias[:6] = -1000.0
-    training.diagnostic_steps = frozenset({1})
-    assert next(training.steps()).diagnostics["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
-
-
 def test_evenness_by_hand():
     """Two tokens even, one sure, one that has no choice, one that is padding."""
     mask = torch.tensor([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1]], dtype=torch.bool)[None, None]
@@ -162,12 +154,15 @@ def test_evenness_by_hand():
     assert math.isnan(normalised_entropy(weights, mask, torch.tensor([[False, False, True, False]])).item())
 
 
-def test_the_memory_can_be_cut_in_the_middle_of_a_run():
+def test_the_memory_can_be_cut_in_the_middle_of_a_run_and_a_unit_that_is_pushed_down_is_dead():
     training = training_of()
+    with torch.no_grad():
+        training.model.encoder[0].feed_forward.W_1.bias[:6] = -1000.0
     training.diagnostic_steps = frozenset(range(100))
     steps = training.steps()
-    assert next(steps).diagnostics["encoder/gradient"] > 0
+    first = next(steps).diagnostics
+    assert first["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
+    assert first["encoder/gradient"] > 0
     training.live = replace(training.live, memory_mode="cut")
     assert next(steps).diagnostics["encoder/gradient"] == 0.0
-    assert training.model.config.memory_mode == "cut"
-    assert training.experiment.model.memory_mode == "whole"
+    assert (training.model.config.memory_mode, training.experiment.model.memory_mode) == ("cut", "whole")

@@ -20,22 +20,19 @@ def losses(training: Training, count: int | None = None) -> list[float]:
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_the_same_seed_gives_the_same_losses_bit_for_bit(dropout):
-    first = losses(training_of(dropout=dropout))
-    assert len(first) == 8
-    assert first == losses(training_of(dropout=dropout))
-    assert first != losses(training_of(dropout=dropout, seed=2))
-
-
-def test_the_global_generator_is_neither_used_nor_obeyed():
-    expected, disturbed = losses(training_of(dropout=0.3)), []
-    for n, step in enumerate(training_of(dropout=0.3).steps()):
+    """In one go or step by step; the global generator is neither used nor obeyed."""
+    expected, before = losses(training_of(dropout=dropout)), torch.get_rng_state()
+    training, disturbed = training_of(dropout=dropout), []
+    for n in range(8):
+        step = next(training.steps())
+        assert (step.step, training.step, training.model.training) == (n + 1, n + 1, False), "between steps the model is in eval mode"
         disturbed.append(step.loss)
+        assert torch.equal(torch.get_rng_state(), before)
         torch.manual_seed(n)
-        torch.rand(n)
+        before = torch.get_rng_state()
     assert disturbed == expected
-    before = torch.get_rng_state()
-    losses(training_of(dropout=0.3))
-    assert torch.equal(torch.get_rng_state(), before)
+    assert list(training.steps()) == []
+    assert expected != losses(training_of(dropout=dropout, seed=2))
 
 
 def test_another_training_in_another_thread_changes_nothing():
@@ -93,75 +90,41 @@ def test_live_knobs_survive_a_resume_and_parameters_of_another_model_are_refused
         training_of().load_parameters({})
 
 
-def test_the_learning_rate_can_change_between_steps():
-    training = training_of(schedule="constant", warmup=0, learning_rate=0.02)
-    steps = training.steps()
-    assert next(steps).learning_rate == 0.02
-    training.live = replace(training.live, learning_rate=0.005)
-    assert next(steps).learning_rate == 0.005
-    before = [parameter.clone() for parameter in training.model.parameters()]
-    training.live = replace(training.live, learning_rate=0.0)
-    next(steps)
-    assert all(torch.equal(a, b) for a, b in zip(before, training.model.parameters(), strict=True))
-
-
-def test_label_smoothing_can_change_between_steps():
-    plain, smooth = training_of(), training_of()
-    both = plain.steps(), smooth.steps()
-    assert next(both[0]).loss == next(both[1]).loss
-    smooth.live = replace(smooth.live, label_smoothing=0.3)
-    assert next(both[0]).loss < next(both[1]).loss
-
-
-def test_clipping_can_change_between_steps():
-    plain, clipped = (training_of(optimiser="adam", max_grad_norm=0.0, beta1=0.9) for _ in range(2))
-    both = plain.steps(), clipped.steps()
-    assert next(both[0]) == next(both[1])
-    clipped.live = replace(clipped.live, max_grad_norm=1e-3)
-    assert next(both[0]) == next(both[1])  # the loss comes before the step, and grad_norm is that before clipping
-    assert next(both[0]).loss != next(both[1]).loss
-
-
-def test_a_step_says_what_was_done():
-    training = training_of(batch_size=5, steps=2)
-    step = next(training.steps())
-    assert (step.step, training.step) == (1, 1)
-    assert 0 < step.learning_rate <= training.live.learning_rate
-    assert math.isfinite(step.loss)
-    assert step.grad_norm > 0
-    assert 5 * (4 + 4 + 2) <= step.tokens <= 5 * (16 + 16 + 2)  # 5 pairs of 4 to 16 letters, each side with its EOS
-
-
-def test_the_gradient_norm_is_that_of_all_parameters_before_clipping():
-    training = training_of(max_grad_norm=0.01, optimiser="adam")
-    caught = []
-    training.optimiser.step = lambda rate, parallel_map: caught.extend(p.grad.clone() for p in training.model.parameters())
-    step = next(training.steps())
-    clipped = torch.stack([gradient.norm() for gradient in caught]).norm().item()
-    assert step.grad_norm > 0.01
-    assert clipped == pytest.approx(0.01, rel=1e-3)
-
-
-def test_steps_end_and_can_be_taken_one_by_one():
-    training = training_of(dropout=0.3)
-    singles = [next(training.steps()) for _ in range(8)]
-    assert [step.step for step in singles] == list(range(1, 9))
-    assert [step.loss for step in singles] == losses(training_of(dropout=0.3))
-    assert list(training.steps()) == []
-    assert not training.model.training, "between steps the model is in eval mode"
-
-
 def test_training_learns():
     training = training_of(task="copy", steps=60, d_model=32, batch_size=32)
     before = training.validate()
     losses(training)
     after = training.validate()
+    assert training.validate("harder").pairs == len(training.corpus.harder)
+    with pytest.raises(AttributeError):
+        training.validate("nonsense")
     assert after.loss < 0.9 * before.loss
     assert after.token_accuracy > before.token_accuracy
 
 
-def test_the_harder_split_can_be_asked_too():
-    training = training_of()
-    assert training.validate("harder").pairs == len(training.corpus.harder)
-    with pytest.raises(AttributeError):
-        training.validate("nonsense")
+def test_the_learning_rate_the_smoothing_and_the_clipping_can_change_between_steps():
+    knobs = {"schedule": "constant", "warmup": 0, "learning_rate": 0.02, "optimiser": "adam", "max_grad_norm": 0.0, "beta1": 0.9}
+    plain, slower, smooth, clipped = (training_of(**knobs) for _ in range(4))
+    every = [training.steps() for training in (plain, slower, smooth, clipped)]
+    assert len({next(steps) for steps in every}) == 1
+    slower.live = replace(slower.live, learning_rate=0.0)
+    smooth.live = replace(smooth.live, label_smoothing=0.3)
+    clipped.live = replace(clipped.live, max_grad_norm=1e-3)
+    before = [parameter.clone() for parameter in slower.model.parameters()]
+    first, still, softer, shorter = map(next, every)
+    assert (first.learning_rate, still.learning_rate) == (0.02, 0.0)
+    assert all(map(torch.equal, before, slower.model.parameters()))
+    assert first.loss < softer.loss
+    assert first == shorter, "the loss comes before the step, and grad_norm is that before clipping"
+    assert next(every[0]).loss != next(every[3]).loss
+
+
+def test_a_step_says_what_was_done_and_the_norm_is_that_of_all_gradients_before_clipping():
+    training, gradients = training_of(batch_size=5, max_grad_norm=0.01, optimiser="adam"), []
+    training.optimiser.step = lambda rate, parallel_map: gradients.extend(p.grad.clone() for p in training.model.parameters())
+    step = next(training.steps())
+    assert 0 < step.learning_rate <= training.live.learning_rate
+    assert math.isfinite(step.loss)
+    assert 5 * (4 + 4 + 2) <= step.tokens <= 5 * (16 + 16 + 2)  # 5 pairs of 4 to 16 letters, each side with its EOS
+    assert step.grad_norm > 0.01
+    assert torch.stack([gradient.norm() for gradient in gradients]).norm().item() == pytest.approx(0.01, rel=1e-3)

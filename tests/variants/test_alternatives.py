@@ -1,7 +1,5 @@
 """Each variant is what its name says: torch's own where torch has it, loops by hand where not."""
 
-import math
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -16,7 +14,6 @@ from tests.model.shared_copies import disturb
 from tests.variants.varied import SRC, TGT, attentions, beside, built, with_attend, with_norms
 
 OFF = Dropout(0.0, torch.Generator())
-CONFIG = ModelConfig(d_model=12, n_heads=3)  # K = 4
 PARTS = {"identity_output": "W_o", "no_feed_forward": "W_2"}
 NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
 
@@ -32,74 +29,47 @@ def given() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return draw(2, 3, 5, 4, seed=1), draw(2, 3, 7, 4, seed=2), draw(2, 3, 7, 4, seed=3), mask
 
 
-def mixed(score, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Attention in loops: `score(head, query, key)` is a number."""
-    out, weights = torch.zeros_like(q), torch.zeros(*q.shape[:3], k.shape[2])
-    for b, h, i in torch.cartesian_prod(*map(torch.arange, q.shape[:3])).tolist():
-        strength = {j: math.exp(score(h, q[b, h, i], k[b, h, j])) for j in range(k.shape[2]) if mask[b, 0, i, j]}
-        for j, value in strength.items():
-            weights[b, h, i, j] = value / sum(strength.values())
-            out[b, h, i] += weights[b, h, i, j] * v[b, h, j]
-    return out, weights
-
-
 # --- how well a query fits a key ---
 
 
-def test_additive_attention_in_loops():
-    attend = disturb(Additive(CONFIG, torch.Generator().manual_seed(1)))
+CONFIG = ModelConfig(d_model=12, n_heads=3)  # K = 4
+ATTENTIONS = {"additive": Additive, "bilinear": Bilinear, "cosine": lambda *_: cosine_attention, "location": Location}
+
+
+def scores(variant: str, attend, q: Tensor, k: Tensor, mask: Tensor, power: float) -> Tensor:
+    """How well each query fits each key, by torch's own functions; positions are counted from the first that a query sees."""
+    queries, keys = (x.expand(2, 3, 5, 7, 4) for x in (q[..., :, None, :], k[..., None, :, :]))
+    if variant == "additive":
+        return torch.einsum("hd,bhijd->bhij", attend.v, (queries + keys).tanh())
+    if variant == "bilinear":
+        heads = zip(queries.unbind(1), keys.unbind(1), attend.W.view(3, 1, 4, 4), strict=True)
+        return torch.stack([F.bilinear(one.contiguous(), other.contiguous(), W)[..., 0] for one, other, W in heads], dim=1)
+    if variant == "cosine":
+        return F.cosine_similarity(queries, keys, dim=-1) * 4 / 4**power
+    W, first, fits = attend.W.view(3, 4, -1), mask[:, 0].int().argmax(dim=-1), torch.zeros(2, 3, 5, 7)
+    for b, h, i, j in torch.cartesian_prod(*map(torch.arange, fits.shape)).tolist():
+        fits[b, h, i, j] = q[b, h, i] @ W[h, :, j - first[b, i]] if mask[b, 0, i, j] else 0
+    return fits
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("variant", ATTENTIONS)
+def test_each_attention_is_the_softmax_of_its_scores(variant):
+    attend = ATTENTIONS[variant](CONFIG, torch.Generator().manual_seed(1))
+    for parameter in attend.parameters() if isinstance(attend, nn.Module) else ():
+        parameter.copy_(draw(*parameter.shape, seed=8))
     q, k, v, mask = given()
-
-    def score(head: int, query: Tensor, key: Tensor) -> float:
-        return sum(attend.v[head, d].item() * math.tanh(query[d] + key[d]) for d in range(4))
-
-    for ours, theirs in zip(attend(q, k, v, mask, 0.5, OFF), mixed(score, q, k, v, mask), strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
-
-
-def test_bilinear_attention_is_torchs_bilinear_form_and_begins_as_the_dot_product():
-    for scale in (0.5, 0.0, 1.0):
-        paper, changed = (built(variant, attention_scale=scale, n_heads=4) for variant in ("none", "bilinear"))
-        torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-6, rtol=1e-5)
-    attend = Bilinear(CONFIG, torch.Generator())
-    with torch.no_grad():
-        attend.W.copy_(draw(12, 4, seed=8))
-    q, k, v, mask = given()
-    for head in range(3):
-        queries, keys = q[:, head, :, None].expand(2, 5, 7, 4), k[:, head, None].expand(2, 5, 7, 4)
-        scores = F.bilinear(queries.contiguous(), keys.contiguous(), attend.W.view(3, 4, 4)[head][None])[..., 0]
-        weights = scores.masked_fill(~mask[:, 0], -torch.inf).softmax(dim=-1).nan_to_num()
-        out, found = attend(q, k, v, mask, 0.5, OFF)
-        torch.testing.assert_close(found[:, head], weights, atol=1e-5, rtol=1e-5)
-        torch.testing.assert_close(out[:, head], weights @ v[:, head], atol=1e-5, rtol=1e-5)
+    for power in (0.5, 0.0, 1.0):
+        weights = scores(variant, attend, q, k, mask, power).masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num()
+        out, given_weights = attend(q, k, v, mask, power, OFF)
+        torch.testing.assert_close(given_weights, weights, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(out, weights @ v, atol=1e-5, rtol=1e-5)
+        paper, changed = (built(name, attention_scale=power, n_heads=4) for name in ("none", variant))
+        same = torch.allclose(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-6, rtol=1e-5)
+        assert same == (variant == "bilinear"), "which begins as the dot product"
 
 
-@pytest.mark.parametrize("power", [0.5, 0.0, 1.0])
-def test_cosine_attention_is_torchs_cosine(power):
-    q, k, v, mask = given()
-    scores = F.cosine_similarity(q[..., :, None, :], k[..., None, :, :], dim=-1) * 4 / 4**power
-    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num()
-    out, found = cosine_attention(q, k, v, mask, power, OFF)
-    torch.testing.assert_close(found, weights, atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(out, weights @ v, atol=1e-6, rtol=1e-5)
-
-
-def test_location_based_attention_in_loops():
-    """Positions are counted from the first that a query sees."""
-    attend = disturb(Location(CONFIG, torch.Generator().manual_seed(1)))
-    q, k, v, mask = given()
-    W, first = attend.W.view(3, 4, -1), mask[:, 0].int().argmax(dim=-1)
-    scores = torch.zeros(2, 3, 5, 7)
-    for b, h, i, j in torch.cartesian_prod(*map(torch.arange, scores.shape)).tolist():
-        if mask[b, 0, i, j]:
-            scores[b, h, i, j] = sum(q[b, h, i, d] * W[h, d, j - first[b, i]] for d in range(4))
-    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num()
-    out, found = attend(q, k, v, mask, 0.5, OFF)
-    torch.testing.assert_close(found, weights, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(out, weights @ v, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine", "location"])
+@pytest.mark.parametrize("variant", ATTENTIONS)
 def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(variant):
     attention = attentions(beside(variant, d_model=8, n_heads=2)[1])[0]
     q, k, v, mask = (tensor[:, :2].requires_grad_() if tensor.is_floating_point() else tensor for tensor in given())
@@ -112,7 +82,7 @@ def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(variant
 
 
 @NORMS
-@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine", "location"])
+@pytest.mark.parametrize("variant", ATTENTIONS)
 def test_with_the_dot_product_back_it_is_the_papers_model(variant, norm):
     paper, altered = beside(variant, norm=norm)
     changed = altered(SRC, TGT).logits
