@@ -14,19 +14,14 @@ from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
-from tests import thoroughness
-
 torch.set_num_threads(1)
 os.environ.setdefault("PLAYGROUND_ENGINE", "here")  # a server's processes take seconds to start; the stories' server has them
+settings.register_profile("same", derandomize=True, database=None, deadline=None, max_examples=25)
+settings.register_profile("night", deadline=None, max_examples=300)
 settings.load_profile("same")
 
 BROWSER = "tests/browser/"
 pytest_plugins = ["tests.browser.tried_twice"]
-
-
-@pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    thoroughness.leave_the_others_to_the_night(items)
 
 
 class FileByFile(LoadFileScheduling):
