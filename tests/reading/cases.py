@@ -105,6 +105,8 @@ CASES = {
     ],
     "lines in turn": [
         ("a\nb\n\nc\nd\n\n\ne\nf\n", "interleaved: a→b · @4 c→d · @8 e→f"),
+        ("a\nb\n\n" * 5 + "alone\n\nc\nd\n\n" * 1 + "e\nf\n\n" * 5, "interleaved: " + "".join(f"@{1 + 3 * n} a→b · " for n in range(5))[3:]
+         + "@16 (unpaired) · @18 c→d · " + " · ".join(f"@{21 + 3 * n} e→f" for n in range(5))),
     ],
     "JSON": [
         ({"en.json": '{"menu": {"x": "a", "y": "c"}, "z": "e"}', "de.json": '{"menu": {"y": "d", "x": "b"}, "z": "f"}'},
