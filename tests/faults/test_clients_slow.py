@@ -16,7 +16,6 @@ from tests.runs.tiny import limits, wait
 
 PATIENCE = 0.6  # seconds
 POST = f"POST {PREFIX}/command HTTP/1.1\r\nHost: here\r\nX-Playground-Token: ada\r\nContent-Length: %d\r\n\r\n"
-
 CHUNKED = f"POST {PREFIX}/command HTTP/1.1\r\nHost: here\r\nX-Playground-Token: ada\r\nTransfer-Encoding: chunked\r\n\r\n"
 MOST = 30_000_000  # bytes: more than any file may have
 
@@ -59,14 +58,9 @@ def read(one: socket.socket) -> int:
 def test_half_a_request_is_hung_up_on(connect):
     whole = f"GET {PREFIX}/runs HTTP/1.1\r\nHost: here\r\n\r\n"
     halves = [
-        whole + "GET / HT",
-        "",
-        "GET / HT",
-        "GET / HTTP/1.1\r\nHost: here\r\nX-Long: ",
-        POST % 100,
-        POST % 100 + '{"action": ',
+        whole + "GET / HT", "", "GET / HT", "GET / HTTP/1.1\r\nHost: here\r\nX-Long: ", POST % 100, POST % 100 + '{"action": ',
         CHUNKED + "9\r\n{",
-    ]
+    ]  # fmt: skip
     lines = [connect() for _ in halves]
     for one, sent in zip(lines, halves, strict=True):
         one.sendall(sent.encode())
