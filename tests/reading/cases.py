@@ -23,6 +23,7 @@ CASES = {
         ("<br>a\tb", "tsv: <br>a→b +html"),
     ],
     "cards and dictionaries": [
+        ("a,b;c,d\ne,f;g,h", "csv: a,b→c,d · e,f→g,h"),
         ("Hello, you\tHallo, du;\nBye\tTschüss;\nDog\tHund;\n", "cards/item: Hello, you→Hallo, du · Bye→Tschüss · Dog→Hund"),
         ("a,b;c,d;e,f", "cards/item: a→b · c→d · e→f"), (("a\tb;", "c\td;"), "!two_tables one=a.txt two=b.txt"),
         ("a\tb;c\td", "tsv: a→b;c +columns"),
@@ -175,6 +176,7 @@ CASES = {
         ("S-1 a\nT-1 b", "!one_column line=1"),
     ],
     "two files": [
+        ({"one.txt": "en,de\na,b\nc,d", "two.txt": "en,de\ne,f\ng,h"}, "!two_tables one=one.txt two=two.txt"),
         ({"a.en": "7\tone\n8\ttwo\n", "a.de": "7\teins\n8\tzwei\n"}, "two_files en→de: one→eins · two→zwei"),
         (("a\n\nc\n", "\nB\n\n"), "!none_kept_several lines=3 line=1"),
         (("a\nb\n\n\n", "c\nd\n"), "two_files: a→c · b→d · (blank) · (blank)"), (('"a, b"\n"c"', '"d"\ne'), "two_files: a, b→d · c→e"),
@@ -279,6 +281,8 @@ CASES = {
          "tsv en→fr 0→2: (header) · cat→chat · dog→chien · cow→vache +languages"),
     ],
     "headers": [
+        ("English,en,note\nHi there,Hallo du,x2\nBye you,Ade du,x3\nYes I do,Ja doch,x4\n",
+         "csv: English→en · Hi there→Hallo du · Bye you→Ade du · Yes I do→Ja doch +columns"),
         ("foo,bar\n12,21\n13,31\n45,54\n", "csv foo→bar: (header) · 12→21 · 13→31 · 45→54"),
         ("foo,bar\n" + COUNTED, "csv foo→bar: (header) · " + " · ".join(f"It is {n}.→{n}" for n in range(9))),
         (",0,1\n0,Hi,Hallo\n1,Bye,Tschüss\n", "csv 0→1 1→2: (header) · Hi→Hallo · Bye→Tschüss +columns"),

@@ -146,6 +146,11 @@ def test_where_lines_begin_to_drift(lost, side):
         assert refusal.key == "data.unequal_from"
         assert 0 <= lost + 1 - refusal.values["line"] <= 1
         assert refusal.values["lines_one"] - refusal.values["lines_two"] == (-1 if side == 0 else 1)
+    lengths = [1, 39, 2, 35, 3, 30, 1, 38, 2, 36, 4]
+    for count, key in ((11, "data.unequal_from"), (10, "data.unequal")):  # ten lines are enough to tell
+        one, other = (["word " * length for length in lengths[:count]] for _ in range(2))
+        del other[3]
+        assert refused("\n".join(one), "\n".join(other)).key == key
     for alike in (("same\n" * 50, "gleich\n" * 49), ("a\n" * 50, "b\n" * 10)):  # lengths that say nothing
         assert refused(*alike).key == "data.unequal"
 

@@ -57,6 +57,9 @@ def test_too_many_items(monkeypatch):
     assert outcome(f"[{pair}, {pair}, {pair}]") == "json/item: a→b · a→b · a→b"
     for content in (f"[{', '.join([pair] * 4)}]", '[["a", ["b", "b", "b", "b"]]]', "\n".join([pair] * 4)):
         assert refused(content).key == "data.too_many_items"
+    for limit, is_read in ((6, True), (5, False)):  # six characters in all
+        monkeypatch.setattr(items, "UNPACKED_LIMIT", limit)
+        assert (outcome("\n".join([pair] * 3)) == "json_lines: a→b · a→b · a→b") == is_read
 
 
 def test_what_is_too_long_or_too_deep_costs_itself():

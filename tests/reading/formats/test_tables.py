@@ -6,7 +6,7 @@ import json
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from playground.reading.formats import delimited, marked
@@ -40,6 +40,7 @@ def table(rows: list, delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) ->
 
 
 @given(tables, st.sampled_from(",;|\t"), st.booleans())
+@example([["", 'a, "b"']], ",", False)
 def test_well_formed_csv_reads_as_python_reads_it(rows, delimiter, quote_all):
     rows = [[cell.replace(" ", "\n", 1) for cell in row] for row in rows]
     lines = table(rows, delimiter, csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL).split("\n")[:-1]
