@@ -10,7 +10,6 @@ import pytest
 from benchmarks import modes, page, suite
 from benchmarks.browser import INSTALL
 from benchmarks.server import Server
-from benchmarks.step_rate import PEER
 from playground.config import Refusal
 
 
@@ -96,6 +95,7 @@ def one_server(server, monkeypatch):
         ("tasks", ()), ("many_runs", ("--first-seed", "7")), ("many_runs", ("--parts", "waiting", "--target", "2")), ("real", ()),
         ("labs", ()), ("growth", ("--parts", "steps,memory")), ("engines", ()), ("forecast", ()),
         ("soak", ()), ("hostile", ("--calls", "1000")), ("peers", ()), ("decoding", ()), ("page", ()),
+        ("step_rate", ()), ("time_to_target", ("--first-seed", "5")),
     ],
 )  # fmt: skip
 def test_it_runs(name, options, capsys, one_server):
@@ -105,36 +105,12 @@ def test_it_runs(name, options, capsys, one_server):
     assert name != "engines" or [row["engine"] for row in result["rows"]] == ["here", "processes", *(["ray"] if find_spec("ray") else [])]
 
 
-@pytest.mark.night
-def test_time_to_target(capsys, one_server):
-    result = result_of(capsys, "time_to_target", "--first-seed", "5")
-    assert [(row["mode"], row["reached"], row["of"]) for row in result["rows"]] == [("headless", 1, 1), ("replay", 1, 1)]
-    alone, replay = result["trainings"]
-    assert alone["seed"] == replay["seed"] == result["first_seed"] == 5
-    assert alone["preparing"] + alone["validating"] < alone["seconds"]
-    assert result["ratios"][0]["ratio"]["median"] == pytest.approx(replay["seconds"] / alone["seconds"])
-
-
 @pytest.mark.browser
 @pytest.mark.night
 def test_time_to_target_with_the_page_open(capsys, one_server):
     (row,) = result_of(capsys, "time_to_target", "--modes", "page", "--presets", "fast")["rows"]
     assert row["reached"] == 1
     assert row["shown"]["median"] > 0
-
-
-@pytest.mark.night
-def test_step_rate(capsys):
-    result = result_of(capsys, "step_rate")
-    rows, floors = ({row[name]: row for row in result[part]} for part, name in (("rows", "who"), ("floors", "type")))
-    assert rows.keys() == {"default", "fast", "default by AdamW", PEER}
-    for row in rows.values():
-        took = row["seconds"]["values"]
-        assert len(took) == 2
-        for name, best in (("share", floors["float32"]), ("ratio", rows[PEER])):
-            assert row[name]["values"] == pytest.approx([a / b for a, b in zip(best["seconds"]["values"], took, strict=True)])
-    assert {row["who"] for row in result["parts"]} == {row["who"] for row in result["kinds"]} == rows.keys() - {PEER}
-    assert all(min(row["forward"], row["backward"], row["optimiser"]) > 0 for row in result["parts"])
 
 
 @pytest.mark.night
