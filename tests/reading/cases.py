@@ -61,6 +61,8 @@ CASES = {
         ("Well, I am here.\nHello, world.\nNo, thanks.", "!one_column line=1"), ("我来了，你好。\n他走了，再见。", "!one_column line=1"),
     ],
     "labels": [
+        ("Q: 3,1,2\nA: 1,2,3\nQ: 2,1\nA: 1,2\nQ: x, A: y\nA: 3", "labelled Q→A: 3,1,2→1,2,3 · @3 2,1→1,2 · @5 x, A: y→3"),
+        ("en\tHello\nde\tHallo\nen\tBye\nde\tTschüss", "labelled en→de: Hello→Hallo · @3 Bye→Tschüss"),
         ("Q: a, b?\nA: c, d.\n\nQ: e?\nA: f.\n", "labelled Q→A: a, b?→c, d. · @4 e?→f."),
         ("[zh] 早\n[en] Hi\n---\n[zh] 好\n[en] OK", "labelled zh→en: 早→Hi · @4 好→OK"),
         ('- en: "a: b"\n  de: "c"\n- en: "d \\"e\\""\n  de: \'f\'', 'labelled en→de: a: b→c · @3 d "e"→f'),
@@ -281,6 +283,7 @@ CASES = {
          "tsv en→fr 0→2: (header) · cat→chat · dog→chien · cow→vache +languages"),
     ],
     "headers": [
+        ("half,½\n" + COUNTED, "csv: half→½ · " + " · ".join(f"It is {n}.→{n}" for n in range(9))),
         ("English,en,note\nHi there,Hallo du,x2\nBye you,Ade du,x3\nYes I do,Ja doch,x4\n",
          "csv: English→en · Hi there→Hallo du · Bye you→Ade du · Yes I do→Ja doch +columns"),
         ("foo,bar\n12,21\n13,31\n45,54\n", "csv foo→bar: (header) · 12→21 · 13→31 · 45→54"),
