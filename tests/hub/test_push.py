@@ -82,10 +82,10 @@ def test_a_failure_of_the_hub_or_the_network_is_one_sentence(hub, capsys, monkey
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert "refused “ada/reverse”: Something is wrong here." in err
-    hub.status = 402
-    with pytest.raises(Refusal) as refusal:
-        remote.upload(SHIPPED, "ada/space", "space", "x", space_sdk="gradio")
-    assert refusal.value.key == "hub.not_free"
+    for hub.status, key in ((402, "hub.not_free"), (404, "hub.no_right")):
+        with pytest.raises(Refusal) as refusal:
+            remote.upload(SHIPPED, "ada/space", "space", "x", space_sdk="gradio")
+        assert refusal.value.key == key
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{free.getsockname()[1]}")
