@@ -7,8 +7,6 @@ from benchmarks import peers
 from benchmarks.decoding.calls import calls
 from benchmarks.decoding.models import LENGTH, VOCABULARY, endless, plain, plain_greedy, sentences
 from benchmarks.decoding.other import SCRIPT
-from benchmarks.forecast import sentences as vocabulary_of
-from benchmarks.growth import steps
 from benchmarks.peers import plain as peer
 from benchmarks.peers.common import Setting, exact_match, exam, rows_right
 from benchmarks.step_rate import at_width, inside, theirs
@@ -98,22 +96,3 @@ def test_everybody_writes_as_many_tokens_the_likeliest_ones_in_few_calls():
     text = SCRIPT.read_text(encoding="utf-8")
     assert "torch" not in text
     assert "playground" not in text, "it runs where only CTranslate2 and numpy are"
-
-
-@pytest.mark.night
-def test_every_axis_of_growth_has_the_size_that_is_asked_for():
-    for length in (4, 60):
-        knobs, own = steps.AXES["length"].make(length)
-        corpus = build_corpus(Experiment().with_(**knobs).data, own)
-        assert {len(ids) for item in corpus.train for ids in (item.src_ids, item.tgt_ids)} == {length}
-        assert len(corpus.train) > 1000
-        assert not corpus.left_out
-    for size in (30, 8000):
-        knobs, own = steps.AXES["vocabulary"].make(size)
-        corpus = build_corpus(Experiment().with_(**knobs).data, own)
-        assert all(0.9 * size < one.size <= size for one in (corpus.src_tokenizer, corpus.tgt_tokenizer))
-        assert {len(item.src_ids) for item in corpus.train} == {steps.WORDS}
-    for width in steps.AXES["width"].values:
-        model = Experiment().with_(**steps.AXES["width"].make(width)[0]).model
-        assert (model.d_model, model.d_ff, model.d_model % model.n_heads) == (width, 4 * width, 0)
-    assert {word for pair in vocabulary_of(20, 300).pairs for word in pair.src.split()} == {f"w{number}" for number in range(20)}

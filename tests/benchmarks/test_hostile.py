@@ -66,6 +66,7 @@ def given(answer: tuple[int, bytes] | Exception) -> tuple[int, bytes]:
     return answer
 
 
-def test_three_hundred_of_them_break_nothing(attack):
-    findings = attack.send(range(300), at_once=16)
+@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.night)])
+def test_many_of_them_break_nothing(attack, count):
+    findings = attack.send(range(count), at_once=16)
     assert [one.said for one in findings if one.fault and one.fault != "slow"] == []

@@ -22,10 +22,6 @@ from benchmarks.time_to_target import _ratios, _rows
 from playground.lessons.labs import LABS
 from playground.runs.limits import Limits
 
-ACTS = {"jump": "I_JUMP", "walk": "I_WALK", "look": "I_LOOK", "run": "I_RUN"}
-PHRASES = [(f"{verb}{often}", [act] * times) for verb, act in ACTS.items() for often, times in (("", 1), (" twice", 2), (" thrice", 3))]
-SCAN = [f"IN: {one} and {two} OUT: {' '.join(acts + more)}\n" for one, acts in PHRASES for two, more in PHRASES]
-
 
 @pytest.mark.parametrize(
     ("values", "three", "text"),
@@ -78,13 +74,9 @@ def test_fairness():
 def test_the_exponent_of_a_power_is_the_power(power, sizes):
     assert exponent(sizes, [7 * size**power for size in sizes]) == pytest.approx(power, abs=1e-6)
     assert slope(sizes, [2 + power * size for size in sizes]) == pytest.approx(power, abs=1e-6)
-
-
-def test_no_exponent_of_one_size_or_of_nothing_and_a_constant_flattens_the_end_least():
-    assert exponent([4, 4], [1.0, 2.0]) is exponent([4, 8], [0.0, 2.0]) is None
-    assert slope([1.0], [5.0]) == 0.0
+    assert (exponent([4, 4], [1.0, 2.0]), exponent([4, 8], [0.0, 2.0]), slope([1.0], [5.0])) == (None, None, 0.0)
     flat = slopes([1, 10, 100, 1000], [50 + size for size in (1, 10, 100, 1000)])
-    assert 0 < flat["all"] < flat["end"] < 1
+    assert 0 < flat["all"] < flat["end"] < 1, "a constant flattens the end least"
 
 
 @pytest.mark.parametrize(
@@ -177,12 +169,9 @@ def training(who: str, setting: str, seconds: float, reached: bool, threads: int
     return common | ({} if setting == "ours" else {"size": {"d_model": 8, "pairs": 2}})
 
 
-def test_rates_are_of_training_alone():
+def test_rates_are_of_training_alone_and_the_best_peer_counts_and_one_that_never_arrives_is_more_than():
     (row,) = rows([training("plain", "own", 6.0, True)])
     assert [row[name]["median"] for name in ("steps_per_second", "tokens_per_second", "padding")] == [1.6, 12.0, 0.25]
-
-
-def test_the_best_peer_counts_and_one_that_never_arrives_is_more_than():
     counted = rows([
         *(training("fast", "ours", seconds, True) for seconds in (3.0, 4.0, 5.0)), training("fast", "ours", 2.0, True, threads=2),
         training("paper", "ours", 50.0, False), training("plain", "own", 100.0, False), training("joey", "own", 100.0, False),

@@ -69,13 +69,15 @@ def test_token_batches_fill_their_size_and_never_pass_it(items, size):
         assert rows == len(items) or (rows + 1) * wider > size
 
 
-def test_a_batch_is_never_larger_than_the_data_and_mixes_lengths():
-    items = items_of((2, 2), (3, 3))
-    assert [len(batch) for size, unit in ((64, "sentences"), (1000, "tokens")) for batch in stream(items, size, unit, 1, count=3)] == [
-        2
-    ] * 6
+def test_a_batch_is_never_larger_than_the_data_mixes_lengths_and_is_packed_with_little_left_empty():
+    for size, unit in ((64, "sentences"), (1000, "tokens")):
+        assert [len(batch) for batch in stream(items_of((2, 2), (3, 3)), size, unit, 1, count=3)] == [2] * 3
     many = items_of(*[(1 + n % 8, 1) for n in range(800)])
     assert all(len({number % 8 for number in batch}) > 4 for batch in stream(many, 64, "sentences", 1, count=12))
+    items = items_of(*[(4 + n % 13, 4 + n % 13) for n in range(65)])  # reversals of 4 to 16 letters
+    real = sum(len(item.src_ids) + 1 for item in items)
+    packed, padded = (sum(batch.src.numel() for batch in split_batch(items, 2, kind)) for kind in (True, False))
+    assert packed < 1.1 * real < 1.5 * real < padded
 
 
 @pytest.mark.parametrize(("items", "size", "unit"), [([], 4, "sentences"), (items_of((1, 1)), 0, "tokens"), (items_of((1, 1)), 4, "words")])
@@ -120,14 +122,6 @@ def test_every_pair_is_in_one_part_once_and_whole_in_rows_not_much_wider_than_th
         assert batch.tgt_in.shape[1] <= ROW_WIDTHS[-1] * max(len(item.tgt_ids) + 1 for item in items)
         assert ((batch.src_segment_ids == 0) == (batch.src == PAD)).all()
         assert ((batch.tgt_segment_ids == 0) == (batch.tgt_out == PAD)).all()
-
-
-def test_packing_leaves_little_empty():
-    """A third of the padded cells of reversals of 4 to 16 letters are padding, of the packed ones almost none."""
-    items = items_of(*[(4 + n % 13, 4 + n % 13) for n in range(65)])
-    real = sum(len(item.src_ids) + 1 for item in items)
-    packed, padded = (sum(batch.src.numel() for batch in split_batch(items, 2, kind)) for kind in (True, False))
-    assert packed < 1.1 * real < 1.5 * real < padded
 
 
 @given(some_items, st.booleans(), st.sampled_from([2, 8]))

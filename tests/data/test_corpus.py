@@ -71,18 +71,14 @@ def test_the_same_arguments_give_the_same_corpus(seed):
         assert one.heldout != other.heldout
 
 
-@pytest.mark.parametrize(
-    ("knobs", "aligned"), [({}, True), ({"tokenizer": "characters"}, False), ({"tokenizer": "bpe", "vocab_size": 200}, False)]
-)
-def test_alignments_need_the_units_of_the_task(knobs, aligned):
-    assert (build_corpus(replace(SMALL, task="german_english", **knobs)).train[0].alignment is not None) == aligned
-
-
 @pytest.mark.parametrize("knobs", [{}, {"task": "numbers_de"}, {"task": "numbers_de", "tokenizer": "unigram"}])
-def test_a_joint_vocabulary_is_one_tokenizer_for_both_sides(knobs):
+def test_a_joint_vocabulary_is_one_tokenizer_for_both_sides_and_alignments_need_the_units_of_the_task(knobs):
     corpus = build_corpus(replace(SMALL, **knobs), joint=True)
     assert corpus.src_tokenizer is corpus.tgt_tokenizer
     assert corpus.src_tokenizer.kind == knobs.get("tokenizer", "characters")
+    for tokenizer, aligned in ((knobs.get("tokenizer", "auto"), "tokenizer" not in knobs), ("bpe", False)):
+        alone = build_corpus(replace(SMALL, **knobs | {"tokenizer": tokenizer, "vocab_size": 200}))
+        assert (alone.train[0].alignment is not None) == aligned
     assert all(UNK not in item.src_ids + item.tgt_ids for item in corpus.train)
 
 
@@ -137,11 +133,13 @@ def test_splits_that_were_given_are_taken_and_groups_stay_together():
     assert (len(grouped.heldout), len(grouped.test)) == (5, 5)
 
 
-def test_the_natural_unit_of_each_side():
-    pairs = own(*[(f"I am number {n}", f"我是第{n}号") for n in range(10)])
+def test_own_data_have_the_natural_unit_of_each_side_their_name_and_credit():
+    line = "I am number {n}\t我是第{n}号\tCC-BY 2.0 (France) Attribution: tatoeba.org #{n} (A) & #1 (B)\n"
+    pairs = read_files([("cmn.txt", "".join(line.format(n=n) for n in range(20)).encode())])
     corpus = build_corpus(OWN, pairs)
     assert (corpus.src_tokenizer.kind, corpus.tgt_tokenizer.kind) == ("words", "characters")
     assert build_corpus(OWN, pairs, joint=True).src_tokenizer.kind == "characters"
+    assert (corpus.name, corpus.credit) == ("cmn.txt", "CC-BY 2.0 (France) Attribution: tatoeba.org")
 
 
 def test_long_sentences_are_left_out_and_their_lines_named():
@@ -151,12 +149,6 @@ def test_long_sentences_are_left_out_and_their_lines_named():
     )
     items = [(item.src, item.tgt) for item in (*corpus.train, *corpus.heldout, *corpus.test)]
     assert sorted(items) == sorted((f"a {n}", "b") for n in range(20)), "no sentence is cut"
-
-
-def test_credit_and_name_travel_with_own_data():
-    line = "Hi {n}.\tHallo {n}.\tCC-BY 2.0 (France) Attribution: tatoeba.org #{n} (A) & #1 (B)\n"
-    corpus = build_corpus(OWN, read_files([("deu.txt", "".join(line.format(n=n) for n in range(20)).encode())]))
-    assert (corpus.name, corpus.credit) == ("deu.txt", "CC-BY 2.0 (France) Attribution: tatoeba.org")
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,8 @@ def test_a_first_pass_draws_no_more_than_it_needs():
     assert len(corpus.train._known) == 64
 
 
-@pytest.mark.parametrize("task", [task if task == "numbers_zh" else pytest.param(task, marks=pytest.mark.night) for task in TASKS])
+@pytest.mark.night
+@pytest.mark.parametrize("task", TASKS)
 def test_a_sample_has_the_vocabulary_of_all_sentences(task):
     sizes = [DataConfig(task=task, train_size=pairs, validation_size=10, data_seed=5) for pairs in (2 * SAMPLE, SAMPLE)]
     whole, sample = map(build_corpus, sizes)

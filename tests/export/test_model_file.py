@@ -1,7 +1,6 @@
 """model.py: one file with the same logits, to the bit, whatever was chosen or changed in the model."""
 
 import ast
-import subprocess
 import sys
 import types
 
@@ -10,7 +9,6 @@ import torch
 
 from playground.choices import ENCODINGS, VARIANTS
 from playground.config import ModelConfig
-from playground.export.contents import use_file
 from playground.export.model_file import MODULES, model_file
 from playground.export.one_file import Part, Piece, join
 from playground.variants import build
@@ -66,17 +64,6 @@ def test_everything_that_the_model_is_made_of_stands_in_it():
     for name in MODULES:
         for node in ast.parse(Piece(f"playground.model.{name}").text()).body:
             assert not isinstance(node, ast.ClassDef | ast.FunctionDef) or ast.unparse(node) in whole, node.name
-
-
-def test_the_files_are_as_tidy_as_ours(tmp_path):
-    """Ruff finds unused imports, unknown names and bad order in them."""
-    (tmp_path / "use.py").write_text(use_file(), encoding="utf-8")
-    (tmp_path / "model.py").write_text(model_file(ModelConfig()), encoding="utf-8")
-    for variant in ("additive", "batch_norm", "no_causal_mask", "dropout_always"):
-        (tmp_path / f"model_{variant}.py").write_text(model_file(ModelConfig(variant=variant)), encoding="utf-8")
-    rules = ["--no-cache", "--select", "E,F,I,B", "--line-length", "140", "--isolated", "--ignore", "E741"]
-    checked = subprocess.run([sys.executable, "-m", "ruff", "check", *rules, "."], cwd=tmp_path, capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.parametrize(

@@ -130,22 +130,18 @@ def test_a_paused_run_goes_on_from_where_it_is_once_there_is_space(tmp_path):
 @pytest.mark.fault("no space on the disk for what an owner changes", "a sentence, and nothing left over")
 @pytest.mark.parametrize("operation", [*OPERATIONS[:2], *(pytest.param(name, marks=pytest.mark.night) for name in OPERATIONS[2:])])
 def test_what_an_owner_changes_on_a_full_disk_is_a_sentence(tmp_path, operation):
-    changes = {
-        "rename": lambda runs, run: runs.rename(run.id, ME, "other"),
-        "share": lambda runs, run: runs.share_sentences(run.id, ME, True),
-        "knob": lambda runs, run: runs.set_live(run.id, ME, "learning_rate", 0.002),
-        "new": lambda runs, run: runs.create(tiny(), YOU),
-        "copy": lambda runs, run: runs.copy(run.id, YOU),
-        "fork": lambda runs, run: runs.fork(run.id, None, YOU),
-        "hand over": lambda runs, run: runs.hand_over(ME, YOU),
-    }
+    changes = (
+        lambda runs, run: runs.rename(run.id, ME, "other"), lambda runs, run: runs.share_sentences(run.id, ME, True),
+        lambda runs, run: runs.set_live(run.id, ME, "learning_rate", 0.002), lambda runs, run: runs.create(tiny(), YOU),
+        lambda runs, run: runs.copy(run.id, YOU), lambda runs, run: runs.fork(run.id, None, YOU), lambda runs, run: runs.hand_over(ME, YOU),
+    )  # fmt: skip
     with served(tmp_path) as runs:
         run = at_step(runs.create(tiny(steps=1000), ME), 1)
         runs.pause(run.id, ME)
         wait(lambda: run.status == "paused")
         there = {path.name for path in runs.store.root.iterdir()}
         with full(ALWAYS, [operation]):
-            for change in changes.values():
+            for change in changes:
                 with contextlib.suppress(Refusal):  # a sentence, and nothing else
                     change(runs, run)
         if operation in ("open", "fsync", "mkdir"):

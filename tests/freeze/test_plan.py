@@ -44,6 +44,9 @@ def test_every_tab_of_one_run_is_asked_about_and_nothing_twice(run, count):
     whole = plan(run, [f"sentence {n}" for n in range(count)], FIRST)
     assert set(TABS) - set(whole) == {"runs", "board"}, "which show several runs"
     assert set(whole) <= set(PANELS)
+    splits = {one.fields[0]: {values[0] for values in one.values} for one in whole["data"][0]}["split"]
+    assert len(splits) > 1, "the splits of the data"
+    assert "file" not in splits, "a frozen page takes no files"
     for name, grids in whole.items():
         assert all(map(size, grids))
         for grid in grids:

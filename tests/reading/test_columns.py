@@ -1,12 +1,10 @@
 """Which row names the columns, and which columns hold the sentences: by their names and by what is in them."""
 
-import io
+from itertools import product
 
-import openpyxl
 import pytest
 
 from playground.reading.column_mapping import BY_SOURCE
-from playground.reading.formats.column_names import meaning
 from tests.reading.outcomes import outcome, read, two
 
 SENTENCES = [
@@ -45,13 +43,6 @@ SEVERAL_WORDS = [
 ]  # fmt: skip
 
 
-def test_two_names_are_a_header():
-    for pair in (*TWO_NAMES.split(), *SEVERAL_WORDS):
-        pairs = read(table(pair.split(","), *SENTENCES))
-        assert pairs.dropped == {"header": (1,)}, pair
-        assert [column.name for column in pairs.columns] == pair.split(",")
-
-
 FIRST_PAIRS = """
 German,Deutsch|German language,deutsche Sprache|Deutsch,German|word,Wort|the word,das Wort|text,Text|question,Frage|answer,Antwort|
 translation,Übersetzung|source,Quelle|note,nota|number,Nummer|time,Zeit|phrase,phrase|first question,erste Frage|a text,la frase|
@@ -61,50 +52,42 @@ English,is spoken here|question,Frage,noun|text,Text,noun|train,Hello,Hallo|Less
 """.replace("\n", "").split("|")  # the same in two languages, words that are codes or names of columns, sentences
 
 
+NUMBERED = ["Nr.,Deutsch,Englisch", "No.,A,B", "S.No.,English,Hindi", "Lfd. Nr.,Deutsch,E", "№,foo,bar", "#,English,German"]
+WORDS_TOO = ["formal,informal", "human,iso", "x,y", "complex,simple", "old,modern", "question,query", "date,iso"]
+TITLES = [
+    ("Vocabulary Unit 3\n", {"one_column": (1,)}), ("Vocabulary Unit 3,\n,\n", {"empty_target": (1,), "blank": (2,)}),
+    ("downloaded\n\nfrom here\n", {"one_column": (1, 3), "blank": (2,)}), ("\n" * 20, {"blank": tuple(range(1, 21))}),
+]  # fmt: skip
+
+
+def test_names_above_sentences_are_a_header():
+    for names in (*TWO_NAMES.split(), *SEVERAL_WORDS, *WORDS_TOO):
+        pairs = read(table(names.split(","), *SENTENCES))
+        assert pairs.dropped == {"header": (1,)}, names
+        assert [column.name for column in pairs.columns] == names.split(",")
+    for names in NUMBERED:
+        pairs = read(table(names.split(","), *numbered(SENTENCES)))
+        assert (two(pairs), pairs.dropped) == (SENTENCES, {"header": (1,)}), names
+    for names, separator in product([("en", "de"), ("foo", "bar")], "\t,"):  # as R writes it: the numbers have no name
+        rows = [[f'"{cell}"' for cell in row] for row in (names, *numbered(SENTENCES))]
+        pairs = read(table(*rows, separator=separator))
+        assert (two(pairs), pairs.dropped, [column.name for column in pairs.columns]) == (SENTENCES, {"header": (1,)}, ["", *names])
+
+
 def test_a_first_pair_of_a_list_of_words_is_no_header():
-    for first in FIRST_PAIRS:
+    for first in (*FIRST_PAIRS, *WORDS_TOO):
         cells = first.split(",")
         assert not read(table(cells, *[(*pair, "noun")[: len(cells)] for pair in WORDS])).header, first
     assert not read(table(("1", "German", "Deutsch"), *numbered(WORDS, 2))).header
+    assert not any(read(table(names.split(",")) + "a\tb\n").header for names in WORDS_TOO), "too little to tell"
 
 
-@pytest.mark.parametrize("names", ["formal,informal", "human,iso", "x,y", "complex,simple", "old,modern", "question,query", "date,iso"])
-def test_names_that_are_words_too_stand_above_sentences_only(names):
-    assert read(table(names.split(","), *SENTENCES)).header
-    assert not read(table(names.split(","), *WORDS)).header
-    assert not read(table(names.split(",")) + "a\tb\n").header  # too little to tell
-
-
-@pytest.mark.parametrize(
-    "names", ["Nr.,Deutsch,Englisch", "No.,A,B", "S.No.,English,Hindi", "Lfd. Nr.,Deutsch,E", "№,foo,bar", "#,English,German"]
-)
-def test_a_stop_may_end_the_name_of_a_column_of_numbers(names):
-    pairs = read(table(names.split(","), *numbered(SENTENCES)))
-    assert (two(pairs), pairs.dropped) == (SENTENCES, {"header": (1,)})
-
-
-@pytest.mark.parametrize(
-    ("above", "dropped"),
-    [("Vocabulary Unit 3\n", {"one_column": (1,)}), ("Vocabulary Unit 3,\n,\n", {"empty_target": (1,), "blank": (2,)}),
-     ("downloaded\n\nfrom here\n", {"one_column": (1, 3), "blank": (2,)}), ("\n" * 20, {"blank": tuple(range(1, 21))})],
-)  # fmt: skip
-def test_a_title_stands_above_the_names(above, dropped):
-    pairs = read(above + "English,German\n" + table(*SENTENCES, separator=","))
-    assert pairs.dropped == {**dropped, "header": (above.count("\n") + 1,)}
-    assert [column.filled for column in pairs.columns] == [4, 4]
-
-
-def test_below_more_than_ten_titles_no_header_is_looked_for():
+def test_ten_titles_may_stand_above_the_names():
+    for above, dropped in TITLES:
+        pairs = read(above + "English,German\n" + table(*SENTENCES, separator=","))
+        assert pairs.dropped == {**dropped, "header": (above.count("\n") + 1,)}
+        assert [column.filled for column in pairs.columns] == [4, 4]
     assert [read("title\t\n" * count + table(("English", "German"), *SENTENCES)).header for count in (10, 11)] == [True, False]
-
-
-@pytest.mark.parametrize("separator", "\t,")
-@pytest.mark.parametrize("names", [("en", "de"), ("foo", "bar")])
-def test_a_header_without_a_name_for_the_numbers_of_rows(separator, names):  # as R writes it
-    rows = [[f'"{cell}"' for cell in row] for row in (names, *numbered(SENTENCES))]
-    pairs = read(table(*rows, separator=separator))
-    assert (two(pairs), pairs.dropped) == (SENTENCES, {"header": (1,)})
-    assert [column.name for column in pairs.columns] == ["", *names]
 
 
 # --- columns ---
@@ -150,14 +133,6 @@ def test_a_number_too_long_to_be_one():
     assert two(read('"en"\t"de"\n' + f'"{"9" * 5000}"\t"a"\t"b"\n' * 3)) == [("a", "b")] * 3
 
 
-def test_a_remark_in_a_sheet_loses_no_row():
-    book, file = openpyxl.Workbook(), io.BytesIO()
-    for row in [("English", "German"), *WORDS[:3], (*WORDS[3], "plant")]:
-        book.active.append(row)
-    book.save(file)
-    assert two(read(file.getvalue())) == WORDS
-
-
 CHOOSE = "id,English,Deutsch,Français\n7,cat,Katze,chat\n9,dog,Hund,\n"
 ALL = "id, English, Deutsch, Français"
 
@@ -181,33 +156,6 @@ ALL = "id, English, Deutsch, Français"
 )  # fmt: skip
 def test_columns_are_chosen(choices, expected):
     assert outcome(CHOOSE, **choices) == (expected if expected[0] == "!" else f"csv {expected} +languages")
-
-
-def test_columns_are_shown():
-    columns = [(column.name, column.filled, column.samples) for column in read(CHOOSE).columns]
-    assert columns[1:] == [("English", 2, ("cat", "dog")), ("Deutsch", 2, ("Katze", "Hund")), ("Français", 1, ("chat",))]
-
-
-# --- names of columns ---
-
-
-@pytest.mark.parametrize(
-    ("kind", "names"),
-    [
-        ("language", {
-            "en": "English|ENGLISCH|inglés|ingles|英语|İngilizce|en|English sentence", "hi": "हिन्दी",
-            "pt-br": "pt-BR", "en us": "English (US)",
-            "de": "text_de|deText|Deutscher Satz|translation.de", "zh simplified": "Simplified Chinese", "id": "text_id", "no": "no"}),
-        ("source", {"": "source|sourceText|Source language|Question?"}),
-        ("target", {"": "target_de|Übersetzung|ubersetzung|translation", "german": "Translation (German)"}),
-        ("unit", {"": "text|the word", "a": "Sentence A", "2": "text_2", "1": "Language 1"}),
-        ("aside", {"": "doc_id|No.|Nr.|Lfd. Nr.|is_correct|Audio file"}), ("beside", {"": "Pinyin|Part of speech"}),
-        ("vague", {"formal": "formal", "x": "x"}),
-    ],
-)  # fmt: skip
-def test_what_a_name_means(kind, names):
-    for what, words in names.items():
-        assert {word: meaning(word)[:2] for word in words.split("|")} == dict.fromkeys(words.split("|"), (kind, what))
 
 
 # --- features of words: whole lemmas are held out ---

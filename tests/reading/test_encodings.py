@@ -3,6 +3,7 @@
 import codecs
 import random
 import unicodedata
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.reading.charsets import ENCODINGS, canonical
-from playground.reading.encoding_guess import oddness
 from playground.reading.encodings import decode, is_damaged
 from playground.words import LANGUAGES, known
 from tests.reading.outcomes import check_refusal, numbered, outcome
@@ -109,14 +109,10 @@ def test_a_text_with_a_mark_reads_as_it_was_written(text, codec):
     assert decoded.lines == (lines if lines[-1] else lines[:-1])
 
 
-@given(st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.sampled_from(UNICODE))
-def test_line_ends_of_every_system(end, last, codec):
-    assert lines_of(end.join(["one", "", "three", ""][: 4 if last else 3]).encode(codec)) == ["one", "", "three"]
-
-
-def test_only_line_ends_end_lines():
+def test_line_ends_of_every_system_and_nothing_else_end_lines():
+    for codec, end, last in product(UNICODE, ["\n", "\r\n", "\r"], [False, True]):
+        assert lines_of(end.join(["one", "", "three", ""][: 4 if last else 3]).encode(codec)) == ["one", "", "three"]
     odd = "a\u2028b\x0bc\x0cd\x85e\x1cf\u2029g"
-    assert odd.splitlines() != [odd]
     for codec in ("utf-8", "utf-16", "gb18030"):
         assert lines_of(odd.encode(codec), "gb18030" if codec == "gb18030" else "") == [odd]
 
@@ -143,12 +139,6 @@ def test_legacy_encodings_are_guessed_and_can_be_chosen(language, codec, name):
     chosen = decode("f", encoded(text, codec), codec)
     assert composed(chosen.lines) == text.splitlines()
     assert (chosen.encoding.name, chosen.encoding.guessed) == (name, False)
-
-
-@pytest.mark.night
-@pytest.mark.parametrize(("language", "codec", "name"), LEGACY)
-def test_legacy_encodings_of_many_lines(language, codec, name):
-    assert composed(lines_of(encoded(lesson(language) * 500, codec))) == lesson(language).splitlines() * 500
 
 
 @pytest.mark.parametrize(
@@ -181,12 +171,6 @@ def test_names_of_encodings():
         assert all(known(language, f"data.encoding_{name}") for language in LANGUAGES)
         assert lines_of("a\tb\nc\td\n".encode(tried[0]), name) == ["a\tb", "c\td"]
         assert canonical(name) == name
-    usual = {
-        "gb18030": "GBK GB2312", "windows-1252": "latin1 ISO-8859-1 cp1252", "shift_jis": "SJIS Shift-JIS", "euc-kr": "euc_kr",
-        "utf-8": "UTF8 utf-8-sig", "big5": "Big5-HKSCS", "windows-1251": "Windows-1251", "koi8-r": "KOI8-R", "utf-16-le": "UTF-16LE",
-        "windows-874": "tis-620", "mac-roman": "macroman",
-    }  # fmt: skip
-    assert {name: {canonical(one) for one in names.split()} for name, names in usual.items()} == {name: {name} for name in usual}
     for unknown in ("klingon", "", " ", "punycode", "unicode_escape", "rot13", "base64", "idna", "x" * 999, "a\0b", "../x"):
         with pytest.raises(Refusal) as refused:
             canonical(unknown)
@@ -202,11 +186,7 @@ def test_xml_becomes_utf8(codec):
     text = f'<?xml version="1.0" encoding="{declared}"?>\n<tmx><seg>你好</seg></tmx>\n'
     decoded = decode("f.tmx", text.encode(codec))
     assert (decoded.lines, decoded.data.decode(), decoded.encoding.guessed) == ([], text.replace(f'"{declared}"', '"utf-8"'), False)
-
-
-def test_xml_that_says_something_else_than_it_is():
-    text = '<?xml version="1.0" encoding="iso-8859-1"?><tmx><seg>你好</seg></tmx>'
-    assert "你好" in decode("f", text.encode()).data.decode()
+    assert "你好" in decode("f", text.replace(declared, "iso-8859-1").encode()).data.decode(), "it need not be true"
 
 
 def test_a_po_file_names_its_encoding():
@@ -228,12 +208,8 @@ def test_a_broken_byte_costs_its_line_only(codec, language):
     assert [number for number, line in enumerate(decoded.lines) if is_damaged(line)] == [100]
     assert decoded.lines[:100] + decoded.lines[101:] == good[:100] + good[101:]
     assert decoded.encoding.guessed
-
-
-def test_a_mark_does_not_hide_a_broken_byte():
-    decoded = decode("f", codecs.BOM_UTF8 + "süß\n".encode() + b"s\xfc\xdf\n")
-    assert (decoded.encoding.name, decoded.encoding.guessed) == ("utf-8", True)
-    assert list(map(is_damaged, decoded.lines)) == [False, True]
+    decoded = decode("f", codecs.BOM_UTF8 + "süß\n".encode() + b"s\xfc\xdf\n")  # a mark hides nothing
+    assert (decoded.encoding.name, decoded.encoding.guessed, list(map(is_damaged, decoded.lines))) == ("utf-8", True, [False, True])
 
 
 @pytest.mark.parametrize(
@@ -266,23 +242,9 @@ def test_known_other_files_are_named(data, what):
     assert outcome(data) == f"!packed what={what}"
 
 
-def test_what_looks_like_no_text_in_any_encoding():
-    noise = bytes(random.Random(0).choices([*range(1, 9), *range(14, 256)], k=4000))
-    assert refusal(noise).key == "data.not_utf8"
-
-
-def test_workbooks_and_parquet_go_through_as_they_are():
-    for data in (b"PK\x03\x04...", b"PAR1..."):
-        assert decode("f", data)[:2] == ([], data)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("schöne Grüße", 0), ("你好。Hello!", 0), ("¿Qué?", 0), ("C’est l’été", 0), ("M‰dchen", 1), ("ﾃ", 1), ("caf\udce9", 1), ("ab\x01", 1),
-     ("hÀus", 1)],
-)  # fmt: skip
-def test_oddness_by_hand(text, expected):
-    assert oddness(text) == expected
+def test_workbooks_and_parquet_go_through_as_they_are_and_noise_is_no_text():
+    assert [decode("f", data)[:2] for data in (b"PK\x03\x04...", b"PAR1...")] == [([], b"PK\x03\x04..."), ([], b"PAR1...")]
+    assert refusal(bytes(random.Random(0).choices([*range(1, 9), *range(14, 256)], k=4000))).key == "data.not_utf8"
 
 
 @given(st.binary(max_size=300), st.sampled_from(["", *ENCODINGS]))

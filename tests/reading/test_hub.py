@@ -31,13 +31,6 @@ def library(monkeypatch, load) -> list:
     return calls
 
 
-def failing(monkeypatch, error: Exception) -> list:
-    def load():
-        raise error
-
-    return library(monkeypatch, load)
-
-
 def refusal(*arguments, **options) -> Refusal:
     with pytest.raises(Refusal) as refused:
         from_hub(*arguments, **options)
@@ -49,21 +42,27 @@ def cells(table) -> list:
     return [row.cells for row in table.rows]
 
 
-def test_all_columns(monkeypatch):
+class Stream(list):
+    """As the library streams rows, with pictures that may be left as they are."""
+
+    info, features = SimpleNamespace(license="cc-by-4.0"), ("image",)
+
+    def decode(self, wanted):
+        assert wanted is False
+        return [{"src": "a", "tgt": "b", "image": {"bytes": b"\x89PNG", "path": "x.png"}}]
+
+
+@pytest.mark.parametrize("written", ["{}", " {}\n", "https://huggingface.co/datasets/{}/"])
+def test_all_columns(monkeypatch, written):
+    library(monkeypatch, Stream)
+    assert from_hub("a/b").credit == "huggingface.co/datasets/a/b (cc-by-4.0)"
+    assert cells(table_from(Stream(), "x"))[0][:2] == ["a", "b"]
     calls = library(monkeypatch, lambda: iter(RECORDS))
-    table = from_hub("Helsinki-NLP/opus_books", "de-en")
+    table = from_hub(written.format("Helsinki-NLP/opus_books"), "de-en")
     assert (table.kind, table.unit, table.columns, table.pair, table.notes) == ("hub", "item", ("en", "de", "id"), None, ())
     assert cells(table) == [[f"a {n}", f"b {n}", str(n)] for n in range(5)]
     assert table.credit == "huggingface.co/datasets/Helsinki-NLP/opus_books"
     assert calls == [(("Helsinki-NLP/opus_books", "de-en"), {"split": "train", "streaming": True, "token": False})]
-
-
-def test_the_licence_is_part_of_the_credit(monkeypatch):
-    class Stream(list):
-        info = SimpleNamespace(license="cc-by-4.0")
-
-    library(monkeypatch, lambda: Stream(RECORDS))
-    assert from_hub("a/b").credit == "huggingface.co/datasets/a/b (cc-by-4.0)"
 
 
 FLAT = [{"de": 1, "en": "one", "more": "x"}, {"de": 2, "en": None, "more": "x"}]
@@ -94,17 +93,6 @@ def test_only_the_first_rows_are_asked_for():
     assert len(table_from(RECORDS, "x", rows=0).rows) == 1
 
 
-def test_pictures_are_not_decoded():
-    class Stream(list):
-        features = ("image",)
-
-        def decode(self, wanted):
-            assert wanted is False
-            return [{"src": "a", "tgt": "b", "image": {"bytes": b"\x89PNG", "path": "x.png"}}]
-
-    assert cells(table_from(Stream(), "x"))[0][:2] == ["a", "b"]
-
-
 # --- what can be wrong ---
 
 
@@ -118,19 +106,10 @@ def test_the_name_is_looked_at_first(monkeypatch, tmp_path):
     assert not calls
 
 
-@pytest.mark.parametrize("written", ["a/b", " a/b\n", "https://huggingface.co/datasets/a/b/"])
-def test_a_link_is_as_good_as_a_name(monkeypatch, written):
-    calls = library(monkeypatch, lambda: iter(RECORDS))
-    from_hub(written)
-    assert calls[0][0] == ("a/b", None)
-
-
-def test_without_the_library(monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    assert refusal("a/b").key == "data.hub_missing"
-
-
-def test_without_a_network(monkeypatch):
+def test_without_the_library_or_a_network(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "datasets", None)
+        assert refusal("a/b").key == "data.hub_missing"
     calls = library(monkeypatch, lambda: iter(RECORDS))
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: calls.append(a)))
@@ -154,20 +133,19 @@ def test_without_a_network(monkeypatch):
         (KeyError("what"), "data.hub_failed", {}),
     ],
 )  # fmt: skip
-def test_what_the_library_says_becomes_a_sentence(monkeypatch, error, key, values):
-    failing(monkeypatch, error)
-    refused = refusal("a/b", "c", "s")
-    assert refused.key == key
-    assert values.items() <= refused.values.items()
+def test_an_error_of_the_library_becomes_a_refusal(monkeypatch, error, key, values):
+    def stream(first):
+        yield from first
+        raise error
+
+    for failing in (lambda: next(stream([])), lambda: stream(RECORDS)):  # at once, or while the rows are read
+        library(monkeypatch, failing)
+        refused = refusal("a/b", "c", "s")
+        assert refused.key == key
+        assert values.items() <= refused.values.items()
 
 
-def test_a_broken_stream_an_empty_split_and_an_unknown_column(monkeypatch):
-    def broken():
-        yield RECORDS[0]
-        raise ConnectionError
-
-    library(monkeypatch, broken)
-    assert refusal("a/b").key == "data.hub_away"
+def test_an_empty_split_and_an_unknown_column(monkeypatch):
     library(monkeypatch, lambda: iter([]))
     assert refusal("a/b").key == "data.hub_empty"
     library(monkeypatch, lambda: iter(RECORDS))
@@ -179,22 +157,18 @@ def test_a_broken_stream_an_empty_split_and_an_unknown_column(monkeypatch):
 # --- the Hub's own formats, where the library is there ---
 
 
-@pytest.fixture
-def files(tmp_path):
-    (tmp_path / "file.json").write_text("\n".join(map(json.dumps, RECORDS)))
-    (tmp_path / "file.csv").write_text("id,en,de\n" + "".join(f"{n},a {n},b {n}\n" for n in range(5)))
-    pyarrow = pytest.importorskip("pyarrow")
+@pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
+def test_local_files_in_the_formats_of_the_hub(kind, tmp_path, monkeypatch):
+    datasets, pyarrow, file = pytest.importorskip("datasets"), pytest.importorskip("pyarrow"), tmp_path / "file"
     from pyarrow.parquet import write_table
 
-    write_table(pyarrow.Table.from_pylist(RECORDS), tmp_path / "file.parquet")
-    return tmp_path
-
-
-@pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
-def test_local_files_in_the_formats_of_the_hub(files, kind, monkeypatch):
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setenv("HF_HOME", str(files))
-    stream = datasets.load_dataset(kind, data_files=str(files / f"file.{kind}"), split="train", streaming=True)
-    table = table_from(stream, "x", rows=3)
+    if kind == "json":
+        file.write_text("\n".join(map(json.dumps, RECORDS)))
+    elif kind == "csv":
+        file.write_text("id,en,de\n" + "".join(f"{n},a {n},b {n}\n" for n in range(5)))
+    else:
+        write_table(pyarrow.Table.from_pylist(RECORDS), file)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    table = table_from(datasets.load_dataset(kind, data_files=str(file), split="train", streaming=True), "x", rows=3)
     assert table.columns == ("en", "de", "id")
     assert cells(table) == [[f"a {n}", f"b {n}", str(n)] for n in range(3)]

@@ -54,18 +54,6 @@ def test_awkward_pairs_read_back(kind):
         assert two(back(write(remarks, kind))) == remarks
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_names_and_kinds(kind):
-    files = write([("a", "b")], kind)
-    assert all(name and data for name, data in files)
-    assert len({name for name, _ in files}) == len(files) == (2 if kind == "two_files" else 1)
-
-
-@pytest.mark.parametrize("kind", ["bars", "two_files"])
-def test_a_format_without_room_for_the_credit_has_it_beside(kind):
-    assert write(AWKWARD, kind, CREDIT)[-1] == ("_about.txt", f"{CREDIT}\n".encode())
-
-
 def test_texts_by_hand():
     pairs = [("a", "b"), ('"c', "d, e")]
     assert write(pairs[:1], "tsv") == [("pairs.tsv", b"source\ttarget\na\tb\n")]
@@ -76,35 +64,21 @@ def test_texts_by_hand():
     assert write(pairs, "two_files") == [("source.txt", b'a\n"c\n'), ("target.txt", b"b\nd, e\n")]
     assert json.loads(content(write(pairs, "json"))) == [{"source": "a", "target": "b"}, {"source": '"c', "target": "d, e"}]
     assert json.loads(content(write(pairs[:1], "json", "CC0"))) == {"credit": "CC0", "data": [{"source": "a", "target": "b"}]}
+    assert [write(pairs, kind, "CC0")[-1] for kind in ("bars", "two_files")] == [("_about.txt", b"CC0\n")] * 2, "no room within"
     assert content(write(pairs[:1], "jsonl", "CC0")) == b'{"source": "a", "target": "b", "credit": "CC0"}\n'
 
 
-def test_pairs_are_normalised_and_empty_ones_left_out():
-    assert two(back(write([(" a\tb\n", "e\u0301\u200b"), ("", "x"), ("x", "\u200b"), ("c", "d", 7)], "tsv"))) == [("a b", "é"), ("c", "d")]
-
-
-# --- formulas ---
-
-
-@pytest.mark.parametrize("kind", ["csv", "tsv"])
-def test_no_cell_begins_like_a_formula(kind):
-    text = content(write(AWKWARD, kind, "=credit()")).decode("utf-8-sig")
-    cells = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter="," if kind == "csv" else "\t") for cell in row]
-    assert len(cells) == 3 * (len(AWKWARD) + 1)
-    assert not [cell for cell in cells if cell[:1] in "=+-@\t\r＝＋－＠"]
-
-
-def test_a_workbook_holds_texts_and_no_formulas():
+def test_nothing_is_a_formula_for_a_spreadsheet():
+    for kind, delimiter in (("csv", ","), ("tsv", "\t")):
+        text = content(write(AWKWARD, kind, "=credit()")).decode("utf-8-sig")
+        cells = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) for cell in row]
+        assert len(cells) == 3 * (len(AWKWARD) + 1)
+        assert not [cell for cell in cells if cell[:1] in "=+-@\t\r＝＋－＠"]
     sheet = openpyxl.load_workbook(io.BytesIO(content(write(AWKWARD, "xlsx")))).active
     assert {cell.data_type for row in sheet.iter_rows() for cell in row} == {"s"}
     assert [cell.value for cell in sheet["A"][:4]] == ["source", "hello", "=1+1", "-3"]
-
-
-def test_apostrophes_of_others_stay():
-    assert two(read_files([("x.tsv", b"source\ttarget\n'=a\tb\n'-c\td\n")])) == [("'=a", "b"), ("'-c", "d")]
-    rows = [Row(1, ["'cause", "'=b"]), Row(2, ["'=a", "b"])]
-    assert guarded(("x", "y"), [["a", "b"]]) == [["x", "y"], ["a", "b"]]
-    assert [row.cells for row in restored(rows[1:])] == [["'=a", "b"]]
+    assert two(read_files([("x.tsv", b"source\ttarget\n'=a\tb\n'-c\td\n")])) == [("'=a", "b"), ("'-c", "d")], "of others"
+    assert [row.cells for row in restored([Row(2, ["'=a", "b"])])] == [["'=a", "b"]]
 
 
 cells = st.text(st.sampled_from("'=+-@a\t＝"), max_size=5)
@@ -114,28 +88,21 @@ cells = st.text(st.sampled_from("'=+-@a\t＝"), max_size=5)
 def test_the_guard_can_be_taken_off(table):
     written = guarded(("source", "target"), table)
     assert not [cell for row in written for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "＝")]
-    read = restored([Row(number, row) for number, row in enumerate(written, 1)])
-    assert [row.cells for row in read] == [["source", "target"], *table]
+    rows = [Row(number, row) for number, row in enumerate(written, 1)]
+    assert [row.cells for row in restored(rows)] == [["source", "target"], *table]
 
 
-# --- what a format can't hold ---
-
-
-@pytest.mark.parametrize(
-    ("pairs", "kind", "key"),
-    [([("a", "b"), ("c|||", "d")], "bars", "data.bars_inside"), ([("a", "b")] * 3, "xlsx", "data.too_many_for_sheet")],
-)
-def test_refusals(monkeypatch, pairs, kind, key):
+def test_refusals(monkeypatch):
     monkeypatch.setattr(writing, "SHEET_LIMIT", 2)
-    with pytest.raises(Refusal) as refused:
-        write(pairs, kind)
-    assert refused.value.key == key
-    check_refusal(refused.value)
+    for pairs, kind, key in (
+        ([("a", "b"), ("c|||", "d")], "bars", "data.bars_inside"), ([("a", "b")] * 3, "xlsx", "data.too_many_for_sheet"),
+    ):  # fmt: skip
+        with pytest.raises(Refusal) as refused:
+            write(pairs, kind)
+        assert refused.value.key == key
+        check_refusal(refused.value)
     with pytest.raises(ValueError):
         write([("a", "b")], "exe")
-
-
-# --- other programs ---
 
 
 def test_po_is_read_by_polib():
@@ -144,8 +111,6 @@ def test_po_is_read_by_polib():
     assert len({(entry.msgid, entry.msgctxt) for entry in file}) == len(AWKWARD)
     assert file.metadata["X-Credit"] == CREDIT
 
-
-# --- the property ---
 
 texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12)
 

@@ -17,32 +17,23 @@ def assign(group: Group, text: str, **to: str) -> None:
 
 
 def test_a_class_ticks_off_what_there_is_to_do(pair):
-    assign(pair, "Sort five letters", task="sort")
-    counts = []
-    for token, done in ((BEN, True), (BEN, True), (ANNA, True), (BEN, False)):
-        pair.rooms.tick(*pair.key(token), done)
-        views = [pair.view(token)["now"] for token in (TEACHER, ANNA, BEN)]
-        counts.append((views[0]["done"], *(view["mine"] for view in views)))
-        common = {"text": "Sort five letters", "to": {"task": "sort"}, "done": views[0]["done"], "joined": 2}
-        assert [view | {"mine": False} for view in views] == [common | {"mine": False}] * 3
-    assert counts == [(1, False, False, True), (1, False, False, True), (2, False, True, True), (1, False, True, False)]
-
-
-def test_something_new_is_not_done_and_nothing_is_nothing(pair):
-    assign(pair, "first")
-    pair.rooms.tick(*pair.key(ANNA), True)
-    assign(pair, "second")
-    assert pair.view(ANNA)["now"] == {"text": "second", "to": {}, "done": 0, "joined": 2, "mine": False}
-    with refused("rooms.nothing_to_do"):
-        pair.rooms.tick(*pair.key(TEACHER), True)
-    with refused("rooms.not_in"):
-        pair.rooms.tick(*pair.key("z" * 32), True)
-    assign(pair, " \n ", task="sort")
-    assert pair.view(ANNA)["now"]["text"] == ""
-    assign(pair, " \n ")
-    assert pair.view(ANNA)["now"] is None
     with refused("rooms.nothing_to_do"):
         pair.rooms.tick(*pair.key(ANNA), True)
+    for text in ("Sort five letters", "Something new"):  # which is not done
+        assign(pair, text, task="sort")
+        counts = []
+        for token, done in ((BEN, True), (BEN, True), (ANNA, True), (BEN, False)):
+            pair.rooms.tick(*pair.key(token), done)
+            views = [pair.view(who)["now"] for who in (TEACHER, ANNA, BEN)]
+            counts.append((views[0]["done"], *(view["mine"] for view in views)))
+            common = {"text": text, "to": {"task": "sort"}, "done": views[0]["done"], "joined": 2, "mine": False}
+            assert [view | {"mine": False} for view in views] == [common] * 3
+        assert counts == [(1, False, False, True), (1, False, False, True), (2, False, True, True), (1, False, True, False)]
+    for token, key in ((TEACHER, "rooms.nothing_to_do"), ("z" * 32, "rooms.not_in")):
+        with refused(key):
+            pair.rooms.tick(*pair.key(token), True)
+    assign(pair, " \n ")
+    assert pair.view(ANNA)["now"] is None
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

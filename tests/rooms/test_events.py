@@ -36,9 +36,17 @@ def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_ot
             return waits
 
     assert asyncio.run(story()) == [True, True, False, False, True, True, True, True, True]
+    hub, left = Hub(), []
+
+    async def ended() -> None:
+        left.append(hub.listen("ABCDE", 1))
+        left[0].__enter__()
+
+    asyncio.run(ended())
+    hub.tell("ABCDE")  # a listener of a server that has ended harms no other
 
 
-def test_members_are_here_and_follow():
+def test_members_are_here_and_follow(pair):
     """A member with two windows is one; the teacher is no member; who has left is in neither."""
 
     async def story() -> list[tuple[set, set, bool]]:
@@ -61,19 +69,19 @@ def test_members_are_here_and_follow():
         look()
         return states
 
+    async def viewed() -> list[object]:
+        with pair.rooms.hub.listen(pair.code, 1) as listener, pair.rooms.hub.listen(pair.code, 2):
+            await listener.wait(LONG)
+            pair.rooms.point(*pair.key(TOKEN), {"layer": "1"}, {})
+            assert await listener.wait(LONG), "the class sees at once where the teacher looks"
+            pair.rooms.follow(*pair.key("c" * 32), False)
+            view = pair.view(TOKEN)
+            return [view["here"], view["followers"], *(one["here"] for one in view["members"])]
+
+    assert asyncio.run(viewed()) == [2, 1, True, True]
+    assert [one["here"] for one in pair.view(TOKEN)["members"]] == [False, False]
     both = {1, 2}
     assert asyncio.run(story()) == [(set(), set(), True), (both, {1}, True), (both, both, True), (both, both, True), (set(), set(), False)]
-
-
-def test_a_listener_of_an_ended_server_harms_no_other():
-    hub, left = Hub(), []
-
-    async def story() -> None:
-        left.append(hub.listen("ABCDE", 1))
-        left[0].__enter__()
-
-    asyncio.run(story())
-    hub.tell("ABCDE")
 
 
 def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(group):
@@ -94,18 +102,3 @@ def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(gro
     assert shown(to_somebody=True) == [False, False, False]
     group.rooms.end(*group.key(TOKEN))
     assert shown() == [False, False, False]
-
-
-def test_a_view_counts_who_is_here_and_tells_the_teacher_who(pair):
-    async def story() -> list[object]:
-        hub, teacher = pair.rooms.hub, pair.key(TOKEN)
-        with hub.listen(pair.code, 1) as listener, hub.listen(pair.code, 2):
-            await listener.wait(LONG)
-            pair.rooms.point(*teacher, {"layer": "1"}, {})
-            assert await listener.wait(LONG), "the class sees at once where the teacher looks"
-            pair.rooms.follow(*pair.key("c" * 32), False)
-            view = pair.rooms.view(*teacher)
-            return [view["here"], view["followers"], *(one["here"] for one in view["members"])]
-
-    assert asyncio.run(story()) == [2, 1, True, True]
-    assert [one["here"] for one in pair.view(TOKEN)["members"]] == [False, False]

@@ -30,12 +30,8 @@ def test_every_block_of_numbers_has_each_arm_once_however_late_they_come(count, 
     assert late["dealt"] == whole["dealt"]
     blocks = [[late["dealt"][str(n)] for n in range(first, first + count)] for first in range(1, 41 - count, count)]
     assert {tuple(sorted(block)) for block in blocks} == {tuple(range(count))}
-
-
-def test_arms_are_drawn_anew_for_each_block_and_each_experiment():
-    dealt = made(range(1, 61))["dealt"]
-    assert len({tuple(dealt[str(n)] for n in range(first, first + 3)) for first in range(1, 61, 3)}) > 1
-    assert len({tuple(made(range(1, 61))["dealt"].values()) for _ in range(3)}) > 1
+    assert len(set(map(tuple, blocks))) > 1, "each block is drawn anew, and each experiment"
+    assert len({tuple(experiment.made({}, whole["arms"], "together", room_of(*range(1, 41)))["dealt"].values()) for _ in range(3)}) > 1
 
 
 @given(st.randoms(use_true_random=False))
@@ -65,10 +61,7 @@ def test_every_member_trains_their_arm_with_a_seed_of_their_own():
     assert [one.training.learning_rate for one in experiments] == [THREE[arm]["learning_rate"] for arm in activity["dealt"].values()]
     with refused("rooms.no_arm"):
         experiment.experiment_of(activity, TEACHER)
-
-
-def test_every_arm_lists_all_that_differs():
-    arms = made(arms=[{}, {"n_heads": 1}, {"learning_rate": 0.02}], n_heads=2, learning_rate=0.01)["arms"]
+    arms = made(arms=[{}, {"n_heads": 1}, {"learning_rate": 0.02}], n_heads=2, learning_rate=0.01)["arms"]  # each has all that differs
     assert arms == [{"n_heads": 2, "learning_rate": 0.01}, {"n_heads": 1, "learning_rate": 0.01}, {"n_heads": 2, "learning_rate": 0.02}]
 
 
@@ -94,7 +87,7 @@ def test_what_is_no_experiment_is_refused(arms, order, base, key):
         experiment.made(base, arms, order, room_of(1))
 
 
-def test_members_see_their_own_arm_and_run_and_nobody_elses():
+def test_members_see_their_own_arm_and_run_and_the_board_while_it_is_shown():
     activity = experiment.began(experiment.began(made([1, 2]), 1, "run-of-one"), 2, "run-of-two")
     room = room_of(1, 2, 3)
     common = {"order": "together", "shared": False, "board": False}
@@ -103,11 +96,6 @@ def test_members_see_their_own_arm_and_run_and_nobody_elses():
     assert experiment.seen(activity, room, TEACHER) == common | {
         "board": True, "arms": THREE, "dealt": activity["dealt"], "runs": {"1": "run-of-one", "2": "run-of-two"},
     }  # fmt: skip
-
-
-def test_members_see_the_board_while_it_is_shown_or_when_it_is_shared():
-    activity, room = made([1]), room_of(1)
-    cases = {(False, ""): [True, False], (False, experiment.BOARD): [True, True], (True, ""): [True, True]}
-    for (shared, tab), boards in cases.items():
+    for shared, tab, boards in ((False, "", [True, False]), (False, experiment.BOARD, [True, True]), (True, "", [True, True])):
         looked_at = replace(room, cursor={"tab": tab})
         assert [experiment.shows_board({**activity, "shared": shared}, looked_at, number) for number in (TEACHER, 1)] == boards

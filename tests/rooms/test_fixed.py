@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from playground.config import PARTS, Experiment
+from playground.config import PARTS
 from playground.rooms import fixed
 from playground.ui.links import LISTS
 from tests.rooms.group import ANNA, TEACHER, refused
@@ -41,21 +41,6 @@ def test_what_the_teacher_fixes_is_shown_to_everybody_and_lifted_again(pair):
 def test_what_can_not_be_fixed(wanted, key):
     with refused(key):
         fixed.made(wanted, LISTS)
-
-
-def test_only_what_is_fixed_and_open_is_trained():
-    free, rules = {}, fixed.made({"settings": {"d_model": 32, "bias": False}, "tasks": ["reverse", "sort"], "labs": ["skip"]}, LISTS)
-    trained = Experiment().with_(d_model=32, bias=False, task="sort", seed=7)
-    for rule, allowed in ((free, Experiment().with_(d_model=8, task="copy")), (rules, trained)):
-        fixed.require_experiment(rule, allowed, "K7QFM")
-        fixed.require_lab(rule, "skip", "K7QFM")
-    with refused("rooms.fixed") as refusal:
-        fixed.require_experiment(rules, trained.with_(bias=True), "K7QFM")
-    assert refusal.value.values == {"name": "bias", "value": "off", "code": "K7QFM"}
-    with refused("rooms.task_not_today"):
-        fixed.require_experiment(rules, trained.with_(task="copy"), "K7QFM")
-    with refused("rooms.lab_not_today"):
-        fixed.require_lab(rules, "no_ffn", "K7QFM")
 
 
 @pytest.mark.parametrize("closed", [{"tasks": ["sort"], "labs": ["skip"]}, {"settings": {"task": "sort"}, "labs": ["skip"]}], ids=str)

@@ -89,16 +89,13 @@ def test_what_is_refused(key, act):
         act()
 
 
-def test_a_place_is_asked_about_once_until_it_is_deleted():
+def test_a_place_is_asked_about_once_until_it_is_deleted_and_answered_when_it_is_known():
     room = activities.changed(ROOM, "one", asked())
     for place in (PLACE, PLACE | {"layer": "1"}):
         with refused("rooms.question_asked"):
             question.asked(room, TEACHER, place, OPTIONS, LISTS)
     question.asked(room, TEACHER, {"lab": "masks"}, OPTIONS, LISTS)
     question.asked(activities.dropped(room, "one"), TEACHER, PLACE, OPTIONS, LISTS)
-
-
-def test_the_right_answer_may_be_known_later():
     one = asked(("grows", "75"))
     for answer, result in (("", ""), ("no such guess", ""), ("same", "same")):
         one = question.revealed(one, ROOM, TEACHER, answer)

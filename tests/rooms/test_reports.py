@@ -101,9 +101,6 @@ def test_the_newest_report_counts_and_only_the_teacher_sees_it(pair):
 def test_progress_that_the_course_does_not_have_is_refused(pair, done):
     with refused("rooms.bad_progress"):
         report(pair, ANNA, done)
-
-
-def test_a_teacher_is_no_student(pair):
     for act, value in ((give, 1), (report, {"attention": 1})):
         with refused("rooms.teacher_reports"):
             act(pair, TEACHER, value)

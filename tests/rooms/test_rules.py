@@ -13,7 +13,7 @@ from playground.rooms.rules import RoomRules
 from playground.ui.links import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER, refused
 
-SORT = Experiment().with_(task="sort", d_model=32)
+SORT = Experiment().with_(task="sort", d_model=32, bias=False)
 
 
 def run_of(wanted: Experiment) -> SimpleNamespace:
@@ -23,15 +23,16 @@ def run_of(wanted: Experiment) -> SimpleNamespace:
 @pytest.fixture
 def rules(pair) -> RoomRules:
     """Of a room in which sorting by a width is fixed and one lab open."""
-    pair.rooms.fix(*pair.key(TEACHER), {"settings": {"d_model": 32}, "tasks": ["sort"], "labs": ["skip"]}, LISTS)
+    pair.rooms.fix(*pair.key(TEACHER), {"settings": {"d_model": 32, "bias": False}, "tasks": ["sort"], "labs": ["skip"]}, LISTS)
     return RoomRules(pair.rooms, SimpleNamespace(find={}.get))
 
 
 @pytest.mark.parametrize(
     ("wanted", "lab", "key"),
     [
-        (SORT, "", ""), (SORT.with_(d_model=16), "", "rooms.fixed"), (SORT.with_(task="copy"), "", "rooms.task_not_today"),
-        (SORT.with_(d_model=16), "skip", ""), (SORT, "no_ffn", "rooms.lab_not_today"),
+        (SORT, "", ""), (SORT.with_(seed=7), "", ""), (SORT.with_(d_model=16), "skip", ""), (SORT.with_(d_model=16), "", "rooms.fixed"),
+        (SORT.with_(bias=True), "", "rooms.fixed"), (SORT.with_(task="copy"), "", "rooms.task_not_today"),
+        (SORT, "no_ffn", "rooms.lab_not_today"),
     ],
 )  # fmt: skip
 def test_a_member_begins_what_the_room_allows(pair, rules, wanted, lab, key):
@@ -39,8 +40,12 @@ def test_a_member_begins_what_the_room_allows(pair, rules, wanted, lab, key):
         with rules.beginning([run_of(wanted)], token, lab):
             pass
     if key:
-        with refused(key), rules.beginning([run_of(wanted)], ANNA, lab):
+        with refused(key) as refusal, rules.beginning([run_of(wanted)], ANNA, lab):
             pass
+        assert not wanted.model.bias or refusal.value.values == {"name": "bias", "value": "off", "code": pair.code}
+    pair.rooms.fix(*pair.key(TEACHER), {}, LISTS)
+    with rules.beginning([run_of(wanted)], ANNA, lab):
+        pass
 
 
 def test_what_was_dealt_is_allowed_to_its_member_alone(pair, rules):

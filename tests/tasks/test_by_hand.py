@@ -1,21 +1,16 @@
 """Sentences of the tasks answered by hand, with the source of each unit, and what is no sentence of a task."""
 
-import pytest
-
 from playground.tasks.toy_tasks import TASKS, answers, references, split_of
 
 BY_HAND = [
     ("copy", "hello", "hello", (0, 1, 2, 3, 4)),
     ("reverse", "hello", "olleh", (4, 3, 2, 1, 0)),
     ("sort", "dbca", "abcd", (3, 1, 2, 0)),
-    ("sort", "hello", "ehllo", (1, 0, 2, 3, 4)),
     ("rotate", "abcdefg", "defgabc", (3, 4, 5, 6, 0, 1, 2)),
-    ("rotate", "ab", "ba", (1, 0)),
     ("brackets", "([{", "}])", (2, 1, 0)),
     ("brackets", "([]{(", ")})", (4, 3, 0)),
     ("brackets", "(){}[", "]", (4,)),
     ("lookup", "ann=red ben=blue tom=red ? tom ben", "red blue", (2, 1)),
-    ("lookup", "eve=gold ? eve eve", "gold gold", (0, 0)),
     ("addition", "347+589", "639", (2, 1, 0)),
     ("addition", "947+589", "6351", (2, 1, 0, None)),
     ("dates", "3 March 1987", "1987-03-03", (8, 9, 10, 11, None, None, None, None, None, 0)),
@@ -28,33 +23,23 @@ BY_HAND = [
     ("numbers_zh", "20005", "两万零五", (0, 0, 1, 4)),
     ("numbers_en", "347", "three hundred forty seven", (0, 0, 1, 2)),
     ("beer", "ich mochte ein bier", "i want a beer", (0, 1, 2, 3)),
-    ("german_english", "der Hund sieht die Katze", "the dog sees the cat", (0, 1, 2, 3, 4)),
     ("german_english", "ein kleines Mädchen sucht den Vogel", "a small girl looks for the bird", (0, 1, 2, 3, 3, 4, 5)),
     ("german_english", "ich füttere einen müden Hund", "I feed a tired dog", (0, 1, 2, 3, 4)),
     ("german_english", "heute malt die Königin ein Pferd", "today the queen paints a horse", (0, 2, 3, 1, 4, 5)),
     ("german_english", "der Hund hat die Katze gesehen", "the dog has seen the cat", (0, 1, 2, 5, 3, 4)),
     ("german_english", "wir müssen das Schaf finden", "we must find the sheep", (0, 1, 4, 2, 3)),
     ("german_english", "ich weiß , dass der Hund die Katze sieht", "I know that the dog sees the cat", (0, 1, 3, 4, 5, 8, 6, 7)),
-    (
-        "german_english",
-        "wenn der König den Vogel gehört hat , lacht sie",
-        "when the king has heard the bird , she laughs",
-        (0, 1, 2, 6, 5, 3, 4, 7, 9, 8),
-    ),
+    ("german_english", "wenn der König den Vogel gehört hat , lacht sie", "when the king has heard the bird , she laughs",
+     (0, 1, 2, 6, 5, 3, 4, 7, 9, 8)),
     ("german_english", "die Frau ruft den Mann nicht", "the woman does not call the man", (0, 1, 2, 5, 2, 3, 4)),
     ("german_english", "wir suchen keinen Hund", "we look for no dog", (0, 1, 1, 2, 3)),
-    (
-        "german_english",
-        "sie glaubt , dass ich das Kind nicht höre",
-        "she believes that I do not hear the child",
-        (0, 1, 3, 4, 8, 7, 8, 5, 6),
-    ),
+    ("german_english", "sie glaubt , dass ich das Kind nicht höre", "she believes that I do not hear the child",
+     (0, 1, 3, 4, 8, 7, 8, 5, 6)),
     ("german_english", "sieht der Hund die Katze ?", "does the dog see the cat ?", (0, 1, 2, 0, 3, 4, 5)),
     ("german_english", "wen sucht das Kind ?", "who does the child look for ?", (0, 1, 2, 3, 1, 1, 4)),
     ("german_english", "wer besucht die Ärztin ?", "who visits the doctor ?", (0, 1, 2, 3, 4)),
     ("chinese_english", "我 有 一 本 书", "I have a book", (0, 1, 2, 4)),
     ("chinese_english", "她 买 了 两 条 鱼", "she bought two fish", (0, 1, 3, 5)),
-    ("chinese_english", "他 看见 一 个 苹果", "he sees an apple", (0, 1, 2, 4)),
     ("chinese_english", "他 看见 一 个 大 苹果", "he sees a big apple", (0, 1, 2, 4, 5)),
     ("chinese_english", "他们 想 买 三 把 雨伞", "they want to buy three umbrellas", (0, 1, None, 2, 3, 5)),
     ("chinese_english", "我 不 喜欢 那 只 猫", "I do not like that cat", (0, None, 1, 2, 3, 5)),
@@ -70,38 +55,19 @@ BY_HAND = [
     ("commands", "walk left twice and jump", "LEFT WALK LEFT WALK JUMP", (1, 0, 1, 0, 4)),
     ("commands", "look thrice after run back", "LEFT LEFT RUN LOOK LOOK LOOK", (4, 4, 3, 0, 0, 0)),
     ("commands", "jump right", "RIGHT JUMP", (1, 0)),
-]
+]  # fmt: skip
 
 NUMBERS = [
-    (0, "null", "零", "zero"),
-    (1, "eins", "一", "one"),
-    (10, "zehn", "十", "ten"),
-    (11, "elf", "十一", "eleven"),
-    (12, "zwölf", "十二", "twelve"),
-    (16, "sechzehn", "十六", "sixteen"),
-    (17, "siebzehn", "十七", "seventeen"),
-    (20, "zwanzig", "二十", "twenty"),
-    (21, "ein und zwanzig", "二十一", "twenty one"),
-    (30, "dreißig", "三十", "thirty"),
-    (66, "sechs und sechzig", "六十六", "sixty six"),
-    (77, "sieben und siebzig", "七十七", "seventy seven"),
-    (100, "ein hundert", "一百", "one hundred"),
-    (101, "ein hundert eins", "一百零一", "one hundred one"),
-    (110, "ein hundert zehn", "一百一十", "one hundred ten"),
-    (112, "ein hundert zwölf", "一百一十二", "one hundred twelve"),
-    (200, "zwei hundert", "二百", "two hundred"),
-    (1001, "ein tausend eins", "一千零一", "one thousand one"),
-    (1010, "ein tausend zehn", "一千零一十", "one thousand ten"),
+    (0, "null", "零", "zero"), (1, "eins", "一", "one"), (10, "zehn", "十", "ten"), (16, "sechzehn", "十六", "sixteen"),
+    (17, "siebzehn", "十七", "seventeen"), (21, "ein und zwanzig", "二十一", "twenty one"), (30, "dreißig", "三十", "thirty"),
+    (101, "ein hundert eins", "一百零一", "one hundred one"), (110, "ein hundert zehn", "一百一十", "one hundred ten"),
+    (200, "zwei hundert", "二百", "two hundred"), (1001, "ein tausend eins", "一千零一", "one thousand one"),
     (2222, "zwei tausend zwei hundert zwei und zwanzig", "两千二百二十二", "two thousand two hundred twenty two"),
-    (10_001, "zehn tausend eins", "一万零一", "ten thousand one"),
-    (12_000, "zwölf tausend", "一万二千", "twelve thousand"),
-    (20_005, "zwanzig tausend fünf", "两万零五", "twenty thousand five"),
+    (12_000, "zwölf tausend", "一万二千", "twelve thousand"), (20_005, "zwanzig tausend fünf", "两万零五", "twenty thousand five"),
     (100_500, "ein hundert tausend fünf hundert", "十万零五百", "one hundred thousand five hundred"),
-    (105_000, "ein hundert fünf tausend", "十万五千", "one hundred five thousand"),
-    (201_000, "zwei hundert ein tausend", "二十万一千", "two hundred one thousand"),
     (220_202, "zwei hundert zwanzig tausend zwei hundert zwei", "二十二万零二百零二", "two hundred twenty thousand two hundred two"),
     (310_012, "drei hundert zehn tausend zwölf", "三十一万零一十二", "three hundred ten thousand twelve"),
-]
+]  # fmt: skip
 
 NEVER = ["", " ", "Hello, World", "<script>", "\ud800", "\x00", "hello " * 40, "?", "=", "+", "()"]
 REFUSED = {
@@ -126,12 +92,9 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("task", "src", "tgt", "alignment"), BY_HAND)
-def test_answered_by_hand(task, src, tgt, alignment):
-    assert [tuple(answer) for answer in answers(task, src)] == [(src, tgt, alignment)]
-
-
-def test_number_words_by_hand():
+def test_answered_by_hand():
+    for task, src, tgt, alignment in BY_HAND:
+        assert [tuple(answer) for answer in answers(task, src)] == [(src, tgt, alignment)]
     for number, *words in NUMBERS:
         assert [references(f"numbers_{language}", str(number)) for language in ("de", "zh", "en")] == [(word,) for word in words]
 

@@ -13,7 +13,7 @@ from playground.tasks.toy_tasks import examples, references, split_of
 
 
 def sources(task: str, split: str = "train", count: int = 0) -> list[str]:
-    return [example.src for example in examples(task, split, count or {"train": 20_000}.get(split, 500), 1)]
+    return [example.src for example in examples(task, split, count or {"train": 10_000}.get(split, 500), 1)]
 
 
 @pytest.mark.parametrize("task", ["copy", "reverse", "sort", "rotate"])

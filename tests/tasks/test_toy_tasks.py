@@ -70,6 +70,12 @@ def test_examples_of_a_seed_are_the_same_on_every_machine_and_python():
     assert [example.src for example in examples("reverse", "train", 3, 1)] == ["viynie", "lonmhxjgvdrzyae", "pyiojxfi"]
     assert examples("beer", "train", 20_000, 1) == examples("beer", "heldout", 500, 2)
     assert examples("reverse", "train", 0, 1) == []
+    for task, split in (("own", "train"), ("reverse", "test"), ("", "")):
+        with pytest.raises(ValueError):
+            examples(task, split, 1, 1)
+    assert of_length("numbers_de", 4, 6, 1) == of_length("copy", 5, 0, 1) == ()
+    assert of_length("sort", 27, 6, 1) == (), "there are 26 different letters"
+    assert of_length("copy", 27, 6, 1)
 
 
 @given(names, SYMBOLS)
@@ -90,12 +96,6 @@ def test_a_sentence_with_a_word_too_many_or_too_few_is_judged_anew(name, seed, d
             assert len(answer.alignment) == len(units(answer.tgt, TASKS[name].tgt_unit))
 
 
-@pytest.mark.parametrize(("task", "split"), [("own", "train"), ("reverse", "test"), ("", "")])
-def test_an_unknown_task_or_split_is_an_error(task, split):
-    with pytest.raises(ValueError):
-        examples(task, split, 1, 1)
-
-
 @given(st.sampled_from([task for task in TASKS if TASKS[task].draw_long]), st.integers(1, 26))
 def test_sentences_made_to_measure_are_right_and_never_shown_by_training(task, length):
     drawn = of_length(task, length, 6, 1)
@@ -107,9 +107,3 @@ def test_sentences_made_to_measure_are_right_and_never_shown_by_training(task, l
         assert len(example.src) == length
         assert example in answers(task, example.src)
         assert split_of(task, example.src) == ("harder" if length > 16 else "heldout")
-
-
-def test_what_cannot_be_made_to_measure():
-    assert of_length("numbers_de", 4, 6, 1) == of_length("copy", 5, 0, 1) == ()
-    assert of_length("sort", 27, 6, 1) == (), "there are 26 different letters"
-    assert of_length("copy", 27, 6, 1)

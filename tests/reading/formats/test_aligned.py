@@ -32,9 +32,6 @@ GEDICHT = [  # Johann Wolfgang von Goethe, Erlkönig (1782)
     "Er faßt ihn sicher, er hält ihn warm.", "Mein Sohn, was birgst du so bang dein Gesicht?", "Siehst, Vater, du den Erlkönig nicht?",
 ]  # fmt: skip
 SHI = ["床前明月光，", "疑是地上霜。", "举头望明月，", "低头思故乡。"]  # 李白，静夜思
-QUESTIONS = ["What is the capital of %s?", "How many people live in %s?", "Where is the river of %s?", "Who was the first king of %s?"]
-ANSWERS = ["I have not been to %s yet.", "My old map of %s is in the car.", "Nobody knows anything of %s.", "They said %s was far away."]
-PLACES = ["France", "Spain", "Peru", "India", "Japan", "Kenya"]
 
 
 def in_turn(one, other) -> list[str]:
@@ -76,12 +73,6 @@ def test_lines_in_turn_are_pairs_where_they_are_two_languages(one, other, betwee
     assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(one, other, strict=True)))
 
 
-def test_blank_lines_between_pairs():
-    pairs = read("\n\n".join(["a\nb"] * 10 + ["alone"] + ["c\nd"] * 10))
-    assert pairs.dropped == {"unpaired": (31,)}
-    assert pairs.pairs == (*(("a", "b", 1 + 3 * n) for n in range(10)), *(("c", "d", 33 + 3 * n) for n in range(10)))
-
-
 @given(st.integers(1, 28), st.sampled_from([CHINESE * 3, GERMAN]))
 def test_a_line_that_is_missing_shifts_nothing(lost, targets):
     lines = in_turn(ENGLISH, targets)
@@ -101,37 +92,23 @@ def test_without_evidence_nothing_takes_turns(lines):
     assert refused("\n".join(lines)).key == "data.one_column"
 
 
-@pytest.mark.parametrize("delimiter", ["\t", " ||| ", ",", ";", ", "])
-@pytest.mark.parametrize("label", ["{}: ", "<{}> "])
-def test_labels_in_the_cells_of_a_table_are_no_labels_of_lines(delimiter, label):
-    a, b = label.format("A"), label.format("B")
-    rows = [(f"{a}Hello", f"{a}Hallo"), (f"{b}You?", f"{b}Du?"), (f"{a}Fine.", f"{a}Gut."), (f"{b}Bye", f"{b}Ade")]
-    assert two(read("\n".join(map(delimiter.join, rows)))) == rows
-
-
 # --- one language is not taken for two ---
-
-DIALOGUE = in_turn(*([line % place for line in lines for place in PLACES] for lines in (QUESTIONS, ANSWERS)))  # as unlike as two languages
 
 
 @pytest.mark.parametrize(
     "content",
-    [in_blocks(POEM), in_blocks(GEDICHT), in_blocks(SHI), film(POEM), "\n".join(DIALOGUE), in_blocks(ENGLISH[:14])],
-    ids=["English", "German", "Chinese", "subtitles", "dialogue", "sentences"],
-)
+    [in_blocks(POEM), in_blocks(GEDICHT), in_blocks(SHI), film(POEM), in_blocks(ENGLISH[:14]),
+     in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8)],
+    ids=["English", "German", "Chinese", "subtitles", "sentences", "long"],
+)  # fmt: skip
 def test_lines_of_one_language_are_pairs_only_by_choice(content):
     refusal = refused(content)
     assert refusal.key == "data.same_language"
     sides = (refusal.values["one"], refusal.values["two"])
     pairs = read(content, same_language=True)
     assert pairs.kind in ("interleaved", "subtitles")
-    assert pairs.pairs[0][:2] == sides
-    assert read(content, same_language=True, swap=True).pairs[0][:2] == sides[::-1]
-
-
-def test_long_lines_are_quoted_by_their_beginning():
-    refusal = refused(in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8))
-    assert max(map(len, refusal.values.values())) == 60
+    assert tuple(side[:60] for side in pairs.pairs[0][:2]) == sides, "long lines are quoted by their beginning"
+    assert read(content, same_language=True, swap=True).pairs[0][:2] == pairs.pairs[0][1::-1]
 
 
 VERSES = list(zip(POEM[::2], POEM[1::2], strict=True))
@@ -169,11 +146,13 @@ def test_where_lines_begin_to_drift(lost, side):
         assert refusal.key == "data.unequal_from"
         assert 0 <= lost + 1 - refusal.values["line"] <= 1
         assert refusal.values["lines_one"] - refusal.values["lines_two"] == (-1 if side == 0 else 1)
-
-
-def test_lines_of_equal_length_say_nothing_about_a_drift():
-    assert refused("same\n" * 50, "gleich\n" * 49).key == "data.unequal"
-    assert refused("a\n" * 50, "b\n" * 10).key == "data.unequal"
+    lengths = [1, 39, 2, 35, 3, 30, 1, 38, 2, 36, 4]
+    for count, key in ((11, "data.unequal_from"), (10, "data.unequal")):  # ten lines are enough to tell
+        one, other = (["word " * length for length in lengths[:count]] for _ in range(2))
+        del other[3]
+        assert refused("\n".join(one), "\n".join(other)).key == key
+    for alike in (("same\n" * 50, "gleich\n" * 49), ("a\n" * 50, "b\n" * 10)):  # lengths that say nothing
+        assert refused(*alike).key == "data.unequal"
 
 
 @given(st.text(max_size=12), st.text(max_size=12))
@@ -226,16 +205,14 @@ BOTH = [(begin, f"{one}\n{other}") for (begin, one), (_, other) in zip(CUES[:1] 
          "Hello.→Hallo. · (unpaired) · 2024→2024 · Bye.→Ade. · (unpaired) +same"),
         (srt(CUES), srt(GERMAN_CUES[:3], late=30), "!cues_apart one=a.en.srt count_one=4 two=a.de.srt count_two=3"),
         (srt(CUES), "Hallo\n", "!unequal one=a.en.srt lines_one=17 two=a.de.srt lines_two=1"),
+        # one file
+        (srt(BOTH), "", "@2 Hello.→Hallo. · @7 2024→2024 · @12 Bye.→Ade. +same"),
+        (vtt(BOTH), "", "@3 Hello.→Hallo. · @7 2024→2024 · @11 Bye.→Ade. +same"), (srt(CUES), "", "!one_side"),
     ],
 )  # fmt: skip
-def test_subtitles_of_two_files(one, other, expected):
-    assert outcome({"a.en.srt": one, "a.de.srt": other}) == ("" if expected[0] == "!" else "subtitles/item en→de: ") + expected
-
-
-def test_subtitles_of_one_file():
-    assert outcome(srt(BOTH)) == "subtitles: @2 Hello.→Hallo. · @7 2024→2024 · @12 Bye.→Ade. +same"
-    assert outcome(vtt(BOTH)) == "subtitles: @3 Hello.→Hallo. · @7 2024→2024 · @11 Bye.→Ade. +same"
-    assert outcome(srt(CUES)) == "!one_side"
+def test_subtitles(one, other, expected):
+    head = "subtitles/item en→de: " if other else "subtitles: "
+    assert outcome({"a.en.srt": one} | ({"a.de.srt": other} if other else {})) == ("" if expected[0] == "!" else head) + expected
 
 
 # --- under the same number ---
