@@ -64,12 +64,13 @@ class KeptRooms:
         with self._lock:
             for code in [room.code for room in self._rooms.values() if room.ends <= self._clock()]:
                 self._delete(code)
-            for code in self._unwritten & self._rooms.keys():
+            self._unwritten &= self._rooms.keys()
+            for code in list(self._unwritten):
                 try:
                     self._store.write(self._rooms[code])
-                except OSError as error:
+                    self._unwritten.discard(code)
+                except OSError as error:  # the next round tries again
                     event(log, "save_failed", logging.WARNING, room=pseudonym(code), error=reason(error))
-            self._unwritten.clear()
 
     # ---- inside -------------------------------------------------------------------------------------------------------------------------
 

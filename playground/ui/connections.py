@@ -97,6 +97,8 @@ class Watched:
     def on_response_complete(self) -> None:
         self._forget()
         super().on_response_complete()
+        if not self.is_idle and self.cycle.more_body:  # the next one had begun to come before this answer was over
+            self._expect(self.request_seconds)
 
     def pause_writing(self) -> None:
         super().pause_writing()
