@@ -16,6 +16,7 @@ from playground.queries.translate import METHODS
 from playground.words import ENGLISH, known, say
 
 REQUIRED = inspect.Parameter.empty
+LEAST_OWNER = 16  # characters that nobody guesses
 MAX_OWNER = 128  # characters of the word that says whose runs may be changed
 
 
@@ -95,9 +96,9 @@ def checked(arguments: Arguments, values: Sequence[Any]) -> dict[str, Any]:
 
 
 def check_owner(owner: str) -> None:
-    """Raises Refusal for nobody, to whom nothing can belong."""
-    if not owner:
-        raise Refusal("api.no_owner")
+    """Raises Refusal for one that others might guess, or say as well."""
+    if len(owner) < LEAST_OWNER:
+        raise Refusal("api.no_owner", least=LEAST_OWNER)
 
 
 def signature(arguments: Arguments, **filled_in: type) -> inspect.Signature:
