@@ -22,7 +22,8 @@ MOST = 30_000_000  # bytes: more than any file may have
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("runs"), limits(head_seconds=PATIENCE, request_seconds=PATIENCE, unread_seconds=PATIENCE)) as (_, http):
+    waits = dict.fromkeys(("head_seconds", "request_seconds", "unread_seconds"), PATIENCE)
+    with serving(tmp_path_factory.mktemp("runs"), limits(**waits)) as (_, http):
         yield http
 
 

@@ -9,7 +9,9 @@ import re
 import pytest
 
 from playground.config import Experiment, limits
+from playground.reading.uploads import Pair, Pairs
 from playground.ui.controls import CONTROLLED
+from playground.ui.upload import uploading
 from playground.words import LANGUAGES, entries, say
 
 WAYS = ("run/predict", "queue/join")
@@ -167,3 +169,16 @@ def test_settings_that_are_no_preset_are_ones_own_and_the_presets_can_still_be_c
     own = {"__type__": "update", "value": say("en", "knobs.preset.own")}
     assert preset_of(d_model=128) == own, "a list that is open stays as long"
     assert [page.error("take_preset", preset=preset) for preset in ([1], {"a": 1}, 7, None)] == [""] * 4
+
+
+def test_a_time_suits_own_pairs_that_are_seen_so_often(page, site):
+    pairs = Pairs(tuple(Pair(f"word{n} of{n}", f"wort{n} von{n}", n + 1) for n in range(300)), {}, 300, "tsv", ("own.tsv",))
+    own = uploading.keep(pairs, uploading.ticket_of("a key"))
+    asked = {"language": "en", "own": own, "ticket": uploading.ticket_of("a key")}
+    call = page.call("take_minutes", minutes=5.0, task="own")
+    call["data"] = [asked if value == {"language": "en"} else value for value in call["data"]]
+    given = dict(zip(map(page.name, page.listeners["take_minutes"]["inputs"]), call["data"], strict=True))
+    told = [None if isinstance(value, dict) else value for value in page.post("run/predict", call).json()["data"]]
+    suits = uploading.following(pairs, own, given, told[0])
+    assert suits
+    assert dict(zip(uploading.FOLLOWING[1:], told[1:], strict=True)) == {name: suits.get(name) for name in uploading.FOLLOWING[1:]}

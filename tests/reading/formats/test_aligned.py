@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.reading.formats import names, segments
+from playground.reading.formats.limits import SAMPLE
 from tests.reading.outcomes import outcome, read, refused, two
 
 ENGLISH = [
@@ -71,6 +72,10 @@ def test_lines_in_turn_are_pairs_where_they_are_two_languages(one, other, betwee
     pairs = read(between.join(in_turn(one, other)))
     assert (pairs.kind, pairs.dropped) == ("interleaved", {})
     assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(one, other, strict=True)))
+
+
+def test_lines_behind_those_that_are_looked_at_first_take_turns_too():
+    assert len(read("\n".join(in_turn(ENGLISH, GERMAN) * 40)).pairs) == 40 * len(ENGLISH) > SAMPLE / 2
 
 
 @given(st.integers(1, 28), st.sampled_from([CHINESE * 3, GERMAN]))
