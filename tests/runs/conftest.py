@@ -33,18 +33,10 @@ def runs(serve):
     return serve()
 
 
-class SharedWorld(World):
-    """One whose corpora are made once for all tests."""
-
-    def start(self):
-        super().start()
-        self.runs.corpora._made = CORPORA._made
-
-
 @pytest.fixture
 def world(tmp_path):
     """A server without threads: a test gives its turns and moves its clock."""
-    made = SharedWorld(tmp_path / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))
+    made = World(tmp_path / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))
     yield made
     made.end(killed=True)
 

@@ -16,10 +16,9 @@ from playground.runs.names import owner_of
 from playground.runs.queue import train_inline
 from playground.runs.registry import Runs
 from tests.runs.by_hand import ended, ordered, refused
-from tests.runs.conftest import SharedWorld
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, same_parameters, tiny
 from tests.simulation import world as simulation
-from tests.simulation.world import Disk
+from tests.simulation.world import Disk, World
 
 KNOBS = {"task": "own", "own": "upload", "steps": 60, "share_embeddings": "output"}
 PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
@@ -92,7 +91,7 @@ RARELY = [
 @pytest.fixture(scope="module")
 def paused(tmp_path_factory):
     """The folder of a server with a paused run of own sentences, saved twice on its way."""
-    world = SharedWorld(tmp_path_factory.mktemp("paused") / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))
+    world = World(tmp_path_factory.mktemp("paused") / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))
     run = world.runs.create(tiny(**KNOBS), ME, pairs=PAIRS, sentences_shared=True)
     world.until(lambda: run.step >= 5)
     world.runs._workers.save(run)
