@@ -22,7 +22,6 @@ from playground.ui.assets import asset_names, asset_version, raw_asset
 from playground.ui.boot import boot, run_card
 from playground.ui.panels import PANELS, check, unavailable
 from playground.ui.shell import page, theme_css
-from playground.ui.titles import title
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
@@ -124,7 +123,7 @@ def _page(runs: Runs, reader: Reader, run: Run, lang: str, pairs: list[tuple[str
     asked = {"lang": lang, "run": run.id}
     told = boot(runs, asked, "") | {"first": run.id, "last": "", "ignored": [], "notice": "", "host": ""}
     card = run_card(runs, reader, run.id, "", asked) | {"examples": pairs, "mine": False, "shipped": True, "unreadable": []}
-    return {"boot": told, "card": card, "runs": {"mine": [], "other": [], "shipped": [{"id": run.id, "title": title(run, lang)}]}}
+    return {"boot": told, "card": card, "runs": {"mine": [], "other": [], "shipped": [{"id": run.id, "title": card["title"]}]}}
 
 
 def _live(runs: Runs, run: Run) -> dict[str, Any]:

@@ -235,7 +235,7 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "trouble": whether that tells of anything
+         "id", "name", "status", "resumable", "message": {language: sentence} | null, "trouble": whether that tells of anything
          wrong, "step", "steps", "seconds", "place",
          "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where there are
         others than before:

@@ -130,6 +130,10 @@ class Run:
         """Whether somebody may see what it learns from: sentences that a task makes, that were shared, or that are their own."""
         return self.experiment.data.task != "own" or self.shipped or self.sentences_shared or owns(self.owner, token)
 
+    def label_for(self, token: str) -> str:
+        """What its owner typed, which is as private as the sentences; "" for anybody who may not see them."""
+        return self.label if self.may_be_read_by(token) else ""
+
     @property
     def probes(self) -> tuple[Probe, ...]:
         return self.history.probes

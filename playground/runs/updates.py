@@ -53,7 +53,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         message, history, now, known = refusal, History(), Mark(0, 0, 0, (), ()), None
     stop = min(run.marks.get(version, now).rows, now.rows)  # there is no mark while the history is on the disk, where it doesn't grow
     start = min(known.rows if known else 0, stop)
-    plain = ("id", "name", "label", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device", "where")
+    plain = ("id", "name", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device", "where")
     grown = {
         "validations": lambda: _rounded(decimate(history.validations.rows(), ROWS // 2)),
         "events": lambda: history.events[-200:],

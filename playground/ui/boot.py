@@ -13,6 +13,7 @@ from playground.rooms.room import ticket_of
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
+from playground.ui.compare import name as name_of
 from playground.ui.compare import origins
 from playground.ui.controls import CONTROLLED, GROUPS, label, shown_value
 from playground.ui.model_figure import model_figure
@@ -70,9 +71,9 @@ def last_run(runs: Runs, token: str) -> str:
 def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
     """The runs a visitor can choose: theirs, those of others that theirs came from, and those that came with the app."""
     return {
-        "mine": [{"id": run.id, "title": title(run, chosen)} for run in runs.mine(token)],
-        "other": [{"id": run.id, "title": title(run, chosen)} for run in origins(runs, token)],
-        "shipped": [{"id": run.id, "title": title(run, chosen)} for run in runs.shipped()],
+        "mine": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.mine(token)],
+        "other": [{"id": run.id, "title": title(run, chosen, token)} for run in origins(runs, token)],
+        "shipped": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.shipped()],
     }
 
 
@@ -82,9 +83,9 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Ma
     is_open = run.may_be_read_by(token)
     return {
         "id": run.id,
-        "title": title(run, chosen),
+        "title": title(run, chosen, token),
         "name": run.name,
-        "label": run.label,
+        "label": run.label_for(token),
         "settings": (disclosed(run) if is_open else disclosed(run).with_(own="")).flat(),
         "sentences_shared": run.sentences_shared,
         "mine": runs.owns(run.id, token),
@@ -92,7 +93,7 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Ma
         "examples": examples(reader, run) if is_open else [],
         "line": difference(disclosed(run), Experiment(), chosen),
         "precision": run.precision,
-        "parent": parent(runs, run, chosen),
+        "parent": parent(runs, run, chosen, token),
         "unreadable": unreadable(reader, run, parameters),
         "figure": model_figure(run, chosen),
     }
@@ -104,7 +105,7 @@ def bounds(name: str) -> dict[str, float]:
     return {"low": knob.low, "high": knob.high, "step": knob.step if isinstance(default(name), int) else 0}
 
 
-def parent(runs: Runs, run: Run, chosen: str) -> dict[str, Any] | None:
+def parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, Any] | None:
     """The run that `run` goes on from, and the step; without a name once it is deleted. `until` is the last step of the history that is
     the parent's: 0 in forks of before, which began to count anew."""
     if run.parent is None:
@@ -112,7 +113,7 @@ def parent(runs: Runs, run: Run, chosen: str) -> dict[str, Any] | None:
     id, step = run.parent
     try:
         source = runs.get(id)
-        name = title(source, chosen) if source.shipped else source.label or source.name
+        name = name_of(source, chosen, token)
     except Refusal:
         name = ""
     return {"run": id, "step": step, "name": name, "until": run.first_step}

@@ -39,11 +39,12 @@ def origins(runs: Runs, token: str) -> list[Run]:
     return [run for run in found if run not in mine and not run.shipped]
 
 
-def names(runs: Sequence[Run], language: str, most: int = KNOBS) -> list[str]:
+def names(runs: Sequence[Run], language: str, token: str, most: int = KNOBS) -> list[str]:
     """What each run is called beside the others: its name, and the settings in which they differ, at `most` so many of them."""
     settings = [disclosed(run).flat() for run in runs]
     apart = differing(settings)
-    return [" · ".join([name(run, language), *_values(flat, apart, language, most)]) for run, flat in zip(runs, settings, strict=True)]
+    values = [_values(flat, apart, language, most) for flat in settings]
+    return [" · ".join([name(run, language, token), *more]) for run, more in zip(runs, values, strict=True)]
 
 
 def differing(settings: Sequence[dict]) -> list[str]:
@@ -57,9 +58,9 @@ def _values(flat: dict, differing: Sequence[str], language: str, most: int) -> l
     return [*said, f"+{len(differing) - most}"] if len(differing) > most else said
 
 
-def name(run: Run, language: str) -> str:
+def name(run: Run, language: str, token: str) -> str:
     """A run by its name alone; one that came with the app by its task."""
-    return title(run, language) if run.shipped else run.label or run.name
+    return title(run, language, token) if run.shipped else run.label_for(token) or run.name
 
 
 def task_of(run: Run) -> tuple[str, str]:

@@ -93,8 +93,9 @@ def _frame(view: View) -> str:
     said = PANELS["sentence"](view)
     source, output = (f'<span class="tokens {side}">{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
     result = f'<span class="result">{_verdict(view, said["correct"])}{source}<span class="arrow">→</span>{output}</span>'
+    run = escape(title(view.run, view.language, view.token))
     return (
-        f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{escape(title(view.run, view.language))}</span></div>'
+        f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{run}</span></div>'
         f'<div class="places">{places}</div>'
         f'<div class="sentence"><span class="text">{escape(view.text)}</span>{result}</div>'
         f'<div class="tabs">{tabs}</div>'

@@ -64,7 +64,7 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/table": LINK,
         f"{PREFIX}/board": LINK,
         f"{PREFIX}/code": LINK,
-        f"{PREFIX}/takeaway/{{run}}": LINK,  # with own sentences: OWNER
+        f"{PREFIX}/takeaway/{{run}}": READER,  # with own sentences: OWNER
         f"{PREFIX}/attention": READER,
         f"{PREFIX}/export": READER,
         f"{PREFIX}/reading": READER,

@@ -66,7 +66,7 @@ def one_line(view: View, run: Run) -> str:
     changes = titles.difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language)
     if not origin:
         return changes or view.say("compare.defaults")
-    named, changes = compare.name(origin, view.language), changes or view.say("compare.same_settings")
+    named, changes = compare.name(origin, view.language, view.token), changes or view.say("compare.same_settings")
     if parent:
         return view.say("compare.forked", parent=named, step=f"{run.parent[1]:,}", changes=changes)
     return view.say("compare.beside", name=named, changes=changes)
@@ -75,7 +75,7 @@ def one_line(view: View, run: Run) -> str:
 def difference(view: View, runs: list[Run]) -> str:
     """One line: the settings in which runs differ, a value for each run in their order, or that there are none."""
     if len(runs) == 1:
-        return f"{compare.name(runs[0], view.language)}: {one_line(view, runs[0])}"
+        return f"{compare.name(runs[0], view.language, view.token)}: {one_line(view, runs[0])}"
     flats = [disclosed(run).flat() for run in runs]
     differing = compare.differing(flats)
     if not differing:
@@ -99,13 +99,13 @@ def apart(view: View, runs: list[Run], run: Run) -> str:
 def names(view: View, runs: list[Run]) -> list[str]:
     """What to call runs beside one another: of one task by the settings in which they differ, else by their tasks."""
     if len({run.experiment.data.task for run in runs}) > 1:
-        return [title(run, view.language) for run in runs]
-    return compare.names(runs, view.language, MAX_IN_LEGEND)
+        return [title(run, view.language, view.token) for run in runs]
+    return compare.names(runs, view.language, view.token, MAX_IN_LEGEND)
 
 
 def brief_names(view: View, runs: list[Run]) -> list[str]:
     """The same in a sentence: by their names alone, as in the table, where these tell them apart."""
-    found = [compare.name(run, view.language) for run in runs]
+    found = [compare.name(run, view.language, view.token) for run in runs]
     return found if len(set(found)) == len(found) else names(view, runs)
 
 
@@ -126,7 +126,7 @@ def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
     run = pinned(view)
     if run is None or run is view.run:
         return figures
-    curve, name = learning_curve(run), compare.name(run, view.language)
+    curve, name = learning_curve(run), compare.name(run, view.language, view.token)
 
     def behind(figure: str, column: str) -> dict:
         said = view.say("compare.pinned_line", name=name, line=view.labels[f"line_{column}"])
@@ -140,7 +140,7 @@ def unpin(view: View) -> list[dict]:
     run = pinned(view)
     if run is None or run is view.run:
         return []
-    return [blocks.button("unpin", "move", view.say("compare.unpin", name=compare.name(run, view.language)), to={"pin": ""})]
+    return [blocks.button("unpin", "move", view.say("compare.unpin", name=compare.name(run, view.language, view.token)), to={"pin": ""})]
 
 
 def _relation(view: View) -> list[Run]:

@@ -18,9 +18,9 @@ from playground.ui.view import language
 
 
 def takeaway(runs: Runs, reader: Reader, request: Request, token: str) -> StreamingResponse:
-    """The zip of a run, for whoever may see it; with `sentences=on` also own sentences, for the owner alone. Raises Refusal before
-    the first byte is sent."""
-    run, own = runs.get(request.path_params["run"]), request.query_params.get("sentences") == "on"
+    """The zip of a run, whose tokenizers and weights tell what it learned from: for readers of its sentences. With `sentences=on` also
+    own sentences, for the owner alone. Raises Refusal before the first byte is sent."""
+    run, own = runs.require_reader(request.path_params["run"], token), request.query_params.get("sentences") == "on"
     runs.seen(run.id)
     if own and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")

@@ -8,12 +8,12 @@ from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.words import listed, say
 
 
-def title(run: Run, chosen: str) -> str:
-    """What people call a run: its label or name, and its task."""
+def title(run: Run, chosen: str, token: str) -> str:
+    """What a visitor calls a run: its label or name, and its task."""
     task = say(chosen, f"tasks.{run.experiment.data.task}.label")
     if run.shipped:
         return task
-    return f"{run.label or run.name} · {task}"
+    return f"{run.label_for(token) or run.name} · {task}"
 
 
 def disclosed(run: Run) -> Experiment:

@@ -36,6 +36,7 @@ def own(site) -> Iterator[Run]:
     lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
     run = done(site.train(BEN, {**KNOBS, "own": uploading.read(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
     assert run.status == "done", run.message
+    site.act(BEN, "rename", run.id, label=f"Ben's {CANARIES[0]}")
     yield run
     site.runs.delete(run.id, BEN)
 
@@ -65,6 +66,7 @@ def leaks(site, run: Run, token: str, **more: str) -> set[str]:
     beside = {**more, "run": "reverse", "text": "k", "runs": f"{run.id},reverse", **dict.fromkeys(("compare", "pin", "mapped"), run.id)}
     contents = {f"panel {name}": get(site, f"panel/{name}", token, **query) for name in PANELS}
     contents |= {f"panel {name} of another run": get(site, f"panel/{name}", token, **beside) for name in BESIDE}
+    contents |= {"status": str(call(site, "status", run=run.id)), "update": site.runs.update(run)[0].decode()}
     contents |= {"card": get(site, f"run/{run.id}", token), "boot": get(site, "boot", token, **query), "runs": get(site, "runs", token)}
     contents |= {f"export {kind}": get(site, "export", token, own=own, kind=kind) for kind in ("tsv", "json")}
     contents |= {name: get(site, name, token, own=own, **query) for name in ("reading", "preview", "code", "attention", "table", "history")}
@@ -74,11 +76,11 @@ def leaks(site, run: Run, token: str, **more: str) -> set[str]:
 
 
 def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
-    owners = {"card", "export tsv", "reading", "preview", "panel data", "panel sentence", "panel training", "code", "zip on"}
+    owners = {"card", "export tsv", "reading", "preview", "panel data", "panel sentence", "panel training", "panel runs", "runs", "code", "zip off", "zip on"}
     assert owners <= leaks(site, own, BEN)
     assert leaks(site, own, STRANGER) == leaks(site, own, ANNA, room=room) == set()
     site.act(BEN, "share_sentences", own.id, shared=True)
-    assert {"card", "export tsv", "panel data", "panel sentence"} <= leaks(site, own, STRANGER)
+    assert {"card", "export tsv", "panel data", "panel sentence", "zip off"} <= leaks(site, own, STRANGER)
     copy = site.runs.get(site.act(STRANGER, "copy", own.id)["run"])
     assert not copy.sentences_shared
     site.runs.delete(copy.id, STRANGER)

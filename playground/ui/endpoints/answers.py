@@ -40,15 +40,15 @@ def train(caller: Caller, owner: str, label: str, **knobs: Any) -> dict[str, Any
         knobs["steps"] = TASK_STEPS.get(knobs["task"], default("steps"))
     experiment = Experiment().with_(**knobs)
     pairs, credit = uploading.pairs(caller.runs, experiment, owner)
-    return state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label))
+    return state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label), owner)
 
 
 def status(caller: Caller, run: str) -> dict[str, Any]:
     return state(caller, caller.run(run))
 
 
-def state(caller: Caller, run: Run) -> dict[str, Any]:
-    """How far a run is; what isn't known yet is None."""
+def state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
+    """How far a run is, as its owner or anybody else may see it; what isn't known yet is None."""
     try:
         last = run.history.validations.last() or {}
     except Refusal:  # damaged on the disk
@@ -56,7 +56,7 @@ def state(caller: Caller, run: Run) -> dict[str, Any]:
     return {
         "run": run.id,
         "name": run.name,
-        "label": run.label,
+        "label": run.label_for(owner),
         "task": run.experiment.data.task,
         "settings": disclosed(run).with_(own="").difference(),
         "status": run.status,
@@ -137,7 +137,7 @@ def _columns(table: Columns) -> dict[str, list[float | None]]:
 
 def runs(caller: Caller, owner: str) -> dict[str, Any]:
     listed: dict[str, Iterable[Run]] = {"shipped": caller.runs.shipped(), "mine": caller.runs.mine(owner)}
-    return {name: [state(caller, run) for run in found] for name, found in listed.items()}
+    return {name: [state(caller, run, owner) for run in found] for name, found in listed.items()}
 
 
 def _number(value: float | None) -> float | None:

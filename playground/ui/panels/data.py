@@ -34,7 +34,7 @@ def panel(view: View) -> dict:
     return {
         "step": None,
         "blocks": [
-            blocks.text("of", view.say("page.sentences_of", run=title(view.run, view.language)), css="pg-heading"),
+            blocks.text("of", view.say("page.sentences_of", run=title(view.run, view.language, view.token)), css="pg-heading"),
             blocks.text("about", about, css="pg-about"),
             blocks.choice("split", "split", view.say("page.split"), splits, split),
             *([blocks.text("account", paragraph(report(pairs_read, view.language)), css="pg-caption")] if pairs_read else []),

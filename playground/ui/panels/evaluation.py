@@ -121,7 +121,7 @@ def _asked(view: View, found: Scores) -> str:
 def reach(view: View) -> dict:
     """One strip for each of the compared runs, and one of them place by place."""
     runs, offered = compare.chosen(view), compare.offered(view)
-    names = compare.names(runs, view.language)
+    names = compare.names(runs, view.language, view.token)
     found = [lengths(view.reader, view.runs.corpora, run, view.step) for run in runs]
     shown = next((at for at, run in enumerate(runs) if run.id == view.field("mapped")), 0)
     exact, counts = [one.reach.exact for one in found], [one.reach.counts for one in found]
@@ -154,7 +154,7 @@ def _compare(view: View, runs: list[Run], offered: list[Run], longer: bool) -> d
             blocks.button("compare-try", "knob", view.say("evaluation.try_positions"), knob="positions"),
             css="controls",
         )
-    named = compare.names([view.run, *offered], view.language)[1:]
+    named = compare.names([view.run, *offered], view.language, view.token)[1:]
     options = [{"value": run.id, "label": name} for run, name in zip(offered, named, strict=True)]
     return blocks.many("compare", "compare", view.say("evaluation.compare"), options, [run.id for run in runs[1:]])
 

@@ -47,7 +47,8 @@ def file(view: View) -> tuple[str, str]:
     """The name and the text of a CSV file: the rows of the table as they are arranged, with the numbers as they are."""
     chosen = ticked(view).runs
     runs = [run for group in arranged(view, groups(view, chosen)).values() for run in group]
-    found = runs_table(runs).assign(difference=[_line(view, run, chosen) for run in runs], ticked=[run in chosen for run in runs])
+    found = runs_table(runs).assign(label=[run.label_for(view.token) for run in runs])
+    found = found.assign(difference=[_line(view, run, chosen) for run in runs], ticked=[run in chosen for run in runs])
     return "runs.csv", csv_of(found)
 
 
@@ -57,11 +58,11 @@ def arranged(view: View, listed: dict[str, list[Run]]) -> dict[str, list[Run]]:
     column = order.removeprefix("-")
 
     def is_found(run: Run) -> bool:
-        said = f"{title(run, view.language)} {one_line(view, run)}".casefold()
+        said = f"{title(run, view.language, view.token)} {one_line(view, run)}".casefold()
         return all(word in said for word in wanted)
 
     def value(run: Run) -> Any:
-        return title(run, view.language).casefold() if column == "name" else numbers(run)[column]
+        return title(run, view.language, view.token).casefold() if column == "name" else numbers(run)[column]
 
     def in_order(runs: list[Run]) -> list[Run]:
         if not order:
@@ -93,8 +94,8 @@ def _row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is
     curve, found = learning_curve(run), numbers(run)
     return {
         "id": run.id,
-        "name": title(run, view.language),
-        "label": run.label,
+        "name": title(run, view.language, view.token),
+        "label": run.label_for(view.token),
         "line": _line(view, run, chosen),
         "numbers": [
             reached(curve, "exact_match", -1),

@@ -53,7 +53,7 @@ def _kept(view: View) -> list[dict]:
     share = view.runs.share(view.token)
     said = [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.most))] if share.count else []
     if share.next:
-        name = compare.name(share.next, view.language)
+        name = compare.name(share.next, view.language, view.token)
         if share.crowded:
             said.append(view.say("compare.kept_crowded", name=name))
         else:
@@ -183,7 +183,7 @@ def _one_alone(view: View, chosen: list[Run]) -> list[dict]:
 
 def _again(view: View, run: Run) -> list[dict]:
     """The same run with other seeds, which shows how much of a difference is chance."""
-    name = compare.name(run, view.language)
+    name = compare.name(run, view.language, view.token)
     wanted = {"seed": {"run": run.id}, "seeds": {"run": run.id, "all": True}}
     return [
         blocks.button(f"again-{id}", "command", view.say(f"compare.again_{id}", name=name), command="repeat", values=values)

@@ -59,7 +59,8 @@ def _heads(views: list[View], named: list[str]) -> list[dict]:
     for at, (view, name) in enumerate(zip(same, named, strict=True)):
         drawn, *cell = large(view, f"head-{at}", view.part)
         figures.append(blocks.column(f"side-{at}", drawn | {"title": f"{name} · {drawn['title']}"}, *cell))
-    return [blocks.row("sides", *figures, css="halves"), *_difference(same, [compare.name(view.run, view.language) for view in views])]
+    names = [compare.name(view.run, view.language, view.token) for view in views]
+    return [blocks.row("sides", *figures, css="halves"), *_difference(same, names)]
 
 
 def _difference(views: list[View], named: list[str]) -> list[dict]:

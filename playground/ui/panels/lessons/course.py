@@ -138,7 +138,8 @@ def _open(view: View, run: str) -> list[dict]:
     """The way to the run that a lesson is about, while another one is on screen."""
     if run in ("", view.run.id):
         return []
-    return [blocks.button("run", "move", view.say("course.open_run", name=title(view.runs.get(run), view.language)), to={"run": run})]
+    name = title(view.runs.get(run), view.language, view.token)
+    return [blocks.button("run", "move", view.say("course.open_run", name=name), to={"run": run})]
 
 
 def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
