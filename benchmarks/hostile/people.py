@@ -94,7 +94,7 @@ class People:
         end = time.monotonic() + PATIENCE
         while True:
             listed = self._asked("GET", f"{PAGE}/table?run={self.run}&runs={self.run}", "owner")
-            if b",done," in listed:
+            if b",own,done," in listed:
                 return
             if time.monotonic() > end:
                 raise TimeoutError(f"the owner's run is not trained: {listed[:300]!r}")

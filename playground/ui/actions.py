@@ -18,7 +18,7 @@ from playground.lessons.labs import get
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui import seeds
-from playground.ui.permits import require_run
+from playground.ui.permits import require_run, require_sentences
 from playground.ui.rights import COMMANDS
 from playground.ui.upload import uploading
 from playground.words import listed, say
@@ -59,6 +59,7 @@ def act(runs: Runs, command: Command) -> dict[str, Any]:
     if command.action not in ACTIONS:
         raise Refusal("page.not_a_command")
     require_run(COMMANDS[command.action], runs, command.run, command.token)
+    require_sentences(runs, command.values, command.token)
     return ACTIONS[command.action](runs, command)
 
 

@@ -38,7 +38,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
         if not all(isinstance(arm, dict) for arm in arms):
             raise Refusal("page.not_a_command")
         known = {name: value for name, value in base.items() if value is not None}
-        for arm in ({}, *arms):  # whose sentences they are says who may deal them
+        for arm in ({}, *arms):  # sentences that are no longer kept can't be dealt
             uploading.pairs(runs, Experiment().with_(**{**known, **arm}), asked.token)
         return _dealt(rooms, asked, known, arms, asked.value("order", str))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from playground.config import Refusal
 from playground.rooms.registry import Rooms
 from playground.rooms.room import require_teacher
 from playground.runs.registry import Runs
 from playground.ui.rights import Right
+from playground.ui.upload import uploading
 
 
 def require_run(right: Right, runs: Runs, run: str, token: str) -> None:
@@ -25,6 +28,19 @@ def require_room(right: Right, rooms: Rooms, code: str, ticket: str) -> None:
         _, number = rooms.inside(code, ticket)
         if right is Right.TEACHER:
             require_teacher(number)
+
+
+def require_sentences(runs: Runs, values: Any, token: str) -> None:
+    """For an action with these values: an id of own sentences, wherever it stands among them, must be of such as the asker may see. Raises
+    Refusal."""
+    taken, left = {run.experiment.data.own for run in runs.kept()} - {""}, [values]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict | list):
+            left += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str) and (value in taken or value in uploading.KEPT):
+            if uploading.found(runs, value, uploading.ticket_of(token)) is None:
+                raise Refusal("page.no_upload", knob="task")
 
 
 def _require_key(token: str) -> None:

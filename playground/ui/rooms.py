@@ -31,7 +31,7 @@ from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
 from playground.ui.panels.lessons import checks
-from playground.ui.permits import require_room
+from playground.ui.permits import require_room, require_sentences
 from playground.ui.rights import ROOM, ROUTES, Right
 from playground.ui.room_question import Questions
 from playground.ui.view import View, language
@@ -93,6 +93,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     def do(name: str, asked: Asked) -> dict[str, Any]:
         right = ROOM[name]
         require_room(right, rooms, *(asked.key if right is not Right.VISITOR else ("", asked.token)))
+        require_sentences(runs, asked.values, asked.token)
         return actions[name](asked)
 
     async def act(request: Request) -> Response:
