@@ -13,7 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.ui.headers import Guarding
+from playground.ui.headers import Guarding, Origins
 
 LEVEL, LEAST = 4, 600  # of gzip: a quick one, since most answers are made anew each time; bytes that are worth it
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -31,6 +31,7 @@ def middleware(head: str, *begin: Begin, guards: Sequence[Middleware]) -> list[M
     request away before anything is done for it."""
     return [
         Middleware(Guarding),
+        Middleware(Origins),
         Middleware(Compressed, minimum_size=LEAST, compresslevel=LEVEL),
         Middleware(Kept),
         *guards,

@@ -1,11 +1,18 @@
-"""What every answer tells browsers to keep to: scripts and pictures of this server alone, and who may show the page in a frame."""
+"""What every answer tells browsers to keep to: scripts and pictures of this server alone, who may show the page in a frame, and which pages
+of other sites may read it.
+"""
 
 from __future__ import annotations
 
 import os
 
-from starlette.datastructures import MutableHeaders
+from gradio.route_utils import CustomCORSMiddleware
+from starlette.applications import Starlette
+from starlette.datastructures import URL, MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from playground.ui.network import is_own
 
 # Gradio writes its settings into scripts of the page, and makes functions of the listeners' JavaScript: both must be allowed to it.
 SELF, INLINE = "'self'", "'unsafe-inline'"
@@ -55,3 +62,20 @@ class Guarding:
             await send(message)
 
         await self.app(scope, receive, passed)
+
+
+class Origins(CORSMiddleware):
+    """Lets pages of other sites ask what anybody may ask, never with a visitor's cookies; of this machine's own server, none."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["*"])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_closed = scope["type"] != "http" or is_own(URL(scope=scope).hostname or "")
+        await (self.app if is_closed else super().__call__)(scope, receive, send)
+
+
+def drop_gradios_origins(app: Starlette) -> None:
+    """Gradio's own rule would stand before ours: it lets any page of another port of this machine ask with cookies."""
+    app.user_middleware = [one for one in app.user_middleware if one.cls is not CustomCORSMiddleware]
+    app.middleware_stack = None  # is built anew for the next request

@@ -38,9 +38,10 @@ def require_sentences(runs: Runs, values: Any, token: str) -> None:
         value = left.pop()
         if isinstance(value, dict | list):
             left += value.values() if isinstance(value, dict) else value
-        elif isinstance(value, str) and (value in taken or value in uploading.KEPT):
-            if uploading.found(runs, value, uploading.ticket_of(token)) is None:
-                raise Refusal("page.no_upload", knob="task")
+        elif not isinstance(value, str) or (value not in taken and value not in uploading.KEPT):
+            continue
+        elif uploading.found(runs, value, uploading.ticket_of(token)) is None:
+            raise Refusal("page.no_upload", knob="task")
 
 
 def _require_key(token: str) -> None:

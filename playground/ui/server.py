@@ -43,6 +43,7 @@ from playground.ui.ending import Ending, end
 from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.gate import Gate, handlers
 from playground.ui.guard import Guard
+from playground.ui.headers import drop_gradios_origins
 from playground.ui.network import server_name
 from playground.ui.operator import routes as operator
 from playground.ui.page import build
@@ -145,6 +146,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             "exception_handlers": handlers(),
         },
     )
+    drop_gradios_origins(app)
     if demo.mcp_error:  # which Gradio keeps to itself
         print(say(ENGLISH, "api.no_mcp"), flush=True)
     connections.watch(demo.server, runs.limits)

@@ -118,3 +118,17 @@ def test_every_answer_says_what_it_may_load_and_who_may_frame_it(site, monkeypat
     assert site.get("qr", text="x").headers["Content-Security-Policy"] == "default-src 'none'", "a picture keeps its stricter rule"
     monkeypatch.setenv("PLAYGROUND_FRAMES", "https://moodle.example.org https://bad.example;script-src")
     assert policy().endswith(" https://*.hf.space https://moodle.example.org")
+
+
+def test_pages_of_other_sites_ask_without_cookies_and_of_this_machine_not_at_all(site):
+    asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    for host, origin, allowed in (
+        ("127.0.0.1", "http://localhost:9", None), ("localhost:7860", "http://127.0.0.1:1", None), ("127.0.0.1", "https://a.example", None),
+        ("school.example", "https://a.example", "*"),
+    ):  # fmt: skip
+        headers = {"Host": host, "Origin": origin}
+        answers = [site.http.get(f"{PREFIX}/boot", headers=headers), site.http.options(f"{PREFIX}/command", headers=headers | asking)]
+        for answer in answers:
+            assert answer.headers.get("Access-Control-Allow-Origin") == allowed, (host, origin)
+            assert "Access-Control-Allow-Credentials" not in answer.headers
+        assert [answer.status_code for answer in answers] == [200, 200 if allowed else 405]

@@ -76,7 +76,8 @@ def leaks(site, run: Run, token: str, **more: str) -> set[str]:
 
 
 def test_the_owner_alone_sees_them_until_they_are_shared(site, own, room):
-    owners = {"card", "export tsv", "reading", "preview", "panel data", "panel sentence", "panel training", "panel runs", "runs", "code", "zip off", "zip on"}
+    panels = {"panel data", "panel sentence", "panel training", "panel runs"}
+    owners = {"card", "export tsv", "reading", "preview", "runs", "code", "zip off", "zip on"} | panels
     assert owners <= leaks(site, own, BEN)
     assert leaks(site, own, STRANGER) == leaks(site, own, ANNA, room=room) == set()
     site.act(BEN, "share_sentences", own.id, shared=True)
