@@ -75,7 +75,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "translate": [[*common, step], [*common, axis("method", ["beam", "sample"])], [*at_first, row]],
         "teacher_forcing": [[*common, step], [*at_first, row]],
         "interventions": [common, [*at_first, _changes(run)]],
-        "importance": [screen],
+        "importance": [screen, [*screen, _changes(run)]],
         "map": [
             *(closely, [*others, axis("step", ["", *map(str, steps[:: STEPS // 2])])]),
             *([*at_first, axis("stage", first.stages)], [*at_first, axis("stop", list(STOPS))]),

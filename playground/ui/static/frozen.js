@@ -20,9 +20,13 @@ document.addEventListener("click", (event) => {
 
 const { live } = document.body.dataset;
 /** The way to what is shown on the page with a server, where there is one. */
-const toLive = () => h("a", {
-  class: "pg-to-live", href: live, target: "_blank", rel: "noopener", onclick: (event) => (event.currentTarget.search = `?${address()}`),
-}, say("frozen_live"));
+const toLive = () => {
+  const link = /** @type {HTMLAnchorElement} */ (h("a", { class: "pg-to-live", href: live, target: "_blank", rel: "noopener" }, say("frozen_live")));
+  const lead = () => void (link.search = `?${address()}`);
+  for (const event of ["pointerdown", "focus", "click"]) link.addEventListener(event, lead);
+  lead();
+  return link;
+};
 
 /** What can't be done here has the way to where it can beside it. */
 const REFUSED = ["[data-block$=frozen]", ".pg-error", ".pg-notice.error>span"].join();
