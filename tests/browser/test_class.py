@@ -92,6 +92,12 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     for page in everybody:
         expect(page.locator(FIGURE)).to_have_count(0)
 
+    key(teacher, "p")  # on the wall: the question, and no answer
+    teacher.wait_for_function("document.body.hasAttribute('data-asking')")
+    expect(teacher.locator("[data-panel=labs] [data-block='text question']")).to_be_visible()
+    expect(teacher.locator("[data-block='text verdict'], .pg-question button:visible, [data-panel=labs] .pg-figure")).to_have_count(0)
+    key(teacher, "Escape")
+
     # all follow; one lets go and comes back
     teacher.locator("#pg-place-inside-button").click()
     teacher.locator("#pg-tab-attention-button").click()

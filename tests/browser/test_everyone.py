@@ -45,6 +45,7 @@ def brightness(page: Page, place: str, what: str) -> float:
     return 0.3 * red + 0.59 * green + 0.11 * blue
 
 
+@pytest.mark.night
 def test_chinese_and_dark(visit):
     """A Chinese browser is met in Chinese, controls and captions and errors, and a dark one in the dark; one click says it in English."""
     page = visit(locale="zh-CN", color_scheme="dark")

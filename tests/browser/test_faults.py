@@ -39,6 +39,7 @@ def goes_on(page: Page) -> None:
 
 
 @pytest.mark.fault("a restart under a page that stays open", "the page says in a sentence that its run went on; nobody presses anything")
+@pytest.mark.night
 def test_a_run_goes_on_by_itself_on_a_page_that_stayed_open(come: Callable[..., Page], server: Server):
     page = come(link(SMALL | {"steps": 4000, "eval_every": 1000}), **PHONE)
     button = page.locator("#pg-train-now")

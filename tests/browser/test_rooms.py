@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.audit import axe
@@ -111,52 +110,3 @@ def test_a_class_follows_lets_go_and_survives_a_restart(come: Callable[..., Page
     for page in (teacher, wide):
         expect(page.locator("#pg-room")).to_be_hidden()
     eventually(teacher, (server.folder / "data" / "rooms" / f"{code}.json").exists, lambda there: not there)
-
-
-@pytest.mark.night
-def test_a_class_guesses_and_sees_what_it_guessed(come: Callable[..., Page]):
-    teacher = come("?tab=labs&lab=softmax")
-    _, link = open_room(teacher)
-    wide, narrow, third = come(link), come(link, **PHONE), come(link)
-    students = (wide, narrow, third)
-    for student in students:
-        join(student, "")
-        expect(student.locator("[data-block='choice guess']")).to_be_visible()
-    teacher.keyboard.press("Escape")
-    key(wide, "f")
-    wide.locator("#pg-place-train-button").click()  # one is elsewhere when the teacher asks, and is told
-    teacher.locator("#pg-question-ask").click()
-    question_says(narrow, words("page.room_guess"))
-    wide.locator("#pg-room-asks button", has_text=words("lab_softmax.title")).click()
-    expect(wide.locator("#pg-room-asks button")).to_have_count(0)
-    has_address(wide, lab="softmax")
-    for student in students:
-        guess(student, 0, "95")
-        question_says(student, words("page.room_guess_in"))
-        expect(student.locator("[data-block='text verdict']")).to_have_count(0)  # the answer waits
-    guess(narrow, 2, "50")  # and a guess may become another
-    guess(narrow, 0, "50")
-    question_says(teacher, words("page.room_asked_open", answered=3, joined=3))
-    assert not axe(teacher)
-    assert not axe(narrow)
-    teacher.locator("#pg-question-close").click()
-    question_says(teacher, words("page.room_asked_closed", answered=3, joined=3))
-    question_says(wide, words("page.room_guess_closed"))
-    expect(narrow.locator("[data-block='choice guess'] button").first).to_be_disabled()
-    for page in (teacher, *students):
-        expect(page.locator(FIGURE)).to_have_count(0)
-
-    key(teacher, "p")  # on the wall: the question and how many have guessed, and no answer
-    teacher.wait_for_function("document.body.hasAttribute('data-asking')")
-    expect(teacher.locator("[data-panel=labs] [data-block='text question']")).to_be_visible()
-    expect(teacher.locator("[data-block='text verdict'], .pg-question button:visible, [data-panel=labs] .pg-figure")).to_have_count(0)
-    key(teacher, "r")
-    expect(teacher.locator(f"{FIGURE}.pg-presented")).to_be_visible()
-    key(teacher, "Escape")
-    for page in (teacher, *students):
-        assert counts(page) == [[1, 0, 0], [0, 0, 0], [2, 0, 0]]
-    for student in students:
-        expect(student.locator("[data-block='text verdict']")).to_be_visible()
-    teacher.locator("#pg-question-withdraw").click()
-    expect(teacher.locator("#pg-question-ask")).to_be_visible()
-    expect(wide.locator(FIGURE)).to_have_count(0)
