@@ -13,7 +13,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -28,6 +27,7 @@ from playground.reading.text import normalise
 from playground.reading.uploads import Pairs, read_files
 from playground.reading.uploads import read_hub as read_hub_here
 from playground.runs.disk import read_report
+from playground.runs.upload_turns import Turn, Turns
 
 try:
     import resource
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 2
 ROOM_TIMEOUT_S = 3 * SECONDS  # how long to wait for others' files
 TIMEOUT_S = 3 * SECONDS  # by the clock: on a busy machine others have the processor too
-_ROOM = threading.BoundedSemaphore(AT_ONCE)
+TURNS = Turns(AT_ONCE)
 _OUT_OF_MEMORY = 3  # exit code
 _FRUGAL = {  # pyarrow would map a gigabyte before it reads the first byte
     "ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1",
@@ -47,33 +47,35 @@ _BATCH = 5000  # pairs on a line
 HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which comes through a network and a large library
 
 
-def read(files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
-    """What `uploads.read_files` reads, within SECONDS of a processor, TIMEOUT_S and MEMORY_LIMIT. Raises Refusal, and nothing else."""
+def read(
+    files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT, asker: Sequence[str] = ()  # noqa: B008
+) -> Pairs:
+    """What `uploads.read_files` reads, within SECONDS of a processor, TIMEOUT_S and MEMORY_LIMIT, when it is the turn of `asker` (see
+    upload_turns.py). Raises Refusal, and nothing else."""
     if sum(len(data) for _, data in files) > BYTE_LIMIT:  # before it is sent anywhere
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
     name = " + ".join(name for name, _ in files)[:60] or "?"
     asked = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
     asked["limits"] = SECONDS, MEMORY_LIMIT
-    return _ask(name, asked, b"".join(data for _, data in files), TIMEOUT_S)
+    return _ask(name, asked, b"".join(data for _, data in files), TIMEOUT_S, asker)
 
 
-def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices()) -> Pairs:  # noqa: B008
+def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices(), asker: Sequence[str] = ()) -> Pairs:  # noqa: B008
     """What `uploads.read_hub` reads, within HUB_SECONDS and HUB_MEMORY. Raises Refusal, and nothing else."""
     asked = {"hub": (dataset[:300], config[:100], split[:100] or "train"), "choices": asdict(choices), "max_characters": LINE_LIMIT}
     asked["limits"] = HUB_SECONDS, HUB_MEMORY
-    return _ask(normalise(dataset)[:60] or "?", asked, b"", HUB_SECONDS)
+    return _ask(normalise(dataset)[:60] or "?", asked, b"", HUB_SECONDS, asker)
 
 
-def _ask(name: str, asked: dict[str, Any], data: bytes, timeout_s: float) -> Pairs:
-    with refusals(log, "upload_refused", bytes=len(data)):
-        pairs = _answer(name, asked, data, timeout_s)
+def _ask(name: str, asked: dict[str, Any], data: bytes, timeout_s: float, asker: Sequence[str]) -> Pairs:
+    with refusals(log, "upload_refused", bytes=len(data)), TURNS.turn(asker, len(data), ROOM_TIMEOUT_S) as turn:
+        pairs = _answer(name, asked, data, timeout_s, turn)
     event(log, "upload_read", bytes=len(data), pairs=len(pairs.pairs), kind=pairs.kind)
     return pairs
 
 
-def _answer(name: str, asked: dict[str, Any], data: bytes, timeout_s: float) -> Pairs:
-    if not _ROOM.acquire(timeout=ROOM_TIMEOUT_S):
-        raise Refusal("data.reading_busy")
+def _answer(name: str, asked: dict[str, Any], data: bytes, timeout_s: float, turn: Turn) -> Pairs:
+    turn.seconds = asked["limits"][0]  # unless it says that it took less
     try:
         done = subprocess.run(
             [sys.executable, "-m", "playground.runs.upload_process"],
@@ -82,19 +84,18 @@ def _answer(name: str, asked: dict[str, Any], data: bytes, timeout_s: float) -> 
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise Refusal("data.reading_slow", name=name, limit=timeout_s) from None
-    finally:
-        _ROOM.release()
     if resource and done.returncode == -signal.SIGXCPU:
         raise Refusal("data.reading_slow", name=name, limit=asked["limits"][0])
     if done.returncode:
         event(log, "reading_broke_off", logging.WARNING, code=done.returncode, bytes=len(data))
         memory = done.returncode == _OUT_OF_MEMORY or done.returncode < 0  # a process killed by the system was too large for it
         raise Refusal("data.reading_memory" if memory else "data.reading_failed", name=name, limit=MEMORY_LIMIT // 1024**2)
-    return _unpack(done.stdout.splitlines())
+    return _unpack(done.stdout.splitlines(), turn)
 
 
-def _unpack(lines: Sequence[bytes]) -> Pairs:
+def _unpack(lines: Sequence[bytes], turn: Turn) -> Pairs:
     said = json.loads(lines[0])
+    turn.seconds = said.pop("seconds")
     if "refusal" in said:
         raise Refusal(said["refusal"], **said["values"])
     return read_report.from_json(said, [pair for line in lines[1:] for pair in json.loads(line)])
@@ -116,9 +117,9 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
             else:
                 pairs = read_files([(name, stdin.read(size)) for name, size in asked["files"]], choices, most)
         except Refusal as refusal:
-            stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values}).encode())
+            stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values, "seconds": sum(os.times()[:2])}).encode())
             return 0
-        stdout.write(json.dumps(read_report.to_json(pairs)).encode() + b"\n")
+        stdout.write(json.dumps(read_report.to_json(pairs) | {"seconds": sum(os.times()[:2])}).encode() + b"\n")
         for start in range(0, len(pairs.pairs), _BATCH):
             stdout.write(json.dumps(pairs.pairs[start : start + _BATCH], ensure_ascii=False).encode() + b"\n")
         stdout.flush()

@@ -5,13 +5,13 @@ import gzip
 import io
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from playground.config import Refusal
 from playground.reading.uploads import Choices, read_files
 from playground.runs import upload_process
+from playground.runs.upload_turns import Turns
 from playground.words import LANGUAGES
 
 CREDITED = (
@@ -121,12 +121,12 @@ def test_a_process_that_dies_is_a_refusal(monkeypatch, code, key):
     assert refused([("a.tsv", b"a\tb")]).key == key
 
 
-def test_two_at_once_and_a_third_waits_but_not_for_ever(here, monkeypatch):
+def test_each_gives_its_place_back_and_its_seconds_count(here, monkeypatch):
     monkeypatch.setattr(upload_process, "ROOM_TIMEOUT_S", 0.01)
-    monkeypatch.setattr(upload_process, "_ROOM", threading.BoundedSemaphore(upload_process.AT_ONCE))
-    with upload_process._ROOM:
-        for _ in range(3):  # and each gives its place back
-            assert upload_process.read([("a.tsv", b"a\tb")]).pairs
-            assert refused([("a.tsv", b"")]).key
-        with upload_process._ROOM:
-            assert refused([("a.tsv", b"a\tb")]).key == "data.reading_busy"
+    monkeypatch.setattr(upload_process, "TURNS", turns := Turns(1))
+    for _ in range(2):
+        assert upload_process.read([("a.tsv", b"a\tb")], asker=("address",)).pairs
+        assert refused([("a.tsv", b"")]).key
+    assert turns.cost("address") > 0
+    with turns.turn((), 1, 0.0):
+        assert refused([("a.tsv", b"a\tb")]).key == "data.reading_busy"

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from playground.ui.actions import answer
+from playground.ui.address import address_of
 from playground.ui.bridge import script, told
 from playground.ui.upload import uploading
 
@@ -15,12 +16,12 @@ from playground.ui.upload import uploading
 def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
     """Returns what ends a reading; `ask` makes the inputs of a listener (see ui/listeners.py)."""
 
-    def look(asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
+    def look(request: gr.Request, asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
         language, own, chosen, way = (told(asked, name) for name in ("language", "own", "choices", "way"))
-        ticket = told(asked, "ticket")
+        ticket, address = told(asked, "ticket"), address_of(request.request) if request.request else ""
         given = {"files": files, "text": text, "hub": hub}  # of which one is to be seen; without the page's script all count
         seen = {name: value if way in ("", name) else None for name, value in given.items()}
-        got = answer(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language, ticket))
+        got = answer(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language, ticket, address))
         if "own" not in got:
             return [got, *[gr.skip()] * (1 + len(uploading.TAUGHT))]
         new = uploading.taught(own, got["own"], now, ticket=ticket)
@@ -34,7 +35,7 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
         look,
         outputs=[bridge, *(knobs[name] for name in ("task", *uploading.TAUGHT))],
         api_name="read",
-        concurrency_limit=2,
+        concurrency_limit=8,
         trigger_mode="always_last",
         **ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
     )

@@ -86,10 +86,13 @@ def pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None,
     return known, known.credit
 
 
-def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str, ticket: str = "") -> dict[str, Any]:
+def read(
+    files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str, ticket: str = "", address: str = ""
+) -> dict[str, Any]:
     """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
     it; or, under "ask", what has to be confirmed first. Only whoever holds the `ticket` gets at them later. `hub` is "owner/name", perhaps
-    with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has set, nothing for none."""
+    with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has set, nothing for none; from
+    an `address` not all is read at once."""
     text, hub = (text or "").strip("\n"), (hub or "").strip()
     there = {"files": files, "text": text.strip(), "hub": hub}
     what = [say(language, f"page.what_{name}") for name, value in there.items() if value]
@@ -99,10 +102,10 @@ def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str
         raise Refusal("page.two_inputs", what=what)
     try:
         if hub:
-            found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen))
+            found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen), asker=(address, ticket))
         else:
             given = _given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
-            found = upload_process.read(given, choices(chosen))
+            found = upload_process.read(given, choices(chosen), asker=(address, ticket))
     except Refusal as refusal:
         if refusal.key != "data.same_language":
             raise
