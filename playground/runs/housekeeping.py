@@ -112,8 +112,8 @@ class Housekeeper:
 
     def go_round(self) -> None:
         """All duties once."""
-        duties = (self._store.disk.look, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory)
-        _do(*duties, *self._others)
+        looks = self._store.disk.look, self._store.look_at_others
+        _do(*looks, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory, *self._others)
 
     def _go_rounds(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):

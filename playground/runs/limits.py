@@ -16,8 +16,9 @@ GB = 2**30
 COUNTS = (
     *("runs_each", "runs_address", "runs_unfinished", "runs_elsewhere", "runs_kept", "bytes_kept", "bytes_each"),
     *("unseen_days", "shared_days", "recent_hours", "requests_each", "requests_address"),
-    *("streams_each", "streams_address", "uploads_address", "upload_bytes_address", "calls_address", "connections", "connections_address"),
-    *("head_seconds", "body_bytes_address", "body_bytes", "request_seconds", "unread_seconds", "step_seconds"),
+    *("streams_each", "streams_address", "uploads_address", "upload_bytes_address", "upload_bytes", "calls_address"),
+    *("connections", "connections_address", "head_seconds", "request_seconds", "unread_seconds"),
+    *("body_bytes_address", "body_bytes", "step_seconds"),
 )
 
 NEVER, LASTING = "never", ("unseen_days", "shared_days")  # what those may be instead of a number
@@ -56,6 +57,7 @@ class Limits:
     streams_address: int = 360
     uploads_address: int = 600  # files an hour
     upload_bytes_address: int = 2 * GB  # an hour
+    upload_bytes: int = GB // 2  # that lie on the disk: the oldest give way
     calls_address: int = 60  # in the queue at a time
     body_bytes_address: int = 40_000_000  # of requests that are still coming or being answered
     body_bytes: int = 200_000_000

@@ -48,7 +48,7 @@ class Runs:
         self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None, runtime: Runtime = REAL,
         engines: Callable[..., Engines] = Engines,
     ) -> None:  # fmt: skip
-        """Reads the shipped runs and those kept in `folder` (default_folder() when None), and starts the workers. `runtime` gives time and
+        """Reads the shipped runs and those kept in `folder` (wanted_folder() when None), and starts the workers. `runtime` gives time and
         threads, `engines` makes what trains."""
         share_arenas()
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
@@ -57,7 +57,7 @@ class Runs:
         self.visitors = Visitors(self._came)
         known = (*read_shipped(shipped), *self.store.read_all())
         self._admission = Admission(known, self.limits, self.visitors, self._in_room)
-        self._retention = Retention(self.limits, self.store.disk_size, self._in_room, runtime.date)
+        self._retention = Retention(self.limits, self.store.disk_size, self._in_room, runtime.date, lambda: self.store.others)
         self.memory = Memory(self.limits.memory)
         for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
             self.memory.add(name, *share.caches)

@@ -38,10 +38,16 @@ class Retention:
     """Asked by the registry before a new run, and by the housekeeper now and then. Changes nothing itself."""
 
     def __init__(
-        self, limits: Limits, size: Callable[[Run], int], in_room: Callable[[Run], bool], clock: Callable[[], float] = now
-    ) -> None:
-        """`size` says what a run takes on the disk, and `in_room` whether a class counts on it."""
-        self._limits, self._size, self._in_room, self._clock = limits, size, in_room, clock
+        self, limits: Limits, size: Callable[[Run], int], in_room: Callable[[Run], bool], clock: Callable[[], float] = now,
+        others: Callable[[], int] = lambda: 0,
+    ) -> None:  # fmt: skip
+        """`size` says what a run takes on the disk, `in_room` whether a class counts on it, and `others` what lies there beside runs."""
+        self._limits, self._size, self._in_room, self._clock, self._others = limits, size, in_room, clock, others
+
+    @property
+    def _most_bytes(self) -> int:
+        """What all runs may take."""
+        return max(0, self._limits.bytes_kept - self._others())
 
     def stays(self, run: Run) -> bool:
         """Whether nothing may take this run away now."""
@@ -71,22 +77,22 @@ class Retention:
         for owner in {run.owner for run in kept}:
             left = [run for run in kept if run.owner == owner and run not in gone]
             gone += self._beyond(left, len(left), self._limits.bytes_each)
-        return gone + self._beyond([run for run in kept if run not in gone], self._limits.runs_kept, self._limits.bytes_kept)
+        return gone + self._beyond([run for run in kept if run not in gone], self._limits.runs_kept, self._most_bytes)
 
     def share(self, runs: Iterable[Run], token: str) -> Share:
         """What the caller's runs take, and which goes first."""
         kept = [run for run in runs if not run.shipped]
         mine = [run for run in kept if owns(run.owner, token)]
         used, most, all_used = sum(map(self._size, mine)), self._limits.bytes_each, sum(map(self._size, kept))
-        crowded = used > NEARLY * most or all_used > NEARLY * self._limits.bytes_kept or len(kept) > NEARLY * self._limits.runs_kept
+        crowded = used > NEARLY * most or all_used > NEARLY * self._most_bytes or len(kept) > NEARLY * self._limits.runs_kept
         first = min((run for run in mine if not self.stays(run)), key=lambda run: run.looked_at, default=None)
         goes = self._expires(first) if first else 0.0
         return Share(len(mine), used, most, first if crowded or goes < math.inf else None, goes, crowded)
 
     def _in_the_way(self, kept: list[Run], new: int) -> tuple[int, int] | None:
         """How many runs there would be, and of how many bytes, once those that may go are gone, where that leaves no room for new ones."""
-        count, used = self._least(kept, self._limits.runs_kept - new, self._limits.bytes_kept)
-        return (count, used) if count + new > self._limits.runs_kept or used >= self._limits.bytes_kept else None
+        count, used = self._least(kept, self._limits.runs_kept - new, self._most_bytes)
+        return (count, used) if count + new > self._limits.runs_kept or used >= self._most_bytes else None
 
     def _expires(self, run: Run) -> float:
         return run.looked_at + self._limits.unseen_days * DAY

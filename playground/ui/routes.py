@@ -51,7 +51,7 @@ TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
     """Every route of ours, of a server that listens at this address."""
-    pace, answers = Pace(), LRU(most_bytes=ANSWERS_BYTES)
+    pace, answers, packing = Pace(), LRU(most_bytes=ANSWERS_BYTES), asyncio.Semaphore(1)  # of zips: their scores take a processor
     runs.memory.add("panels", answers)
 
     async def send_asset(request: Request) -> Response:
@@ -150,7 +150,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         "/table": lambda request: _file(*run_table.file(view_of(request))),
         "/board": lambda request: _file(*board.file(view_of(request))),
         "/attention": lambda request: _file(*attention_file(view_of(request))),
-        "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request)),
+        "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request), packing),
         "/reading": lambda request: uploading.again(
             runs, request.query_params.get("own", ""), language(request.query_params), _token(request)
         ),

@@ -71,7 +71,8 @@ def test_what_costs_little_goes_first(world):
     world.read("far", "f", seconds=3.0)
     with world.turns.turn(("x", "x"), 1, 0.0):
         with world.turns.turn(("y", "y"), 1, 0.0):
-            for address, visitor, size in (("far", "f", 1), ("near", "dear", 1), ("near", "cheap", 9), ("near", "cheap", 2), ("new", "n", 50)):
+            waiting = ("far", "f", 1), ("near", "dear", 1), ("near", "cheap", 9), ("near", "cheap", 2), ("new", "n", 50)
+            for address, visitor, size in waiting:
                 world.wait(address, visitor, size=size)
         for thread in world.threads:
             thread.join(60)

@@ -131,10 +131,18 @@ def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old(sit
     (path,) = site.http.post(UPLOAD, files={"files": ("a.txt", io.BytesIO(b"a\tb\n"))}).json()
     assert path.startswith(str(tmp_path))
     old = os.stat(path).st_mtime + stored_files.MOST_SECONDS
-    stored_files.delete_old(tmp_path, clock=lambda: old - 60)
+    stored_files.delete_old(tmp_path, 1000, clock=lambda: old - 60)
     assert os.path.exists(path)
-    stored_files.delete_old(tmp_path, clock=lambda: old + 60)
+    stored_files.delete_old(tmp_path, 1000, clock=lambda: old + 60)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_beyond_so_many_bytes_the_oldest_go_first(tmp_path):
+    for age in range(4):
+        (tmp_path / str(age)).write_bytes(bytes(1000))
+        os.utime(tmp_path / str(age), (1000 - age, 1000 - age))
+    stored_files.delete_old(tmp_path, 2500, clock=lambda: 1000.0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1"]
 
 
 def test_an_upload_that_goes_too_far_leaves_nothing(site, tmp_path, monkeypatch):

@@ -89,10 +89,12 @@ def test_a_run_goes_home_with_its_link_before_the_model_is_measured(site, monkey
     assert load(f"{site.url}?run=reverse&lang=zh&tab=map").translate("hello") == "olleh", "the link is loaded in code"
 
 
-def test_the_model_is_for_everybody_who_has_the_link_and_the_sentences_for_the_owner(site):
+def test_the_model_is_for_those_who_may_read_its_sentences_and_these_for_the_owner(site):
     pairs = Pairs(PAIRS.pairs, {}, 40, "tsv", ("own.tsv",), "CC BY, somebody")
     own = done(site.runs.create(tiny(task="own", own="an-upload", steps=5), ME, pairs))
     assert "sentences.tsv" in files(taken(site, own.id, ME, sentences="on"))
+    assert taken(site, own.id, YOU).json()["key"] == "runs.sentences_private"
+    site.runs.share_sentences(own.id, ME, True)
     assert "sentences.tsv" not in files(taken(site, own.id, YOU))
     (riddle,) = site.runs.create_all([tiny(steps=5, variant="cosine")], ME, ["riddle"], secret=True)
     for answer, key in (

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ import torch
 from playground.config import Refusal
 
 MAX_HEADER_BYTES = 4_000_000
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")  # as write_file calls it
 TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
 
@@ -157,6 +159,22 @@ def delete_folder(path: Path) -> None:
 def size_of(path: Path) -> int:
     """Bytes of the files in a folder; 0 where there is none."""
     return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else 0
+
+
+def tree_size(path: Path) -> int:
+    """Bytes of a file, or of all files below a folder; what goes meanwhile counts for nothing."""
+    total = 0
+    for file in path.rglob("*") if path.is_dir() else (path,):
+        with contextlib.suppress(OSError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total
+
+
+def delete_temporary(folder: Path) -> None:
+    """What a crash of `write_file` left anywhere in a folder. Nobody may write there meanwhile."""
+    for path in folder.rglob(".*"):
+        if _TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -36,17 +36,14 @@ def wanted_folder() -> Path:
     return Path(os.environ.get("PLAYGROUND_DATA") or Path.home() / ".local/share/transformer-playground")
 
 
-def default_folder() -> Path:
-    """The wanted one; a temporary one, said in the log, when that can't be written."""
-    wanted = wanted_folder()
+def make_folder(folder: Path) -> Path:
+    """The folder, there and open to this process. Raises Refusal when it can't be written: what is kept there would be lost."""
     try:
-        wanted.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=wanted):
-            return wanted
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
     except OSError as error:
-        folder = Path(tempfile.mkdtemp(prefix="transformer-playground-"))
-        log.warning("%s can't be written (%s): runs are kept in %s and may be gone tomorrow", wanted, error, folder)
-        return folder
+        raise Refusal("runs.folder_unwritable", folder=str(folder), why=error.strerror or type(error).__name__) from error
 
 
 def lock(folder: Path) -> int | None:
@@ -88,10 +85,10 @@ class Store(KeptRuns):
     """Saves runs, and lets go of them."""
 
     def __init__(self, folder: Path | None = None, runtime: Runtime = REAL) -> None:
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder or default_folder()
+        self.folder = make_folder(folder or wanted_folder())
         self._held = lock(self.folder)
+        files.delete_temporary(self.folder)
+        self.others = 0  # bytes in the folder that are no known run's, at the last look
         super().__init__(self.folder / "runs", runtime)
         self._waiting: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # run id -> the end of its training, which the disk did not take
 
@@ -168,6 +165,13 @@ class Store(KeptRuns):
     def disk_size(self, run: Run) -> int:
         """Bytes of everything that is kept of it."""
         return self.size(run) + self._beside.get(run.id, 0)
+
+    def look_at_others(self) -> None:
+        """How much rooms, uploads and runs that can't be read take. Takes as long as the disk does."""
+        with self.disk.asked(), suppress(FileNotFoundError):
+            top = [path for path in self.folder.iterdir() if path != self.root]
+            unknown = [path for path in self.root.iterdir() if path.name.partition(".")[0] not in self._cards]
+            self.others = sum(map(files.tree_size, (*top, *unknown)))
 
     def note_look(self, run: Run) -> None:
         """Has the disk know when somebody last looked at the run, which is the time of its run.json, and whether others have. Raises

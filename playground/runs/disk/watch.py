@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ class DiskWatch:
     """Told of everything that is asked of a folder. Thread-safe."""
 
     def __init__(self, folder: Path, runtime: Runtime = REAL) -> None:
-        self._folder, self._runtime = folder, runtime
+        self._folder, self._runtime, self._identity = folder, runtime, identity_of(folder)
         self._asked: dict[object, tuple[int, float]] = {}  # what has no answer yet -> (thread, since when)
         self.last_error: DiskError | None = None  # of a write
         self.refuses = False  # the newest write failed
@@ -36,6 +37,8 @@ class DiskWatch:
         here = object()
         self._asked[here] = threading.get_ident(), self._runtime.monotonic()
         try:
+            if writes and self.is_gone():  # nothing goes into one that was made anew: another server could have it
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._folder))
             yield
         except OSError as error:
             if writes:
@@ -58,6 +61,26 @@ class DiskWatch:
         return max((now - since for _, since in list(self._asked.values())), default=0.0)
 
     def look(self) -> None:
-        """How much room there is. Raises OSError; may take as long as the disk doesn't answer."""
+        """How much room there is, and whether the folder is still there, which counts as a write that failed. Raises OSError; may take as
+        long as the disk doesn't answer."""
         with self.asked():
-            self.free = shutil.disk_usage(self._folder).free
+            is_gone = self.is_gone()
+            self.free = None if is_gone else shutil.disk_usage(self._folder).free
+        with suppress(FileNotFoundError):
+            if is_gone:
+                with self.asked(writes=True):
+                    pass
+
+    def is_gone(self) -> bool:
+        """Whether another folder is in the place of this one, or none. Raises OSError."""
+        try:
+            return identity_of(self._folder) != self._identity
+        except FileNotFoundError:
+            return True
+
+
+
+def identity_of(folder: Path) -> tuple[int, int]:
+    """What tells a folder from another one under its name. Raises OSError."""
+    found = folder.stat()
+    return found.st_dev, found.st_ino

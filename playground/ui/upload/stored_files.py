@@ -1,4 +1,5 @@
-"""Uploaded files, for as long as they may be read once more: they lie in the server's own folder, and go when they are an hour old."""
+"""Uploaded files, for as long as they may be read once more: they lie in the server's own folder, and go when they are an hour old, or
+when there are too many."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from playground.runs.disk import files
 from playground.runs.registry import Runs
 
 FOLDER = "uploads"  # in the folder of the runs
@@ -21,13 +23,15 @@ def install(runs: Runs) -> None:
     by a process with one page: Gradio has one such folder for all."""
     folder = runs.store.folder / FOLDER
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
-    delete_old(folder, 0.0)
-    runs.every_round(partial(delete_old, folder))
+    delete_old(folder, 0)
+    runs.every_round(partial(delete_old, folder, runs.limits.upload_bytes))
 
 
-def delete_old(folder: Path, seconds: float = MOST_SECONDS, clock: Callable[[], float] = time.time) -> None:
-    """Deletes what was last written so many seconds ago or longer."""
+def delete_old(folder: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
+    """Deletes what was written an hour ago, and the oldest beyond so many bytes."""
     with suppress(OSError):  # there is none yet, or another round deletes the same
-        for path in list(folder.iterdir()):
-            if clock() - path.stat().st_mtime >= seconds:
+        kept = 0
+        for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True):
+            kept += files.tree_size(path)
+            if kept > most_bytes or clock() - path.stat().st_mtime >= MOST_SECONDS:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()

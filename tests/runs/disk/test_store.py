@@ -1,11 +1,10 @@
 import json
-import os
 from unittest.mock import Mock
 
 import pytest
 
 from playground.runs.disk import store
-from playground.runs.disk.store import Store, default_folder
+from playground.runs.disk.store import Store
 from playground.runs.history import History
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
@@ -118,18 +117,6 @@ def test_two_servers_never_share_a_folder_unless_the_disk_knows_no_locks(kept, m
     monkeypatch.setattr("fcntl.flock", Mock(side_effect=OSError(37, "No locks available")))
     Store(kept.folder).close()
     assert "second server" in caplog.text
-
-
-def test_the_folder_comes_from_the_environment_or_is_a_temporary_one(tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "here"))
-    assert default_folder() == tmp_path / "here"
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "file" / "below"))
-    folder = default_folder()
-    assert folder.is_dir()
-    assert folder != tmp_path / "file" / "below"
-    assert "can't be written" in caplog.text
-    os.rmdir(folder)
 
 
 def test_shipped_runs_are_read_by_their_folders_names(tmp_path, caplog):
