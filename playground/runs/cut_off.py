@@ -2,7 +2,8 @@
 train: whoever looks at one, its owner, or a class that has its room open.
 
 One after another, through the same admission as a click on Resume. Those that a person paused or stopped are none of them. Such a run may
-be what brings the server down: one that has come no step further TRIES times waits for a person.
+be what brings the server down: one that has come no step further TRIES times waits for a person. Where several were at work each is
+likelier to be innocent, and has more.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
-TRIES = 3
+TRIES, TRIES_TOGETHER = 3, 12  # of a run that was at work alone, and beside others
 RETRY_SECONDS = 5.0  # until a run for which there was no place is tried again
 
 GOES_ON = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # whose message this is; one that hung waits for a person
 NEVER = ("runs.unknown", "runs.not_resumable")  # of a run that was deleted, or is no such run any more
 
 
-def said_of(run: Run) -> Refusal:
-    """Why a run rests that was at work when the server went away, as its run.json has it."""
-    tries = _tries(run.message, run.step)
-    return Refusal("runs.cut_off_often" if tries >= TRIES else "runs.interrupted", step=run.step, tries=tries)
+def said_of(run: Run, is_alone: bool) -> Refusal:
+    """Why a run rests that was at work when the server went away, as its run.json has it; whether no other was."""
+    tries, most = _tries(run.message, run.step), TRIES if is_alone else TRIES_TOGETHER
+    return Refusal("runs.cut_off_often" if tries >= most else "runs.interrupted", step=run.step, tries=tries)
 
 
 def said_again(run: Run) -> Refusal:

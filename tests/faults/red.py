@@ -51,7 +51,7 @@ RED: dict[str, Break] = {
         ("test_without_a_place_it_waits_until_there_is_one", "a refusal is tried again", "cut_off.py",
          "if refusal.key not in NEVER:", "if False:"),
         ("test_a_run_that_brings_the_server_down_does_not_do_so_for_ever", "the tries are counted", "cut_off.py",
-         '"runs.cut_off_often" if tries >= TRIES else ', ""),
+         '"runs.cut_off_often" if tries >= most else ', ""),
         ("test_twenty_five_visitors_with_six_paused_runs_each_block_nobody", "those unseen for longest go first", "admission.py",
          "key=lambda run: run.seen_at)[:lacking]", "key=lambda run: -run.seen_at)[:lacking]"),
         ("test_new_tokens_at_one_address_get_no_more_than_its_share", "an address is asked about", "admission.py",

@@ -41,24 +41,30 @@ class KeptRuns:
 
     def read_all(self) -> list[Run]:
         """Every run that can be read, repaired after a crash. One that was at work when the server went away is "interrupted" now."""
-        found = []
+        found, earlier = [], {}
         for id in sorted({path.name.partition(".")[0] for path in self.root.iterdir()}):
             if not ID.fullmatch(id):
                 continue
             try:
-                if run := self._read_back(self.root / id):
-                    found.append(run)
+                run, earlier[id] = self._read_back(self.root / id)
+                found += [run] if run else []
             except (Refusal, OSError) as error:
                 log.warning("%s is left alone: %s", self.root / id, error)
                 self.unreadable[id] = error if isinstance(error, Refusal) else Refusal("runs.not_a_run", what=id)
+        cut_off = [run for run in found if run.working]
+        for run in cut_off:
+            run.status, run.message = "interrupted", said_of(run, len(cut_off) == 1)
+        for run in found:
+            run.message = earlier[run.id] or run.message
         return found
 
-    def _read_back(self, path: Path) -> Run | None:
-        """The run in a folder; None when a crash came before its first save. Raises Refusal, and OSError."""
+    def _read_back(self, path: Path) -> tuple[Run | None, Refusal | None]:
+        """The run in a folder, None when a crash came before its first save, and why it is that of an earlier one. Raises Refusal, and
+        OSError."""
         saves.check_versions(path)
         files.recover(path, spare=True)
         if not path.exists():
-            return None
+            return None, None
         said = None
         try:
             folder = saves.opened(path, path.name)
@@ -73,12 +79,9 @@ class KeptRuns:
         if run.status not in saves.TWICE and files.beside(path).old.is_dir() and saves.is_whole(folder):
             files.recover(path)
         run.looked_at = min((path / "run.json").stat().st_mtime, self.runtime.date())
-        if run.working:
-            run.status, run.message = "interrupted", said_of(run)
-        run.message = said or run.message
         run.loaders = {name: partial(self._load, run, name) for name in LAZY}
         self._beside[run.id] = saves.bytes_beside(path)
-        return run
+        return run, said
 
     def open(self, run: Run) -> Folder:
         """The folder as it was last saved. Raises Refusal."""

@@ -24,13 +24,16 @@ class Saving:
         self.run, self.store, self.limits = run, store, limits
         self._since = self._cost = 0.0  # seconds of training at the last save, and seconds that it took
         self._failed = False  # whether the disk did not take the last one
+        self._begun: float | None = None  # the time by the clock, until the first save: of thirty runs each trains a thirtieth of it
 
     def begin(self) -> None:
         """The run is as the last save left it."""
-        self._since = self.run.seconds
+        self._since, self._begun = self.run.seconds, self.run.runtime.monotonic()
 
     @property
     def due(self) -> bool:
+        if self._begun is not None and self.run.runtime.monotonic() - self._begun >= self.limits.save_seconds:
+            return True
         return self.run.seconds - self._since >= max(self.limits.save_seconds, self._cost / SAVE_SHARE)
 
     @property
@@ -45,6 +48,7 @@ class Saving:
         A full disk stops no training: it is said, and tried again later.
         """
         run, started, before = self.run, self.run.runtime.monotonic(), self.run.checkpoint_step
+        self._begun = None
         rest = rest or (run.status, self.lasting_message())
         contents, self._failed = self._contents(trainer, rest[0]) if trainer else {}, False
         try:
