@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -23,18 +23,23 @@ ROOT = Path(__file__).parents[1]
 ROUTES = "/gradio_api/playground"
 TOKEN = "benchmark"  # whose the runs are that are made here
 ENDLESS = {"steps": 100_000, "schedule": "constant", "learning_rate": 0.003}
+PIPES: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 PATIENCE = 60.0  # seconds that a start or an end may take
 
 
 class Server:
     """The page with a pipe to the process that serves it (served.py). Open while the `with` block lasts."""
 
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._more = environment or {}
+
     def __enter__(self) -> Server:
         self._folder = tempfile.TemporaryDirectory(prefix="benchmark-")
+        self.folder = Path(self._folder.name)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
         command = [sys.executable, "-m", "benchmarks.served", self._folder.name, str(self.port)]
-        self._process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(command, cwd=ROOT, env=_environment() | self._more, **PIPES)
         self._answer()
         return self
 

@@ -1,6 +1,7 @@
 """Hostile calls: valid ones, as a page sends them, changed in ways that no page would. Read in this order:
 
-people (who is there, and what is theirs) · valid (a valid call of each kind) · mutations (how one is changed) · attack (sending them).
+people (who is there, and what is theirs) · valid (a valid call of each kind) · mutations (how one is changed) · attack (sending them) ·
+crowding (one visitor takes what all others need).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from collections import Counter
 from typing import Any
 
+from benchmarks.hostile import crowding
 from benchmarks.hostile.attack import FAULTS, Attack, Finding
 from benchmarks.hostile.people import People
 from benchmarks.hostile.valid import valid_calls
@@ -21,7 +23,7 @@ from benchmarks.suite import note
 from benchmarks.tables import markdown, percentile
 
 ABOUT = "mutated calls over all routes, listeners and actions: what is answered, what breaks, and what an honest visitor waits meanwhile"
-SMOKE = {"calls": 60, "at_once": 4}
+SMOKE = {"calls": 60, "at_once": 4, "megabytes": 0}
 PARTS = 5  # between which it is seen what the server holds
 # High enough that no call is turned away for being one of many; and nothing that a call begins trains for long.
 LIMITS = {
@@ -35,11 +37,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calls", type=int, default=3000, help="so many of them")
     parser.add_argument("--minutes", type=float, default=math.inf, help="after which no further one is sent")
     parser.add_argument("--at-once", type=int, default=16, help="that are under way at a time")
+    parser.add_argument("--megabytes", type=int, default=1024, help="of each attack by one visitor; 0 for none")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same calls")
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """{"statuses": {status: count}, "faults": [...], "kinds": {kind: {status: count}}, "honest_ms": {...}, "bytes": {...}}."""
+    """{"statuses": {status: count}, "faults": [...], "kinds": {kind: {status: count}}, "honest_ms": {...}, "bytes": {...},
+    "crowding": rows of crowding.table}."""
+    crowded = crowding.run(options.megabytes) if options.megabytes else []
     before = {name: os.environ.get(name) for name in LIMITS}
     os.environ.update(LIMITS)
     try:
@@ -51,7 +56,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             for part in itertools.pairwise(round(options.calls * part / PARTS) for part in range(PARTS + 1)):
                 findings += attack.run(range(*part), options.at_once, until - time.monotonic())
                 held[f"after {len(findings):,}"] = server.held()["bytes"]
-            return report(findings, attack, quiet) | {"bytes": held}
+            return report(findings, attack, quiet) | {"bytes": held, "crowding": crowded}
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
@@ -82,4 +87,4 @@ def table(result: dict[str, Any]) -> str:
     held = ", ".join(f"{name} {number / 2**20:.0f} MB" for name, number in result.get("bytes", {}).items() if number)
     said = [f"{count} {fault}" for fault, count in result["faults"].items()]
     about = f"faults: {', '.join(said)}\n\nhonest visitor, p95: {honest}\n\nlongest answer: {result['longest']:.1f} s\n\nmemory: {held}"
-    return f"{markdown(['call', *statuses], rows)}\n\n{about}"
+    return f"{markdown(['call', *statuses], rows)}\n\n{about}\n\n{crowding.table(result.get('crowding', []))}"
