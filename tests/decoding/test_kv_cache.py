@@ -9,15 +9,8 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 from playground.config import EOS, ModelConfig, limits
 from playground.decoding import Pass, greedy, multiplications, positions, sample, search, single_decoder, without_cache
 from playground.model.transformer import Transformer
-from playground.runs.disk.folder import Folder
-from playground.runs.model_cache import ModelCache
-from playground.runs.registry import SHIPPED
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
-
-
-def shipped(name: str) -> Transformer:
-    return ModelCache().get(Folder(SHIPPED / name).run, None).model
 
 
 def counted(work) -> int:

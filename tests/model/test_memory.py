@@ -3,23 +3,16 @@
 import pytest
 import torch
 
-from playground.config import PAD, ModelConfig
+from playground.config import PAD
 from playground.model.masks import padding_mask
-from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
+from tests.model.test_transformer import SRC, TGT, build
 
-SRC = torch.tensor([[5, 6, 7, 8, 2], [9, 5, 2, PAD, PAD]])
-TGT_IN = torch.tensor([[1, 5, 6, 7], [1, 8, PAD, PAD]])
 TGT_OUT = torch.tensor([[5, 6, 7, 2], [8, 2, PAD, PAD]])
 
 
-def model_of(**options) -> Transformer:
-    config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=24, **{"zero_init": False, **options})
-    return Transformer(config, 12, 12, torch.Generator().manual_seed(3)).eval()
-
-
 def delivered(memory: str, src: torch.Tensor = SRC) -> torch.Tensor:
-    return model_of(memory_mode=memory).encode(src)[0]
+    return build(memory_mode=memory).encode(src)[0]
 
 
 def test_the_mean_is_that_of_the_real_tokens_at_every_place():
@@ -28,36 +21,35 @@ def test_the_mean_is_that_of_the_real_tokens_at_every_place():
         torch.testing.assert_close(mean[row], whole[row, :real].mean(dim=0).expand(5, 16))
     torch.testing.assert_close(mean[1:, :3], delivered("mean", SRC[1:, :3]))
     memory = torch.randn(2, 5, 16)
-    assert torch.equal(model_of().apply_memory_mode(memory, padding_mask(SRC)), memory), "the whole is the encoder's output"
+    assert torch.equal(build().apply_memory_mode(memory, padding_mask(SRC)), memory), "the whole is the encoder's output"
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_with_one_vector_it_does_not_matter_where_cross_attention_looks(norm):
-    """Any queries and keys give the same output: the weights of every row add up to 1, and all answers are the same."""
-    model = model_of(memory_mode="mean", norm=norm)
-    before = model(SRC, TGT_IN)
+    model = build(memory_mode="mean", norm=norm)
+    before = model(SRC, TGT)
     with torch.no_grad():
         for layer in model.decoder:
             layer.cross_attention.W_q.weight.normal_(0, 3)
             layer.cross_attention.W_k.weight.normal_(0, 3)
-    after = model(SRC, TGT_IN)
+    after = model(SRC, TGT)
     torch.testing.assert_close(after.logits, before.logits, rtol=1e-4, atol=1e-5)
     real = padding_mask(SRC).sum(dim=-1, keepdim=True)
     assert all(torch.allclose(weights, padding_mask(SRC) / real) for weights in after.cross)  # and so they are even
 
 
 def test_cut_the_source_says_nothing():
-    model = model_of(memory_mode="cut")
-    other = torch.where(SRC == PAD, PAD, 11)
-    assert torch.equal(model(SRC, TGT_IN).logits, model(other, TGT_IN).logits)
-    assert not torch.equal(model_of()(SRC, TGT_IN).logits, model_of()(other, TGT_IN).logits)
+    model = build(memory_mode="cut")
+    other = torch.where(SRC == PAD, PAD, 10)
+    assert torch.equal(model(SRC, TGT).logits, model(other, TGT).logits)
+    assert not torch.equal(build()(SRC, TGT).logits, build()(other, TGT).logits)
 
 
 @pytest.mark.parametrize(("memory", "reached"), [("whole", True), ("mean", True), ("cut", False)])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_cut_no_gradient_reaches_the_encoder(memory, reached, norm):
-    model = model_of(memory_mode=memory, norm=norm).train()
-    cross_entropy(model(SRC, TGT_IN).logits, TGT_OUT).backward()
+    model = build(memory_mode=memory, norm=norm).train()
+    cross_entropy(model(SRC, TGT).logits, TGT_OUT).backward()
     for name, parameter in model.named_parameters():
         if name.startswith(("encoder", "src_")):
             assert bool(parameter.grad.any()) == reached or name.endswith("W_k.bias"), name  # a bias of keys changes no softmax

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.config import EOS, KNOBS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
+from playground.config import EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.model.masks import target_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import PROJECTION_STD, Transformer
@@ -51,13 +51,10 @@ def test_equals_torch_nn_transformer_outputs_and_gradients(norm, activation, bia
     direction = torch.randn(expected.shape, generator=torch.Generator().manual_seed(0)) / 10
     shared = [ours.src_embedding.weight, ours.tgt_embedding.weight]
     inner = [part for mine, _ in pairs for part in mine]
-    gradients = torch.autograd.grad(output.logits, inner + shared, direction)
+    gradients = iter(torch.autograd.grad(output.logits, inner + shared, direction))
     their_gradients = torch.autograd.grad(expected, [their for _, their in pairs] + shared, direction)
-    gradients = list(gradients)
-    for (mine, _), their in zip(pairs, their_gradients, strict=False):
-        ours_joined = torch.cat([gradients.pop(0) for _ in mine])
-        torch.testing.assert_close(ours_joined, their, atol=1e-5, rtol=0)
-    for gradient, their in zip(gradients, their_gradients[len(pairs) :], strict=True):
+    joined = [torch.cat([next(gradients) for _ in mine]) for mine, _ in pairs]
+    for gradient, their in zip([*joined, *gradients], their_gradients, strict=True):
         torch.testing.assert_close(gradient, their, atol=1e-5, rtol=0)
 
 
@@ -106,9 +103,6 @@ def combinations() -> list[dict]:
 
 
 def test_every_three_choices_together_build_and_give_finite_numbers_and_gradients():
-    names = [name for name in combinations()[0] if name != "d_k"]
-    for three in itertools.combinations(names, 3):
-        assert len({tuple(knobs[name] for name in three) for knobs in combinations()}) == math.prod(len(choices(name)) for name in three)
     for knobs in combinations():
         config = ModelConfig(d_model=8, n_heads=2, d_ff=8, encoder_layers=1, decoder_layers=1, dropout=0.1, **knobs)
         model = Transformer(config, 11, 11)
@@ -134,19 +128,6 @@ def test_too_long_a_sentence_is_refused_in_words():
         build().encode(torch.full((1, MAX_POSITIONS + 1), 5))
     assert str(MAX_POSITIONS) in str(refusal.value)
     assert build().encode(torch.full((1, MAX_POSITIONS), 5))[0].isfinite().all()
-
-
-def test_all_model_knobs_reach_the_model():
-    """A knob that changes neither the parameters nor the output would be a lie."""
-    base = disturb(build(dropout=0.0))
-    for name, value in {
-        "d_model": 24, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 32, "dropout": 0.5, "positions": "learned",
-        "norm": "pre", "activation": "gelu", "share_embeddings": "output", "embedding_scale": False, "attention_scale": 0.0,
-        "residual": False, "bias": False, "zero_init": True, "d_k": 2,
-    }.items():  # fmt: skip
-        assert name in KNOBS
-        other = disturb(build(**{"dropout": 0.0, name: value}))
-        assert not torch.equal(base(SRC, TGT).logits, other(SRC, TGT).logits), name
 
 
 def test_parameters_begin_as_is_said():

@@ -46,16 +46,3 @@ def test_a_training_computes_its_wide_products_so_and_no_narrow_one(monkeypatch)
     next(training_of(steps=1, batch_size=64, threads=1, d_model=16, d_ff=24).steps())
     assert {(24, 16), (16, 24)} <= asked, "W_1 and W_2, and their transposes backwards"
     assert (16, 16) not in asked
-
-
-def test_products_of_one_input_keep_it_once(monkeypatch):
-    """Filled up, each would keep a copy of its own until the backward pass."""
-    monkeypatch.setattr(products, "LARGE", 0)
-    x, kept = torch.ones(1000, 16, requires_grad=True), set()
-    weights = [torch.ones(8, 16, requires_grad=True) for _ in range(3)]
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda tensor: kept.add(tensor.untyped_storage().data_ptr()) or tensor, lambda tensor: tensor
-    ):
-        found = [fast_linear(x, weight) for weight in weights]
-    assert kept == {one.data_ptr() for one in (x, *weights)}
-    assert len(found) == 3

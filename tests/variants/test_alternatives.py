@@ -6,20 +6,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.config import ModelConfig, limits
-from playground.model.attention import scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import sinusoids
 from playground.variants.alternatives import Additive, BatchNorm, Bilinear, Location, cosine_attention
 from tests.model.shared_copies import disturb
-from tests.variants.varied import SRC, TGT, attentions, beside, built, with_attend, with_norms
+from tests.variants.varied import NORMS, OFF, SRC, TGT, attentions, beside, built, draw, with_norms
 
-OFF = Dropout(0.0, torch.Generator())
-PARTS = {"identity_output": "W_o", "no_feed_forward": "W_2"}
-NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+PARTS = {"identity_output": ("W_o", torch.eye(16)), "no_feed_forward": ("W_2", torch.zeros(16, 24))}
 
 
 def given() -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -81,34 +74,20 @@ def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(variant
     assert all(parameter.grad.isfinite().all() for parameter in attention.attend.parameters()) if variant != "cosine" else True
 
 
-@NORMS
-@pytest.mark.parametrize("variant", ATTENTIONS)
-def test_with_the_dot_product_back_it_is_the_papers_model(variant, norm):
-    paper, altered = beside(variant, norm=norm)
-    changed = altered(SRC, TGT).logits
-    for model in (paper, altered):
-        for attention in attentions(model):
-            attention._modules.pop("attend", None)
-        with_attend(model, lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, mask)[0])
-    assert torch.equal(paper(SRC, TGT).logits, altered(SRC, TGT).logits)
-    assert not torch.allclose(changed, paper(SRC, TGT).logits)
-
-
 # --- parts left out ---
 
 
 @NORMS
 @pytest.mark.parametrize("residual", [True, False])
 def test_without_a_part_it_is_the_paper_with_the_identity_or_zeros_for_it(norm, residual):
-    for variant in ("identity_output", "no_feed_forward"):
+    for variant, (part, weight) in PARTS.items():
         paper, changed = beside(variant, norm=norm, residual=residual)
-        left_out = [part.W_o if variant == "identity_output" else part.W_2 for part in paper.modules() if hasattr(part, PARTS[variant])]
         with torch.no_grad():
-            for linear in left_out:
-                linear.weight.copy_(torch.eye(16) if variant == "identity_output" else torch.zeros(16, 24))
+            for linear in (module.get_submodule(part) for module in paper.modules() if hasattr(module, part)):
+                linear.weight.copy_(weight)
                 linear.bias.zero_()
         torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-5, rtol=1e-5)
-        assert not [name for name, _ in changed.named_parameters() if PARTS[variant] in name]
+        assert not [name for name, _ in changed.named_parameters() if part in name]
 
 
 def test_without_dropout_in_attention_it_is_everywhere_else():
