@@ -9,7 +9,7 @@ openPage("?lang=en&run=a");
 Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 const from = (name) => import(`../../playground/ui/static/${name}.js`);
 const { change, move } = await from("store");
-const { isOnlyHere, onNetwork, shareLink } = await from("dialogs");
+const { isOnlyHere, shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
 const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
 const statuses = { working: [], resumable: [], over: [] };
@@ -22,16 +22,14 @@ links.push(shareLink());
 // The rest is imported now: what draws would listen.
 const { csvOf, tableOf } = await from("csv");
 const { fillCurve } = await from("curves");
-const { nearest: nearestGrid, place, whole } = await from("frozen_server");
+const { nearest: nearestGrid, place } = await from("frozen_server");
 const { moved, KEYS: gridKeys } = await from("gridkeys");
 const { HELP } = await from("help_keys");
 const { neighbour, KEYS: groupKeys } = await from("keyboard");
 const { ACTS: pageKeys } = await from("page_keys");
-const { enlarged, ACTS: presentKeys } = await from("present");
-const { repainted } = await from("repaint");
+const { ACTS: presentKeys } = await from("present");
 const { KEYS: roomKeys } = await from("room_chip");
 const { partInSight } = await from("space_frame");
-const { hidden } = await from("strips");
 const { judged } = await from("tour");
 
 /** A test of a function by rows of what it gives and what it is given. */
@@ -117,10 +115,6 @@ table("an address of this machine alone is known as such", isOnlyHere, [
   ...["192.168.1.7:7860", "example.org", "127.example.org", "somebody-playground.hf.space", "localhost.example"].map((host) => [false, `https://${host}/`]),
 ]);
 
-table("and becomes one that its network can follow", onNetwork, [
-  ["http://192.168.1.7:7860/?run=a&text=ein+bier", "http://127.0.0.1:7860/?run=a&text=ein+bier", "192.168.1.7"],
-]);
-
 // --- where a frozen page finds an answer ---
 
 const steps = { fields: ["step"], values: [[""], ["1"], ["10"], ["40"]] };
@@ -155,10 +149,6 @@ test("the grid that knows the pinned cell or the lab, else the one that knows al
   assert.equal(at({ lab: "order" }), 0);
 });
 
-table("an answer has what it shares put in, also within what is shared", whole, [
-  [{ a: [{ c: [1, 2] }], b: null }, { a: [{ $: 1 }], b: null }, [[1, 2], { c: { $: 0 } }]],
-]);
-
 // --- the page by keyboard ---
 
 /** Two rows, of three and of two boxes, 10 px high and 20 wide. */
@@ -172,10 +162,6 @@ table("left and right go round, home and end to the ends; up and down stay in th
 
 table("the frame of a grid stays in it, also when another sentence is shorter", moved, [
   [[0, 0], [0, 0], [-1, 0], [3, 4]], [[1, 3], [1, 3], [0, 1], [3, 4]], [[2, 2], [1, 2], [1, 0], [3, 4]], [[2, 3], [8, 9], [0, 0], [3, 4]],
-]);
-
-table("a presented picture is one and a half times as large where there is room, and never smaller than drawn", enlarged, [
-  [1.5, 400, 800], [1.25, 640, 800], [1, 2000, 800],
 ]);
 
 test("the list of keys names every key that a script listens to, and no other", () => {
@@ -192,17 +178,6 @@ table("which part of a frame is in sight, by how far the page around it was scro
   [{ top: 0, below: 1264, height: 736 }, frame], [{ top: 500, below: 700, height: 800 }, { ...frame, scrollTop: 564 }],
   [{ top: 1436, below: 0, height: 564 }, { ...frame, scrollTop: 1500 }], [{ top: 2000, below: 0, height: 0 }, { ...frame, scrollTop: 9000 }],
   [{ top: 0, below: 2000, height: 0 }, { ...frame, offsetTop: 5000 }], [{ top: 0, below: 0, height: 700 }, { ...frame, iframeHeight: 700 }],
-]);
-
-table("on which sides of a line there is more; half a pixel is nothing", (scrollLeft, scrollWidth) => hidden({ scrollLeft, clientWidth: 300, scrollWidth }), [
-  ["", 0, 300], ["right", 0, 500], ["left right", 120, 500], ["left", 200, 500], ["", 0.4, 300.9],
-]);
-
-const light = { single: ["#1f2933"], sequential: ["#ffffff", "#01417f"], diverging: ["#800000", "#f0f0f0", "#008000"] };
-const dark = { single: ["#e6e9ee"], sequential: ["#000000", "#80c0fe"], diverging: ["#ff8080", "#202020", "#80ff80"] };
-
-table("colours of a dark page as a light one has them, also those between two of a scale; others stay", (text) => repainted(text, dark, light), [
-  ["#1f2933 #01417f", "#E6E9EE #80c0fe"], ["#80a0bf", "#40607f"], ["#ff00ff rgba(0,0,0,0)", "#ff00ff rgba(0,0,0,0)"],
 ]);
 
 // --- a number that is typed in the tour ---

@@ -8,7 +8,7 @@ import { openPage, streams } from "./page.js";
 const document = openPage("?lang=en");
 const { change, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
-const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, statusKey, taken, toldStep } = live;
+const { follow, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, statusKey, taken, toldStep } = live;
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
@@ -22,20 +22,6 @@ test("updates grow a run, rows that come again are not there twice, and what an 
   assert.deepEqual(first.rows, rows(1, 2)); // an update changes no run that is shown already
   for (const again of [{ from: 1, rows: rows(2, 3) }, { from: 5, rows: rows() }, { from: 5 }]) assert.deepEqual(all(again, run).rows, run.rows);
   assert.deepEqual(all({ from: 0, rows: rows(1) }, run).rows, rows(1)); // it began anew
-});
-
-test("however a stream is cut and asked again, the curve is the one that was sent", () => {
-  let seed = 7;
-  const draw = (below) => (seed = (seed * 16807) % 2147483647) % below;
-  for (let go = 0; go < 200; go++) {
-    let run = all({ from: 0, rows: rows(1) });
-    for (let last = 1; last < 40; ) {
-      const from = draw(last) || 1, to = Math.min(40, Math.max(last, from) + draw(4)); // it may begin anywhere that is there already
-      run = all({ from, rows: rows(...Array.from({ length: to - from }, (_, at) => from + at + 1)) }, run);
-      last = Math.max(last, to);
-      assert.deepEqual(run.rows, rows(...Array.from({ length: last }, (_, at) => at + 1)));
-    }
-  }
 });
 
 test("a run is listened to once, again when it was resumed, and another run is another stream", () => {
@@ -129,15 +115,4 @@ test("what a status means: active, resumable, too early to look at, waiting for 
   assert.equal(at("queued", () => statusKey("queued"), { place: 2 }), "status_queued");
   assert.equal(at("queued", () => statusKey("queued"), { place: 0 }), "status_preparing");
   assert.equal(statusKey("paused"), "status_paused");
-});
-
-test("the head that a run was shown with while it trained is not kept beyond its end; one that was found then is", () => {
-  const at = (run, status, held) => {
-    move({ run });
-    change({ live: { ...nothing(run), status }, ...held });
-    return heldHead();
-  };
-  const early = { held: { run: "learner", head: "cross.1.2", early: true } }, late = { held: { run: "learner", head: "cross.2.4", early: false } };
-  assert.deepEqual([at("learner", "training", early), at("learner", "done"), at("learner", "done", late), at("another", "done")],
-    ["cross.1.2", "", "cross.2.4", ""]);
 });

@@ -1,12 +1,12 @@
-// The pen: lines that go on from point to point as the points come, over the axes of a Plotly figure.
+// The pen: lines that go on from point to point as the points come.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openPage, writes } from "./page.js";
+import { openPage } from "./page.js";
 
-const document = openPage("?lang=en");
-const { Path, axesOf, drawCurve, onBeat, reached, trailAfter } = await import("../../playground/ui/static/pen.js");
+openPage("?lang=en");
+const { Path, onBeat, reached, trailAfter } = await import("../../playground/ui/static/pen.js");
 
 const pixels = { x: (value) => 10 * value, y: (value) => 100 - 10 * value };
 const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(([, act, x, y]) => [act, Number(x), Number(y)]);
@@ -23,14 +23,6 @@ test("a line leads through the points that have come, on its way between two of 
   const last = path.upTo(xs, ys, 200);
   assert.equal(last, new Path(pixels).upTo(xs, ys, 200)); // piece by piece it is the line that is drawn at once
   assert.equal(points(last).length, 200);
-});
-
-test("of a hundred thousand points those that share a column are few, and the extremes among them", () => {
-  const count = 100_000, xs = Array.from({ length: count }, (_, at) => (40 * at) / count), ys = xs.map((_, at) => (at === 77_777 ? 9 : at % 5));
-  const few = drawn(xs, ys, count);
-  assert.ok(few.length <= 4 * 2 * 400 + 4, `${few.length} points`);
-  assert.equal(Math.min(...few.map(([, , y]) => y)), 10); // the peak at 9
-  assert.deepEqual(few.at(-1), ["L", Number((10 * xs.at(-1)).toFixed(2)), 60]);
 });
 
 test("a line is behind its newest point for its trail and not longer; with reduced motion never; a late drawing puts off no other", () => {
@@ -55,28 +47,4 @@ test("while points come, however unevenly, a line never stands still between two
   assert.ok(trail <= 700);
   for (let at = 0; at < 40; at++) come(100);
   assert.ok(trail <= 150, `${trail} ms`);
-});
-
-const figure = (ys, more = {}) => ({
-  data: [{ x: ys.map((_, at) => at), y: ys }],
-  layout: { xaxis: { autorange: false, range: [0, 90] }, yaxis: { autorange: true, rangemode: "tozero" }, datarevision: ys.length, ...more },
-});
-
-test("axes are drawn anew when a value outgrows them, when they are another run's, and else not", () => {
-  const axes = axesOf(figure([3, 2])), fixed = { yaxis: { autorange: false, range: [0, 1] } };
-  assert.equal(axesOf(figure([3, 2, 1, null, 2.5])), axes);
-  for (const [ys, more] of [[[3, 2, 4]], [[3, 2, -1]], [[3]], [[3, 2], { uirevision: "another" }], [[3, 2], { shapes: [{ x0: 4 }] }]]) {
-    assert.notEqual(axesOf(figure(ys, more)), axes, JSON.stringify([ys, more])); // around a single value Plotly leaves more room
-  }
-  assert.equal(axesOf(figure([0.2, 0.9], fixed)), axesOf(figure([0.2], fixed)));
-});
-
-test("a step that is marked already is not marked again", () => {
-  Object.assign(globalThis, { requestAnimationFrame: () => 1, matchMedia: () => ({ matches: false }) });
-  const axes = { xaxis: { range: [0, 90], _length: 300 }, yaxis: { _length: 200 } }, hidden = { offsetParent: null, getBoundingClientRect: () => ({}) };
-  const plot = Object.assign(document.createElement("div"), { ...hidden, _fullLayout: axes });
-  const one = figure([3, 2, 1]), curve = { ...one, data: [{ ...one.data[0], line: { color: "#000000", width: 2 } }] };
-  drawCurve(plot, curve, true, 1);
-  assert.equal(writes(() => drawCurve(plot, curve, true, 1)), 0);
-  assert.notEqual(writes(() => drawCurve(plot, curve, true, 2)), 0);
 });

@@ -1,18 +1,17 @@
-// What the page says of a training: to those who can't see it, in its numbers, and on the bar of the replay; nothing is written twice.
+// What the page says of a training: to those who can't see it, and in its numbers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openPage, writes } from "./page.js";
+import { openPage } from "./page.js";
 
 const document = openPage("?lang=en");
 const { change, move, nothing } = await import("../../playground/ui/static/store.js");
 await import("../../playground/ui/static/announce.js");
-const { fillOutcome, measured } = await import("../../playground/ui/static/learning.js");
-const { drawReplay } = await import("../../playground/ui/static/replay.js");
+const { measured } = await import("../../playground/ui/static/learning.js");
 const words = {
   started: "{name} is training.", training_part: "{percent} %", training_over: "Over: {status}", status_training: "training", status_done: "done",
-  sample_of: "{pairs} of {all}", measured_at: "step {step}", replay_step: "step {step} of {steps}",
+  sample_of: "{pairs} of {all}", measured_at: "step {step}",
 };
 const statuses = { working: ["queued", "training"], resumable: ["stopped"], over: ["done"] };
 change({ boot: { words, statuses, glossary: { terms: [], not: [] }, knobs: [], labels: {}, live: [], choices: {} } });
@@ -48,33 +47,4 @@ test("a number of a sample is marked, and one of another step than was asked for
     [undefined, "75 %", ""], [20, "75 %", ""], [10, "≈ 25 %", "100 of 1,500"], [19, "≈ 25 %", "100 of 1,500 · step 10"], [33, "75 %", "step 20"], [9, "–", ""],
   ]) assert.deepEqual(Object.values(measured(run, "exact_match", (value) => `${100 * value} %`, upTo)), wanted, upTo);
   assert.equal(measured({ validations: {} }, "exact_match", String).text, "–");
-});
-
-test("the bar of a training changes with its step, and by nothing else; before it has begun it shows none", () => {
-  move({ run: "a" });
-  const [element, other] = [1, 2].map(() => document.createElement("div")), value = (of) => of.querySelector("progress").getAttribute("value");
-  change({ live: training(3) });
-  fillOutcome(element, { text: "" });
-  assert.equal(writes(() => fillOutcome(element)), 0);
-  change({ live: training(4) });
-  assert.equal(writes(() => fillOutcome(element)), 1); // what is said of the step has no number here
-  assert.equal(value(element), "4");
-  for (const [status, wanted] of [["paused", null], ["training", "0"]]) {
-    change({ live: { ...nothing("a"), status, steps: 90 } });
-    fillOutcome(other, { text: "" });
-    assert.equal(value(other), wanted, status);
-  }
-});
-
-test("the replay says at which step it is, and a message without news writes nothing", () => {
-  const host = document.createElement("div"), replay = [0, 1, 2, 4];
-  document.body.append(host);
-  change({ live: training(4, { replay }), frame: { run: "", step: 0, isLast: false } });
-  drawReplay(host);
-  const text = () => document.getElementById("pg-replay-step").textContent;
-  change({ live: training(4, { replay }) });
-  assert.equal(text(), "step 4 of 90");
-  assert.equal(writes(() => change({ live: training(4, { replay }) })), 0);
-  change({ live: training(5, { replay }) });
-  assert.deepEqual([text(), document.getElementById("pg-replay").getAttribute("aria-valuetext")], ["step 5 of 90", "step 5 of 90"]);
 });

@@ -7,14 +7,12 @@ import { KNOWN, openPage } from "./page.js";
 
 const document = openPage("?tab=labs");
 let watch = null; // what Gradio's tabs are watched with
-const awaited = []; // what waits for an element that isn't there yet
 globalThis.MutationObserver = class {
   constructor(heard) {
     this.heard = heard;
   }
 
   observe(element) {
-    if (element === document.documentElement) awaited.push(this.heard);
     if (element.getAttribute("id") === "pg-places") watch = this.heard;
   }
 
@@ -28,7 +26,7 @@ function part(id) {
   document.body.append(element);
   return element;
 }
-const [places, frame, inner] = ["pg-places", "pg-place-tabs", "pg-inner-tabs"].map(part);
+const [places] = ["pg-places", "pg-place-tabs", "pg-inner-tabs"].map(part);
 
 /** A list of tabs as Gradio makes it: the first is open, and a click opens another. */
 function list(around, ids) {
@@ -62,18 +60,6 @@ async function press(id, timeStamp = 0) {
 }
 const open = (id) => buttons[id].getAttribute("aria-selected") === "true";
 beforeEach(() => clicks.splice(0));
-
-test("tabs that Gradio makes before the frame wait for it, so that no page is left without them", async () => {
-  inner.setAttribute("id", "later");
-  const opened = openTab();
-  await settled();
-  assert.deepEqual(clicks, []);
-  inner.setAttribute("id", "pg-inner-tabs");
-  awaited.splice(0).forEach((heard) => heard());
-  await opened;
-  assert.equal(inner.children.length, 1);
-  for (const line of [buttons["pg-place-train"], buttons["pg-tab-course"]]) line.click(); // as before
-});
 
 test("the link's tab is opened, and its place; what Gradio opens by itself, early or late, changes nothing", async () => {
   await openTab();
@@ -117,14 +103,4 @@ test("Back skips the tab that a place opened with, if somebody went on from ther
   await press("pg-place-lessons", 5000);
   await press("pg-tab-course", 7500); // after a look
   assert.deepEqual([cursor.tab, entries()], ["course", before + 4]);
-});
-
-test("the names of the places stand in the frame, and of their tabs those of the place that is open", async () => {
-  const shown = () => inner.children.filter(({ hidden }) => !hidden).map(({ dataset }) => dataset.of);
-  for (const [tab, place] of [["map", "inside"], ["labs", "lessons"]]) {
-    move({ tab });
-    await settled();
-    assert.deepEqual(shown(), [`pg-tabs-${place}`]);
-  }
-  assert.deepEqual([frame.children.length, places.children.length], [1, 0]);
 });
