@@ -1,7 +1,6 @@
 """The command line of the benchmarks: every one runs with settings so small that its numbers mean nothing, and adds up what it promises."""
 
 import json
-from argparse import Namespace
 from contextlib import nullcontext
 from importlib.util import find_spec
 
@@ -10,7 +9,6 @@ import pytest
 from benchmarks import modes, page, suite
 from benchmarks.browser import INSTALL
 from benchmarks.server import Server
-from playground.config import Refusal
 
 
 def result_of(capsys, *arguments: str) -> dict:
@@ -48,16 +46,6 @@ def test_wrong_options_and_files_that_are_not_there_are_named(capsys, arguments,
     except SystemExit:
         assert "--data" not in arguments
     assert reason in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("problem", [suite.Missing(INSTALL), Refusal("config.not_a_config")])
-def test_what_is_missing_is_one_line(problem, capsys, monkeypatch):
-    def run(options: Namespace) -> dict:
-        raise problem
-
-    monkeypatch.setattr(suite.load("tasks"), "run", run)
-    assert suite.main(["tasks", "--smoke"]) == 2
-    assert capsys.readouterr().err.strip() == f"tasks: {problem}"
 
 
 def test_tasks(capsys):
