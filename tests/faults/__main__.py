@@ -23,7 +23,7 @@ from tests.mutants.__main__ import Copies
 TESTS = Path(__file__).parents[1]
 SCRIPTED = re.compile(r"^// fault: (.+) \| (.+)\ntest\(\"(.+?)\",", re.MULTILINE)
 HEAD = ("fault", "what must happen", "test", "seen red without this")
-SECONDS = 100.0  # of a test by itself, see Copies
+SECONDS = 60.0  # of a test by itself, see Copies
 
 
 class Break(NamedTuple):

@@ -1,10 +1,10 @@
-// The paper's figure: nothing lies over anything else, lines begin and end at boxes, and the part on screen is the one that is lit.
+// The paper's figure: nothing lies over anything else, and lines begin and end at boxes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { layOut, WIDTH } from "../../playground/ui/static/figure_layout.js";
-import { partsOf, shownParts } from "../../playground/ui/static/figure_parts.js";
+import { partsOf } from "../../playground/ui/static/figure_parts.js";
 
 const part = (name, kind, shows = [], stages = [name]) => ({ name, kind, text: name, about: name, hue: "encoder", shows, stages });
 const sublayer = (name, kind, shows, residual = true) => ({
@@ -51,15 +51,4 @@ test("lines end at boxes: from the memory at cross-attention, around each sublay
   assert.equal(around.length, 4);
   for (const { points } of around) assert.ok(on(points.at(-1)));
   assert.equal(layOut(figure(false)).lines.filter(({ kind }) => kind === "residual").length, 0);
-});
-
-test("on the map the part is lit that the open stage belongs to, in any layer; elsewhere whatever the cursor names", () => {
-  const at = { stage: "memory", part: "cross", mask: "padding", what: "tgt" };
-  for (const [wanted, cursor] of [
-    [[], { tab: "map", stage: "" }], [["encoder.self_attention"], { tab: "map", stage: "encoder.1.self_attention.weights" }],
-    [["encoder.self_attention.mask"], { tab: "map", stage: "encoder.1.self_attention.masked" }],
-    [["decoder.cross_attention.norm"], { tab: "map", stage: "decoder.0.cross_attention.residual" }],
-    [["memory"], { tab: "map", stage: "memory" }], [[], { tab: "map", stage: "encoder.1" }],
-    [["decoder.cross_attention"], { ...at, tab: "attention" }], [["tgt.embedding"], { ...at, tab: "embeddings" }], [[], { ...at, tab: "positions" }],
-  ]) assert.deepEqual(shownParts(figure(), cursor), wanted, JSON.stringify(cursor));
 });

@@ -23,13 +23,12 @@ links.push(shareLink());
 const { csvOf, tableOf } = await from("csv");
 const { fillCurve } = await from("curves");
 const { nearest: nearestGrid, place } = await from("frozen_server");
-const { moved, KEYS: gridKeys } = await from("gridkeys");
+const { KEYS: gridKeys } = await from("gridkeys");
 const { HELP } = await from("help_keys");
 const { neighbour, KEYS: groupKeys } = await from("keyboard");
 const { ACTS: pageKeys } = await from("page_keys");
 const { ACTS: presentKeys } = await from("present");
 const { KEYS: roomKeys } = await from("room_chip");
-const { partInSight } = await from("space_frame");
 const { judged } = await from("tour");
 
 /** A test of a function by rows of what it gives and what it is given. */
@@ -133,20 +132,13 @@ table("a near step is as good as the one that was asked for, another head is not
   [true, steps, { step: "22" }], [false, heads, head("encoder", "9", "1")],
 ]);
 
-test("the grid that knows the pinned cell or the lab, else the one that knows all but it, else the general one", () => {
+test("the grid that knows the pinned cell, else the one that knows all but it", () => {
   const text = (...values) => ({ fields: ["text"], values: values.map((value) => [value]) });
   const cells = { axes: [text("abc"), { fields: ["q"], values: [["0"], ["1"]] }], refused: ["view", "step"], pins: [] };
   const grids = [{ axes: [text("abc", "def"), steps], refused: ["view"], pins: ["q"] }, cells];
   const asked = (fields) => nearestGrid(grids, { text: "abc", step: "", view: "matrix", q: "", ...fields }, { step: "", view: "matrix", q: "" });
   assert.deepEqual(asked({ q: "1" }), { at: 1, found: [{ at: 0, isExact: true }, { at: 1, isExact: true }] });
   for (const other of [{ q: "1", text: "def" }, { q: "1", step: "10" }, { view: "lines", q: "1" }]) assert.equal(asked(other).at, 0);
-
-  const lab = (...names) => ({ fields: ["lab"], values: names.map((name) => [name]) });
-  const guesses = { fields: ["guess", "sure"], values: [["", ""], ["more", ""], ["more", "75"]] };
-  const labs = [{ axes: [lab("", "order")], refused: [], pins: [] }, { axes: [lab("softmax"), guesses], refused: ["set"], pins: [] }];
-  const usual = { lab: "", guess: "", sure: "", set: "" }, at = (fields) => nearestGrid(labs, { ...usual, ...fields }, usual).at;
-  assert.deepEqual([{ guess: "more" }, { set: "size=3" }, { guess: "never heard of" }].map((more) => at({ lab: "softmax", ...more })), [1, 1, 1]);
-  assert.equal(at({ lab: "order" }), 0);
 });
 
 // --- the page by keyboard ---
@@ -160,25 +152,11 @@ table("left and right go round, home and end to the ends; up and down stay in th
   [4, 1, "ArrowDown"], [4, 2, "ArrowDown"], [0, 3, "ArrowUp"], [0, 0, "ArrowUp"], [4, 4, "ArrowDown"],
 ]);
 
-table("the frame of a grid stays in it, also when another sentence is shorter", moved, [
-  [[0, 0], [0, 0], [-1, 0], [3, 4]], [[1, 3], [1, 3], [0, 1], [3, 4]], [[2, 2], [1, 2], [1, 0], [3, 4]], [[2, 3], [8, 9], [0, 0], [3, 4]],
-]);
-
 test("the list of keys names every key that a script listens to, and no other", () => {
   const listed = (where) => HELP.filter((row) => row.where === where).flatMap(({ keys }) => keys).sort();
   const heard = { page: Object.keys(pageKeys), present: Object.keys(presentKeys), figure: gridKeys, group: groupKeys, room: roomKeys };
   for (const [where, keys] of Object.entries(heard)) assert.deepEqual(listed(where), [...keys].sort(), where);
 });
-
-// --- what is in sight ---
-
-const frame = { iframeHeight: 2000, clientHeight: 800, offsetTop: 64, scrollTop: 0 };
-
-table("which part of a frame is in sight, by how far the page around it was scrolled", partInSight, [
-  [{ top: 0, below: 1264, height: 736 }, frame], [{ top: 500, below: 700, height: 800 }, { ...frame, scrollTop: 564 }],
-  [{ top: 1436, below: 0, height: 564 }, { ...frame, scrollTop: 1500 }], [{ top: 2000, below: 0, height: 0 }, { ...frame, scrollTop: 9000 }],
-  [{ top: 0, below: 2000, height: 0 }, { ...frame, offsetTop: 5000 }], [{ top: 0, below: 0, height: 700 }, { ...frame, iframeHeight: 700 }],
-]);
 
 // --- a number that is typed in the tour ---
 
