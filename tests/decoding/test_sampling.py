@@ -155,13 +155,6 @@ def test_what_may_be_drawn_by_hand(top_k, top_p, expected):
         assert top_k_top_p_filter(equal, k, p)[0].tolist() == [True, True, False, False]
 
 
-@given(st.sampled_from(SOURCES), st.integers(1, 1000))
-def test_drawing_from_one_token_is_greedy(source, seed):
-    (expected,) = greedy(untaught(), [source], 12)
-    for choice in ({"top_k": 1}, {"top_p": 1e-9}, {"top_k": 4, "top_p": 1e-9}):
-        assert sample(untaught(), source, 2.0, 12, seed, **choice).ids == expected.ids
-
-
 @pytest.mark.parametrize(("temperature", "top_k", "top_p"), [(0.5, 0, 1.0), (1.5, 4, 0.8)])
 def test_tokens_come_as_often_as_they_are_likely(temperature, top_k, top_p):
     model, source, count = untaught(vocab=6), SOURCES[1], 300

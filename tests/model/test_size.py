@@ -103,7 +103,9 @@ def test_the_setting_that_is_proposed_fits_and_the_next_one_does_not(knobs, avai
 
 
 def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_says_so():
-    """All presets fit a small machine."""
+    with pytest.raises(Refusal) as caught:
+        admit(Experiment().with_(positions="rotary", d_k=1), 30, 30, 40, 3000 * MEGABYTE)
+    assert caught.value.key == "model.nothing_to_turn", "a single number has no partner to be turned with"
     for name in PRESETS:
         admit(preset(name), 40, 40, 20, 3000 * MEGABYTE)
     smallest = training_bytes(Experiment().with_(batch_size=8), 30, 30, 40)
@@ -120,14 +122,3 @@ def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_sa
     assert refusals[1].values.get("name") != "batch_size"
     assert (refusals[2].key, "1 MB" in str(refusals[2])) == ("model.much_too_large", True)
     assert (is_chunked(1, CHUNK), is_chunked(1, CHUNK + 1)) == (False, True)
-
-
-def test_rotary_positions_are_refused_where_a_query_is_one_number():
-    """A single number has no partner to be turned with."""
-    for positions in ("rotary", "both"):
-        for knobs in ({"d_k": 1}, {"d_model": 8, "n_heads": 8}):
-            with pytest.raises(Refusal) as caught:
-                admit(Experiment().with_(positions=positions, **knobs), 30, 30, 40, 3000 * MEGABYTE)
-            assert caught.value.key == "model.nothing_to_turn"
-        admit(Experiment().with_(positions=positions, d_k=2), 30, 30, 40, 3000 * MEGABYTE)
-    admit(Experiment().with_(positions="learned", d_k=1), 30, 30, 40, 3000 * MEGABYTE)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from playground.choices import VARIANTS
-from playground.training.cuda_graph import CapturedSteps, record_cuda_graph
+from playground.training.cuda_graph import CapturedSteps
 from playground.training.loop import Training
 from tests.runs.tiny import same_parameters
 from tests.training.corpora import training_of
@@ -75,28 +75,6 @@ def test_the_same_seed_gives_the_same_weights(knobs):
     second.unpack(*first.pack())
     assert list(second.steps()) == expected[17:]
     assert same_state(second, whole)
-
-
-@pytest.mark.parametrize(("good", "memory"), [(0, False), (2, False), (0, True)])
-def test_where_a_step_cant_be_recorded_all_are_computed_call_by_call(good, memory, caplog):
-    """It asks for a number in the middle, which no graph can do, or for more memory than there is."""
-    calls, graphs = called(), on_gpu()
-    recorded, generator = [], graphs.replicas[0].generator
-
-    def record(update, batch):
-        def impossible(batch):
-            if len(recorded) > good:
-                torch.empty(2**46, dtype=torch.uint8, device="cuda") if memory else batch.src.sum().item()
-            return update(batch)
-
-        recorded.append(batch)
-        return record_cuda_graph(generator)(impossible, batch)
-
-    graphs.captured_steps = CapturedSteps(record)
-    for one, other in zip(calls.steps(), graphs.steps(), strict=True):
-        assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
-    assert len(graphs.captured_steps._kept) == good
-    assert len(caplog.records) == 1
 
 
 def test_a_step_that_is_no_number_is_taken_back():

@@ -91,22 +91,11 @@ def test_without_a_part_it_is_the_paper_with_the_identity_or_zeros_for_it(norm, 
 
 
 def test_without_dropout_in_attention_it_is_everywhere_else():
-    paper, altered = (model.train() for model in beside("no_attention_dropout", dropout=0.5))
-    shares = [
+    paper, changed = (
         {(name, part.p) for name, part in model.named_modules(remove_duplicate=False) if isinstance(part, Dropout)}
-        for model in (paper, altered)
-    ]
-    assert {p for _, p in shares[0]} == {0.5}
-    assert shares[1] == {(name, 0.0 if name.endswith("attention.dropout") else 0.5) for name, _ in shares[0]}
-    for attention in attentions(paper):
-        attention.dropout = nn.Identity()
-        attention.dropout.active = False
-    logits = []
-    for model in (paper, altered):
-        model.generator.manual_seed(7)
-        logits.append(model(SRC, TGT).logits)
-    assert torch.equal(*logits)
-    assert not torch.equal(altered(SRC, TGT).logits, logits[1])
+        for model in beside("no_attention_dropout", dropout=0.5)
+    )
+    assert changed == {(name, 0.0 if name.endswith("attention.dropout") else p) for name, p in paper}
 
 
 # --- the norm and the positions ---

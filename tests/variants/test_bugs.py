@@ -13,7 +13,7 @@ from playground.decoding import greedy
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
-from playground.variants.bugs import scaled_twice, unshifted, with_padding, with_softmax, without_cross_attention
+from playground.variants.bugs import scaled_twice, unshifted, with_softmax, without_cross_attention
 from playground.variants.mask_bugs import tiny_filled
 from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
@@ -132,16 +132,6 @@ def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
     result = training.validate()
     assert (result.token_accuracy > 0.99, result.exact_match) == (True, 0)
     assert greedy(training.model, [training.corpus.heldout[0].src_ids], 6)[0].ids == (BOS,) * 6
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_padding_in_the_loss_is_torchs_cross_entropy_without_ignore_index(smoothing):
-    logits, tgt_out = draw(2, 5, 11), torch.tensor([[5, 7, 9, 4, EOS], [8, 6, EOS, PAD, PAD]])
-    expected = F.cross_entropy(logits.permute(0, 2, 1), tgt_out, label_smoothing=smoothing)
-    torch.testing.assert_close(with_padding(logits, tgt_out, smoothing), expected)
-    right = F.cross_entropy(logits.permute(0, 2, 1), tgt_out, label_smoothing=smoothing, ignore_index=PAD)
-    assert not torch.isclose(expected, right)
-    torch.testing.assert_close(with_padding(logits[:1], tgt_out[:1], smoothing), cross_entropy(logits[:1], tgt_out[:1], smoothing))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
