@@ -29,6 +29,7 @@ def test_the_list_names_every_benchmark_and_smoke_settings_are_options(capsys):
     for name in suite.BENCHMARKS:
         assert suite.load(name).SMOKE.keys() <= vars(suite.read_options(name, [])).keys(), name
     assert suite.read_options("tasks", ["--set", "d_model=32", "bias=off"]).set == [("d_model", 32), ("bias", False)]
+    assert [row["steps"] for row in result_of(capsys, "tasks", "--tasks", "reverse")["rows"]] == [3, 3]
 
 
 @pytest.mark.parametrize(
@@ -46,18 +47,6 @@ def test_wrong_options_and_files_that_are_not_there_are_named(capsys, arguments,
     except SystemExit:
         assert "--data" not in arguments
     assert reason in capsys.readouterr().err
-
-
-def test_tasks(capsys):
-    result = result_of(capsys, "tasks", "--tasks", "reverse")
-    assert [(row["task"], row["variant"], row["steps"]) for row in result["rows"]] == [
-        ("reverse", "default", 3),
-        ("reverse", "no_positions", 3),
-    ]
-    for row in result["rows"]:
-        assert len(row["heldout"]["values"]) == len(row["seconds"]["values"]) == result["seeds"] == 2
-        assert (row["harder"] is None) == (row["pairs"]["harder"] == 0)
-    assert result["kept"] is None, "a part replaces no whole table"
 
 
 # ---- by night: the others ------------------------------------------------------------------------------------------------------------

@@ -109,20 +109,6 @@ def test_every_method_writes_the_same_and_records_the_same_passes(seed, prefix):
                 assert one.score == pytest.approx(same.score, abs=1e-4)
 
 
-@torch.inference_mode()
-def test_rows_can_be_left_out_reordered_and_taken_twice():
-    model, rows = disturb(build(positions="both")).eval(), torch.tensor([1, 0, 1])
-    fast = FastDecoder(model, SRC)
-    for length in (1, 2, 3):
-        fast.logits(TGT[:, :length])
-    fast.select_rows(rows)
-    for length in (4, 5, 6):
-        logits, _ = fast.logits(TGT[rows, :length])
-    torch.testing.assert_close(logits[:, 0], model(SRC[rows], TGT[rows]).logits[:, -1], atol=1e-4, rtol=1e-5)
-    fast.select_rows(torch.tensor([2]))
-    assert fast.logits(torch.tensor([[4]]))[0].shape == (1, 1, 11)
-
-
 @pytest.mark.parametrize("positions", ["both", "learned"])
 def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
     model = disturb(build(positions=positions, encoder_layers=1, decoder_layers=1)).eval()

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from playground.config import EOS, ModelConfig, limits
+from playground.config import ModelConfig, limits
 from playground.decoding import greedy, multiplications, positions, sample, search, single_decoder, without_cache
 from playground.model.transformer import Transformer
-from tests.decoding.test_sampling import SOURCES, untaught
+from tests.decoding.test_sampling import SOURCES
 from tests.model.shared_copies import disturb
 
 
@@ -63,16 +63,3 @@ def test_the_work_that_is_told_is_what_torch_counts(knobs, fast):
         assert without_cache(kept) == anew
         assert [one.computed for one in kept] == ([len(prefix)] if prefix else []) + [1] * len(anew[bool(prefix) :])
         assert positions(anew) == sum(one.rows * one.length for one in kept)
-
-
-def test_sentences_that_have_ended_leave_the_batch():
-    model, calls = untaught(), []
-    decode = model.decode
-    model.decode = lambda tgt_in, *rest: calls.append(tgt_in.shape[0]) or decode(tgt_in, *rest)
-    try:
-        found = greedy(model, SOURCES, 12)
-    finally:
-        del model.decode
-    lengths = [len(hypothesis.ids) for hypothesis in found]
-    assert any(hypothesis.ids[-1] == EOS for hypothesis in found)
-    assert calls == [sum(length > step for length in lengths) for step in range(max(lengths))]

@@ -107,20 +107,6 @@ def test_after_a_restart_it_is_what_the_disk_has(tmp_path, small):
         assert curve(back) == curve(alone(tiny(steps=60))[0])
 
 
-def test_a_paused_run_goes_on_from_where_it_is_once_there_is_space(tmp_path):
-    with served(tmp_path) as runs:
-        run = at_step(runs.create(tiny(steps=60), ME), 1)
-        with full(ALWAYS):
-            runs.pause(run.id, ME)
-            wait(lambda: run.status == "paused")
-            with pytest.raises(Refusal, match="not on the disk"):
-                runs.resume(run.id, ME)
-            assert run.status == "paused"
-        runs.resume(run.id, ME)
-        done(run)
-        assert curve(run) == curve(alone(tiny(steps=60))[0])
-
-
 @pytest.mark.fault("no space on the disk for what an owner changes", "a sentence, and nothing left over")
 @pytest.mark.parametrize("operation", [*OPERATIONS[:2], *(pytest.param(name, marks=pytest.mark.night) for name in OPERATIONS[2:])])
 def test_what_an_owner_changes_on_a_full_disk_is_a_sentence(tmp_path, operation):

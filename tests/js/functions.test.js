@@ -9,7 +9,7 @@ openPage("?lang=en&run=a");
 Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 const from = (name) => import(`../../playground/ui/static/${name}.js`);
 const { change, move } = await from("store");
-const { isOnlyHere, shareLink } = await from("dialogs");
+const { shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
 const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
 const statuses = { working: [], resumable: [], over: [] };
@@ -108,11 +108,6 @@ test("what a fork has from its parent stands behind it, in grey; its own begins 
 test("a link says the sentence that is shown, typed or not", () => {
   assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en"]);
 });
-
-table("an address of this machine alone is known as such", isOnlyHere, [
-  ...["localhost:7860", "127.0.0.1:7860", "127.1.2.3", "0.0.0.0:80", "[::1]:7860"].map((host) => [true, `http://${host}/?run=a`]),
-  ...["192.168.1.7:7860", "example.org", "127.example.org", "somebody-playground.hf.space", "localhost.example"].map((host) => [false, `https://${host}/`]),
-]);
 
 // --- where a frozen page finds an answer ---
 

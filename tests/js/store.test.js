@@ -59,14 +59,6 @@ test("another run lets go of all that belonged to the old one, and of nothing el
   assert.deepEqual([store.letGo("text"), store.letGo("head")], [{ q: "", k: "" }, {}]);
 });
 
-test("everything stands before any listener hears, also of what a listener changes", () => {
-  store.subscribe(["q"], () => store.move({ head: Number(store.cursor.q) + 1 }));
-  hear("head");
-  store.subscribe(["q"], () => assert.equal(store.cursor.head, "3"));
-  store.move({ q: 2 });
-  assert.deepEqual(heard, [["head"]]);
-});
-
 test("the address says where the page looks and which settings differ, and keeps what is Gradio's", async () => {
   const { move } = await opened("?lang=en&__theme=dark&part=cross");
   move({ q: 1, text: "a b" });
@@ -103,20 +95,4 @@ test("Back returns from a place, and from nothing else: a link, another tab, ano
     assert.deepEqual(at(opening, place), place);
   }
   assert.equal(history.entries.length, 1); // to go back adds nothing
-});
-
-test("a place that takes the old one's makes no entry, the language is that of now, and the first place names its run", async () => {
-  const later = await opened("?run=a&lang=en");
-  later.move({ run: "b" }, { instead: true });
-  assert.equal(globalThis.history.entries.length, 1);
-  later.move({ tab: "map" });
-  later.move({ lang: "zh" });
-  globalThis.history.back();
-  assert.deepEqual(at(later, { tab: 0, run: 0, lang: 0 }), { tab: "training", run: "b", lang: "zh" });
-  assert.match(globalThis.location.search, /lang=zh/);
-  const { cursor, move, settle } = await opened("?lang=en");
-  settle([], "own-run");
-  move({ run: "other" });
-  globalThis.history.back();
-  assert.equal(cursor.run, "own-run");
 });

@@ -90,17 +90,3 @@ test("where the cursor goes, the tabs follow; arrows go from tab to tab, and rou
   await settled();
   assert.deepEqual([cursor.tab, open("pg-tab-training")], ["training", true]);
 });
-
-test("Back skips the tab that a place opened with, if somebody went on from there at once", async () => {
-  const entries = () => globalThis.history.entries.length;
-  const before = entries();
-  await press("pg-place-inside", 1000);
-  assert.deepEqual([cursor.tab, entries()], ["masks", before + 1]);
-  await press("pg-tab-map", 2000);
-  assert.deepEqual([cursor.tab, entries()], ["map", before + 1]);
-  await press("pg-tab-masks", 4000);
-  assert.deepEqual([cursor.tab, entries()], ["masks", before + 2]);
-  await press("pg-place-lessons", 5000);
-  await press("pg-tab-course", 7500); // after a look
-  assert.deepEqual([cursor.tab, entries()], ["course", before + 4]);
-});

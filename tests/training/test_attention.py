@@ -1,12 +1,15 @@
-"""Attention and dropout of a training step, beside the model's own and torch's."""
+"""Attention, dropout and products of a training step, beside the model's own and torch's."""
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.parts import Dropout, drawn_multipliers
+from playground.training import products
 from playground.training.attention import training_attention
 from playground.training.dropout import LEVELS, fast_multipliers
+from playground.training.products import available, fast_linear
 
 
 def draw(*shape: int, seed: int) -> torch.Tensor:
@@ -66,3 +69,20 @@ def test_they_are_of_the_shape_and_about_the_size_of_the_models_own(shape):
     fast, own = (draw(torch.empty(shape), 0.3, generator) for draw in (fast_multipliers, drawn_multipliers))
     assert (fast.shape, fast.dtype) == (own.shape, own.dtype)
     assert all(number == 0 or number == pytest.approx(1 / 0.7, rel=1e-4) for number in fast.flatten().tolist())
+
+
+@pytest.mark.skipif(not available(), reason="torch is built without oneDNN")
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize(("rows", "inner", "outer"), [((9, 25), 16, 40), ((300,), 40, 16), ((11, 13), 8, 8), ((2, 3), 8, 8)])
+def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased, monkeypatch):
+    monkeypatch.setattr(products, "LARGE", 0)
+    generator = torch.Generator().manual_seed(1)
+    given = [torch.randn(*shape, generator=generator, requires_grad=True) for shape in ((*rows, inner), (outer, inner), (outer,))]
+    given = given if biased else given[:2]
+    found = []
+    for linear in (fast_linear, F.linear):
+        out = linear(*given)
+        found.append((out, *torch.autograd.grad((out * out.detach().cos()).sum(), given)))
+    for ours, theirs in zip(*found, strict=True):
+        assert ours.shape == theirs.shape
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)

@@ -15,7 +15,6 @@ from playground.model.padding import padded
 from playground.training import metrics
 from playground.training.loop import Training
 from playground.training.metrics import build_eval_set, validate
-from playground.training.replicas import replica
 from tests.model.shared_copies import disturb
 from tests.training.corpora import corpus_of, taught, training_of
 from tests.variants.varied import naive
@@ -120,27 +119,6 @@ def test_metrics_of_a_changed_model_are_those_of_what_it_writes_and_is_given(var
     assert found.loss == pytest.approx(loss.item(), rel=1e-4)
     real = batch.tgt_out != PAD
     assert found.token_accuracy == pytest.approx((logits.argmax(-1) == batch.tgt_out)[real].float().mean().item())
-
-
-def test_a_model_that_throws_dice_is_asked_with_those_of_its_step():
-    teacher = taught("copy")
-    model = {"d_model": 32, "d_ff": 64, "dropout": 0.05, "variant": "dropout_always", "task": "copy"}
-    training = Training(teacher.experiment.with_(**model), teacher.corpus)
-    training.load_parameters(teacher.model.state_dict())
-    training.step = 2
-    found = training.validate()
-    assert found == training.validate()
-    dice = replica(training.model).eval()
-    dice.generator.manual_seed(training.step)
-    (eval_batch,) = training._eval_sets["heldout", None].batches
-    dice(eval_batch.batch.src, eval_batch.batch.tgt_in)
-    sources = [[token for token in row if token not in (PAD, EOS)] for row in eval_batch.batch.src.tolist()]
-    written = [one.ids for one in greedy(dice, sources, max(map(len, eval_batch.answers)), cache=False, fast=False)]
-    right = sum(ids == answer for ids, answer in zip(written, eval_batch.answers, strict=True))
-    assert right > 0
-    assert found.exact_match == right / found.pairs < teacher.validate().exact_match
-    training.step = 1
-    assert training.validate().loss != found.loss
 
 
 def test_written_and_in_one_pass_only_an_honest_model_gets_the_same_right():

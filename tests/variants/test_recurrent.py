@@ -9,7 +9,6 @@ from torch import nn
 from playground.config import PAD
 from playground.decoding import search
 from playground.variants.recurrent import RECURRENT
-from tests.training.corpora import training_of
 from tests.variants.varied import SRC, TGT, beside, talkative
 
 EACH = pytest.mark.parametrize("variant", RECURRENT)
@@ -54,12 +53,3 @@ def test_a_beam_that_goes_on_with_other_rows_writes_the_same_with_the_cache_and_
     model, source = talkative(variant), (4, 9, 7, 5, 6)
     kept, anew = (search(model, source, 3, 0.0, 7, cache=cache) for cache in (True, False))
     assert [one.ids for one in kept.hypotheses] == [one.ids for one in anew.hypotheses]
-
-
-@pytest.mark.night
-@EACH
-def test_its_pairs_never_share_a_row(variant):
-    """A state would run on from one sentence into the next. So packing changes nothing."""
-    packed, padded = (training_of(variant=variant, packing=packing) for packing in (True, False))
-    assert not packed.experiment.packs
-    assert [step.loss for step in packed.steps()] == [step.loss for step in padded.steps()]
