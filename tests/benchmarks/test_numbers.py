@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -44,17 +43,6 @@ def test_a_percentile_is_the_smallest_value_that_the_share_does_not_exceed(value
     value = percentile(values, share)
     assert value in values
     assert sum(one <= value for one in values) >= share * len(values) > sum(one < value for one in values)
-
-
-@pytest.mark.parametrize(
-    ("expects", "answers", "holds"),
-    [
-        ("with", ["with"] * 4 + ["same"], "yes"), ("with", ["with"] * 3 + ["same"] * 2, "NO"), ("without", ["with"] * 5, "NO"),
-        ("", ["with"] * 3 + ["same"] * 2, "open"), ("", ["with"] * 4 + ["same"], "NO"), (None, ["with"] * 5, ""),
-    ],
-)  # fmt: skip
-def test_four_of_five_seeds_bear_out_what_is_expected(expects, answers, holds):
-    assert labs.holds(SimpleNamespace(is_mystery=False, expects=expects), answers) == holds
 
 
 def test_what_labs_expect_is_what_the_results_say():
