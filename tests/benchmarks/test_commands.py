@@ -82,14 +82,6 @@ def test_it_runs(name, options, capsys, one_server):
     assert name != "engines" or [row["engine"] for row in result["rows"]] == ["here", "processes", *(["ray"] if find_spec("ray") else [])]
 
 
-@pytest.mark.browser
-@pytest.mark.night
-def test_time_to_target_with_the_page_open(capsys, one_server):
-    (row,) = result_of(capsys, "time_to_target", "--modes", "page", "--presets", "fast")["rows"]
-    assert row["reached"] == 1
-    assert row["shown"]["median"] > 0
-
-
 @pytest.mark.night
 def test_a_class_of_eight_meets_no_error_hears_no_secret_and_trains_fairly(capsys):
     result = result_of(capsys, "classroom", "--students", "8", "--minutes", "0.5", "--every", "10")

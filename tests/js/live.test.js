@@ -8,7 +8,7 @@ import { openPage, streams } from "./page.js";
 const document = openPage("?lang=en");
 const { change, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
-const { follow, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, statusKey, taken, toldStep } = live;
+const { follow, isBehind, isGrowing, newest, shownStep, taken, toldStep } = live;
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
@@ -101,18 +101,4 @@ test("every text names the step of the picture, also for the moment between the 
     assert.deepEqual([isBehind(), isGrowing(), toldStep()], wanted, JSON.stringify([status, step, frame]));
   }
   move({ step: "" });
-});
-
-test("what a status means: active, resumable, too early to look at, waiting for memory", () => {
-  const at = (status, act, more) => {
-    change({ live: { ...nothing("a"), status, ...more } });
-    return act();
-  };
-  assert.deepEqual(["training", "stopped"].map((status) => at(status, () => [isActive(), isResumable()])), [[true, false], [false, true]]);
-  const early = (status) => at(status, () => isTooEarly({ key: "runs.nothing_yet" }));
-  assert.deepEqual(["", "queued", "training", "done"].map(early), [true, true, true, false]);
-  for (const other of [{ key: "runs.too_long" }, { step: 3 }]) assert.equal(at("queued", () => isTooEarly(other)), false);
-  assert.equal(at("queued", () => statusKey("queued"), { place: 2 }), "status_queued");
-  assert.equal(at("queued", () => statusKey("queued"), { place: 0 }), "status_preparing");
-  assert.equal(statusKey("paused"), "status_paused");
 });

@@ -27,9 +27,9 @@ needs_tools = pytest.mark.skipif(
 )
 
 
-def outcome(*command: str | Path, at: Path = ROOT, **options: str) -> tuple[int, str]:
+def outcome(*command: str | Path, **options: str) -> tuple[int, str]:
     """(exit code, what was written) of a command."""
-    done = subprocess.run([str(part) for part in command], cwd=at, capture_output=True, text=True, timeout=600, **options)
+    done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, timeout=600, **options)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -68,25 +68,3 @@ def test_the_linter_finds_text_that_is_in_no_language_file():
     options = ("--stdin", "--stdin-filename", STATIC / "none.js", "--rule", "no-undef: off", "--format", "json")
     (report,) = json.loads(outcome(TOOLS / "eslint", *options, input="\n".join(code))[1])
     assert [(message["ruleId"], message["line"]) for message in report["messages"]] == [("words/strays", n) for n in (1, 2, 3, 4)]
-
-
-@pytest.mark.night
-@needs_tools
-def test_a_kind_that_is_not_drawn_and_a_field_that_there_is_not_are_found(tmp_path):
-    """The types of the blocks reach the places where they are drawn."""
-    shutil.copytree(ROOT / STATIC, tmp_path / STATIC)
-    shutil.copy(ROOT / "tsconfig.json", tmp_path)
-    faults = {
-        "kinds.js": ("  compare: changed(drawCompare),\n", "", "'compare' is missing"),
-        "controls.js": ("block.options.map(", "block.option.map(", "'option' does not exist"),
-        "lanes.js": ("block.parted", "block.partet", "'partet' does not exist"),
-        "sheet.js": ("block.equals", "block.same", "'same' does not exist"),
-    }
-    for name, (right, wrong, _) in faults.items():
-        file = tmp_path / STATIC / name
-        assert right in file.read_text(encoding="utf-8"), name
-        file.write_text(file.read_text(encoding="utf-8").replace(right, wrong), encoding="utf-8")
-    code, text = outcome(TOOLS / "tsc", at=tmp_path)
-    assert code != 0
-    for name, (_, _, fault) in faults.items():
-        assert any(name in line and fault in line for line in text.splitlines()), (name, text)
