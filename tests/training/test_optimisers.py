@@ -1,6 +1,5 @@
 """Muon, Adam and AdamW are torch's, and every parameter is moved by one of them."""
 
-
 import pytest
 import torch
 from hypothesis import given

@@ -123,8 +123,12 @@ def test_a_model_with_batch_norm_is_the_papers_with_torchs_in_every_place(norm, 
     theirs = with_norms(paper, Theirs)
     assert not any(isinstance(part, nn.LayerNorm) for part in changed.modules())
     for mode in (True, True, False):
-        logits = [model.train(mode)(SRC, TGT).logits for model in (changed, theirs)]
-        torch.testing.assert_close(*logits, atol=1e-4, rtol=1e-3)
+        both = [(model, model.train(mode)(SRC, TGT).logits) for model in (changed, theirs)]
+        torch.testing.assert_close(*(logits for _, logits in both), atol=1e-4, rtol=1e-3)
+        gradients = (torch.autograd.grad(logits.square().sum(), model.tgt_embedding.weight) for model, logits in both)
+        torch.testing.assert_close(*gradients, atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(changed.encoder[0].norm_1.mean.data, theirs.encoder[0].norm_1.running_mean)
+    torch.testing.assert_close(changed.encoder[0].norm_1.variance.data, theirs.encoder[0].norm_1.running_var)
 
 
 @pytest.mark.parametrize("positions", limits("positions").choices)

@@ -7,9 +7,8 @@ import torch
 from torch import nn
 
 from playground.config import PAD
-from playground.decoding import search
 from playground.variants.recurrent import RECURRENT
-from tests.variants.varied import SRC, TGT, beside, talkative
+from tests.variants.varied import SRC, TGT, beside
 
 EACH = pytest.mark.parametrize("variant", RECURRENT)
 
@@ -46,10 +45,3 @@ def test_only_attention_sees_more_of_a_source_than_its_last_state(variant):
     torch.testing.assert_close(model(wider, TGT).logits, model(SRC, TGT).logits)  # padding behind a sentence changes nothing
     states, others = (model.decode(TGT[:1], seen, mask)[0] for seen in (memory, other))
     assert torch.allclose(states, others) == (variant == "gru")
-
-
-@EACH
-def test_a_beam_that_goes_on_with_other_rows_writes_the_same_with_the_cache_and_without(variant):
-    model, source = talkative(variant), (4, 9, 7, 5, 6)
-    kept, anew = (search(model, source, 3, 0.0, 7, cache=cache) for cache in (True, False))
-    assert [one.ids for one in kept.hypotheses] == [one.ids for one in anew.hypotheses]
