@@ -3,6 +3,7 @@ the server hangs up or says when to come again, and everybody else is served."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import itertools
 import select
@@ -11,6 +12,7 @@ import time
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -118,55 +120,39 @@ def test_chunks_without_end_are_not_taken_for_ever(connect):
 
 
 class Wire:
-    """A protocol below `Watched` and its loop, whose time is set."""
+    """A protocol below `Watched`, of a request whose head has come."""
 
-    cycle, client, more_body, response_complete, read_paused = None, None, True, False, False
+    cycle, client, more_body, response_complete = None, None, True, False
     head_seconds, request_seconds, unread_seconds = PATIENCE / 2, PATIENCE, PATIENCE
-
-    def __init__(self) -> None:
-        self.lines = Lines(9, 9)
-        self.now, self.calls, self.is_cut = 0.0, [], False
-        self.loop = self.transport = self.flow = self
 
     def data_received(self, data: bytes) -> None:
         self.cycle = self
 
-    def connection_made(self, transport: object) -> None: ...
-
-    def time(self) -> float:
-        return self.now
-
-    def call_later(self, seconds: float, act) -> SimpleNamespace:
-        call = SimpleNamespace(at=self.now + seconds, act=act)
-        call.when, call.cancel = (lambda: call.at), (lambda: self.calls.remove(call))
-        self.calls.append(call)
-        return call
-
-    def abort(self) -> None:
-        self.is_cut = True
-
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
-        for call in [one for one in self.calls if one.at <= self.now]:
-            self.calls.remove(call)
-            call.act()
+    def connection_made(self, transport: Mock) -> None:
+        self.transport = transport
 
 
 @pytest.mark.parametrize(("speed", "is_cut"), [(1.01, False), (0.5, True)])
 @pytest.mark.parametrize("is_paused", [False, True])
 def test_a_poor_line_is_not_cut_and_a_slower_one_is_unless_the_server_is_the_slow_one(speed, is_cut, is_paused):
-    line = type("Line", (Watched, Wire), {"read_paused": is_paused})()
-    line.connection_made(line)
+    now, loop, line = [0.0], asyncio.new_event_loop(), type("Line", (Watched, Wire), {"lines": Lines(9, 9)})()
+    loop.time, line.loop, line.flow = (lambda: now[0]), loop, SimpleNamespace(read_paused=is_paused)
+
+    def come(count: int, seconds: float) -> None:
+        line.data_received(b"x" * count)
+        now[0] += seconds
+        loop.run_until_complete(asyncio.sleep(0))
+
+    line.connection_made(Mock())
     for _ in range(200):
-        line.data_received(b"x" * 1_500)
-        line.wait(1_500 / SLOWEST / speed)
-    assert line.is_cut == (is_cut and not is_paused)
-    line.data_received(b"x" * 20_000_000)  # what came fast buys no silence
-    line.wait(1.1 * PATIENCE)
-    assert line.is_cut == (not is_paused)
+        come(1_500, 1_500 / SLOWEST / speed)
+    assert line.transport.abort.called == (is_cut and not is_paused)
+    come(20_000_000, 1.1 * PATIENCE)  # what came fast buys no silence
+    assert line.transport.abort.called == (not is_paused)
     line.more_body = False
-    line.data_received(b"the end")
-    assert line.calls == []
+    come(7, 1.1 * PATIENCE)
+    assert line._late is None
+    loop.close()
 
 
 @pytest.mark.fault("a client that does not read its answers", "the line is cut")
