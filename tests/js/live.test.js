@@ -47,19 +47,6 @@ test("a run is listened to once, again when it was resumed, and another run is a
   assert.equal(page.live.status, "gone");
 });
 
-test("while the page is hidden nothing is asked for", () => {
-  follow("d");
-  const before = streams.length;
-  document.hidden = true;
-  document.dispatchEvent(new Event("visibilitychange"));
-  assert.equal(streams.at(-1).readyState, 2);
-  streams.at(-1).say({ id: "d", version: 2, from: 0, status: "training", rows: rows(1) });
-  assert.deepEqual(page.live.rows, {});
-  document.hidden = false;
-  document.dispatchEvent(new Event("visibilitychange"));
-  assert.equal(streams.length, before + 1);
-});
-
 // fault: a computer that slept in the middle of a training | its page listens anew, from where it was, and nothing is there twice
 test("after the computer slept a run is listened to anew, from where it was", () => {
   follow("e");
