@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
-from playground.model.masks import target_mask
+from playground.model.masks import padding_mask, target_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import PROJECTION_STD, Transformer
 from tests.model.shared_copies import as_nn_transformer, disturb
@@ -156,3 +156,36 @@ def test_zero_init_makes_each_stack_pass_its_input_on_and_embeddings_are_scaled_
     assert (memory == 0).all()  # the last sublayer ends in a matrix of zeros, and nothing goes round it
     scaled, plain = (embedded(build(embedding_scale=scale, positions="none")) for scale in (True, False))
     torch.testing.assert_close(scaled, 4 * plain)
+
+
+# --- what of its memory the encoder delivers ---
+
+
+def test_the_mean_is_that_of_the_real_tokens_at_every_place():
+    whole, mean = (build(memory_mode=mode).encode(SRC)[0] for mode in ("whole", "mean"))
+    for row, real in enumerate((5, 3)):
+        torch.testing.assert_close(mean[row], whole[row, :real].mean(dim=0).expand(5, 16))
+    torch.testing.assert_close(mean[1:, :3], build(memory_mode="mean").encode(SRC[1:, :3])[0])
+    memory = torch.randn(2, 5, 16)
+    assert torch.equal(build().apply_memory_mode(memory, padding_mask(SRC)), memory), "the whole is the encoder's output"
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_with_one_vector_it_does_not_matter_where_cross_attention_looks(norm):
+    model = build(memory_mode="mean", norm=norm)
+    before = model(SRC, TGT)
+    with torch.no_grad():
+        for layer in model.decoder:
+            layer.cross_attention.W_q.weight.normal_(0, 3)
+            layer.cross_attention.W_k.weight.normal_(0, 3)
+    after = model(SRC, TGT)
+    torch.testing.assert_close(after.logits, before.logits, rtol=1e-4, atol=1e-5)
+    real = padding_mask(SRC).sum(dim=-1, keepdim=True)
+    assert all(torch.allclose(weights, padding_mask(SRC) / real) for weights in after.cross)  # and so they are even
+
+
+def test_cut_the_source_says_nothing():
+    model = build(memory_mode="cut")
+    other = torch.where(SRC == PAD, PAD, 10)
+    assert torch.equal(model(SRC, TGT).logits, model(other, TGT).logits)
+    assert not torch.equal(build()(SRC, TGT).logits, build()(other, TGT).logits)

@@ -110,7 +110,8 @@ class Copies:
             print(answer["output"])
         lines = answer["output"].splitlines()
         if answer["status"] in (None, 0):
-            return Result(mutant, "hung" if answer["status"] is None else "survived", f"{len(tests)} tests: {lines[-1] if lines else ''}")
+            skipped = next((line for line in lines if line.startswith("SKIPPED")), f"{len(tests)} tests")
+            return Result(mutant, "hung" if answer["status"] is None else "survived", skipped)
         failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
         return Result(mutant, "killed", failed[0].split(" - ")[0][:160] if failed else f"status {answer['status']}")
 
