@@ -6,7 +6,6 @@ import pytest
 
 from tests.mutants.__main__ import EQUIVALENT, ROOT, draw
 from tests.mutants.mutations import mutate
-from tests.mutants.selection import address, mirror, within
 
 
 @pytest.mark.parametrize("file", ["playground/model/attention.py", "playground/runs/queue/scheduler.py"])
@@ -24,12 +23,6 @@ def test_a_sample_is_the_same_each_time_and_has_as_many_of_each_room():
     drawn = draw(("model", "rooms"), 8, seed=3)
     assert drawn == draw(("model", "rooms"), 8, seed=3)
     assert [mutant.file.split("/")[1] for mutant in drawn] == ["model"] * 4 + ["rooms"] * 4
-
-
-def test_the_tests_of_a_module_are_in_its_mirror_and_as_many_as_there_is_time_for():
-    assert mirror("playground/runs/lru.py") == "tests/runs/test_lru"
-    assert within(["a", "b", "c"], {"a": 5.0, "b": 1.0, "c": 1.0}, 6.5) == ["a", "b"]
-    assert address("tests.runs.test_lru", "test_one[a.b]") == "tests/runs/test_lru.py::test_one[a.b]"
 
 
 def test_every_equivalent_mutant_is_still_there_and_has_a_reason():
