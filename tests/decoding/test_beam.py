@@ -69,6 +69,7 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
         born = [node for node in nodes if node.length == step]
         waiting = [node for node in nodes if node.token == EOS and node.length < step and (node.pruned is None or node.pruned >= step)]
         stay = [node.score for node in born + waiting if node.pruned is None or node.pruned > step]
+        assert stay == [node.score for node in born + waiting if node.stays(step)]
         go = [node.score for node in born + waiting if node.pruned == step]
         assert len(stay) == min(width, len(born) + len(waiting))
         assert not go or max(go) <= min(stay)
