@@ -1,7 +1,6 @@
 """The command line of the benchmarks: every one runs with settings so small that its numbers mean nothing, and adds up what it promises."""
 
 import json
-from argparse import Namespace
 from contextlib import nullcontext
 from importlib.util import find_spec
 
@@ -10,7 +9,6 @@ import pytest
 from benchmarks import modes, page, suite
 from benchmarks.browser import INSTALL
 from benchmarks.server import Server
-from playground.config import Refusal
 
 
 def result_of(capsys, *arguments: str) -> dict:
@@ -31,6 +29,7 @@ def test_the_list_names_every_benchmark_and_smoke_settings_are_options(capsys):
     for name in suite.BENCHMARKS:
         assert suite.load(name).SMOKE.keys() <= vars(suite.read_options(name, [])).keys(), name
     assert suite.read_options("tasks", ["--set", "d_model=32", "bias=off"]).set == [("d_model", 32), ("bias", False)]
+    assert [row["steps"] for row in result_of(capsys, "tasks", "--tasks", "reverse")["rows"]] == [3, 3]
 
 
 @pytest.mark.parametrize(
@@ -48,28 +47,6 @@ def test_wrong_options_and_files_that_are_not_there_are_named(capsys, arguments,
     except SystemExit:
         assert "--data" not in arguments
     assert reason in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("problem", [suite.Missing(INSTALL), Refusal("config.not_a_config")])
-def test_what_is_missing_is_one_line(problem, capsys, monkeypatch):
-    def run(options: Namespace) -> dict:
-        raise problem
-
-    monkeypatch.setattr(suite.load("tasks"), "run", run)
-    assert suite.main(["tasks", "--smoke"]) == 2
-    assert capsys.readouterr().err.strip() == f"tasks: {problem}"
-
-
-def test_tasks(capsys):
-    result = result_of(capsys, "tasks", "--tasks", "reverse")
-    assert [(row["task"], row["variant"], row["steps"]) for row in result["rows"]] == [
-        ("reverse", "default", 3),
-        ("reverse", "no_positions", 3),
-    ]
-    for row in result["rows"]:
-        assert len(row["heldout"]["values"]) == len(row["seconds"]["values"]) == result["seeds"] == 2
-        assert (row["harder"] is None) == (row["pairs"]["harder"] == 0)
-    assert result["kept"] is None, "a part replaces no whole table"
 
 
 # ---- by night: the others ------------------------------------------------------------------------------------------------------------
@@ -103,14 +80,6 @@ def test_it_runs(name, options, capsys, one_server):
     assert not result.get("problems")
     assert not [fault for fault, count in result.get("faults", {}).items() if count and fault != "slow"]
     assert name != "engines" or [row["engine"] for row in result["rows"]] == ["here", "processes", *(["ray"] if find_spec("ray") else [])]
-
-
-@pytest.mark.browser
-@pytest.mark.night
-def test_time_to_target_with_the_page_open(capsys, one_server):
-    (row,) = result_of(capsys, "time_to_target", "--modes", "page", "--presets", "fast")["rows"]
-    assert row["reached"] == 1
-    assert row["shown"]["median"] > 0
 
 
 @pytest.mark.night

@@ -9,7 +9,6 @@ import pytest
 
 import tests.ui.conftest as ui
 from benchmarks.hostile import Attack, People, valid_calls
-from benchmarks.hostile.mutations import mutated
 from playground.ui.rights import COMMANDS, LISTENERS, OFF, ROOM, ROUTES
 
 site = ui.site
@@ -36,22 +35,6 @@ def test_everything_that_has_a_right_is_called_and_its_owner_answered(attack):
         findings = list(pool.map(lambda call: attack.judged(-1, replace(call, who="nobody")), attack.calls.values()))
     assert [one.said for one in findings if one.fault and one.fault != "slow"] == []
     assert all(200 <= one.status < 500 for one in findings if one.fault != "slow"), "slow is the machine"
-
-
-def test_the_same_number_is_the_same_call(attack):
-    drawn = [[mutated(attack.calls, number, seed) for number in range(50)] for seed in (3, 3, 4)]
-    assert repr(drawn[0]) == repr(drawn[1]) != repr(drawn[2])
-    assert sum(call in attack.calls.values() for call in drawn[0]) < 10, "most are changed"
-    assert attack.run(range(10**9), 2, seconds=0.0) == [], "no further one once the time is over"
-
-
-def test_an_honest_visitor_who_waits_in_vain_looks_again(attack, monkeypatch):
-    answers = iter([TimeoutError(), (200, b"")])
-    monkeypatch.setattr(attack, "ask", lambda call: given(next(answers)))
-    assert len(attack.honest(2)) == 2
-    monkeypatch.setattr(attack, "ask", lambda call: (500, b""))
-    with pytest.raises(RuntimeError, match="500"):
-        attack.honest(1)
 
 
 @pytest.mark.parametrize("fault", BREAKS)

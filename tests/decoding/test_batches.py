@@ -19,11 +19,9 @@ LIMITS = [DICE.randint(1, 14) for _ in MANY]
 @given(st.integers(1, 2), st.sampled_from([1, 2, 5]), st.sampled_from([(), (4, 8)]))
 def test_searches_side_by_side_are_the_searches_one_by_one(seed, width, prefix):
     """Every hypothesis, and every node that was considered on the way."""
-    model, limits = untaught(seed=seed), [3, 12, 1, 7]
+    model, limits = untaught(seed=seed), [3, 12, 2, 7]
     found = searches(model, SOURCES, width, 0.6, limits, prefix)
     for source, limit, one in zip(SOURCES, limits, found, strict=True):
-        if limit < len(prefix):
-            continue  # nobody asks for less than is given
         alone = search(model, source, width, 0.6, limit, prefix)
         assert [hypothesis.ids for hypothesis in one.hypotheses] == [hypothesis.ids for hypothesis in alone.hypotheses]
         assert [(node.parent, node.token, node.pruned) for node in one.nodes] == [(n.parent, n.token, n.pruned) for n in alone.nodes]

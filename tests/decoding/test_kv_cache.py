@@ -6,18 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from playground.config import EOS, ModelConfig, limits
-from playground.decoding import Pass, greedy, multiplications, positions, sample, search, single_decoder, without_cache
+from playground.config import ModelConfig, limits
+from playground.decoding import greedy, multiplications, positions, sample, search, single_decoder, without_cache
 from playground.model.transformer import Transformer
-from playground.runs.disk.folder import Folder
-from playground.runs.model_cache import ModelCache
-from playground.runs.registry import SHIPPED
-from tests.decoding.test_sampling import SOURCES, untaught
+from tests.decoding.test_sampling import SOURCES
 from tests.model.shared_copies import disturb
-
-
-def shipped(name: str) -> Transformer:
-    return ModelCache().get(Folder(SHIPPED / name).run, None).model
 
 
 def counted(work) -> int:
@@ -70,29 +63,3 @@ def test_the_work_that_is_told_is_what_torch_counts(knobs, fast):
         assert without_cache(kept) == anew
         assert [one.computed for one in kept] == ([len(prefix)] if prefix else []) + [1] * len(anew[bool(prefix) :])
         assert positions(anew) == sum(one.rows * one.length for one in kept)
-
-
-def test_the_work_by_hand():
-    """d_model 4, d_ff 8, one layer each, source of 2 tokens, vocabulary of 5, two tokens written."""
-    config = ModelConfig(d_model=4, n_heads=1, d_ff=8, encoder_layers=1, decoder_layers=1)
-    encoder = 4 * 2 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 32  # four matrices, two products of attention, two of the feed-forward network
-    first = 4 * 16 + 2 * 1 * 4 + 2 * 16 + 2 * 2 * 4 + 2 * 2 * 16 + 2 * 32 + 4 * 5
-    newest = 4 * 16 + 2 * 2 * 4 + 2 * 16 + 2 * 2 * 4 + 2 * 32 + 4 * 5  # it looks at two tokens; the memory has been read
-    both = 2 * 4 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 16 + 2 * 2 * 32 + 4 * 5
-    passes = [Pass(1, 1, 1, 1), Pass(1, 2, 1, 1)]
-    assert (positions(passes), multiplications(config, 5, 2, passes)) == (2, encoder + first + newest)
-    assert without_cache(passes) == [Pass(1, 1, 1, 1), Pass(1, 2, 2, 1)]
-    assert (positions(without_cache(passes)), multiplications(config, 5, 2, without_cache(passes))) == (3, encoder + first + both)
-
-
-def test_sentences_that_have_ended_leave_the_batch():
-    model, calls = untaught(), []
-    decode = model.decode
-    model.decode = lambda tgt_in, *rest: calls.append(tgt_in.shape[0]) or decode(tgt_in, *rest)
-    try:
-        found = greedy(model, SOURCES, 12)
-    finally:
-        del model.decode
-    lengths = [len(hypothesis.ids) for hypothesis in found]
-    assert any(hypothesis.ids[-1] == EOS for hypothesis in found)
-    assert calls == [sum(length > step for length in lengths) for step in range(max(lengths))]

@@ -1,3 +1,5 @@
+"""Greedy decoding is the argmax of teacher forcing; what may be drawn is exactly what it says, and drawn as often as it is likely."""
+
 import itertools
 from functools import cache
 
@@ -8,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig
-from playground.decoding import beam, greedy, sample, trace
+from playground.decoding import beam, greedy, sample, top_k_top_p_filter, trace
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
 from tests.variants.varied import talkative
 
 SOURCES = [(4, 5, 6, 7, 8), (6,), (7, 7, 4), (8, 4, 5, 6, 4, 4, 5, 8)]
+BY_HAND = torch.tensor([[0.1, 0.4, 0.05, 0.3, 0.15]], dtype=torch.float64)  # ranked: 1, 3, 4, 0, 2
 
 
 @cache
@@ -34,7 +37,7 @@ def test_a_forced_prefix_is_written_and_weighed_as_by_teacher_forcing():
     source, prefix = SOURCES[0], (4, 8, 8, 5)
     for hypothesis in (
         greedy(untaught(), [source], max_length=9, prefix=prefix)[0],
-        sample(untaught(), source, 1.0, max_length=9, seed=1, prefix=prefix),
+        sample(untaught(), source, 3.0, max_length=9, seed=4, prefix=prefix, top_k=3),
     ):
         assert hypothesis.ids[:4] == prefix
         expected = logprobs_by_teacher_forcing(untaught(), source, hypothesis.ids)
@@ -94,7 +97,6 @@ def test_greedy_is_the_argmax_of_teacher_forcing_one_by_one_and_all_together(see
 
 @torch.inference_mode()
 def test_a_trace_is_what_was_thought_while_writing():
-    """Of a model that looks ahead, at each beginning."""
     model, source = untaught(), SOURCES[0]
     hypothesis = greedy(model, [source], max_length=7)[0]
     seen = trace(model, source, hypothesis.ids)
@@ -131,3 +133,36 @@ def test_what_makes_no_sense_is_refused_and_nothing_asked_writes_nothing():
     assert greedy(untaught(), [], max_length=5) == []
     assert greedy(untaught(), [SOURCES[0]], max_length=2, prefix=(4, 5, 6))[0].ids == (4, 5), "a prefix longer than allowed is cut"
     assert beam(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6))[0].ids == (4, 5)
+
+
+# --- random sampling ---
+
+
+@pytest.mark.parametrize(
+    ("top_k", "top_p", "expected"),
+    [
+        (0, 1.0, {0, 1, 2, 3, 4}), (1, 1.0, {1}), (2, 1.0, {1, 3}), (9, 1.0, {0, 1, 2, 3, 4}), (0, 0.39, {1}), (0, 0.41, {1, 3}),
+        (0, 0.69, {1, 3}), (0, 0.71, {1, 3, 4}), (0, 0.86, {0, 1, 3, 4}), (0, 0.96, {0, 1, 2, 3, 4}), (0, 1e-9, {1}), (2, 0.5, {1}),
+        (3, 0.9, {1, 3, 4}), (3, 0.8, {1, 3}),  # of the three, 0.85 together: 0.7 / 0.85 = 0.82
+    ],
+)  # fmt: skip
+def test_what_may_be_drawn_by_hand(top_k, top_p, expected):
+    allowed, reverse = top_k_top_p_filter(torch.cat((BY_HAND, BY_HAND.flip(1))), top_k, top_p)
+    assert set(allowed.nonzero()[:, 0].tolist()) == expected
+    assert torch.equal(allowed, reverse.flip(0)), "each row by itself"
+    equal = torch.full((1, 4), 0.25, dtype=torch.float64)  # equally likely tokens rank as they stand
+    for k, p in ((2, 1.0), (0, 0.5)):
+        assert top_k_top_p_filter(equal, k, p)[0].tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize(("temperature", "top_k", "top_p"), [(0.5, 0, 1.0), (1.5, 4, 0.8)])
+def test_tokens_come_as_often_as_they_are_likely(temperature, top_k, top_p):
+    model, source, count = untaught(vocab=6), SOURCES[1], 300
+    logprobs = logprobs_by_teacher_forcing(model, source, (4,))[:1].double()
+    expected = (logprobs / temperature).softmax(-1)
+    expected = expected * top_k_top_p_filter(expected, top_k, top_p)
+    expected = (expected / expected.sum())[0].numpy()
+    drawn = [sample(model, source, temperature, 1, seed, top_k=top_k, top_p=top_p).ids[0] for seed in range(count)]
+    times = np.bincount(drawn, minlength=6)
+    assert (times[expected == 0] == 0).all()
+    assert np.abs(times / count - expected).max() < 4 * (0.25 / count) ** 0.5  # four standard deviations at most

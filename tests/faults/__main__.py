@@ -2,23 +2,47 @@
 fail, as a table. `--red` takes that out once more, of a copy, and runs each test, or those whose names contain the words after it.
 
 A test is in it by `@pytest.mark.fault("what is done", "what must happen")`, a script's by `// fault: what is done | what must happen`
-above it; nothing stands here that no test says.
+above it; nothing stands here that no test says. What each was seen to fail without stands in red.json: a piece of a file that is there
+once, and what comes in its place.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.faults.red import RED, seen
+from tests.mutants.__main__ import Copies
 
 TESTS = Path(__file__).parents[1]
 SCRIPTED = re.compile(r"^// fault: (.+) \| (.+)\ntest\(\"(.+?)\",", re.MULTILINE)
 HEAD = ("fault", "what must happen", "test", "seen red without this")
+SECONDS = 60.0  # of a test by itself, see Copies
+
+
+class Break(NamedTuple):
+    """`without` says what is gone once `old`, which stands in the file once, is `new`."""
+
+    without: str
+    file: str
+    old: str
+    new: str
+
+    def apply(self, source: str) -> str:
+        if source.count(self.old) != 1:
+            raise ValueError(f"{self.file} has it {source.count(self.old)} times: {self.old}")
+        return source.replace(self.old, self.new)
+
+
+def breaks() -> dict[str, Break]:
+    """By the names of the tests."""
+    return {name: Break(**row) for name, row in json.loads(Path(__file__).with_name("red.json").read_text(encoding="utf-8")).items()}
 
 
 def faults(folder: Path = TESTS) -> Iterator[tuple[str, str, str]]:
@@ -35,31 +59,34 @@ def faults(folder: Path = TESTS) -> Iterator[tuple[str, str, str]]:
             yield done, must_happen, f"{file.relative_to(folder.parent).as_posix()}::{name}"
 
 
-def name_of(address: str) -> str:
-    return address.partition("::")[2]
+def outcome(copies: Copies, taken: Break, address: str) -> str:
+    """ "killed" or "hung" when the test has seen what was taken out, and by what; else "survived"."""
+    file, _, name = address.partition("::")
+    if file.endswith(".js"):
+        with copies.changed(taken) as (folder, _):
+            ended = subprocess.run(["node", "--test", f"--test-name-pattern={name}", file], cwd=folder, capture_output=True, check=False)
+        return "killed" if ended.returncode else "survived"
+    result = copies.run(taken, [address], SECONDS, show=False)
+    return f"{result.outcome} ({result.detail})"
 
 
-def table(folder: Path = TESTS) -> str:
-    """In Markdown."""
-    rows = [(*row, RED[name_of(row[2])].without if name_of(row[2]) in RED else "–") for row in faults(folder)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (HEAD, ("---",) * len(HEAD), *rows))
-
-
-def main(asked: list[str]) -> int:
+def main(words: list[str]) -> int:
     """How many tests did not see what was taken out."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--red", nargs="*", metavar="WORD", help="runs the tests whose names contain one of these, or all")
-    red = parser.parse_args(asked).red
+    red, known, blind = parser.parse_args(words).red, breaks(), 0
     if red is None:
-        print(table())
+        rows = [(*row, known[row[2].partition("::")[2]].without) for row in faults()]
+        print("\n".join(f"| {' | '.join(row)} |" for row in (HEAD, ("---",) * len(HEAD), *rows)))
         return 0
-    words = red or [""]
-    tests = {name_of(address): address for _, _, address in faults() if any(word in name_of(address) for word in words)}
-    others = 0
-    for name, told in seen(tests):
-        others += not told.startswith("red")
-        print(f"{told}: {name}", flush=True)
-    return others
+    copies = Copies(1)
+    for *_, address in faults():
+        name = address.partition("::")[2]
+        if any(word in name for word in red or [""]):
+            seen = outcome(copies, known[name], address)
+            blind += seen.startswith("survived")
+            print(f"{seen}: {name}", flush=True)
+    return blind
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Every route that reads a damaged run answers: with the save before where there is one, else with a sentence; no stream breaks."""
+"""Every route that reads a damaged run answers: with the save before where there is one, else with a sentence; no stream breaks. And a
+folder serves one server."""
 
 import json
 import logging
@@ -6,7 +7,10 @@ import logging
 import pytest
 
 import tests.ui.conftest as ui
+from playground.cli import main
 from playground.runs.disk import files
+from playground.runs.disk.store import Store
+from playground.ui import server
 from playground.ui.assets import PREFIX
 from playground.ui.panels import PANELS
 from tests.runs.tiny import TINY, at_step, done, wait
@@ -48,8 +52,10 @@ def paused(site):
     site.act(TOKEN, "delete", run.id)
 
 
-READ = ["boot", "runs", "run/{run}", "history?run={run}", "history?run={run}&table=validations", "table?run={run}", "board?run={run}",
-        "attention?run={run}", "takeaway/{run}?kind=zip", "code?run={run}", "preview?run={run}"]  # fmt: skip
+READ = [
+    "boot", "runs", "run/{run}", "history?run={run}", "history?run={run}&table=validations", "table?run={run}", "board?run={run}",
+    "attention?run={run}", "takeaway/{run}?kind=zip", "code?run={run}", "preview?run={run}",
+]  # fmt: skip
 
 
 def read_everything(site, run, headers):
@@ -71,10 +77,8 @@ def test_a_run_whose_only_save_is_damaged_says_so_on_every_route(site, finished,
         assert (event["status"], event["from"], event["rows"]["step"]) == ("done", 0, [])
         refused = [path for path, answer in read_everything(site, finished, headers) if b'"error"' in answer.content[:9]]
     assert len(refused) > 5
-    assert "boot" not in refused
-    assert "runs" not in refused, "one run that can't be read hides no other"
-    said = [record for record in caplog.records if record.name.startswith("playground")]
-    assert len(said) == 1
+    assert not {"boot", "runs"} & {*refused}, "one run that can't be read hides no other"
+    assert sum(record.name.startswith("playground") for record in caplog.records) == 1
     assert not any(record.exc_info for record in caplog.records)
     assert site.runs.store.path(finished).is_dir()
 
@@ -94,3 +98,17 @@ def test_a_run_with_a_save_before_is_shown_as_it_was_then(site, paused, caplog):
             assert b"damaged" not in answer.content[:200], path
     assert not any(record.exc_info for record in caplog.records)
     assert files.beside(site.runs.store.path(paused)).damaged.is_dir()
+
+
+@pytest.mark.fault("two servers on one folder", "the second ends with one sentence and code 2")
+def test_the_second_server_ends_with_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
+    first = Store(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        server.serve()
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert all(part in line for part in (str(tmp_path), "PLAYGROUND_DATA", "Stop"))
+    assert main(["runs"]) == 0, "what is kept may be read meanwhile"
+    assert "german_english" in capsys.readouterr().out
+    first.close()

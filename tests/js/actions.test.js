@@ -40,38 +40,6 @@ test("a new run is shown where one is, with the sentence, the head and the pinne
   is({ text: "vcuz" }, "an example that was shown goes along, too");
 });
 
-test("a deleted run leaves no place to go back to", () => {
-  at({ run: "old", text: "abc" });
-  const entries = globalThis.history.entries.length;
-  reply({ run: "reverse", gone: true });
-  assert.equal(globalThis.history.entries.length, entries);
-  is({ run: "reverse", text: "" });
-});
-
-test("a new model is not shown for ever with the head that was the best of another one", () => {
-  at({ run: "old" });
-  change({ held: { run: "old", head: "cross.2.4", early: false } });
-  for (const [run, other, early] of [["copy", false, false], ["new", true, true]]) {
-    reply({ run, carry: CARRY, other });
-    assert.deepEqual(page.held, { run, head: "cross.2.4", early });
-  }
-});
-
-test("another run is shown with a sentence that was typed, no example or proposal; one that could not be read comes back with one that can", () => {
-  at({ run: "old", text: "abc", step: 4, layer: 1, head: 2 });
-  chooseRun("other");
-  is({ run: "other", text: "abc", step: "", head: "" });
-  assert.equal(page.following, "other");
-  change({ unread: "abc" });
-  move({ text: "" });
-  chooseRun("old");
-  is({ run: "old", text: "abc" });
-  change({ unread: "", proposed: { tab: "teacher_forcing", text: "abc" } });
-  chooseRun("third");
-  is({ run: "third", text: "" });
-  assert.equal(page.following, "");
-});
-
 test("a run that is chosen brings its settings, once both are known; the link that opened the page keeps its own", () => {
   const asked = [];
   meet({ settings: () => asked.push(settings()) });

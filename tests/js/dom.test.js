@@ -1,13 +1,13 @@
-// How the time that is left is said, and words that depend on a number; and that what stands there already is not written again.
+// How the time that is left is said, words that depend on a number, notices, and answers that do not come.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openPage, writes } from "./page.js";
+import { openPage } from "./page.js";
 
 const document = openPage();
 const { change } = await import("../../playground/ui/static/store.js");
-const { paragraph, say, timeLeft, update, updateAttributes } = await import("../../playground/ui/static/dom.js");
+const { notice, read, say, timeLeft } = await import("../../playground/ui/static/dom.js");
 const words = {
   about_seconds: "about {about} s", about_minutes: "about {about} min", range_seconds: "{low} to {high} s", range_minutes: "{low} to {high} min",
   done: "done · {steps} {steps:step|steps} · {percent}", differ: "{wrong} of {tokens} {tokens:token|tokens} {wrong:differs|differ}",
@@ -21,21 +21,6 @@ test("the time left is a range, in whole seconds or minutes, and about that wher
   ]) assert.equal(timeLeft(range), wanted, range);
 });
 
-test("a space parts sentences, but for Chinese ones, and none is left for what is empty", () => {
-  assert.equal(paragraph(["One.", "", "Two?", "Three."]), "One. Two? Three.");
-  assert.equal(paragraph(["一。", "", "二？", "三。"]), "一。二？三。");
-});
-
-test("of an element's properties and attributes those are written that differ", () => {
-  const written = [], element = { hidden: false, textContent: "a" };
-  const set = (to, name, value) => (written.push(name), Reflect.set(to, name, value));
-  update(new Proxy(element, { set }), { hidden: false, textContent: "b" });
-  assert.deepEqual([written, element], [["textContent"], { hidden: false, textContent: "b" }]);
-  const other = document.createElement("i"), put = (attributes) => writes(() => updateAttributes(other, attributes));
-  assert.deepEqual([put({ x: 1, y: "2" }), put({ x: "1", y: 2 }), put({ x: 1, y: 3 })], [2, 0, 1]); // numbers as text
-  assert.deepEqual(other.attributes, { x: "1", y: "3" });
-});
-
 test("a word has the form that its number asks for", () => {
   const done = (steps) => say("done", { steps, percent: "9 %" });
   assert.deepEqual(["1", "2", "1,000"].map(done), ["done · 1 step · 9 %", "done · 2 steps · 9 %", "done · 1,000 steps · 9 %"]);
@@ -43,8 +28,9 @@ test("a word has the form that its number asks for", () => {
   assert.equal(say("done", { percent: "9 %" }), "done · {steps} {steps:step|steps} · 9 %"); // what is not filled in stays
 });
 
-test("a sentence takes the place of an older one of its kind, and what was wrong goes when something came through", async () => {
-  const { notice } = await import("../../playground/ui/static/dom.js"), { reply } = await import("../../playground/ui/static/actions.js");
+test("a sentence takes the place of an older one of its kind, and what was wrong goes when something came through", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout"] }); // they go by themselves after a while
+  const { reply } = await import("../../playground/ui/static/actions.js");
   const shown = () => document.querySelectorAll(".pg-notice").map((note) => note.dataset.text);
   notice("saved");
   for (const error of ["too many steps", "too few steps"]) reply({ error });
@@ -55,7 +41,7 @@ test("a sentence takes the place of an older one of its kind, and what was wrong
 });
 
 test("an answer that is given up while it comes in is none, one that breaks off is the server's being away, and no JSON is its error", async () => {
-  const { read } = await import("../../playground/ui/static/dom.js"), error = "The server answered {status}.", away = "away";
+  const error = "The server answered {status}.", away = "away";
   change({ boot: { words: { ...words, server_error: error, server_away: away }, knobs: [], statuses: {} } });
   const come = (text) => (globalThis.fetch = async (_, { signal }) => new Response(new ReadableStream({
     start(body) {

@@ -1,10 +1,10 @@
-// The paper's figure: nothing lies over anything else, lines begin and end at boxes, and the part on screen is the one that is lit.
+// The paper's figure: nothing lies over anything else, and lines begin and end at boxes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layOut, lines, WIDTH } from "../../playground/ui/static/figure_layout.js";
-import { partsOf, shownParts, target } from "../../playground/ui/static/figure_parts.js";
+import { layOut, WIDTH } from "../../playground/ui/static/figure_layout.js";
+import { partsOf } from "../../playground/ui/static/figure_parts.js";
 
 const part = (name, kind, shows = [], stages = [name]) => ({ name, kind, text: name, about: name, hue: "encoder", shows, stages });
 const sublayer = (name, kind, shows, residual = true) => ({
@@ -20,8 +20,8 @@ const stack = (name, side, sublayers, end = []) => ({
   input: [part(`${side}.ids`, "tokens"), part(`${side}.embedding`, "embedding", [{ tab: "embeddings", what: side }])],
   sublayers, end,
 });
-const figure = (shared = "none", residual = true) => ({
-  label: "", open: "", next: "", shared, differences: "",
+const figure = (residual = true) => ({
+  label: "", open: "", next: "", shared: "none", differences: "",
   encoder: stack("encoder", "src", [
     sublayer("encoder.self_attention", "attention", [{ tab: "attention", part: "encoder" }], residual),
     sublayer("encoder.feed_forward", "feed_forward", [{ tab: "map", stage: "encoder.0.feed_forward.activated" }], residual),
@@ -50,29 +50,5 @@ test("lines end at boxes: from the memory at cross-attention, around each sublay
   const around = plan.lines.filter(({ kind }) => kind === "residual");
   assert.equal(around.length, 4);
   for (const { points } of around) assert.ok(on(points.at(-1)));
-  assert.equal(layOut(figure("none", false)).lines.filter(({ kind }) => kind === "residual").length, 0);
-});
-
-test("matrices that are one are joined, and a text is cut where it may be", () => {
-  const joined = (shared) => layOut(figure(shared)).lines.filter(({ kind }) => kind === "shared").length;
-  assert.deepEqual(["none", "output", "all"].map(joined), [0, 1, 2]);
-  assert.deepEqual([lines("cross-attention", 58), lines("add & norm", 80), lines("one two three", 50)],
-    [["cross-", "attention"], ["add & norm"], ["one two", "three"]]);
-});
-
-test("on the map the part is lit that the open stage belongs to, in any layer; elsewhere whatever the cursor names", () => {
-  const at = { stage: "memory", part: "cross", mask: "padding", what: "tgt" };
-  for (const [wanted, cursor] of [
-    [[], { tab: "map", stage: "" }], [["encoder.self_attention"], { tab: "map", stage: "encoder.1.self_attention.weights" }],
-    [["encoder.self_attention.mask"], { tab: "map", stage: "encoder.1.self_attention.masked" }],
-    [["decoder.cross_attention.norm"], { tab: "map", stage: "decoder.0.cross_attention.residual" }],
-    [["memory"], { tab: "map", stage: "memory" }], [[], { tab: "map", stage: "encoder.1" }],
-    [["decoder.cross_attention"], { ...at, tab: "attention" }], [["tgt.embedding"], { ...at, tab: "embeddings" }], [[], { ...at, tab: "positions" }],
-  ]) assert.deepEqual(shownParts(figure(), cursor), wanted, JSON.stringify(cursor));
-});
-
-test("a click stays in the layer that is open on the map", () => {
-  const [feedForward] = partsOf(figure()).filter(({ name }) => name === "encoder.feed_forward");
-  const stages = ["", "encoder.1.self_attention.q", "decoder.1.self_attention.q"].map((stage) => target(feedForward, { stage }).stage);
-  assert.deepEqual(stages, [0, 1, 0].map((layer) => `encoder.${layer}.feed_forward.activated`));
+  assert.equal(layOut(figure(false)).lines.filter(({ kind }) => kind === "residual").length, 0);
 });

@@ -9,7 +9,7 @@ openPage("?lang=en&run=a");
 Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 const from = (name) => import(`../../playground/ui/static/${name}.js`);
 const { change, move } = await from("store");
-const { isOnlyHere, onNetwork, shareLink } = await from("dialogs");
+const { shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
 const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
 const statuses = { working: [], resumable: [], over: [] };
@@ -22,16 +22,14 @@ links.push(shareLink());
 // The rest is imported now: what draws would listen.
 const { csvOf, tableOf } = await from("csv");
 const { fillCurve } = await from("curves");
-const { nearest: nearestGrid, place, whole } = await from("frozen_server");
-const { moved, KEYS: gridKeys } = await from("gridkeys");
+const { nearest: nearestGrid, place } = await from("frozen_server");
+const { KEYS: gridKeys } = await from("gridkeys");
 const { HELP } = await from("help_keys");
 const { neighbour, KEYS: groupKeys } = await from("keyboard");
 const { ACTS: pageKeys } = await from("page_keys");
-const { enlarged, ACTS: presentKeys } = await from("present");
-const { repainted } = await from("repaint");
+const { Path, onBeat, reached, trailAfter } = await from("pen");
+const { ACTS: presentKeys } = await from("present");
 const { KEYS: roomKeys } = await from("room_chip");
-const { partInSight } = await from("space_frame");
-const { hidden } = await from("strips");
 const { judged } = await from("tour");
 
 /** A test of a function by rows of what it gives and what it is given. */
@@ -112,15 +110,6 @@ test("a link says the sentence that is shown, typed or not", () => {
   assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en"]);
 });
 
-table("an address of this machine alone is known as such", isOnlyHere, [
-  ...["localhost:7860", "127.0.0.1:7860", "127.1.2.3", "0.0.0.0:80", "[::1]:7860"].map((host) => [true, `http://${host}/?run=a`]),
-  ...["192.168.1.7:7860", "example.org", "127.example.org", "somebody-playground.hf.space", "localhost.example"].map((host) => [false, `https://${host}/`]),
-]);
-
-table("and becomes one that its network can follow", onNetwork, [
-  ["http://192.168.1.7:7860/?run=a&text=ein+bier", "http://127.0.0.1:7860/?run=a&text=ein+bier", "192.168.1.7"],
-]);
-
 // --- where a frozen page finds an answer ---
 
 const steps = { fields: ["step"], values: [[""], ["1"], ["10"], ["40"]] };
@@ -139,25 +128,14 @@ table("a near step is as good as the one that was asked for, another head is not
   [true, steps, { step: "22" }], [false, heads, head("encoder", "9", "1")],
 ]);
 
-test("the grid that knows the pinned cell or the lab, else the one that knows all but it, else the general one", () => {
+test("the grid that knows the pinned cell, else the one that knows all but it", () => {
   const text = (...values) => ({ fields: ["text"], values: values.map((value) => [value]) });
   const cells = { axes: [text("abc"), { fields: ["q"], values: [["0"], ["1"]] }], refused: ["view", "step"], pins: [] };
   const grids = [{ axes: [text("abc", "def"), steps], refused: ["view"], pins: ["q"] }, cells];
   const asked = (fields) => nearestGrid(grids, { text: "abc", step: "", view: "matrix", q: "", ...fields }, { step: "", view: "matrix", q: "" });
   assert.deepEqual(asked({ q: "1" }), { at: 1, found: [{ at: 0, isExact: true }, { at: 1, isExact: true }] });
   for (const other of [{ q: "1", text: "def" }, { q: "1", step: "10" }, { view: "lines", q: "1" }]) assert.equal(asked(other).at, 0);
-
-  const lab = (...names) => ({ fields: ["lab"], values: names.map((name) => [name]) });
-  const guesses = { fields: ["guess", "sure"], values: [["", ""], ["more", ""], ["more", "75"]] };
-  const labs = [{ axes: [lab("", "order")], refused: [], pins: [] }, { axes: [lab("softmax"), guesses], refused: ["set"], pins: [] }];
-  const usual = { lab: "", guess: "", sure: "", set: "" }, at = (fields) => nearestGrid(labs, { ...usual, ...fields }, usual).at;
-  assert.deepEqual([{ guess: "more" }, { set: "size=3" }, { guess: "never heard of" }].map((more) => at({ lab: "softmax", ...more })), [1, 1, 1]);
-  assert.equal(at({ lab: "order" }), 0);
 });
-
-table("an answer has what it shares put in, also within what is shared", whole, [
-  [{ a: [{ c: [1, 2] }], b: null }, { a: [{ $: 1 }], b: null }, [[1, 2], { c: { $: 0 } }]],
-]);
 
 // --- the page by keyboard ---
 
@@ -170,40 +148,11 @@ table("left and right go round, home and end to the ends; up and down stay in th
   [4, 1, "ArrowDown"], [4, 2, "ArrowDown"], [0, 3, "ArrowUp"], [0, 0, "ArrowUp"], [4, 4, "ArrowDown"],
 ]);
 
-table("the frame of a grid stays in it, also when another sentence is shorter", moved, [
-  [[0, 0], [0, 0], [-1, 0], [3, 4]], [[1, 3], [1, 3], [0, 1], [3, 4]], [[2, 2], [1, 2], [1, 0], [3, 4]], [[2, 3], [8, 9], [0, 0], [3, 4]],
-]);
-
-table("a presented picture is one and a half times as large where there is room, and never smaller than drawn", enlarged, [
-  [1.5, 400, 800], [1.25, 640, 800], [1, 2000, 800],
-]);
-
 test("the list of keys names every key that a script listens to, and no other", () => {
   const listed = (where) => HELP.filter((row) => row.where === where).flatMap(({ keys }) => keys).sort();
   const heard = { page: Object.keys(pageKeys), present: Object.keys(presentKeys), figure: gridKeys, group: groupKeys, room: roomKeys };
   for (const [where, keys] of Object.entries(heard)) assert.deepEqual(listed(where), [...keys].sort(), where);
 });
-
-// --- what is in sight ---
-
-const frame = { iframeHeight: 2000, clientHeight: 800, offsetTop: 64, scrollTop: 0 };
-
-table("which part of a frame is in sight, by how far the page around it was scrolled", partInSight, [
-  [{ top: 0, below: 1264, height: 736 }, frame], [{ top: 500, below: 700, height: 800 }, { ...frame, scrollTop: 564 }],
-  [{ top: 1436, below: 0, height: 564 }, { ...frame, scrollTop: 1500 }], [{ top: 2000, below: 0, height: 0 }, { ...frame, scrollTop: 9000 }],
-  [{ top: 0, below: 2000, height: 0 }, { ...frame, offsetTop: 5000 }], [{ top: 0, below: 0, height: 700 }, { ...frame, iframeHeight: 700 }],
-]);
-
-table("on which sides of a line there is more; half a pixel is nothing", (scrollLeft, scrollWidth) => hidden({ scrollLeft, clientWidth: 300, scrollWidth }), [
-  ["", 0, 300], ["right", 0, 500], ["left right", 120, 500], ["left", 200, 500], ["", 0.4, 300.9],
-]);
-
-const light = { single: ["#1f2933"], sequential: ["#ffffff", "#01417f"], diverging: ["#800000", "#f0f0f0", "#008000"] };
-const dark = { single: ["#e6e9ee"], sequential: ["#000000", "#80c0fe"], diverging: ["#ff8080", "#202020", "#80ff80"] };
-
-table("colours of a dark page as a light one has them, also those between two of a scale; others stay", (text) => repainted(text, dark, light), [
-  ["#1f2933 #01417f", "#E6E9EE #80c0fe"], ["#80a0bf", "#40607f"], ["#ff00ff rgba(0,0,0,0)", "#ff00ff rgba(0,0,0,0)"],
-]);
 
 // --- a number that is typed in the tour ---
 
@@ -221,3 +170,46 @@ table("as near as the picture shows is right; what is wrong is told where to loo
   [["wrong", "✗ hatched count"], count, "6"], [["wrong", "✗ count"], count, "-3"],
   ...["", "  ", "many", "%", "1.2.3"].map((text) => [["no_number", "a number, please"], weight, text]),
 ]);
+
+// --- the pen: lines that go on from point to point as the points come ---
+
+const pixels = { x: (value) => 10 * value, y: (value) => 100 - 10 * value };
+const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(([, act, x, y]) => [act, Number(x), Number(y)]);
+const drawn = (xs, ys, count) => points(new Path(pixels).upTo(xs, ys, count));
+
+test("a line leads through the points that have come, on its way between two of them; what is not a number is a gap", () => {
+  for (const [wanted, ...given] of [
+    [[["M", 10, 70], ["L", 20, 90], ["L", 30, 80]], [1, 2, 3], [3, 1, 2], 3], [[["M", 10, 70], ["L", 20, 90]], [1, 2, 3], [3, 1, 2], 2],
+    [[["M", 10, 70], ["L", 15, 80]], [1, 2, 3], [3, 1, 2], 1.5], [[["M", 10, 70]], [1], [3], 1.9], [[], [], [], 0],
+    [[["M", 10, 70], ["M", 30, 80], ["L", 40, 90]], [1, 2, 3, 4], [3, null, 2, 1], 4], [[["M", 10, 70]], [1, 2], [3, null], 1.5],
+  ]) assert.deepEqual(drawn(...given), wanted, JSON.stringify(given));
+  const xs = Array.from({ length: 200 }, (_, at) => at / 8), ys = xs.map((x) => Math.sin(9 * x)), path = new Path(pixels);
+  for (let count = 0; count < 200; count += 0.7) path.upTo(xs, ys, count);
+  const last = path.upTo(xs, ys, 200);
+  assert.equal(last, new Path(pixels).upTo(xs, ys, 200)); // piece by piece it is the line that is drawn at once
+  assert.equal(points(last).length, 200);
+});
+
+test("a line is behind its newest point for its trail and not longer; with reduced motion never; a late drawing puts off no other", () => {
+  const way = { from: 4, to: 10, since: 1000, trail: 150 };
+  assert.deepEqual([900, 1000, 1050, 1075, 1150, 9999].map((now) => reached(way, now)), [4, 4, 6, 7, 10, 10]);
+  assert.equal(reached({ ...way, trail: 0 }, 1000), 10);
+  assert.deepEqual([onBeat(1050, 1000), onBeat(1089, 1000), onBeat(1500, 1000)], [1045, 1045, 1500]);
+});
+
+test("while points come, however unevenly, a line never stands still between two of them, and after a pause it is not late for ever", () => {
+  let trail = 0, since = 0, now = 0;
+  const come = (gap) => {
+    now += gap;
+    const stood = gap > trail && trail > 0;
+    [trail, since] = [trailAfter(since ? now - since : 0, trail), now];
+    return stood;
+  };
+  const uneven = Array.from({ length: 100 }, (_, at) => (at % 3 === 2 ? 210 : 105));
+  assert.equal(uneven.map(come).slice(3).filter(Boolean).length, 0);
+  assert.equal([400, 520, 480, 510, 520, 450].map(come).slice(2).filter(Boolean).length, 0); // the server has less to spare
+  come(60_000);
+  assert.ok(trail <= 700);
+  for (let at = 0; at < 40; at++) come(100);
+  assert.ok(trail <= 150, `${trail} ms`);
+});

@@ -8,8 +8,15 @@ import { openPage, streams } from "./page.js";
 const document = openPage("?lang=en");
 const { change, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
-const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, statusKey, taken, toldStep } = live;
-change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
+await import("../../playground/ui/static/announce.js");
+const { measured } = await import("../../playground/ui/static/learning.js");
+const { follow, isBehind, isGrowing, newest, shownStep, taken, toldStep } = live;
+const statuses = { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] };
+const words = {
+  started: "{name} is training.", training_part: "{percent} %", training_over: "Over: {status}", status_training: "training", status_done: "done",
+  sample_of: "{pairs} of {all}", measured_at: "step {step}",
+};
+change({ boot: { words, statuses, glossary: { terms: [], not: [] }, knobs: [], labels: {}, live: [], choices: {} } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
 const all = (update, run = nothing("a")) => taken(run, { id: "a", ...update });
@@ -22,20 +29,6 @@ test("updates grow a run, rows that come again are not there twice, and what an 
   assert.deepEqual(first.rows, rows(1, 2)); // an update changes no run that is shown already
   for (const again of [{ from: 1, rows: rows(2, 3) }, { from: 5, rows: rows() }, { from: 5 }]) assert.deepEqual(all(again, run).rows, run.rows);
   assert.deepEqual(all({ from: 0, rows: rows(1) }, run).rows, rows(1)); // it began anew
-});
-
-test("however a stream is cut and asked again, the curve is the one that was sent", () => {
-  let seed = 7;
-  const draw = (below) => (seed = (seed * 16807) % 2147483647) % below;
-  for (let go = 0; go < 200; go++) {
-    let run = all({ from: 0, rows: rows(1) });
-    for (let last = 1; last < 40; ) {
-      const from = draw(last) || 1, to = Math.min(40, Math.max(last, from) + draw(4)); // it may begin anywhere that is there already
-      run = all({ from, rows: rows(...Array.from({ length: to - from }, (_, at) => from + at + 1)) }, run);
-      last = Math.max(last, to);
-      assert.deepEqual(run.rows, rows(...Array.from({ length: last }, (_, at) => at + 1)));
-    }
-  }
 });
 
 test("a run is listened to once, again when it was resumed, and another run is another stream", () => {
@@ -59,19 +52,6 @@ test("a run is listened to once, again when it was resumed, and another run is a
   assert.deepEqual([page.live.id, page.live.rows], ["c", {}]);
   now.listeners.gone();
   assert.equal(page.live.status, "gone");
-});
-
-test("while the page is hidden nothing is asked for", () => {
-  follow("d");
-  const before = streams.length;
-  document.hidden = true;
-  document.dispatchEvent(new Event("visibilitychange"));
-  assert.equal(streams.at(-1).readyState, 2);
-  streams.at(-1).say({ id: "d", version: 2, from: 0, status: "training", rows: rows(1) });
-  assert.deepEqual(page.live.rows, {});
-  document.hidden = false;
-  document.dispatchEvent(new Event("visibilitychange"));
-  assert.equal(streams.length, before + 1);
 });
 
 // fault: a computer that slept in the middle of a training | its page listens anew, from where it was, and nothing is there twice
@@ -117,27 +97,38 @@ test("every text names the step of the picture, also for the moment between the 
   move({ step: "" });
 });
 
-test("what a status means: active, resumable, too early to look at, waiting for memory", () => {
-  const at = (status, act, more) => {
-    change({ live: { ...nothing("a"), status, ...more } });
-    return act();
-  };
-  assert.deepEqual(["training", "stopped"].map((status) => at(status, () => [isActive(), isResumable()])), [[true, false], [false, true]]);
-  const early = (status) => at(status, () => isTooEarly({ key: "runs.nothing_yet" }));
-  assert.deepEqual(["", "queued", "training", "done"].map(early), [true, true, true, false]);
-  for (const other of [{ key: "runs.too_long" }, { step: 3 }]) assert.equal(at("queued", () => isTooEarly(other)), false);
-  assert.equal(at("queued", () => statusKey("queued"), { place: 2 }), "status_queued");
-  assert.equal(at("queued", () => statusKey("queued"), { place: 0 }), "status_preparing");
-  assert.equal(statusKey("paused"), "status_paused");
+// --- what is said of it, to those who can't see it and in numbers ---
+
+const training = (step, more = {}) => ({ ...nothing("a"), status: "training", step, steps: 90, ...more });
+
+test("a training of a hundred steps says five sentences, and a run that rests none", () => {
+  const place = document.getElementById("pg-announced"), heard = [];
+  const note = () => place.textContent !== (heard.at(-1) ?? "") && heard.push(place.textContent);
+  move({ run: "a" });
+  change({ card: { id: "a", title: "brisk-otter", examples: [], settings: {} } });
+  for (let step = 0; step <= 100; step++) {
+    change({ live: training(step, { steps: 100 }) });
+    note();
+    if (step % 9 === 2) change({ frame: { run: "a", step, isLast: false } });
+    note();
+  }
+  change({ live: training(100, { status: "done", steps: 100 }) });
+  note();
+  assert.equal(heard.at(-1), "75 %"); // its last picture is on its way
+  change({ frame: { run: "a", step: 100, isLast: true } });
+  note();
+  assert.deepEqual(heard, ["brisk-otter is training.", "25 %", "50 %", "75 %", "Over: done"]);
+  place.textContent = "";
+  move({ run: "b" });
+  change({ card: { id: "b", title: "calm-fox", examples: [], settings: {} } });
+  change({ live: { ...nothing("b"), status: "done", step: 100, steps: 100 } });
+  assert.equal(place.textContent, "");
 });
 
-test("the head that a run was shown with while it trained is not kept beyond its end; one that was found then is", () => {
-  const at = (run, status, held) => {
-    move({ run });
-    change({ live: { ...nothing(run), status }, ...held });
-    return heldHead();
-  };
-  const early = { held: { run: "learner", head: "cross.1.2", early: true } }, late = { held: { run: "learner", head: "cross.2.4", early: false } };
-  assert.deepEqual([at("learner", "training", early), at("learner", "done"), at("learner", "done", late), at("another", "done")],
-    ["cross.1.2", "", "cross.2.4", ""]);
+test("a number of a sample is marked, and one of another step than was asked for says which", () => {
+  const run = { validations: { step: [10, 20, 20], exact_match: [0.25, 0.5, 0.75], pairs: [100, 100, 1500], all_pairs: [1500, 1500, 1500] } };
+  for (const [upTo, ...wanted] of [
+    [undefined, "75 %", ""], [20, "75 %", ""], [10, "≈ 25 %", "100 of 1,500"], [19, "≈ 25 %", "100 of 1,500 · step 10"], [33, "75 %", "step 20"], [9, "–", ""],
+  ]) assert.deepEqual(Object.values(measured(run, "exact_match", (value) => `${100 * value} %`, upTo)), wanted, upTo);
+  assert.equal(measured({ validations: {} }, "exact_match", String).text, "–");
 });

@@ -153,20 +153,6 @@ class Store extends Map {
   removeItem = (name) => this.delete(name);
 }
 
-/** How often `act` writes an attribute or the contents of an element. */
-export function writes(act) {
-  const { setAttribute, replaceChildren } = Element.prototype;
-  let count = 0;
-  const counted = (write) => function (...values) {
-    count += 1;
-    return write.apply(this, values);
-  };
-  Object.assign(Element.prototype, { setAttribute: counted(setAttribute), replaceChildren: counted(replaceChildren) });
-  act();
-  Object.assign(Element.prototype, { setAttribute, replaceChildren });
-  return count;
-}
-
 /** Every stream that a script has opened, the newest last; `say` is what the server would. */
 export const streams = [];
 

@@ -1,14 +1,17 @@
-// The room on the page: a member sees what the teacher shows until they move something themselves, and comes back; the teacher's newest
-// place is sent, ten times a second at most; nothing personal ever is.
+// The room on the page: a member sees what the teacher shows until they move something themselves, and has what is fixed; the teacher's newest
+// place is sent, ten times a second at most; what a member guesses goes to the class while its question is open. Nothing personal is sent.
 
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { openPage, streams } from "./page.js";
+import { KNOWN, openPage, streams } from "./page.js";
 
-openPage("?lang=en&run=a");
+const FIELDS = { sure: "", lesson: "", predicted: "", certain: "", notes: "", room: "", present: "" };
+const known = { ...KNOWN.cursor, defaults: { ...KNOWN.cursor.defaults, ...FIELDS }, followed: [...KNOWN.cursor.followed, "lab", "lesson"] };
+const document = openPage("?lang=en&run=a", { ...KNOWN, cursor: known });
 const sent = [];
 let answers = {};
+globalThis.innerHeight = 900;
 globalThis.fetch = async (url, { body = "{}" } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);
   sent.push([action, JSON.parse(body)]);
@@ -16,31 +19,43 @@ globalThis.fetch = async (url, { body = "{}" } = {}) => {
 };
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
-const { act, exit, explore, isFollowing } = await import("../../playground/ui/static/room.js");
-change({ boot: { words: {}, knobs: [], defaults: {} } });
+const { act, exit, explore, fixed, isFollowing } = await import("../../playground/ui/static/room.js");
+const { asked, meet } = await import("../../playground/ui/static/knobs.js");
+const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
+const { awaits, drawQuestion } = await import("../../playground/ui/static/room_question.js");
+const boot = {
+  words: {}, knobs: ["task", "d_model"], groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [],
+  labs: { softmax: "Softmax", masks: "Masks" }, course: [],
+};
+meet({ relabel() {}, settings: () => change({ knobs: { ...boot.defaults, ...page.wanted } }) });
 
-const ROOM = { code: "K7QFM", teacher: false, here: 1, followers: 1, cursor: {}, members: [], number: 1, name: "" };
-const there = (fields) => ({ run: "a", text: "", tab: "training", layer: "", head: "", ...fields });
+const FREE = { settings: {}, tasks: [], labs: [], controls: ["data", "model"] };
+const ROOM = { code: "K7QFM", teacher: false, here: 1, followers: 1, cursor: {}, members: [], number: 1, name: "", activities: {}, fixed: FREE, now: null };
+const TEACHER = { teacher: true, number: 0 };
+const there = (fields) => ({ run: "a", text: "", tab: "training", layer: "", head: "", lab: "softmax", lesson: "", ...fields });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const posted = (action) => sent.filter(([name]) => name === action).map(([, values]) => values);
+const guess = (fields) => move({ tab: "labs", lab: "softmax", ...fields });
+const question = (place, more = {}) => ({ kind: "question", place, state: "open", joined: 2, answered: 0, mine: false, ...more });
 
 async function enter(room) {
   answers = { join: { room: { ...ROOM, ...room }, ticket: "t" } };
   await act("join", { code: ROOM.code, nickname: "" });
 }
+const fix = (values, more) => enter({ fixed: { ...FREE, ...values }, ...more });
 
 beforeEach(() => {
   exit();
   navigator.userActivation = { isActive: false };
-  move(there({}), { instead: true });
+  change({ boot, knobs: { ...boot.defaults }, own: "" });
+  move({ ...there({}), guess: "", sure: "", predicted: "", certain: "" }, { instead: true });
   streams.length = sent.length = 0;
 });
 
 test("joining shows where the teacher looks, in one step that Back doesn't return from; news of others change nothing", async () => {
   const before = globalThis.history.entries.length;
   await enter({ cursor: there({ tab: "map", layer: "2", head: "3" }) });
-  assert.deepEqual([cursor.tab, cursor.layer, cursor.head], ["map", "2", "3"]);
-  assert.equal(globalThis.history.entries.length, before);
+  assert.deepEqual([cursor.tab, cursor.layer, cursor.head, globalThis.history.entries.length], ["map", "2", "3", before]);
   assert.equal(streams.at(-1).url.searchParams.get("ticket"), "t");
   streams[0].say({ ...ROOM, cursor: there({ tab: "masks" }) });
   assert.equal(cursor.tab, "masks");
@@ -60,21 +75,16 @@ test("a member who moves something has let go, and comes back to where the teach
   streams[0].say({ ...ROOM, cursor: there({ tab: "masks" }) });
   assert.deepEqual([cursor.tab, cursor.head], ["map", "5"]);
   explore(false);
-  assert.deepEqual([cursor.tab, cursor.head], ["masks", ""]);
-  assert.equal(posted("follow").at(-1).following, true);
-});
-
-test("a run that opens because one asked for it has let go, also when the answer comes long after the click", async () => {
-  await enter({ cursor: there({ tab: "map" }) });
+  assert.deepEqual([cursor.tab, cursor.head, posted("follow").at(-1).following], ["masks", "", true]);
+  navigator.userActivation.isActive = false;
   move({ run: "mine" });
-  change({ reply: { run: "mine" } });
-  assert.ok(!isFollowing());
-  streams[0].say({ ...ROOM, here: 2, cursor: there({ tab: "masks" }) });
-  assert.deepEqual([cursor.run, cursor.tab], ["mine", "map"]);
+  change({ reply: { run: "mine" } }); // a run that one asked for, long after the click
+  streams[0].say({ ...ROOM, here: 2, cursor: there({ tab: "map" }) });
+  assert.deepEqual([isFollowing(), cursor.run], [false, "mine"]);
 });
 
-test("a teacher's newest place is sent once, and nothing personal of it", async () => {
-  await enter({ teacher: true, number: 0 });
+test("a teacher's newest place is sent once, nothing personal of it; again after the line was cut, not after a reload", async () => {
+  await enter(TEACHER);
   mock.timers.tick(100);
   await settled();
   sent.length = 0;
@@ -83,20 +93,14 @@ test("a teacher's newest place is sent once, and nothing personal of it", async 
   assert.deepEqual(sent, []);
   mock.timers.tick(1);
   await settled();
-  assert.deepEqual(posted("cursor"), [{ code: "K7QFM", cursor: there({ head: "3" }) }]);
-});
-
-test("a teacher whose line was cut shows again where they are; one who comes back from a reload does not", async () => {
-  await enter({ teacher: true, number: 0 });
-  mock.timers.tick(100);
+  const place = { code: "K7QFM", cursor: there({ head: "3" }) };
+  assert.deepEqual(posted("cursor"), [place]);
+  for (const wanted of [[place], [place, place]]) {
+    streams[0].onopen(); // the second one is the browser's own try
+    mock.timers.tick(100);
+    assert.deepEqual(posted("cursor"), wanted);
+  }
   await settled();
-  sent.length = 0;
-  streams[0].onopen();
-  mock.timers.tick(100);
-  assert.deepEqual(posted("cursor"), []);
-  streams[0].onopen(); // the browser's own second try
-  mock.timers.tick(100);
-  assert.equal(posted("cursor").length, 1);
 });
 
 test("a room that is over is forgotten, and why is shown: it ended, or its file was damaged", async () => {
@@ -107,6 +111,84 @@ test("a room that is over is forgotten, and why is shown: it ended, or its file 
     streams.at(-1).listeners.gone();
     assert.deepEqual([page.room, localStorage.getItem("playground-room"), streams.at(-1).readyState], [null, null, 2]);
     await settled();
-    assert.equal(globalThis.document.querySelectorAll(".pg-notice").at(-1).dataset.text, text);
+    assert.equal(document.querySelectorAll(".pg-notice").at(-1).dataset.text, text);
   }
+});
+
+test("a fixed setting takes its value again whatever moves it, a task that is not open gives way; nothing for the teacher, nor after leaving", async () => {
+  await fix({ settings: { d_model: 32 }, labs: ["skip"] }, TEACHER);
+  assert.deepEqual([page.knobs.d_model, isOpenLab("masks")], [64, true]);
+  await fix({ settings: { d_model: 32 }, labs: ["skip"] });
+  assert.deepEqual([isOpenLab("masks"), isOpenLab("skip"), asked({}).asked.fixed], [false, true, "d_model"]);
+  change({ knobs: { task: "sort", d_model: 128 } });
+  assert.deepEqual(page.knobs, { task: "sort", d_model: 32 });
+  await fix({ tasks: ["copy", "sort"] });
+  change({ knobs: { ...page.knobs, task: "reverse" } });
+  assert.equal(page.knobs.task, "copy");
+  await fix({ settings: { task: "own", own: "abc" } });
+  assert.equal(page.own, "abc");
+  exit();
+  assert.deepEqual([asked({}).asked.fixed, fixed().settings], ["", {}]);
+  change({ knobs: { task: "reverse", d_model: 128 } });
+  assert.equal(page.knobs.d_model, 128);
+});
+
+test("a guess goes to the class once it is whole, and again when it changes; a lesson has fields of its own", async () => {
+  await enter({ activities: { x: question({ lab: "softmax" }), y: question({ lesson: "attention", run: "a" }) } });
+  guess({ guess: "grows" });
+  assert.deepEqual(posted("answer"), []);
+  guess({ sure: "75" });
+  guess({ guess: "shrinks" }); // while the first is on its way
+  guess({ guess: "same" });
+  assert.equal(posted("answer").length, 1);
+  await settled();
+  const answer = { code: "K7QFM", activity: "x", sure: "75" };
+  assert.deepEqual(posted("answer"), [{ ...answer, guess: "grows" }, { ...answer, guess: "same" }]);
+  await settled();
+  move({ tab: "course", lesson: "attention", predicted: "last", certain: "50" });
+  assert.deepEqual(posted("answer").at(-1), { code: "K7QFM", activity: "y", guess: "last", sure: "50" });
+  await settled();
+});
+
+test("nothing is sent by a teacher, for another lab, of a closed question, or by who doesn't know", async () => {
+  const open = { x: question({ lab: "softmax" }) }, closed = { x: question({ lab: "softmax" }, { state: "closed" }) };
+  for (const [activities, more] of [[open, TEACHER], [{ x: question({ lab: "masks" }) }], [closed], [{}]]) {
+    await enter({ activities, ...more });
+    guess({ guess: "grows", sure: "75" });
+    guess({ guess: "", sure: "" });
+  }
+  await enter({ activities: open });
+  guess({ guess: "unknown", sure: "75" });
+  assert.deepEqual(posted("answer"), []);
+});
+
+function drawn() {
+  const element = document.createElement("div");
+  drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, async () => {});
+  const buttons = element.hidden ? [] : element.children[0].children.filter((child) => child.tag === "button");
+  return { ids: buttons.map((one) => one.getAttribute("id").replace("pg-question-", "")), buttons };
+}
+
+test("how far a question is says whether its answer waits and what a teacher can do; only a teacher asks", async () => {
+  guess({});
+  for (const [state, more, student, teacher, buttons] of [
+    ["open", {}, "open", "open", ["close", "reveal", "withdraw"]], ["closed", {}, "closed", "", ["reveal", "withdraw"]],
+    ["revealed", { counts: {}, answer: "" }, "", "", ["reveal", "withdraw"]], ["revealed", { counts: {}, answer: "grows" }, "", "", ["withdraw"]],
+  ]) {
+    const activities = { x: question({ lab: "softmax" }, { state, ...more }) };
+    await enter({ activities });
+    assert.equal(awaits(), student, state);
+    await enter({ activities, ...TEACHER });
+    assert.deepEqual([awaits(), drawn().ids], [teacher, buttons], state);
+  }
+  await enter({});
+  assert.deepEqual(drawn().ids, []);
+  await enter(TEACHER);
+  guess({ guess: "grows", sure: "75" });
+  const { ids, buttons } = drawn();
+  assert.deepEqual(ids, ["ask"]);
+  buttons[0].dispatchEvent({ type: "click" });
+  const [{ about, cursor: place }] = posted("ask");
+  assert.deepEqual([about, place.lab, cursor.guess], ["lab", "softmax", "grows"]);
+  assert.ok(!["guess", "sure", "predicted", "certain", "room", "lang"].some((name) => name in place));
 });

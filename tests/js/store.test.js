@@ -59,20 +59,6 @@ test("another run lets go of all that belonged to the old one, and of nothing el
   assert.deepEqual([store.letGo("text"), store.letGo("head")], [{ q: "", k: "" }, {}]);
 });
 
-test("a field there is not is a mistake in a script", () => {
-  assert.throws(() => store.move({ teacher: "on" }), /teacher/);
-  assert.throws(() => store.change({ nothing: 1 }), /nothing/);
-  assert.throws(() => store.change({ q: 1 }), /q/); // where the page looks is moved
-});
-
-test("everything stands before any listener hears, also of what a listener changes", () => {
-  store.subscribe(["q"], () => store.move({ head: Number(store.cursor.q) + 1 }));
-  hear("head");
-  store.subscribe(["q"], () => assert.equal(store.cursor.head, "3"));
-  store.move({ q: 2 });
-  assert.deepEqual(heard, [["head"]]);
-});
-
 test("the address says where the page looks and which settings differ, and keeps what is Gradio's", async () => {
   const { move } = await opened("?lang=en&__theme=dark&part=cross");
   move({ q: 1, text: "a b" });
@@ -109,29 +95,4 @@ test("Back returns from a place, and from nothing else: a link, another tab, ano
     assert.deepEqual(at(opening, place), place);
   }
   assert.equal(history.entries.length, 1); // to go back adds nothing
-});
-
-test("of what Back changes a listener hears once, and nothing is let go of besides", async () => {
-  store = await opened("?run=a&text=abc&q=1&lang=en");
-  store.move({ run: "b", text: "abc" });
-  hear("run", "q");
-  globalThis.history.back();
-  assert.deepEqual(heard, [["q", "run"]]);
-  assert.deepEqual(at(store, { text: 0, q: 0 }), { text: "abc", q: "1" });
-});
-
-test("a place that takes the old one's makes no entry, the language is that of now, and the first place names its run", async () => {
-  const later = await opened("?run=a&lang=en");
-  later.move({ run: "b" }, { instead: true });
-  assert.equal(globalThis.history.entries.length, 1);
-  later.move({ tab: "map" });
-  later.move({ lang: "zh" });
-  globalThis.history.back();
-  assert.deepEqual(at(later, { tab: 0, run: 0, lang: 0 }), { tab: "training", run: "b", lang: "zh" });
-  assert.match(globalThis.location.search, /lang=zh/);
-  const { cursor, move, settle } = await opened("?lang=en");
-  settle([], "own-run");
-  move({ run: "other" });
-  globalThis.history.back();
-  assert.equal(cursor.run, "own-run");
 });

@@ -23,7 +23,7 @@ def typescript() -> str:
     """The whole file: an interface for every record and for every kind, `Blocks` by their names, and `Block`, which is any of them."""
     hints = {name: fields_of(declared) for name, declared in KINDS.items()}
     records = {record.__name__: record for fields in hints.values() for hint in fields.values() for record in _records(hint)}
-    parts = [_interface(name, _doc(record), fields_of(record), record.__optional_keys__) for name, record in records.items()]
+    parts = [_interface(name, cleandoc(one.__doc__ or ""), fields_of(one), one.__optional_keys__) for name, one in records.items()]
     for name, fields in hints.items():
         parts.append(_interface(f"{name.title()}Block", getdoc(KINDS[name]), {"kind": Literal[name], **fields}))
     by_name = "".join(f"  {name}: {name.title()}Block;\n" for name in hints)
@@ -34,10 +34,6 @@ def typescript() -> str:
 def fields_of(declared: Callable[..., Any]) -> dict[str, Any]:
     """The type of every field of a kind or a record."""
     return {name: hint for name, hint in get_type_hints(declared).items() if name != "return"}
-
-
-def _doc(record: type) -> str | None:
-    return cleandoc(record.__doc__) if record.__doc__ else None
 
 
 def _interface(name: str, doc: str | None, fields: dict[str, Any], absent: Iterable[str] = ()) -> str:

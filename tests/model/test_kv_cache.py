@@ -1,13 +1,11 @@
 """The cache: what it gives is what a decoder without it computes, whatever the model is made of."""
 
-import copy
-
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playground.config import MAX_POSITIONS, ModelConfig, Refusal, limits
+from playground.config import ModelConfig, limits
 from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
@@ -51,39 +49,3 @@ def test_new_tokens_may_come_one_by_one_or_several_together(positions, earlier):
             torch.testing.assert_close(own_weights[layer], own[layer][:, :, begin:end, :end], atol=1e-6, rtol=0)
             torch.testing.assert_close(cross_weights[layer], cross[layer][:, :, begin:end], atol=1e-6, rtol=0)
             begin = end
-
-
-def test_rows_can_be_left_out_reordered_and_taken_twice():
-    model, rows, cache = disturb(build()), torch.tensor([1, 0, 1]), DecoderCache(3)
-    memory, _ = model.encode(SRC)
-    model.decode(TGT[:, :2], memory, padding_mask(SRC), cache)
-    cache.select_rows(rows)
-    assert cache.length == 2
-    more = torch.cat((TGT[rows, :2], torch.tensor([[5], [6], [7]])), dim=1)
-    states, _, _ = model.decode(more, memory[rows], padding_mask(SRC)[rows], cache)
-    expected, _, _ = model.decode(more, memory[rows], padding_mask(SRC)[rows])
-    torch.testing.assert_close(states, expected[:, 2:], atol=1e-5, rtol=0)
-
-
-@torch.no_grad()
-def test_the_memory_is_read_once():
-    model, cache = build(), DecoderCache(3)
-    memory, _ = model.encode(SRC)
-    model.decode(TGT[:, :1], memory, padding_mask(SRC), cache)
-    before = [cross.k for _, cross in cache.layers]
-    first, _, _ = model.decode(TGT[:, :2], memory, padding_mask(SRC), copy.deepcopy(cache))
-    second, _, _ = model.decode(TGT[:, :2], torch.full_like(memory, torch.nan), padding_mask(SRC), cache)
-    assert torch.equal(first, second)
-    assert all(cross.k is k for (_, cross), k in zip(cache.layers, before, strict=True))
-
-
-def test_positions_go_on_to_the_last_and_no_further():
-    model, cache = build(encoder_layers=1, decoder_layers=1), DecoderCache(1)
-    memory, _ = model.encode(SRC)
-    tgt_in = torch.full((2, MAX_POSITIONS + 1), 5)
-    model.decode(tgt_in[:, :-2], memory, padding_mask(SRC), cache)
-    last, _, _ = model.decode(tgt_in[:, :-1], memory, padding_mask(SRC), cache)
-    assert last.shape == (2, 1, 16)
-    with pytest.raises(Refusal) as refusal:
-        model.decode(tgt_in, memory, padding_mask(SRC), cache)
-    assert str(MAX_POSITIONS) in str(refusal.value)

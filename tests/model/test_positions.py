@@ -18,24 +18,18 @@ def test_sinusoids_are_the_formula_of_section_3_5():
             assert table[pos, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
 
 
-def test_added_positions_are_the_same_for_every_sentence():
+def test_added_positions_are_the_same_for_every_sentence_and_fixed_ones_neither_trained_nor_saved():
     x = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(0))
     learned = LearnedPositions(8)
     torch.nn.init.normal_(learned.table)
     torch.testing.assert_close(SinusoidalPositions(8)(x, position_ids(6)) - x, sinusoids(6, 8).expand(3, -1, -1))
     torch.testing.assert_close(learned(x, position_ids(6)) - x, learned.table[:6].expand(3, -1, -1))
+    assert not any(list(module.parameters()) or module.state_dict() for module in (SinusoidalPositions(8), RotaryPositions(8)))
 
 
 def test_each_pair_of_a_packed_row_counts_from_zero():
     pairs = torch.tensor([[1, 1, 1, 2, 2, 3, 0, 0], [1, 2, 2, 2, 2, 2, 2, 2]])
     assert packed_position_ids(pairs).tolist() == [[0, 1, 2, 0, 1, 0, 0, 1], [0, 0, 1, 2, 3, 4, 5, 6]]
-
-
-def test_fixed_tables_are_neither_trained_nor_saved():
-    for module in (SinusoidalPositions(8), RotaryPositions(8)):
-        assert not list(module.parameters())
-        assert not module.state_dict()
-        assert list(module.buffers())
 
 
 @given(st.integers(1, 9), st.integers(0, 99), st.booleans())

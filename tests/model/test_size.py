@@ -1,10 +1,9 @@
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import PRESETS, Experiment, ModelConfig, Refusal, limits, preset
-from playground.model.size import CHUNK, admit, is_chunked, moved_by, parameter_count, training_bytes
+from playground.model.size import CHUNK, admit, is_chunked, parameter_count, training_bytes
 from playground.model.sublayers import parameters, sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
@@ -31,54 +30,19 @@ def test_every_sublayer_holds_what_the_formula_says(knobs):
     assert parameters(config, src_vocab, tgt_vocab) == held
 
 
-def kept_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int) -> int:
-    """Measured: parameters, their copy, gradients, what the optimiser keeps, and every tensor that is kept for the backward pass."""
-    model, rows = Transformer(experiment.model, src_vocab, tgt_vocab), experiment.training.batch_size
-    held = sum((3 + rule.moments) * count for rule, count in moved_by(experiment, src_vocab, tgt_vocab))
-    own = {p.data_ptr() for p in model.parameters()}
-    kept: dict[int, int] = {}
-
-    def note(tensor: torch.Tensor) -> torch.Tensor:
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
-            kept[storage.data_ptr()] = storage.nbytes()
-        return tensor
-
-    src, tgt = torch.full((rows, longest), 5), torch.full((rows, longest), 5)
-    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        logits = model(src, tgt).logits
-        loss = logits.log_softmax(-1).square().mean()
-    del loss
-    return 4 * held + sum(kept.values())
-
-
 @pytest.mark.parametrize(
-    "knobs",
+    ("d_model", "words", "peak", "most"),
     [
-        {"norm": "pre", "positions": "both", "activation": "gelu", "dropout": 0.1},
-        {"d_model": 128, "n_heads": 8, "d_ff": 64},
-        pytest.param({"encoder_layers": 4, "decoder_layers": 1, "batch_size": 128}, marks=pytest.mark.night),
+        (64, 50, 28, 1.55), (128, 50, 87, 1.55), (256, 50, 260, 1.55), (384, 50, 484, 1.55), (512, 50, 741, 1.55),
+        (32, 4000, 67, 1.5), (256, 4000, 304, 1.5), (32, 8000, 86, 1.5), (256, 8000, 361, 1.5),
     ],
-)
-def test_the_estimate_covers_what_is_kept_and_is_no_wild_guess(knobs):
-    experiment = Experiment().with_(**{"batch_size": 64, **knobs})
-    estimate, measured = training_bytes(experiment, 30, 30, 40), kept_bytes(experiment, 30, 30, 40)
-    assert measured <= estimate <= 2 * measured
-
-
-@pytest.mark.parametrize(("d_model", "peak"), [(64, 28), (128, 87), (256, 260), (384, 484), (512, 741)])
-def test_a_wide_model_is_admitted_with_what_it_was_seen_to_take(d_model, peak):
-    """Megabytes of a training of 64 pairs of up to 18 tokens and 54 words (`benchmarks.forecast`)."""
-    experiment = Experiment().with_(d_model=d_model, d_ff=4 * d_model, batch_size=64)
-    assert 1 <= training_bytes(experiment, 54, 54, 18) / (peak * MEGABYTE) <= 1.55
-
-
-@pytest.mark.parametrize(("d_model", "words", "peak"), [(32, 4000, 67), (256, 4000, 304), (32, 8000, 86), (256, 8000, 361)])
-def test_so_is_one_whose_logits_are_never_there_all_at_once(d_model, words, peak):
-    experiment = Experiment().with_(d_model=d_model, d_ff=4 * d_model, batch_size=64, threads=1)
-    assert 1 <= training_bytes(experiment, words + 4, words + 4, 18) / (peak * MEGABYTE) <= 1.5
-    bugged = experiment.with_(variant="padding_in_loss")
-    assert training_bytes(bugged, 2 * words, 2 * words, 18) > 1.05 * training_bytes(experiment, 2 * words, 2 * words, 18), "all at once"
+)  # fmt: skip
+def test_a_wide_model_is_admitted_with_what_it_was_seen_to_take(d_model, words, peak, most):
+    """Megabytes of a training of 64 pairs of up to 18 tokens (`benchmarks.forecast`)."""
+    experiment = Experiment().with_(d_model=d_model, d_ff=4 * d_model, batch_size=64, **{"threads": 1} if words > 50 else {})
+    assert 1 <= training_bytes(experiment, words + 4, words + 4, 18) / (peak * MEGABYTE) <= most
+    bugged, vocab = experiment.with_(variant="padding_in_loss"), 2 * words
+    assert words == 50 or training_bytes(bugged, vocab, vocab, 18) > 1.05 * training_bytes(experiment, vocab, vocab, 18), "all at once"
 
 
 @pytest.mark.parametrize(
@@ -99,13 +63,13 @@ def test_the_setting_that_is_proposed_fits_and_the_next_one_does_not(knobs, avai
     admit(experiment.with_(**{name: proposed}), 30, 30, 40, available * MEGABYTE)
     with pytest.raises(Refusal):
         admit(experiment.with_(**{name: proposed + step}), 30, 30, 40, available * MEGABYTE)
-    for language in ("en", "zh"):
-        assert f"{proposed}" in refusal.say(language)
-        assert f"{available:,} MB" in refusal.say(language)
+    assert f"{available:,} MB" in str(refusal)
 
 
 def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_says_so():
-    """All presets fit a small machine."""
+    with pytest.raises(Refusal) as caught:
+        admit(Experiment().with_(positions="rotary", d_k=1), 30, 30, 40, 3000 * MEGABYTE)
+    assert caught.value.key == "model.nothing_to_turn", "a single number has no partner to be turned with"
     for name in PRESETS:
         admit(preset(name), 40, 40, 20, 3000 * MEGABYTE)
     smallest = training_bytes(Experiment().with_(batch_size=8), 30, 30, 40)
@@ -122,17 +86,3 @@ def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_sa
     assert refusals[1].values.get("name") != "batch_size"
     assert (refusals[2].key, "1 MB" in str(refusals[2])) == ("model.much_too_large", True)
     assert (is_chunked(1, CHUNK), is_chunked(1, CHUNK + 1)) == (False, True)
-
-
-@pytest.mark.parametrize("positions", limits("positions").choices)
-def test_rotary_positions_are_refused_where_a_query_is_one_number(positions):
-    """A single number has no partner to be turned with: the model would learn as if nobody had chosen positions."""
-    alone_in = ({"d_k": 1}, {"d_model": 8, "n_heads": 8})
-    for knobs in (*alone_in, {"d_k": 2}, {"d_model": 24, "n_heads": 8}):
-        experiment = Experiment().with_(positions=positions, **knobs)
-        if knobs in alone_in and experiment.model.encoding.rotary:
-            with pytest.raises(Refusal) as caught:
-                admit(experiment, 30, 30, 40, 3000 * MEGABYTE)
-            assert caught.value.key == "model.nothing_to_turn"
-        else:
-            admit(experiment, 30, 30, 40, 3000 * MEGABYTE)

@@ -21,6 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from queue import Queue
@@ -36,7 +37,7 @@ ROOMS = {
     "model": "**/*.py", "training": "**/*.py", "decoding": "**/*.py", "inspection": "**/*.py", "data": "**/*.py", "reading": "**/*.py",
     "runs": "**/*.py", "queries": "**/*.py", "rooms": "**/*.py", "ui": "*.py",
 }  # fmt: skip
-COPIED = ("playground", "tests", "benchmarks", "app.py", "pyproject.toml", "setup.py", "README.md")
+COPIED = ("playground", "tests", "benchmarks", "app.py", "pyproject.toml", "package.json", "setup.py", "README.md")
 LINKED = ("checkpoints", "node_modules")
 COUNT = 160
 TESTS_S = 20.0  # of tests by their own seconds, for one mutant
@@ -87,26 +88,32 @@ class Copies:
                 (folder / name).symlink_to(ROOT / name)
         return folder
 
-    def run(self, mutant: Mutant, tests: list[str], seconds: float, show: bool) -> Result:
-        """Runs the tests in one of the copies until one of them fails."""
+    @contextmanager
+    def changed(self, mutant: Mutant) -> Iterator[tuple[Path, subprocess.Popen]]:
+        """One of the copies, in which the file is wrong, and the process that runs tests there."""
         folder, runner = self._free.get()
         file = folder / mutant.file
         before = file.read_text(encoding="utf-8")
         try:
             self._write(file, mutant.apply(before))
-            print(json.dumps({"tests": tests, "seconds": STARTUP_S + 5 * seconds}), file=runner.stdin, flush=True)
-            answer = json.loads(runner.stdout.readline())
+            yield folder, runner
         finally:
             self._write(file, before)
             self._free.put((folder, runner))
+
+    def run(self, mutant: Mutant, tests: list[str], seconds: float, show: bool) -> Result:
+        """Runs the tests in one of the copies until one of them fails."""
+        with self.changed(mutant) as (_, runner):
+            print(json.dumps({"tests": tests, "seconds": STARTUP_S + 5 * seconds}), file=runner.stdin, flush=True)
+            answer = json.loads(runner.stdout.readline())
         if show:
             print(answer["output"])
-        if answer["status"] is None:
-            return Result(mutant, "hung", f"{len(tests)} tests")
-        if answer["status"] == 0:
-            return Result(mutant, "survived", f"{len(tests)} tests")
-        lines = [line for line in answer["output"].splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return Result(mutant, "killed", lines[0].split(" - ")[0][:160] if lines else f"status {answer['status']}")
+        lines = answer["output"].splitlines()
+        if answer["status"] in (None, 0):
+            skipped = next((line for line in lines if line.startswith("SKIPPED")), f"{len(tests)} tests")
+            return Result(mutant, "hung" if answer["status"] is None else "survived", skipped)
+        failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+        return Result(mutant, "killed", failed[0].split(" - ")[0][:160] if failed else f"status {answer['status']}")
 
     def _write(self, file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")

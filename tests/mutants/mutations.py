@@ -73,78 +73,54 @@ class _Visitor(ast.NodeVisitor):
         before = self._line
         if isinstance(node, ast.stmt):
             self._line = node.lineno
-        super().visit(node)
+        if self._change(node):
+            self.generic_visit(node)
         self._line = before
 
-    def _named(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self._path.append(node.name)
-        for part in node.body:
-            self.visit(part)
-        if not isinstance(node, ast.ClassDef):  # a default is a number like any other; annotations and decorators are not visited
-            for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
-                self.visit(default)
-        self._path.pop()
-
-    visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _named
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Its parts have no place of their own before Python 3.12."""
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value:
-            self.visit(node.value)
-
-    def visit_If(self, node: ast.If) -> None:
-        test = ast.unparse(node.test)
-        if test != "TYPE_CHECKING":
-            self._add("condition", node.test, f"(not ({test}))")
-        self.generic_visit(node)
-
-    def visit_Expr(self, node: ast.Expr) -> None:
-        text = ast.unparse(node)
-        if isinstance(node.value, ast.Constant) or text.startswith(LOGGING):
-            return  # a docstring, or the log
-        if not isinstance(node.value, (ast.Yield, ast.YieldFrom)):
-            self._add("dropped", node, "pass")
-        self.generic_visit(node)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self._add("dropped", node, "pass")
-        self.generic_visit(node)
-
-    def visit_Raise(self, node: ast.Raise) -> None:
-        if node.exc:
-            self._add("dropped", node, "pass")
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        swapped = OPERATORS.get(type(node.ops[0]))
-        if swapped:
-            self._add("comparison", node, ast.unparse(ast.Compare(node.left, [swapped(), *node.ops[1:]], node.comparators)))
-        self.generic_visit(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        swapped = OPERATORS.get(type(node.op))
-        if swapped and not any(map(_is_text, (node.left, node.right))):
-            self._add("operator", node, f"({ast.unparse(ast.BinOp(node.left, swapped(), node.right))})")
-        self.generic_visit(node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        self._add("operator", node, f"({ast.unparse(ast.BoolOp(OPERATORS[type(node.op)](), node.values))})")
-        self.generic_visit(node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        if isinstance(node.op, ast.Not):
-            self._add("operator", node, f"({ast.unparse(node.operand)})")
-        self.generic_visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        value = node.value
-        if isinstance(value, bool):
-            self._add("constant", node, str(not value))
-        elif isinstance(value, int):
-            self._add("constant", node, str(value + 1))
-        elif isinstance(value, float):
-            self._add("constant", node, repr(value * 2 or 1.0))
+    def _change(self, node: ast.AST) -> bool:
+        """Adds what may change of the node itself; whether what is in it may change too."""
+        match node:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._path.append(node.name)
+                own = [] if isinstance(node, ast.ClassDef) else [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+                for part in (*node.body, *own):  # a default is a number like any other; annotations and decorators are not visited
+                    self.visit(part)
+                self._path.pop()
+                return False
+            case ast.JoinedStr():  # its parts have no place of their own before Python 3.12
+                return False
+            case ast.AnnAssign():
+                if node.value:
+                    self.visit(node.value)
+                return False
+            case ast.If() if (test := ast.unparse(node.test)) != "TYPE_CHECKING":
+                self._add("condition", node.test, f"(not ({test}))")
+            case ast.Expr():
+                if isinstance(node.value, ast.Constant) or ast.unparse(node).startswith(LOGGING):
+                    return False  # a docstring, or the log
+                if not isinstance(node.value, (ast.Yield, ast.YieldFrom)):
+                    self._add("dropped", node, "pass")
+            case ast.AugAssign():
+                self._add("dropped", node, "pass")
+            case ast.Raise():
+                if node.exc:
+                    self._add("dropped", node, "pass")
+                return False
+            case ast.Compare(left, [op, *ops], right) if swapped := OPERATORS.get(type(op)):
+                self._add("comparison", node, ast.unparse(ast.Compare(left, [swapped(), *ops], right)))
+            case ast.BinOp(left, op, right) if (swapped := OPERATORS.get(type(op))) and not any(map(_is_text, (left, right))):
+                self._add("operator", node, f"({ast.unparse(ast.BinOp(left, swapped(), right))})")
+            case ast.BoolOp(op, values):
+                self._add("operator", node, f"({ast.unparse(ast.BoolOp(OPERATORS[type(op)](), values))})")
+            case ast.UnaryOp(ast.Not(), operand):
+                self._add("operator", node, f"({ast.unparse(operand)})")
+            case ast.Constant(bool(value)):
+                self._add("constant", node, str(not value))
+            case ast.Constant(int(value)):
+                self._add("constant", node, str(value + 1))
+            case ast.Constant(float(value)):
+                self._add("constant", node, repr(value * 2 or 1.0))
+        return True
 
 
 def _is_text(node: ast.expr) -> bool:

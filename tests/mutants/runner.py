@@ -18,7 +18,7 @@ import pytest
 
 LIBRARIES = ("torch", "safetensors.torch", "gradio", "plotly.graph_objects", "pandas", "sentencepiece", "sacrebleu", "hypothesis", "xdist")
 LOOK_S = 0.05
-OPTIONS = ("-q", "-x", "-n0", "-p", "no:cacheprovider", "-m", "", "--tb=line")
+OPTIONS = ("-q", "-rsfE", "-x", "-n0", "-p", "no:cacheprovider", "-m", "", "--tb=line")
 
 
 def run(tests: list[str], seconds: float) -> dict[str, object]:

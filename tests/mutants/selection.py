@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from coverage.numbits import numbits_to_nums
+from coverage import CoverageData
 
 NEVER = ("tests/browser/", "tests/mutants/", "tests/test_readme.py")  # the page's process is not measured; the README quotes source lines
 
@@ -21,22 +20,19 @@ class Coverage:
         self._of_file: dict[str, list[str]] = defaultdict(list)  # test file -> its tests
         for test in self.seconds:
             self._of_file[test.partition("::")[0]].append(test)
-        self._database = sqlite3.connect(data)
-        paths = self._database.execute("select id, path from file")
-        self._files = {path[path.rindex("playground/") :]: id for id, path in paths if "playground/" in path}
-        self._contexts = dict(self._database.execute("select id, context from context"))
-        self._lines: dict[str, dict[int, set[int]]] = {}
+        self._data = CoverageData(str(data))
+        self._data.read()
+        self._files = {path[path.rindex("playground/") :]: path for path in self._data.measured_files() if "playground/" in path}
 
     def tests(self, file: str, lines: Iterable[int], seconds: float) -> list[str]:
         """The tests that run one of the lines: those of the mirrored test file first, then the quickest, as many as take `seconds`. Where a
         fixture of a file ran the line, the other tests of the file are taken as well. Without any, the tests of the mirrored folder."""
-        wanted, direct, files = set(lines), set(), set()
-        for context, covered in self._covered(file).items():
-            if wanted & covered:
-                test, _, phase = self._contexts[context].partition("|")
-                direct.add(test)
-                if phase == "setup":
-                    files.add(test.partition("::")[0])
+        direct, files, covered = set(), set(), self._data.contexts_by_lineno(self._files.get(file, file))
+        for context in {context for line in lines for context in covered.get(line, ()) if context}:
+            test, _, phase = context.partition("|")
+            direct.add(test)
+            if phase == "setup":
+                files.add(test.partition("::")[0])
         shared = {test for name in files for test in self._of_file[name]}
         mirrored = mirror(file)
         chosen = direct | shared
@@ -46,12 +42,6 @@ class Coverage:
         known = [test for test in chosen if test in self.seconds and not test.startswith(NEVER)]
         known.sort(key=lambda test: (not test.startswith(mirrored), test not in direct, self.seconds[test]))
         return within(known, self.seconds, seconds)
-
-    def _covered(self, file: str) -> dict[int, set[int]]:
-        if file not in self._lines:
-            rows = self._database.execute("select context_id, numbits from line_bits where file_id = ?", (self._files.get(file, -1),))
-            self._lines[file] = {context: set(numbits_to_nums(bits)) for context, bits in rows if self._contexts[context]}
-        return self._lines[file]
 
 
 def read_seconds(report: Path) -> dict[str, float]:

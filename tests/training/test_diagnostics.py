@@ -2,7 +2,6 @@
 
 import copy
 import math
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -106,7 +105,6 @@ def by_hand(training: Training) -> dict[str, float]:
 @settings(max_examples=6)
 @given(st.sampled_from([knobs for knobs in OPTIONS if "dropout" not in knobs]), st.booleans())
 def test_every_number_is_what_one_computes_by_hand(knobs, packing):
-    """A batch of eight sentences of several lengths, in two parts: padding is in it, and must not count."""
     expected = by_hand(training_of(**knobs, packing=packing))
     found = examined(**knobs, packing=packing)[0]
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=2e-3, abs=1e-6)
@@ -125,15 +123,13 @@ def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
     assert step.diagnostics["decoder.0.cross_attention/update"] == pytest.approx(moved / weight, rel=1e-5)
     lengths = [step.diagnostics[f"{route}/gradient"] for route in sublayers(training.model.config)]
     assert math.hypot(*lengths) == pytest.approx(step.grad_norm, rel=1e-5)
-    for stack in ("encoder", "decoder"):
-        lengths = [step.diagnostics[f"{route}/gradient"] for route in sublayers(training.model.config) if route.startswith(stack)]
-        assert step.diagnostics[f"{stack}/gradient"] == pytest.approx(math.hypot(*lengths), rel=1e-5)
+    encoder = [step.diagnostics[f"{route}/gradient"] for route in sublayers(training.model.config) if route.startswith("encoder")]
+    assert step.diagnostics["encoder/gradient"] == pytest.approx(math.hypot(*encoder), rel=1e-5)
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("memory", limits("memory_mode").choices)
 def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
-    """Layers without a norm behind them and an identity on top: what arrives is all there is."""
     found = examined(memory_mode=memory)[0]
     if memory == "cut":
         assert found["memory/gradient"] == found["encoder/gradient"] == found["src_embedding/gradient"] == 0.0
@@ -146,23 +142,8 @@ def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
 
 
 def test_evenness_by_hand():
-    """Two tokens even, one sure, one that has no choice, one that is padding."""
     mask = torch.tensor([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1]], dtype=torch.bool)[None, None]
     weights = torch.tensor([[0.5, 0.5, 0, 0], [1.0, 0, 0, 0], [1.0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]])[None, None, None]
     asks = torch.tensor([[True, True, True, False]])
     assert normalised_entropy(weights, mask, asks).tolist() == [[pytest.approx(0.5)]]
     assert math.isnan(normalised_entropy(weights, mask, torch.tensor([[False, False, True, False]])).item())
-
-
-def test_the_memory_can_be_cut_in_the_middle_of_a_run_and_a_unit_that_is_pushed_down_is_dead():
-    training = training_of()
-    with torch.no_grad():
-        training.model.encoder[0].feed_forward.W_1.bias[:6] = -1000.0
-    training.diagnostic_steps = frozenset(range(100))
-    steps = training.steps()
-    first = next(steps).diagnostics
-    assert first["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
-    assert first["encoder/gradient"] > 0
-    training.live = replace(training.live, memory_mode="cut")
-    assert next(steps).diagnostics["encoder/gradient"] == 0.0
-    assert (training.model.config.memory_mode, training.experiment.model.memory_mode) == ("cut", "whole")

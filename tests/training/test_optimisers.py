@@ -1,4 +1,4 @@
-import threading
+"""Muon, Adam and AdamW are torch's, every parameter is moved by one of them, and the learning rate is that of the schedule."""
 
 import pytest
 import torch
@@ -9,10 +9,11 @@ from playground.choices import OPTIMISERS
 from playground.config import ModelConfig, TrainingConfig, limits
 from playground.model.transformer import Transformer
 from playground.training import muon
-from playground.training.loop import Training
 from playground.training.muon import Muon
 from playground.training.optimisers import Optimiser
-from tests.runs.tiny import CORPORA, tiny
+from playground.training.schedule import learning_rate, rewarmed
+
+SHAPES = [(8, 8), (8, 8), (12, 4), (4, 12), (8, 8)]
 
 
 def model_of(**knobs) -> Transformer:
@@ -33,21 +34,6 @@ def test_every_parameter_is_moved_by_exactly_one_part(positions, share):
     assert len(moved) == len({id(p) for p in moved}) == len(list(model.parameters()))
     by_muon = {optimiser.names[p] for part, _ in optimiser.parts if isinstance(part, Muon) for p in part.param_groups[0]["params"]}
     assert by_muon == {name for name in optimiser.names.values() if ".W_" in name and name.endswith("weight")}
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_newton_and_schulz_are_as_precise_as_the_products_of_the_step(precision, monkeypatch):
-    seen, iterate, here = [], muon.orthogonalise, threading.current_thread()
-
-    def orthogonalise(x, dtype):
-        if threading.current_thread() is here:  # others may train as well
-            seen.append(dtype)
-        return iterate(x, dtype)
-
-    monkeypatch.setattr(muon, "orthogonalise", orthogonalise)
-    training = Training(tiny(optimiser="muon"), CORPORA.get(tiny()), precision=precision)
-    next(training.steps())
-    assert set(seen) == {getattr(torch, precision)}
 
 
 @pytest.mark.parametrize(("kind", "reference"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
@@ -81,3 +67,69 @@ def test_beside_muon_adamw_goes_at_its_share_of_the_learning_rate():
     give_gradients(ours, 2)
     optimiser.step(0.05)
     assert all(torch.equal(state[name], before[name]) for name in state), "the state taken out is a copy"
+
+
+# --- Muon ---
+
+
+def draw(*shape: int, seed: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="torch has it since 2.9")
+@pytest.mark.parametrize("weight_decay", [0.0, 0.1])
+def test_equals_torch_muon_but_for_its_bfloat16(weight_decay):
+    ours, theirs = ([torch.nn.Parameter(draw(*shape, seed=n)) for n, shape in enumerate(SHAPES)] for _ in range(2))
+    start = [parameter.detach().clone() for parameter in ours]
+    mine = Muon(ours, lr=0.1, momentum=0.8, weight_decay=weight_decay)
+    reference = torch.optim.Muon(theirs, lr=0.1, momentum=0.8, weight_decay=weight_decay, ns_steps=muon.ITERATIONS)
+    for step in range(4):
+        for n, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+            a.grad = draw(*a.shape, seed=100 * step + n)
+            b.grad = a.grad.clone()
+        mine.step()
+        reference.step()
+    for a, b, before in zip(ours, theirs, start, strict=True):
+        assert (a - b).norm() < 0.02 * (a - before).norm()
+
+
+def test_a_zero_gradient_moves_nothing_and_only_matrices_are_moved():
+    parameter = torch.nn.Parameter(torch.ones(3, 3))
+    parameter.grad = torch.zeros(3, 3)
+    Muon([parameter], lr=1.0).step()
+    assert torch.equal(parameter, torch.ones(3, 3))
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        Muon([torch.nn.Parameter(torch.ones(3))], lr=0.1)
+
+
+# --- the learning rate ---
+
+
+def rates(**knobs) -> list[float]:
+    config = TrainingConfig(**{"learning_rate": 2.0, "steps": 8, "warmup": 4, **knobs})
+    return [learning_rate(config, 64, step) for step in range(1, config.steps + 1)]
+
+
+def test_paper_is_equation_3_and_peaks_at_the_end_of_warmup():
+    config = TrainingConfig(schedule="paper", learning_rate=1.0, warmup=4000)
+    assert learning_rate(config, 512, 4000) == pytest.approx(512**-0.5 * 4000**-0.5)
+    assert learning_rate(config, 512, 1000) == pytest.approx(512**-0.5 * 1000 * 4000**-1.5)
+    assert learning_rate(config, 512, 16_000) == pytest.approx(learning_rate(config, 512, 4000) / 2)
+    assert max(rates(schedule="paper")) == rates(schedule="paper")[3]
+
+
+def test_one_cycle_goes_up_and_down_in_straight_lines_and_constant_stays_up():
+    assert rates(schedule="linear") == pytest.approx([0.5, 1.0, 1.5, 2.0, 1.6, 1.2, 0.8, 0.4])
+    assert rates(schedule="constant") == pytest.approx([0.5, 1.0, 1.5, 2.0, 2.0, 2.0, 2.0, 2.0])
+
+
+@given(st.sampled_from(limits("schedule").choices), st.sampled_from([0, 1, 8, 9, 500]), st.sampled_from([1, 8]))
+def test_any_warmup_gives_positive_rates_no_larger_than_asked(schedule, warmup, steps):
+    for rate in rates(schedule=schedule, warmup=warmup, steps=steps):
+        assert 0 < rate <= 2.0
+    assert rates(schedule=schedule, learning_rate=0.5) == pytest.approx([rate / 4 for rate in rates(schedule=schedule)])
+
+
+def test_with_a_fresh_optimiser_the_rate_rises_again():
+    assert [rewarmed(step, 30) for step in range(31, 38)] == [0.2, 0.4, 0.6, 0.8, 1.0, 1.0, 1.0]
+    assert [rewarmed(step, 0) for step in (1, 2, 100)] == [1.0] * 3

@@ -39,17 +39,3 @@ def test_products_of_a_step_are_what_torch_counts(knobs):
     parameters = sum(parameter.numel() for parameter in model.parameters())
     # the first layers of a stack need no gradient of their input, which the formula counts
     assert found.operations - 12 * parameters == pytest.approx(counted / BATCHES, rel=0.06)
-
-
-def test_a_batch_larger_than_the_sample_is_told_by_a_smaller_one():
-    usual, large = (training_of(batch_size=size, train_size=300) for size in (100, 10_000))
-    one, other = (step_work(training.experiment, training.corpus) for training in (usual, large))
-    assert other.tokens == pytest.approx(100 * one.tokens, rel=0.05)
-    assert max(one.padding, other.padding) < 0.1
-
-
-def test_elements_grow_with_the_vocabulary_in_a_straight_line():
-    training = training_of()
-    one, two, three = (step_work(training.experiment, training.corpus, (20, vocab)).elements for vocab in (20, 40, 60))
-    assert three - two == pytest.approx(two - one)
-    assert two - one > 20 * step_work(training.experiment, training.corpus).cells / 2, "every target token has logits"

@@ -11,21 +11,13 @@ from playground.config import BOS, EOS, PAD
 from playground.data.batches import batches, collate, split_batch
 from playground.decoding import greedy
 from playground.model.masks import padding_mask
-from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
-from playground.variants.bugs import scaled_twice, unshifted, with_padding, with_softmax, without_cross_attention
+from playground.variants.bugs import scaled_twice, unshifted, with_softmax, without_cross_attention
 from playground.variants.mask_bugs import tiny_filled
 from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
-from tests.variants.varied import SRC, TGT, attentions, beside, with_attend, with_norms
-
-OFF = Dropout(0.0, torch.Generator())
-NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from tests.variants.varied import NORMS, OFF, SRC, TGT, attentions, beside, draw, with_attend, with_norms
 
 
 def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
@@ -47,20 +39,15 @@ def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
 # --- masks ---
 
 
+FORGOTTEN = {"no_causal_mask": "tgt_mask", "no_source_mask": "src_key_padding_mask", "no_memory_mask": "memory_key_padding_mask"}
+
+
 @NORMS
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
-@pytest.mark.parametrize(
-    ("variant", "forgotten"),
-    [
-        ("none", ()),
-        ("no_causal_mask", ("tgt_mask",)),
-        ("no_source_mask", ("src_key_padding_mask",)),
-        ("no_memory_mask", ("memory_key_padding_mask",)),
-    ],
-)
-def test_a_forgotten_mask_is_torchs_transformer_without_it(variant, forgotten, norm):
+@pytest.mark.parametrize("variant", FORGOTTEN)
+def test_a_forgotten_mask_is_torchs_transformer_without_it(variant, norm):
     paper, changed = beside(variant, norm=norm, encoder_layers=2, decoder_layers=2)
-    expected = their_logits(paper.train(), **dict.fromkeys(forgotten))
+    expected = their_logits(paper.train(), **{FORGOTTEN[variant]: None})
     torch.testing.assert_close(changed(SRC, TGT).logits, expected, atol=1e-5, rtol=0)
 
 
@@ -88,8 +75,6 @@ def test_inverted_masks_are_torchs_attention_where_nobody_may_look(norm):
 
 @NORMS
 def test_softmax_over_queries_is_torchs_attention_from_the_keys_to_the_queries(norm):
-    """Who asks and who answers exchanged, and the weights turned round."""
-
     def turned(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         mask = mask.expand(q.shape[0], 1, q.shape[2], -1)
         every = torch.eye(q.shape[2]).expand(*q.shape[:2], -1, -1)
@@ -149,20 +134,9 @@ def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
     assert greedy(training.model, [training.corpus.heldout[0].src_ids], 6)[0].ids == (BOS,) * 6
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_padding_in_the_loss_is_torchs_cross_entropy_without_ignore_index(smoothing):
-    logits, tgt_out = draw(2, 5, 11), torch.tensor([[5, 7, 9, 4, EOS], [8, 6, EOS, PAD, PAD]])
-    expected = F.cross_entropy(logits.permute(0, 2, 1), tgt_out, label_smoothing=smoothing)
-    torch.testing.assert_close(with_padding(logits, tgt_out, smoothing), expected)
-    right = F.cross_entropy(logits.permute(0, 2, 1), tgt_out, label_smoothing=smoothing, ignore_index=PAD)
-    assert not torch.isclose(expected, right)
-    torch.testing.assert_close(with_padding(logits[:1], tgt_out[:1], smoothing), cross_entropy(logits[:1], tgt_out[:1], smoothing))
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("packing", [True, False])
 def test_padding_in_the_loss_is_that_of_the_whole_batch(threads, packing):
-    """However many threads there are: the mean over a rectangle can't be put together from parts of other widths."""
     training, model = training_of(variant="padding_in_loss", threads=threads, packing=packing, label_smoothing=0.1), training_of().model
     (batch,) = split_batch(next(batches(training.corpus.train, 8, "sentences", 1)), 1, packing)
     logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
@@ -178,8 +152,7 @@ def test_dropout_that_stays_on_is_that_of_training():
     for one, mode in ((paper, True), (model, True), (model, False)):
         one.train(mode).generator.manual_seed(7)
         logits.append(one(SRC, TGT).logits)
-    assert torch.equal(logits[0], logits[1])
-    assert torch.equal(logits[0], logits[2])
+    assert all(torch.equal(logits[0], other) for other in logits[1:])
     paper, model = beside("dropout_always", dropout=0.0)
     assert torch.equal(paper(SRC, TGT).logits, model(SRC, TGT).logits)
 
@@ -241,8 +214,8 @@ def test_a_softmax_in_the_loss_is_cross_entropy_of_probabilities_with_a_floor():
     logits, tgt_out = draw(2, 5, 11) * 50, TGT
     found = with_softmax(logits, tgt_out, 0.0)
     torch.testing.assert_close(found, cross_entropy(logits.softmax(dim=-1), tgt_out))
-    perfect = 1000.0 * F.one_hot(tgt_out, 11)
-    assert with_softmax(perfect, tgt_out, 0.0).item() == pytest.approx(-math.log(math.e / (math.e + 10)), abs=1e-5)
+    perfect = with_softmax(1000.0 * F.one_hot(tgt_out, 11), tgt_out, 0.0)
+    assert perfect.item() == pytest.approx(-math.log(math.e / (math.e + 10)), abs=1e-5)
 
 
 @NORMS

@@ -7,10 +7,8 @@ import torch
 from torch import nn
 
 from playground.config import PAD
-from playground.decoding import greedy, search
 from playground.variants.recurrent import RECURRENT
-from tests.training.corpora import training_of
-from tests.variants.varied import SRC, TGT, beside, naive, talkative
+from tests.variants.varied import SRC, TGT, beside
 
 EACH = pytest.mark.parametrize("variant", RECURRENT)
 
@@ -47,24 +45,3 @@ def test_only_attention_sees_more_of_a_source_than_its_last_state(variant):
     torch.testing.assert_close(model(wider, TGT).logits, model(SRC, TGT).logits)  # padding behind a sentence changes nothing
     states, others = (model.decode(TGT[:1], seen, mask)[0] for seen in (memory, other))
     assert torch.allclose(states, others) == (variant == "gru")
-
-
-@EACH
-def test_every_way_of_decoding_writes_with_it(variant):
-    """Also one that keeps what was computed, of which there is nothing: a beam goes on with other rows."""
-    model, source = talkative(variant), (4, 9, 7, 5, 6)
-    expected = naive(model, torch.tensor([(*source, 2)]), 7)
-    for cache in (True, False):
-        assert [one.ids for one in greedy(model, [source], 7, cache=cache)] == expected
-        assert search(model, source, 1, 0.0, 7, cache=cache).hypotheses[0].ids == expected[0]
-    kept, anew = (search(model, source, 3, 0.0, 7, cache=cache) for cache in (True, False))
-    assert [one.ids for one in kept.hypotheses] == [one.ids for one in anew.hypotheses]
-
-
-@pytest.mark.night
-@EACH
-def test_its_pairs_never_share_a_row(variant):
-    """A state would run on from one sentence into the next. So packing changes nothing."""
-    packed, padded = (training_of(variant=variant, packing=packing) for packing in (True, False))
-    assert not packed.experiment.packs
-    assert [step.loss for step in packed.steps()] == [step.loss for step in padded.steps()]

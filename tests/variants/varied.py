@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
 from playground.config import BOS, EOS, PAD, ModelConfig
 from playground.model.attention import MultiHeadAttention
+from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.variants import ALL, build
 from tests.model.shared_copies import disturb
@@ -21,7 +23,13 @@ STEADY = [
         "tiny_fill", "wrong_lengths", "no_mask_at_inference",
     )
 ]  # fmt: skip
+NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
+OFF = Dropout(0.0, torch.Generator())
 UNSTEADY = [name for name in ALL if name not in STEADY and name != "dropout_always"]  # without dice
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 def built(variant: str, seed: int = 1, **knobs) -> Transformer:
