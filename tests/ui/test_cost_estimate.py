@@ -26,7 +26,6 @@ def test_a_preset_is_known_and_explained(site):
             assert say(language, f"knobs.preset_about.{name}") in text
             assert say(language, "page.own_settings") in outlook(site.runs, language, experiment.with_(seed=7).flat())[0]
     assert outlook(site.runs, "en", {"task": "own"})[0] == say("en", "page.no_upload_yet")
-    assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
 
 
 def test_the_time_is_that_of_the_calls_the_operations_and_the_elements_and_a_choice_costs_its_difference(site):

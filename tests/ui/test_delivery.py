@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
-import subprocess
 from pathlib import Path
 
 import brotli
 import httpx
 import plotly
-import pytest
 
 from playground.ui.assets import PREFIX, asset_path, coding
 from playground.ui.delivery import FOR_EVER, LEAST
@@ -20,8 +17,6 @@ from tests.figures.gallery import gallery
 
 ROOT = Path(__file__).parents[2]
 WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
-ESLINT = ROOT / "node_modules" / ".bin" / "eslint"
-UNKNOWN_TO_PLOTLY = {"Sizzle", "XDomainRequest", "MathJax", "d3_scale_linearTickFormat"}  # names that its own file doesn't declare
 
 
 def raw(site, path: str, accepted: str = "gzip, deflate, br") -> tuple[httpx.Headers, bytes]:
@@ -72,16 +67,3 @@ def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
     assert "heatmap" in {kind for file in files for kind in re.findall(kinds, file.read_text(encoding="utf-8"))} <= set(TRACES)
     for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
         assert reduced(source) == source
-
-
-@pytest.mark.night
-@pytest.mark.skipif(not ESLINT.exists(), reason="ESLint is not installed: run npm ci")
-def test_no_name_that_plotly_uses_was_left_out(tmp_path):
-    (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
-    config = f"""import globals from "{ROOT / "node_modules" / "globals" / "index.js"}";
-        export default [{{ languageOptions: {{ sourceType: "script", globals: {{ ...globals.browser, ...globals.node, define: false }} }},
-          linterOptions: {{ noInlineConfig: true, reportUnusedDisableDirectives: "off" }}, rules: {{ "no-undef": "error" }} }}];"""
-    (tmp_path / "eslint.config.mjs").write_text(config, encoding="utf-8")
-    done = subprocess.run([ESLINT, "--format", "json", "plotly.js"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    [report] = json.loads(done.stdout)
-    assert {re.search("'(.*?)'", message["message"])[1] for message in report["messages"]} <= UNKNOWN_TO_PLOTLY

@@ -16,13 +16,13 @@ from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.ui.listeners import _allowed
 from playground.words import LANGUAGES, say
+from tests.runs.tiny import at_step, done
 from tests.ui.endpoints.calls import refused
-from tests.ui.panels.looking import block, ids
-from tests.ui.test_actions import TINY, wait
+from tests.ui.panels.looking import TINY, block, ids
 from tests.ui.test_rooms import ANNA, ARMS, BEN, CANARY, TEACHER, do, enter
 
 CARL = "9" * 32
-SETTINGS = {**TINY, "steps": 4, "eval_every": 2, "packing": False}
+SETTINGS = {**TINY, "packing": False}
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +45,7 @@ def deal(site, code: str, arms: list[dict] = ARMS, order: str = "together", **kn
 
 def trained(site, token: str, dealt: dict):
     """The run of this student; the first request trains it."""
-    run = site.runs.get(do(site, token, "train", **dealt)["run"])
-    wait(run, "done")
-    return run
+    return done(site.runs.get(do(site, token, "train", **dealt)["run"]))
 
 
 def fetch(site, path: str, token: str, dealt: dict, **more: str):
@@ -171,8 +169,8 @@ def test_the_board_says_how_far_a_class_is_in_the_course(site, dealt):
     tour, first, second = LESSONS[:3]
     assert do(site, ANNA, "progress", **code, done={first.name: 2, tour.name: 6}) == {"done": True}
     assert do(site, BEN, "progress", **code, done={first.name: 2, second.name: 1}) == {"done": True}
-    for done in ({"nothing": 1}, {tour.name: 99}, {tour.name: "2"}):
-        assert do(site, ANNA, "progress", **code, done=done)["key"] == "rooms.bad_progress"
+    for wrong in ({"nothing": 1}, {tour.name: 99}, {tour.name: "2"}):
+        assert do(site, ANNA, "progress", **code, done=wrong)["key"] == "rooms.bad_progress"
     panel = board(site, TEACHER, dealt)
     assert column_of(panel, "course-steps", 0) == [first.say("en", "title"), second.say("en", "title")]
     assert column_of(panel, "course-steps", 1) == ["", 1]
@@ -197,8 +195,8 @@ def test_what_a_room_fixes_holds_at_every_door_until_it_is_lifted_or_they_leave(
         assert do(site, TEACHER, "fix", code=code, fixed=fixed) == {"done": True}
 
     fix(settings={"d_model": 16, "task": "reverse", "learning_rate": 0.04}, labs=["no_ffn"])
-    wait(other, "done")
-    wait(before, "training")
+    done(other)
+    at_step(before, 1)
     mine = site.runs.mine(ANNA)
     for language in LANGUAGES:
         sentence = say(language, "rooms.fixed", name="d_model", value="16", code=code)
@@ -223,7 +221,7 @@ def test_what_a_room_fixes_holds_at_every_door_until_it_is_lifted_or_they_leave(
         assert "run" in train(site, token, d_model=24), "it holds for the class alone"
     fix()
     assert "run" in train(site, ANNA, d_model=24)
-    fix(settings={"d_model": 16})
+    fix(settings={"d_model": TINY["d_model"]})
     assert do(site, TEACHER, "limit", code=code, limits={"each_kept": 1}) == {"done": True}
     assert train(site, ANNA)["error"] == say("en", "rooms.each_kept", most=1, code=code)
     do(site, ANNA, "leave", code=code)

@@ -26,7 +26,6 @@ def plain(monkeypatch):
     [
         ("192.0.2.7", [], "", "192.0.2.7"),
         ("192.0.2.7", ["198.51.100.1"], "", "192.0.2.7"),  # anybody can say so
-        ("192.0.2.7", ["198.51.100.1"], "0", "192.0.2.7"),
         ("10.0.0.1", ["6.6.6.6, 198.51.100.1"], "1", "198.51.100.1"),  # what our proxy added last
         ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "1", "198.51.100.1"),
         ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "space", "198.51.100.1"),
@@ -36,7 +35,6 @@ def plain(monkeypatch):
         ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"),
         ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
         ("::ffff:192.0.2.7", [], "", "192.0.2.7"),
-        ("testclient", [], "", "testclient"),
         ("x" * 100, [], "", "x" * 64),
     ],
 )
@@ -46,45 +44,32 @@ def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, coun
     assert address_of(Request({"type": "http", "headers": headers, "client": (host, 5)})) == address
 
 
-@pytest.fixture
-def machine(monkeypatch, tmp_path):
-    """machine(way, named): a machine with these addresses, None where the system refuses to say."""
-
-    def be(way=None, named=None) -> None:
-        class Way(socket.socket):
-            def connect(self, to: object) -> None:
-                if way is None:
-                    raise OSError("Network is unreachable")
-
-            def getsockname(self) -> tuple[str, int]:
-                return way, 5
-
-        def by_name(name: str) -> tuple:
-            if named is None:
-                raise socket.gaierror("Name or service not known")
-            return name, [], named
-
-        monkeypatch.setattr(network.socket, "socket", Way)
-        monkeypatch.setattr(network.socket, "gethostbyname_ex", by_name)
-        monkeypatch.setattr(network, "CONTAINER", tmp_path / "none")
-
-    return be
-
-
 @pytest.mark.parametrize(
     ("way", "named", "address"),
     [
         ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"),
         (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # a network without a way out
         ("127.0.0.1", ["127.0.1.1"], ""),
-        (None, None, ""),
+        (None, None, ""),  # the system refuses to say
     ],
 )
-def test_a_server_that_listens_to_others_has_the_address_that_leads_out(machine, monkeypatch, tmp_path, way, named, address):
-    machine(way, named)
-    for name in ("0.0.0.0", "::", "192.168.1.7", "teacher.local"):
+def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypatch, tmp_path, way, named, address):
+    def connect(way_out, to) -> None:
+        if way is None:
+            raise OSError("Network is unreachable")
+
+    def by_name(name: str) -> tuple:
+        if named is None:
+            raise socket.gaierror("Name or service not known")
+        return name, [], named
+
+    way_out = type("WayOut", (socket.socket,), {"connect": connect, "getsockname": lambda way_out: (way, 5)})
+    monkeypatch.setattr(network.socket, "socket", way_out)
+    monkeypatch.setattr(network.socket, "gethostbyname_ex", by_name)
+    monkeypatch.setattr(network, "CONTAINER", tmp_path / "none")
+    for name in ("0.0.0.0", "::", "teacher.local"):
         assert network.lan(name) == {"listens": True, "address": address, "windows": os.name == "nt"}
-    for name in ("127.0.0.1", "127.4.5.6", "localhost", "::1", "[::1]"):
+    for name in ("127.4.5.6", "localhost", "[::1]"):
         assert network.lan(name) == {"listens": False, "address": "", "windows": os.name == "nt"}
     monkeypatch.setattr(network, "CONTAINER", tmp_path)
     assert network.lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"

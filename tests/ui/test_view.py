@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from playground.config import limits
 from playground.figures import attention, positions
-from playground.ui import panels, seeds
-from playground.ui.controls import CONTROLLED, wording
+from playground.ui import seeds
 from playground.ui.view import LARGE, LEAST_HEIGHT, Screen
-from playground.words import LANGUAGES, entries
-
-UI = Path(panels.__file__).parents[1]
 
 
 def test_a_column_has_its_share_on_a_narrow_screen_all_and_presented_what_its_caption_leaves():
@@ -50,13 +43,3 @@ def test_seeds_that_are_missing_unused_shown_and_grouped(monkeypatch):
     monkeypatch.setattr(seeds, "settings", lambda run: ("the same",))
     first, other, copy = (SimpleNamespace(experiment=SimpleNamespace(training=SimpleNamespace(seed=seed))) for seed in (1, 2, 1))
     assert seeds.grouped([first, copy, other]) == [[first, other], [copy]], "a copy is no other seed"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_control_has_its_words_and_its_choices_in_theirs(language):
-    for name in CONTROLLED:
-        update, about = wording(name, language), {f"knobs.{name}.{kind}" for kind in ("label", "help")}
-        assert update["label"] == entries(language)[f"knobs.{name}.label"]
-        assert ("choices" in update) == (bool(limits(name).choices) and limits(name).choices != (True, False)), name
-        words = {text for key, text in entries(language).items() if key.startswith(f"knobs.{name}.") and key not in about}
-        assert "choices" not in update or words <= {text for text, _ in update["choices"]}, name

@@ -11,7 +11,8 @@ from string import Formatter
 import pytest
 
 from playground.config import KNOBS, PRESETS, Refusal, limits
-from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, paragraph, printed, say
+from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, paragraph, preferred, printed, say
+from playground.words.glossary import glossary, names
 
 ROOT = Path(__file__).parents[2] / "playground"
 HOLE = "\0"  # where a value goes
@@ -119,8 +120,6 @@ def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
 
 
 COUNTED = {
-    "page.outlook": ({"time": "3 s"}, "steps", "Next run: about 3 s for 1 step", "Next run: about 3 s for 2 steps"),
-    "outcome.unmeasured": ({"time": "3 s"}, "step", "Ended after 1 step (3 s)", "Ended after 2 steps (3 s)"),
     "evaluation.unfinished": ({}, "count", "1 output was stopped", "2 outputs were stopped"),
     "page.verdict_wrong": ({"tokens": 5, "reference": "a"}, "wrong", "1 of 5 tokens differs from", "2 of 5 tokens differ from"),
     "compare.repeated": ({"seeds": "2"}, "count", "1 new run, seed 2", "2 new runs, seeds 2"),
@@ -148,3 +147,24 @@ def test_lists_and_names_are_punctuated_as_their_language_does_it():
     refusal = Refusal("runs.not_live", name="d_model", names=("dropout", "clip"))
     assert "dropout, clip" in str(refusal)
     assert "dropout、clip" in refusal.say("zh")
+
+
+def test_a_browser_gets_the_first_language_that_is_here():
+    accepted = {
+        "zh-CN,zh;q=0.9,en;q=0.8": "zh", "ZH-Hant-TW": "zh", "en-GB": "en", "": "en", "fr-CH, fr;q=0.9": "en",
+        "fr-CH, zh;q=0.8, en;q=0.7": "zh", "fr, en, zh": "en", "zhx": "en", ";;,,*": "en",
+    }  # fmt: skip
+    assert {header: preferred(header) for header in accepted} == accepted
+    assert (preferred("en", "zh"), preferred("zh", "no")) == ("zh", "zh")
+
+
+def test_the_glossary_has_all_its_words_one_term_for_each_form_and_the_same_mathematics_in_both_languages():
+    wanted = {f"glossary.{name}.{part}" for name in names() for part in ("name", "forms", "text")} | {"glossary.not"}
+    for language in LANGUAGES:
+        assert wanted == {key for key in entries(language) if key.startswith("glossary.") and not key.endswith(".shape")}
+        forms = [form.lower() for term in glossary(language)["terms"] for form in term["forms"]]
+        forms += [phrase.lower() for phrase in glossary(language)["not"]]
+        assert all(form == form.strip() and form for form in forms)
+        assert len(forms) == len(set(forms)), {form for form in forms if forms.count(form) > 1}
+    english, chinese = ({term["id"]: term["shape"] for term in glossary(language)["terms"]} for language in LANGUAGES)
+    assert english == chinese

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import asyncio
 
-import httpx
 import pytest
 
 from playground.config import KNOBS, default, limits
@@ -24,7 +23,7 @@ def endpoints(site):
     return info["named_endpoints"]
 
 
-def test_each_says_what_it_takes_and_returns(endpoints):
+def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(endpoints):
     assert list(endpoints) == [f"/{name}" for name in NAMES], "and no listener of the page"
     for name in NAMES:
         endpoint = endpoints[f"/{name}"]
@@ -33,18 +32,13 @@ def test_each_says_what_it_takes_and_returns(endpoints):
         for argument in endpoint["parameters"]:
             assert argument["python_type"]["description"].endswith((".", ")")), argument["parameter_name"]
             assert argument["python_type"]["type"] != "Any"
-
-
-def test_a_training_takes_every_knob_with_its_own_type_default_choices_and_help(endpoints):
     knobs = {one["parameter_name"]: one for one in endpoints["/train"]["parameters"]}
     assert set(knobs) == {"owner", *KNOBS, "label"}
     assert [name for name, knob in knobs.items() if not knob["parameter_has_default"]] == ["owner"]
     for name in KNOBS:
-        knob, kind = knobs[name], type(default(name))
-        assert knob["parameter_default"] == (None if name == "steps" else default(name)), name
-        assert knob["type"].get("enum", []) == (list(limits(name).choices) if kind is str else []), name
-        assert "enum" in knob["type"] or knob["type"]["type"] == {bool: "boolean", int: "integer", float: "number", str: "string"}[kind]
-        assert knob["python_type"]["description"] == WORDS.get(f"api.arg_{name}", WORDS.get(f"knobs.{name}.help")), name
+        kind, choices = type(default(name)), list(limits(name).choices)
+        assert knobs[name]["parameter_default"] == (None if name == "steps" else default(name)), name
+        assert knobs[name]["type"].get("enum", []) == (choices if kind is str else []), name
 
 
 def test_the_page_that_people_load_has_nothing_of_it(site):
@@ -54,7 +48,6 @@ def test_the_page_that_people_load_has_nothing_of_it(site):
     assert not set(ours["components"]) & set(config["page"][""]["components"])
     assert '"type":"api"' not in page
     assert WORDS["api.arg_owner"] not in page
-    assert config["pages"] == [["", "Home", True]]  # with more of them, a menu would stand over everything
     assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
 
 
@@ -75,20 +68,12 @@ def test_a_client_of_mcp_finds_the_tools_and_uses_one(tmp_path, monkeypatch):
     started = Server(tmp_path)
     started.start()
     try:
-        tools, reply, refused, link = asyncio.run(visit(f"{started.url}gradio_api/mcp/"))
-        assert httpx.get(started.url).status_code == 200
+        tools, reply, refused = asyncio.run(visit(f"{started.url}gradio_api/mcp/"))
     finally:
         started.stop()
     assert [tool.name for tool in tools] == list(NAMES)
-    for tool in tools:
-        assert tool.description.startswith(WORDS[f"api.{tool.name}"])
-    width = tools[0].inputSchema["properties"]["d_model"]
-    assert (width["type"], width["default"], width["description"]) == ("integer", 64, WORDS["knobs.d_model.help"])
-    assert tools[0].inputSchema["required"] == ["owner"]
     assert ast.literal_eval(reply.content[0].text)["text"] == "olleh"
-    assert refused.isError
-    assert WORDS["runs.unknown"] in refused.content[0].text
-    assert ast.literal_eval(link.content[0].text)["link"].startswith(started.url)
+    assert (refused.isError, WORDS["runs.unknown"] in refused.content[0].text) == (True, True)
 
 
 async def visit(url):
@@ -98,6 +83,5 @@ async def visit(url):
     async with streamablehttp_client(url) as (read, write, _), ClientSession(read, write) as session:
         await session.initialize()
         tools = (await session.list_tools()).tools
-        reply = await session.call_tool("translate", {"run": "reverse", "text": "hello"})
-        refused = await session.call_tool("translate", {"run": "nobody", "text": "hello"})
-        return tools, reply, refused, await session.call_tool("status", {"run": "reverse"})
+        replies = [await session.call_tool("translate", {"run": run, "text": "hello"}) for run in ("reverse", "nobody")]
+        return tools, *replies

@@ -11,7 +11,7 @@ import pytest
 from playground.inspection import rollout
 from playground.queries import heads
 from playground.queries.activations import activations
-from playground.ui.miniature import MASKED, STRONGEST, miniature
+from playground.ui.miniature import MASKED, STRONGEST
 from playground.words import say
 from tests.ui.panels.looking import block, find
 
@@ -38,7 +38,6 @@ def test_matrix_lines_and_rollout_hold_the_models_numbers_under_their_tokens(sit
     assert (lines["rows"], lines["columns"]) == AXES[part]
     np.testing.assert_allclose(lines["weights"], weights, atol=1e-4)
     assert np.array_equal(np.array(lines["mask"]) == 0, future)
-    assert [lines["words"][name] for name in ("query", "key")] == [say("en", f"figures.{name}_{part}") for name in ("rows", "columns")]
     panel = site.panel("attention", **asked, view="rollout")
     stacks = (look.encoder, look.decoder, look.cross)
     flow = rollout.cross(*stacks)[0] if part == "cross" else rollout.rollout(getattr(look, part))
@@ -76,22 +75,6 @@ def test_a_masked_pair_has_a_score_and_no_weight_and_a_pair_stays_inside_a_short
     assert "layer 2, head 4" in block(short, "product")["title"]
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_every_name_comes_with_its_number(site, part):
-    panel, run = site.panel("attention", run="reverse", part=part), site.runs.get("reverse")
-    scored = heads.named(site.reader, run, None, run.step, part)
-    table = block(panel, "names")
-    lines = [dict(zip(table["head"], row, strict=True)) for row in table["rows"]]
-    shown = [cell for row in block(panel, "heads")["names"] for cell in row]
-    for line, (name, number), head in zip(lines, shown, (head for layer in scored.heads for head in layer), strict=True):
-        assert line[say("en", "heads.table_name")] == f"{name} {number}".strip()
-        assert line[say("en", "heads.table_entropy")] == f"{head.entropy:.2f}"
-        assert (say("en", "heads.table_padding") in line) == (part != "decoder")
-        assert (number == "") == (name == say("en", "heads.name_unclear")) == (head.number is None)
-        assert number == "" or float(number) >= 0.5
-    assert str(scored.sentences) in block(panel, "rule")["text"]
-
-
 def numbers(mini: dict) -> np.ndarray:
     return np.frombuffer(base64.b64decode(mini["data"]), dtype=np.int8).reshape(mini["rows"], mini["columns"]).astype(int)
 
@@ -116,11 +99,3 @@ def test_every_small_matrix_holds_its_own_heads_weights(site, look):
                 assert np.array_equal(seen, np.tri(*seen.shape, dtype=bool) if name == "decoder" else np.ones_like(seen))
                 assert f"{layer + 1}, head {head + 1}" in one["label"]
                 assert number is None or one["label"].endswith(f"{number:.2f}")
-
-
-def test_a_long_sentence_is_drawn_from_the_largest_weight_of_each_block():
-    weights = np.zeros((60, 60))
-    weights[7, 59] = 0.5
-    small = miniature(weights, None, "probability", square=True)
-    assert (small["rows"], small["columns"], small["blocks"]) == (20, 20, [3, 3])
-    assert numbers(small)[2, 19] == round(0.5 * STRONGEST) == numbers(small).sum()

@@ -6,7 +6,7 @@ import pytest
 
 from playground.config import limits
 from playground.ui.panels.diagnostics import QUANTITIES
-from playground.words import LANGUAGES, say
+from playground.words import say
 from tests.runs.tiny import done, wait
 from tests.ui.panels.looking import TINY, block, figures, ids, panel_of
 
@@ -32,14 +32,12 @@ def gauges(panel: dict) -> list[str]:
 def test_a_run_of_before_has_every_gauge_but_updates_and_says_why_no_curves(site, monkeypatch):
     assert gauges(site.panel("diagnostics", run="reverse")) == list(QUANTITIES)
     monkeypatch.setattr(site.runs.get("reverse").history, "diagnostics", None)
-    drawn = {}
-    for at, gauge in enumerate(QUANTITIES):
-        language = LANGUAGES[at % len(LANGUAGES)]
-        panel = site.panel("diagnostics", run="reverse", gauge=gauge, lang=language)
+    panels = {gauge: site.panel("diagnostics", run="reverse", gauge=gauge) for gauge in QUANTITIES}
+    for panel in panels.values():
         assert gauges(panel) == [name for name in QUANTITIES if name != "update"]
-        assert block(panel, "no-curves")["text"] == say(language, "diagnostics.no_curves")
+        assert block(panel, "no-curves")["text"] == say("en", "diagnostics.no_curves")
         assert not ids(panel) & {"reaching", "parts-course"}
-        drawn[gauge] = figures(panel)[0]["figure"]["data"]
+    drawn = {gauge: figures(panel)[0]["figure"]["data"] for gauge, panel in panels.items()}
     assert (len(drawn["gradient"][0]["y"]), len(drawn["dead"][0]["y"]), len(drawn["activation"])) == (13, 4, 2)
     assert [len(row) for row in drawn["entropy"][0]["z"]] == [4] * 6
 
@@ -71,7 +69,6 @@ def test_curves_and_gauges_are_what_was_recorded_at_the_step_of_the_replay(site,
         assert (panel["step"], panel["recorded"]) == (12, True)
         course = block(panel, "parts-course")
         assert course["figure"]["data"][-1]["x"] == table.column("step")
-        assert course["caption"].startswith("Encoder 1 self-attention: ") or gauge in ("dead", "entropy")
         if gauge in ("gradient", "update"):
             numbers = [*map(written, table.column(f"encoder.0.self_attention/{quantity}"))]
             assert course["figure"]["data"][-1]["customdata"] == numbers
@@ -84,7 +81,6 @@ def test_curves_and_gauges_are_what_was_recorded_at_the_step_of_the_replay(site,
         assert (panel["step"], panel["recorded"]) == (step, step > 0)  # the replay's beginning, and the validations, are examined
         reaching = block(panel, "reaching")
         assert reaching["figure"]["layout"]["shapes"][0]["x0"] == step
-        assert f"step {step}" in block(panel, "parts-now")["title"]
         assert ("update" in gauges(panel)) == (step > 0)
     run.history.events.pop()
     assert say("en", "diagnostics.changed_cut", step="4") in reaching["caption"]

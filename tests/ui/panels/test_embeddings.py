@@ -37,14 +37,9 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
     assert (labels(states), block(states, "token")["value"]) == (["h", "e", "l", "l", "o", "<eos>"], options[0]["value"])
     second = site.panel("embeddings", **HELLO, what="memory", token=options[3]["value"])
     assert (block(second, "token")["value"], block(second, "nearest")["head"][0]) == (options[3]["value"], "Nearest to l (position 4)")
-    beyond = block(site.panel("embeddings", **HELLO, what="decoder", token="999999999"), "token")
-    assert beyond["value"] == beyond["options"][-1]["value"]
 
 
-@pytest.mark.parametrize(
-    ("run", "what"),
-    [("reverse", "src"), ("german_english", "decoder"), pytest.param("reverse", "memory", marks=pytest.mark.night)],
-)
+@pytest.mark.parametrize(("run", "what"), [("reverse", "src"), ("german_english", "decoder")])
 def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site, run, what):
     steps, text = site.runs.get(run).replay.parameter_steps, site.reader.examples(site.runs.get(run))[0][0]
     panels = {step: site.panel("embeddings", run=run, what=what, text=text, step=step) for step in (steps[0], steps[-2], steps[-1])}
@@ -59,17 +54,3 @@ def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site,
     assert np.abs(clouds[0] - clouds[2]).max() > 0.01
     assert ((clouds[1] * clouds[2]).sum(axis=1) > 0).all(), "an axis was flipped between two frames"
     assert f"{steps[-1]:,}" in block(panels[steps[0]], "axes")["text"]
-
-
-@pytest.mark.parametrize(("what", "run", "text"), [("tgt", "german_english", ""), ("src", "reverse", "hello")])
-def test_it_opens_on_the_sentences_token_with_the_closest_neighbour_and_keeps_it_along_the_replay(site, what, run, text):
-    record = site.runs.get(run)
-    table = getattr(site.reader.model_at(record, None)[0], f"{what}_embedding").weight.numpy()
-    asked = {"run": run, "what": what, "text": text}
-    late, early = (site.panel("embeddings", **asked, **more) for more in ({}, {"step": record.replay.parameter_steps[0]}))
-    value = block(late, "token")["value"]
-    assert value == block(early, "token")["value"]
-    offered = [int(option["value"]) for option in block(late, "token")["options"]]
-    near = {id: max(cosine for other, cosine in nearest(table, id, 8) if other > 3) for id in offered if id > 3}
-    assert near[int(value)] == pytest.approx(max(near.values()))
-    assert f"“{record.tokenizers[what == 'tgt'].piece(int(value))}”" in block(early, "plane")["caption"]

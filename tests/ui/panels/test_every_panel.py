@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import plotly.graph_objects as go
 import pytest
@@ -18,15 +19,15 @@ from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
 from playground.queries.activations import activations
-from playground.ui import links
+from playground.ui.blocks import KINDS
 from playground.ui.controls import shown_value
 from playground.ui.panels import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES, say
+from tests.js.typedefs import FILE, typescript
 from tests.made_up import declare_encoding
 from tests.runs.tiny import done
-from tests.ui.blocks.conforming import faults
-from tests.ui.panels.looking import TINY, all_blocks, block, complete, find, ids
+from tests.ui.panels.looking import TINY, all_blocks, block, complete, faults, find, ids
 
 TOKEN = "c" * 32
 SHIPPED = ("reverse", "german_english", "numbers_zh", "sort", "numbers_de")
@@ -138,13 +139,6 @@ def test_an_odd_number_is_brought_into_range(site):
                 assert all(one["low"] <= one["value"] <= one["high"] for one in sliders), (name, value)
 
 
-def test_a_link_says_which_choices_it_does_not_know(site):
-    for field in ("squeeze", "change", "lesson", "stop", "view"):
-        assert list(site.get("boot", **{field: "nowhere"}).json()["ignored"]) == [field]
-    for name, value in (("stop", "mask"), ("tab", "map")):
-        assert links.read(site.runs, {name: value})[1] == {}
-
-
 # ---- models that are built or changed otherwise ------------------------------------------------------------------------------------
 
 TWISTS = [name for name, alteration in VARIANTS.items() if name != default("variant") and not alteration.recurrent]
@@ -238,3 +232,16 @@ def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained
     assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
     with pytest.raises(Refusal, match="no attention weights"):
         activations(site.reader, run, None, "abc")
+
+
+# ---- the kinds of blocks and the page's scripts -------------------------------------------------------------------------------------
+
+
+def test_the_scripts_type_checker_is_told_the_same():
+    assert FILE.read_text(encoding="utf-8") == typescript(), "run: python -m tests.js.typedefs"
+
+
+def test_the_page_draws_exactly_these_kinds():
+    script = (FILE.parent / "kinds.js").read_text(encoding="utf-8")
+    table = script.partition("const KINDS = {")[2].partition("\n};")[0]
+    assert sorted(re.findall(r"^  (?:async )?(\w+)[(:,]", table, re.MULTILINE)) == sorted(KINDS)

@@ -3,7 +3,7 @@
 import pytest
 
 from playground.words import say
-from tests.ui.panels.looking import block, find, ids
+from tests.ui.panels.looking import block, ids
 
 LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 RIGHT = [*reversed(LONG), "<eos>"]
@@ -39,27 +39,10 @@ def test_a_long_word_parts_the_lives_and_the_caption_the_votes_and_a_correction_
         assert list(lanes(ask(site, fix=fix))) == [FORCED, FREE], fix
 
 
-def test_the_sentences_that_are_offered_go_wrong_or_an_earlier_step_is_at_which_they_did(site):
-    for run in ("reverse", "numbers_zh", "german_english"):
-        panel = ask(site, run=run)
-        wrong = find(panel, "wrong")
-        offered = [one["value"] for one in wrong["options"]] if wrong else []
-        assert panel["telling"] == (offered[0] if offered else "")
-        for text in offered:
-            assert block(ask(site, run=run, text=text), "lanes")["parted"] is not None
-    assert not offered, "of the last run none goes wrong"
-    to = block(panel, "earlier")["to"]
-    assert to["step"] in site.runs.find(run).replay.parameter_steps
-    there = ask(site, run=run, **to)
-    assert (there["step"], block(there, "lanes")["parted"] is None) == (to["step"], False)
-    assert "earlier" not in ids(ask(site, run=run, step=0))
-
-
 def test_an_own_answer_is_forced_where_nobody_knows_one(site):
     asked = {"run": "german_english", "text": "der hund der hund"}
     panel = ask(site, **asked)
-    assert list(lanes(panel)) == [FREE]
-    assert block(panel, "no-reference")["text"] == say("en", "teacher_forcing.no_reference")
+    assert (list(lanes(panel)), "no-reference" in ids(panel)) == ([FREE], True)
     forced = lanes(ask(site, **asked, force="the dog"))[FORCED]
     assert [token["text"] for token in forced["fed"]] == ["<bos>", "the", "dog"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from playground.queries.probes import first_right, probes_at
 from playground.runs.replay import Replay
 from playground.runs.run import Run, Snapshot
 from playground.ui.measured import percent
@@ -111,22 +110,6 @@ def end_of(site, run: Run, language: str = "en") -> list[dict]:
     return outcome(view)["blocks"]
 
 
-def test_the_end_of_a_shipped_run_says_what_its_history_and_its_replay_say(site, monkeypatch):
-    for at, name in enumerate(SHIPPED):
-        run, language = site.runs.get(name), LANGUAGES[at % len(LANGUAGES)]
-        panel = site.panel("training", run=name, lang=language)
-        text, *ways = block(panel, "ended")["blocks"]
-        right = min(step for step in run.replay.steps if any(one.finished and all(one.right) for one in probes_at(run, step)[1]))
-        assert first_right(run) == right > 0
-        for words in (say(language, "outcome.first_right", step=f"{right:,}"), percent(run.exact_match), f"{run.step:,}"):
-            assert words in text["text"]
-        assert [way["act"] for way in ways] == ["play", "take", "knob"]
-        rows = block(panel, "probes")["rows"]
-        assert [(tuple(row["output"]), tuple(row["right"])) for row in rows] == [(probe.output, probe.right) for probe in run.probes]
-    monkeypatch.setattr(run, "secret", True)
-    assert "take" not in [one.get("act") for one in end_of(site, run)], "the model of a riddle is not offered"
-
-
 @pytest.mark.parametrize(
     ("status", "exact", "knob"),
     [("done", 0.98, "positions"), ("done", 0.1, "steps"), ("diverged", 0.9, "learning_rate"), ("stopped", None, "steps")],
@@ -154,9 +137,8 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob):
     ("run", "text", "named", "use"),
     [
         ("reverse", "Hello world", ("H and ␣ are unknown", "a to z"), "helloworld"),
-        ("reverse", "helloX", ("X is unknown",), "hellox"),
         ("numbers_de", "3a", ("a is unknown", "0 to 9"), "3"),
-        ("german_english", "Die Frau liebt den Konig", ("Die and Konig", "111 words"), "die Frau liebt den König"),
+        ("german_english", "die frau liebt den Konig", ("frau and Konig", "111 words"), "die Frau liebt den König"),
         ("reverse", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", ("A, B, C, D and 22 more are unknown",), "abcdefghijklmnopqrstuvwxyz"),
     ],
 )
@@ -164,15 +146,9 @@ def test_unknown_tokens_are_named_and_a_readable_sentence_offered(site, run, tex
     unknown, readable = (site.panel("sentence", run=run, text=one)["unknown"] for one in (text, use))
     assert (unknown["use"], use in unknown["label"], readable) == (use, True, None)
     assert [words in unknown["told"] for words in named] == [True] * len(named)
-
-
-def test_known_words_are_offered_for_each_unknown_one_and_nothing_that_is_empty(site):
-    unknown = site.panel("sentence", run="german_english", text="die frau liebt den Konig")["unknown"]
     offered = {one["word"]: one["text"] for one in unknown["words"]}
-    assert (offered["Frau"], offered["König"]) == ("die Frau liebt den Konig", "die frau liebt den König")
-    assert "111" in unknown["all"]
-    letters, chinese = (site.panel("sentence", run="reverse", text=text)["unknown"] for text in ("Hello", "你好"))
-    assert (letters["words"], letters["all"], chinese["use"]) == ([], "", "")
+    if "frau" in text:
+        assert (offered["Frau"], offered["König"]) == ("die Frau liebt den Konig", "die frau liebt den König")
 
 
 def test_a_sentence_that_is_too_long_leaves_the_curves(site):

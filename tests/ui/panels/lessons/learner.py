@@ -145,8 +145,6 @@ class Learner:
         shown = self.shown("masks", "figure", "mask-own", mask="causal")["figure"]["data"][0]["z"]
         return nearest(options, sum(cell is None for row in shown for cell in row))
 
-    # ---- the numbers of the map ----
-
     # ---- curves, steps and data ----
 
     def first_half(self, text: str, options: list[dict], _: list) -> str:

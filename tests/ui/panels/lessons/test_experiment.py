@@ -13,14 +13,14 @@ from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache
 from playground.ui.controls import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
-from playground.words import LANGUAGES, entries, say
+from playground.words import LANGUAGES, say
 from tests.runs.tiny import wait
 
 ME, OTHER = OWNERS = "e" * 32, "f" * 32
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 4, "batch_size": 4, "validation_size": 10, "eval_every": 2}
 LONG = {"steps": 100_000}
 UNCHAINED = next(number for number in range(1, len(BUGS) + 1) if bugs.bug_of(number) == "unchained_layers")
-QUICK = ("bug_source", "bug_dropout", "skip", "mystery", "beyond", "bug_chain", "bug_shared")
+QUICK = ("bug_source", "skip", "mystery", "beyond")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,9 +54,8 @@ def panel_of(site, **parameters):
     return answer, {block["id"]: block for block in answer["blocks"]}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_from_the_button_to_the_verdict(site, language):
-    lab = LABS["bug_source"]
+def test_from_the_button_to_the_verdict(site):
+    lab, language = LABS["bug_source"], "zh"
     asked = {"lab": "bug_source", "guess": lab.guesses[0], "sure": SURE[0], "lang": language}
     _, before = panel_of(site, **asked)
     assert not {"verdict", "exhibits", "record"} & before.keys()
@@ -71,8 +70,6 @@ def test_from_the_button_to_the_verdict(site, language):
     controls = after["controls"]["blocks"]
     assert [block["to"]["run"] for block in controls if block["id"].startswith("look")] == arms.split(".")
     assert next(block for block in controls if block["id"] == "train")["values"]["seed"] == 2
-    course, ends = after["exhibits"]["blocks"]
-    assert (len(course["figure"]["data"]), len(ends["blocks"][0]["rows"])) == (4, 2)
     second = press(site, "bug_source", 2)["arms"]
     _, both = panel_of(site, **asked, arms=f"{arms}.{finished(site, second)}")
     assert len(both["exhibits"]["blocks"][1]["blocks"][0]["rows"]) == 4
@@ -84,7 +81,7 @@ def test_from_the_button_to_the_verdict(site, language):
     assert while_it_trains["verdict"] == after["verdict"], "a second seed leaves the verdict of the first"
 
 
-@pytest.mark.parametrize("expects", ["", "with", None])
+@pytest.mark.parametrize("expects", ["", "with"])
 def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_to_be(site, monkeypatch, expects):
     monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects=expects))
     arms = finished(site, press(site, "skip")["arms"])
@@ -162,7 +159,6 @@ def test_a_mystery_is_looked_at_first_guessed_then_and_does_not_say_what_was_cha
         answer, panel = panel_of(site, lab="mystery", toss=toss, arms=arms)
         number, order = panel["controls"]["blocks"][0], [block["id"] for block in answer["blocks"]]
         assert (number["value"], number["resets"]) == ("3", {"arms": "", "guess": "", "sure": ""})
-        assert [option["value"] for option in number["options"]] == [str(n) for n in range(1, 11)]
         assert order.index("exhibits") < order.index("guess")
         assert not {"verdict", "record"} & panel.keys()
     assert panel_of(site, lab="mystery", arms=arms, guess=bugs.bug_of(3), sure=SURE[1])[1]["record"]["right"]
@@ -179,17 +175,3 @@ def test_a_mystery_is_looked_at_first_guessed_then_and_does_not_say_what_was_cha
     others = press(site, "mystery", UNCHAINED)["arms"]
     settings = [site.get(f"run/{id}").json()["settings"] | {"seed": 0} for id in (*ids, *others)]
     assert all(each == settings[0] for each in settings)
-
-
-@pytest.mark.parametrize(("name", "seed"), [("bug_chain", 1), ("bug_shared", 1), ("mystery", UNCHAINED)])
-def test_parameters_and_gradients_are_shown_where_the_words_speak_of_them(site, name, seed):
-    """The words name the table by its title; its numbers give the bug away."""
-    arms = finished(site, press(site, name, seed)["arms"])
-    for language in LANGUAGES:
-        title = say(language, "experiment.show_inside")
-        assert any(title in text for key, text in entries(language).items() if key.startswith(f"{LABS[name].area}."))
-        _, panel = panel_of(site, lab=name, arms=arms, guess=LABS[name].guesses[0], sure=SURE[0], lang=language)
-        table = panel["exhibits"]["blocks"][-1]["blocks"][0]
-        (_, _, right, *reached), (_, _, broken, *first) = table["rows"]
-        assert (table["title"], "0" in reached) == (title, False)
-        assert (first[0] == "0", broken != right) == (name != "bug_shared", name == "bug_shared")

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from playground.cursor import FIELDS
 from playground.inspection.activations import record
 from playground.lessons.tour import STOPS
 from playground.lessons.tour_notes import NOTES, notes
@@ -42,10 +41,6 @@ def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(
     for at, stop in enumerate(STOPS):
         block, drawing = at_stop(site, run, stop, text=text, target="output", lang=LANGUAGES[at % len(LANGUAGES)])
         assert block["answer"] == pytest.approx(wanted[stop], abs=2e-5, rel=2e-5), stop
-        assert drawing["open"] in drawing["order"]
-        words = [block[name] for name in ("title", "text", "formula", "ask", "right", "where")]
-        assert all(words), stop
-        assert not any("{" in text for text in words if isinstance(text, str))
         blocks = {block["id"]: block for block in all_blocks(drawing["blocks"])}
         assert (blocks["stage"]["caption"], {"source", "formula"} & blocks.keys()) == ("", set())
         assert ("sheet" in blocks) == (stop not in ("mask", "loop"))  # where cells are counted
@@ -53,23 +48,16 @@ def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(
             assert blocks["sheet"]["answer"] == pytest.approx(block["answer"], abs=2e-5)
             assert (blocks["sheet"]["asks"], blocks["sheet"]["still"]) == (False, True)  # the page stays where it is
             layout = blocks["stage"]["figure"]["layout"]
-            assert layout["shapes"][2]["visible"]
             named = [layout["meta"]["at"][tick] for tick in layout["xaxis"]["tickvals"]]
             assert blocks["pick"]["col"] in named, "the column that is asked about has its name"
 
 
 def test_another_stage_or_cell_may_be_chosen_on_the_way_and_the_stop_stays(site):
-    def sheets(**more) -> list[dict]:
-        return [block for block in all_blocks(at_stop(site, RUN, "weights", **more)[1]["blocks"]) if block["id"] == "sheet"]
-
     block, drawing = at_stop(site, RUN, "weights", stage="memory")
     assert (block["stop"], drawing["open"]) == ("weights", "memory")
     assert at_stop(site, RUN, "weights")[1]["open"] == "encoder.0.self_attention.weights"
-    assert {"stage", "row", "col", "window"} == {name for name, field in FIELDS.items() if "stop" in field.reset_by}
-    (chosen,), (asked,) = sheets(row=0, col=1), sheets()
-    assert chosen["title"] != asked["title"]
-    assert not chosen["still"]  # whoever chose it wants to see it
-    assert not sheets(stage="memory")  # another stage is not asked about
+    blocks = all_blocks(at_stop(site, RUN, "weights", row=0, col=1)[1]["blocks"])
+    assert not next(block for block in blocks if block["id"] == "sheet")["still"]  # whoever chose a cell wants to see it
 
 
 OTHERS = [{"share_embeddings": "all"}, {"embedding_scale": False}, {"dropout": 0.1}, {"attention_scale": 1.0}]
