@@ -16,6 +16,7 @@ from fastapi import FastAPI
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
+from playground.reading.uploads import read_files
 from playground.rooms import registry
 from playground.runs.limits import Limits
 from playground.runs.memory import Memory
@@ -27,6 +28,7 @@ from playground.ui import server
 from playground.ui.actions import Command, act
 from playground.ui.assets import PREFIX
 from playground.ui.server import start
+from playground.ui.upload import uploading
 from tests.runs.tiny import done
 
 
@@ -83,6 +85,14 @@ def site(tmp_path_factory):
     demo.close()
     reader.close()
     runs.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _read_here():
+    """Uploads are read in this process; that one of their own reads the same, see tests/runs/test_upload_process.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uploading, "upload_process", SimpleNamespace(read=read_files))
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)
