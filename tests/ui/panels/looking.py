@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 
 from playground.ui.assets import PREFIX
 from playground.ui.blocks import KINDS, Block
@@ -14,6 +15,7 @@ TINY = {
     "train_size": 100, "validation_size": 20, "d_model": 8, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8,
     "batch_size": 8, "steps": 4, "eval_every": 2, "threads": 1,
 }  # fmt: skip
+DECLARED = cache(fields_of)
 PLAIN = {str: str, bool: bool, int: int, float: (int, float), type(None): type(None)}
 
 
@@ -64,7 +66,7 @@ def faults(block: dict, where: str = "") -> Iterator[str]:
     if block.get("kind") not in KINDS:
         yield f"{at}: no such kind"
         return
-    fields = fields_of(KINDS[block["kind"]])
+    fields = DECLARED(KINDS[block["kind"]])
     yield from _keys(at, block.keys() - {"kind"}, set(fields), set(fields))
     for name in fields.keys() & block.keys():
         yield from _wrong(f"{at}.{name}", block[name], fields[name])
@@ -80,7 +82,7 @@ def _wrong(at: str, value: Any, hint: Any) -> Iterator[str]:
     if hint is Block:
         yield from faults(value, at)
     elif is_typeddict(hint) and isinstance(value, dict):
-        fields = get_type_hints(hint)
+        fields = DECLARED(hint)
         yield from _keys(at, set(value), set(fields), set(hint.__required_keys__))
         for name in fields.keys() & value.keys():
             yield from _wrong(f"{at}.{name}", value[name], fields[name])

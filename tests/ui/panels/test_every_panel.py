@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 import plotly.graph_objects as go
 import pytest
@@ -64,11 +65,22 @@ STATES: dict[str, list[dict[str, str]]] = {  # of panels whose blocks depend on 
 }
 TWO = ("numbers_de", "reverse")
 RUNS = {"importance": TWO[:1], "score": TWO[:1], "reach": TWO, "evaluation": TWO}  # what is slow
+ENGLISH = re.compile(r"^[^\u4e00-\u9fff]*[A-Za-z’']{3,} [A-Za-z’']{2,}[^\u4e00-\u9fff]*$")
 UNTITLED = ("teacher_forcing", "step", "checks")  # what stands above is their title
+
+
+def strays(block: object, key: str = "") -> Iterator[str]:
+    """What a person reads of an answer in Chinese and is English prose."""
+    for name, value in block.items() if isinstance(block, dict) else [(key, one) for one in block] if isinstance(block, list) else ():
+        if isinstance(value, str) and name in ("text", "caption", "title", "label", "hint", "placeholder"):
+            yield from ENGLISH.findall(re.sub(r"<[^>]*>", "", value))
+        yield from strays(value, name)
 
 
 def conforming(site, name: str, **asked: str) -> dict:
     panel = complete(site, name, **asked)
+    if asked.get("lang") == "zh" and asked["run"] != "german_english":
+        assert list(strays(panel)) == [], (name, asked)
     assert "error" not in panel, (name, asked, panel)
     for one in panel.get("blocks", []):
         assert not list(faults(one)), (name, asked)
@@ -131,12 +143,12 @@ def test_a_broken_link_shows_what_it_would_without_the_fields(site):
 
 def test_an_odd_number_is_brought_into_range(site):
     numeric = [name for name, field in FIELDS.items() if hasattr(field, "low") and name not in ("step", "seed")]
+    more = {"attention": {"view": "product"}, "translate": {"method": "beam"}, "interventions": {"change": "row"}}
     for value in ("-1", "999999999", "inf"):
         for name in ("attention", "translate", "map", "interventions", "positions", "step", "embeddings", "diagnostics"):
-            for more in ({}, {"method": "beam", "view": "product"}, {"method": "sample", "change": "row"}):
-                panel = conforming(site, name, run="reverse", **dict.fromkeys(numeric, value), **more)
-                sliders = [one for one in all_blocks(panel["blocks"]) if one["kind"] == "slider"]
-                assert all(one["low"] <= one["value"] <= one["high"] for one in sliders), (name, value)
+            panel = conforming(site, name, run="reverse", **dict.fromkeys(numeric, value), **more.get(name, {}))
+            sliders = [one for one in all_blocks(panel["blocks"]) if one["kind"] == "slider"]
+            assert all(one["low"] <= one["value"] <= one["high"] for one in sliders), (name, value)
 
 
 # ---- models that are built or changed otherwise ------------------------------------------------------------------------------------
@@ -177,9 +189,8 @@ def trained(site):
 @pytest.mark.parametrize("knobs", [BUILT[0], *(pytest.param(knobs, **AT_NIGHT) for knobs in BUILT[1:])], ids=str)
 def test_every_panel_of_a_run_that_is_built_differently_conforms(site, trained, knobs):
     run = trained(**knobs)
-    for name in PANELS:
-        for step in ("", "2"):
-            conforming(site, name, run=run.id, step=step, pos="learned", method="beam")
+    for at, name in enumerate(PANELS):
+        conforming(site, name, run=run.id, step=("", "2")[at % 2], pos="learned", method="beam")
 
 
 def test_a_newly_declared_encoding_that_learns_a_table_has_its_table_shown(site, trained, monkeypatch):
@@ -209,8 +220,6 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
     for view in choices("view"):
         aside = find(site.panel("attention", run=run.id, part="decoder", view=view, q="1"), "variant")
         assert (aside and aside["text"]) == (refusal(variant, "en", "page.has_variant")["error"] if view == "product" else None)
-    card, names = site.get(f"run/{run.id}").json(), [shown_value("variant", value, "en") for value in (default("variant"), variant)]
-    assert f"{say('en', 'knobs.variant.label')} {names[0]} → {names[1]}" in card["line"]
     weights = block(site.panel("attention", run=run.id, part="decoder", view="lines", target="reference"), "lines")["weights"]
     future = [weight for q, row in enumerate(weights) for k, weight in enumerate(row) if k > q]
     if variant != "view_for_transpose":  # whose masks stand at other tokens
@@ -222,13 +231,12 @@ def test_of_a_changed_model_exactly_what_follows_the_formulas_steps_aside(site, 
 @pytest.mark.parametrize("variant", RECURRENT)
 def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained, variant, tmp_path):
     run = trained(variant=variant)
-    for step, method, language in (("", "beam", "en"), ("1", "greedy", "zh")):
-        for name in PANELS:
-            asked = {"run": run.id, "lang": language, "step": step, "method": method, "q": "1", "lesson": "attention", "predicted": "last"}
-            if name in BY_FORMULA + BY_ATTENTION:
-                assert site.get(f"panel/{name}", **asked).json() == refusal(variant, language, "page.is_recurrent"), name
-            else:
-                conforming(site, name, **asked)
+    for name in PANELS:
+        asked = {"run": run.id, "lang": "zh", "method": "beam", "q": "1", "lesson": "attention", "predicted": "last"}
+        if name in BY_FORMULA + BY_ATTENTION:
+            assert site.get(f"panel/{name}", **asked).json() == refusal(variant, "zh", "page.is_recurrent"), name
+        else:
+            conforming(site, name, **asked)
     assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
     with pytest.raises(Refusal, match="no attention weights"):
         activations(site.reader, run, None, "abc")
