@@ -6,9 +6,8 @@ from math import inf, nan
 
 import pytest
 
-from playground.config import KNOBS, LIVE_KNOBS, PRESETS, Refusal, default, limits
+from playground.config import KNOBS, LIVE_KNOBS, Refusal, default, limits
 from playground.ui.actions import Command, act, answer
-from playground.ui.listeners import preset_values
 from playground.words import say
 from tests.runs.tiny import at_step
 from tests.ui.panels.looking import TINY
@@ -96,15 +95,6 @@ def test_no_knob_takes_nonsense(site):
     assert refusal(site, {"action": "train", "run": "", "knobs": huge})[0] == "model.too_large"
     for step in ("soon", inf, nan, [1], -1):
         assert refusal(site, {"action": "fork", "run": "reverse", "step": step})[0].startswith("config."), step
-
-
-def test_presets_keep_the_data_that_can_be():
-    for name in PRESETS:
-        values = preset_values(name, {"task": "sort", "train_size": 300})
-        assert set(values) == set(KNOBS)
-        assert name == "paper_size" or (values["task"], values["train_size"]) == ("sort", 300)
-    sizes = preset_values("default", {"task": "sort", "train_size": 10**9, "validation_size": "abc", "test_size": -5})
-    assert sizes == preset_values("default", {"task": "sort"})
 
 
 def test_a_key_of_another_browser_makes_the_runs_of_both_its_own(site, run):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from benchmarks.hostile.people import values
 from playground.runs.names import owner_of
-from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import at_step
@@ -74,16 +71,6 @@ def test_odd_messages_are_refused_in_a_language_there_is_and_have_an_end(site):
             answer = site.http.get(f"{PREFIX}/panel/{name}?run=reverse&text={text}")
             assert answer.status_code == 200
             assert strict(answer.text)
-
-
-def test_others_are_answered_while_a_long_action_goes_on(site, monkeypatch):
-    answered = threading.Event()
-    monkeypatch.setattr(Runs, "copy", lambda *_: answered.wait(60) and site.runs.get("sort"))
-    with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(site.command, {"action": "copy", "run": "reverse"}, MINE)
-        assert site.get("runs").json()["shipped"]
-        assert not waiting.done()
-        answered.set()
 
 
 def strict(text: str) -> object:

@@ -52,9 +52,6 @@ def test_the_schedule_drawn_before_is_the_one_that_was_recorded_to_its_ends(site
         assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
     experiment = Experiment().with_(schedule="paper", learning_rate=1.0, warmup=37, steps=10_000)
     rates, drawing = rates_of(experiment), schedule("zh", experiment.flat())
-    assert max(rates, key=rates.get) == 37
-    assert len(rates) < 200
+    assert (max(rates, key=rates.get), len(rates) < 200) == (37, True)
     assert say("zh", "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in drawing
-    points = [tuple(map(float, point.split(","))) for point in drawing.split('points="')[1].split('"')[0].split()]
-    assert (points[0][0], points[-1][0], min(y for _, y in points), len(points)) == (2.0, 278.0, 2.0, len(rates))
     assert schedule("en", {"steps": "<b>"}) == ""

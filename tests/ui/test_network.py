@@ -84,14 +84,6 @@ def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_mac
     assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
 
 
-@pytest.mark.parametrize(("public", "url"), [(None, "http://127.0.0.1:7860/"), ("https://x.gradio.live", "https://x.gradio.live")])
-def test_gradio_decides_whether_there_is_a_public_address(launched, public, url):
-    """By GRADIO_SHARE, and in Colab by itself."""
-    launch = {}
-    assert launched(lambda demo, **options: launch.update(options) or (None, "http://127.0.0.1:7860/", public))[2] == url
-    assert launch["share"] is None
-
-
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
 
 

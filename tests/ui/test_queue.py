@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from playground.ui import fair_queue
-from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Sessions, Tidying
-from playground.ui.shares import Buckets, Open
+from playground.ui.sessions import BYTES, MOST, Sessions
+from playground.ui.shares import Buckets
 
 
 def event(name: str, address: str, session: str, time: float) -> SimpleNamespace:
@@ -109,15 +109,6 @@ def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(step
     assert (bucket.take("ada", 5), bucket.take("ada", 0.1) > 0) == (0, True), "it holds no more than it does when it is full"
 
 
-def test_what_is_open_is_counted_by_name_and_by_kind_until_it_ends():
-    streams, ada, bob = Open(), ("visitor", "ada"), ("visitor", "bob")
-    with streams.holding(ada, ("address", "here")), streams.holding(ada), streams.holding(bob):
-        assert (streams.count("visitor"), streams.count("address"), ada in streams) == (3, 1, True)
-        assert [streams.full({ada: most}) for most in (1, 2, 3)] == [True, True, False]
-        assert streams.full({bob: 2, ada: 2})
-    assert (streams.count("visitor"), ada in streams, streams.full({ada: 1})) == (0, False, False)
-
-
 @pytest.fixture
 def page(site):
     return site.app.get_blocks()
@@ -138,21 +129,3 @@ def test_the_tab_that_came_last_stays(page):
     for number in range(2 * MOST):
         _ = page.state_holder[f"tab {number}"]
     assert len(tabs) <= MOST + 1
-
-
-def test_tabs_that_wait_for_nothing_are_forgotten():
-    now, events = [0.0], {"done": set(), "trains": {"running"}, "heard": {"finished"}, "unfetched": {"finished too"}}
-    queue = SimpleNamespace(
-        pending_event_ids_session=dict(events),
-        pending_messages_per_session=dict.fromkeys([*events, "answered and gone"]),
-        event_ids_to_events={"running": 1},
-        get_events=lambda: None,
-    )
-    tidying = Tidying(queue, heard("heard"), lambda: now[0])
-    tidying.begin()
-    queue.get_events()
-    assert set(queue.pending_messages_per_session) == {"trains", "heard", "unfetched"}
-    now[0] = UNFETCHED_S + 1
-    queue.get_events()
-    assert set(queue.pending_event_ids_session) == set(queue.pending_messages_per_session) == {"trains", "heard"}
-    assert tidying._idle == {}

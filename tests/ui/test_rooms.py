@@ -50,19 +50,6 @@ def events(site, code: str, ticket: str, until: int = 1) -> list[str]:
     return lines
 
 
-def test_a_class_opens_joins_comes_back_and_hears_where_the_teacher_looks(site, room):
-    code = room["code"]
-    joined = do(site, ANNA, "join", code=code.lower(), nickname="Anna")
-    assert (joined["room"]["number"], joined["room"]["name"], joined["room"]["teacher"]) == (1, "Anna", False)
-    assert enter(site, ANNA, code) == joined
-    assert enter(site, TEACHER, code)["room"]["members"] == [{"number": 1, "name": "Anna", "hidden": False, "here": False}]
-    assert do(site, TEACHER, "cursor", code=code, cursor={"tab": "attention", "head": "2"}) == {"done": True}
-    seen = json.loads(events(site, code, joined["ticket"])[0].removeprefix("data: "))
-    assert (seen["cursor"], seen["here"], seen["followers"], seen["members"]) == ({"tab": "attention", "head": "2"}, 1, 1, [])
-    assert do(site, ANNA, "follow", code=code, following=False) == {"done": True}
-    assert json.loads(events(site, code, joined["ticket"])[0].removeprefix("data: "))["followers"] == 0
-
-
 def test_who_is_not_or_no_longer_in_a_room_hears_nothing_and_learns_not_whether_there_is_one(site, room):
     member = do(site, ANNA, "join", code=room["code"], nickname=CANARY)["ticket"]
     keys = [(room["code"], ""), (room["code"], BEN), (room["code"], ANNA), (room["code"], "0" * 64), ("AAAAA", member), ("", member)]

@@ -8,18 +8,7 @@ import numpy as np
 
 from playground.figures import attention, positions
 from playground.ui import seeds
-from playground.ui.view import LARGE, LEAST_HEIGHT, Screen
-
-
-def test_a_column_has_its_share_on_a_narrow_screen_all_and_presented_what_its_caption_leaves():
-    rooms = {(1000, None): 1000, (1000, 1): 980, (1000, 3): 313, (1000, LARGE): 520, (700, 2): 330, (699, 2): 699, (360, LARGE): 360}
-    assert {size: Screen({"width": str(size[0])}).room(size[1]) for size in rooms} == rooms
-    presented = Screen({"width": "920", "height": "1080", "present": "1"})
-    assert [presented.room(LARGE), presented.room(3), presented.page, presented.tallest] == [672, 672, (920, 640), 640 - 110]
-    assert Screen({"width": "1000"}).room(2, gap=26) == 474
-    high, low = (Screen({"width": "1000", "height": height}) for height in ("1000", "300"))
-    assert (high.below(100), low.below(100)) == (high.tallest - 100, LEAST_HEIGHT)
-    assert presented.below(100) == presented.tallest
+from playground.ui.view import Screen
 
 
 def test_a_picture_is_drawn_as_wide_dark_and_in_the_language_that_is_asked_for():

@@ -11,24 +11,14 @@ from playground.lessons.checks import registry
 from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
-from playground.words import LANGUAGES, say
-from tests.runs.tiny import done
+from playground.words import say
 from tests.ui.panels.lessons.learner import Learner
-from tests.ui.panels.looking import TINY
 from tests.ui.test_rooms import ANNA, TEACHER, do
 
 LESSONS = WITH_TOUR[1:]  # the tour asks on its way
 RUNS = ("reverse", "sort", "german_english", "numbers_de", "numbers_zh")
-EVERY = [check for lesson in LESSONS for check in registry.own(lesson)]
 NAMES = [lesson.name for lesson in LESSONS]
 AT_NIGHT = [pytest.param(*each, NAMES, marks=pytest.mark.night) for each in zip(RUNS, (1, 3, 2, 4, 7), strict=True)]
-OTHERS = (
-    {"norm": "pre", "n_heads": 1},
-    {"positions": "rotary", "bias": False},
-    {"variant": "additive"},
-    {"residual": False, "max_grad_norm": 0.0},
-    {"norm": "none", "activation": "none", "attention_scale": 1.0, "d_k": 2},
-)
 
 
 def asked(site, lesson: str, run: str, **parameters) -> list[dict]:
@@ -87,23 +77,6 @@ def test_nobody_is_told_the_key_before_an_answer_nor_by_an_answer_to_another_que
     monkeypatch.setattr(type(site.runs.get("reverse")), "working", True)
     blocks = asked(site, "attention", "reverse")
     assert (questions(blocks), blocks[-1]["text"]) == ([], say("en", "checks.while_training"))
-
-
-@pytest.mark.night
-@pytest.mark.parametrize("knobs", [*RUNS, *OTHERS], ids=str)
-def test_every_question_every_way_to_a_figure_and_every_refusal_has_its_words(site, knobs):
-    run = knobs if isinstance(knobs, str) else done(site.train(TEACHER, TINY | knobs)).id
-    for lesson in LESSONS:
-        for language in LANGUAGES:
-            blocks = asked(site, lesson.name, run, lang=language)
-            assert {check.name for check in registry.own(lesson)} <= {block["id"].removeprefix("refused-") for block in blocks}
-            if "variant" in knobs:  # what follows from the paper's formulas would be wrong of it
-                assert not {check.name for check in EVERY if check.by_formula} & {block["id"] for block in questions(blocks)}
-            given = {block["id"]: (block, "0") for block in questions(blocks)}
-            for block in answered(site, lesson.name, given, run=run, lang=language).values():
-                assert block["why"]
-                assert block["way"]["label"] == say(language, "checks.show")
-                assert 2 <= len({option["label"] for option in block["options"]}) == len(block["options"]) <= 4
 
 
 def test_only_the_teacher_is_told_the_model_answers_and_how_the_class_chose_once_a_group_has_answered(site):

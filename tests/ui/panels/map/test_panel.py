@@ -160,14 +160,3 @@ def test_of_a_wide_matrix_a_window_is_shown_that_has_the_cell_and_of_a_large_voc
     best = np.argsort(-recorded.stages["logits"].values.max(axis=0), kind="stable")
     for chosen in (best[0], best[-1]):
         assert set(columns(stage="logits", row=0, col=int(chosen))) == {*best[:40].tolist(), int(chosen)}
-
-
-def test_it_obeys_what_the_decoder_is_fed_and_the_step_of_the_replay(site):
-    word = "abcdefghijklmnopqrst"  # too long for the model
-    own, right = (block(ask(site, run="reverse", text=word, target=target), "map") for target in ("output", "reference"))
-    fed = [[token["text"] for token in drawing["decoder"][0]["tokens"]] for drawing in (own, right)]
-    assert fed[0] != fed[1] == ["<bos>", *reversed(word)]
-    first = site.runs.get(RUN).replay.parameter_steps[0]
-    early, late = (ask(site, stage=WEIGHTS, row=1, col=1, **step) for step in ({"step": first}, {}))
-    assert (early["step"], late["step"]) == (first, site.runs.get(RUN).step)
-    assert block(early, "sheet")["answer"] != block(late, "sheet")["answer"]
