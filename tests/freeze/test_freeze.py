@@ -12,7 +12,7 @@ import pytest
 from playground.config import Refusal
 from playground.cursor import FIELDS
 from playground.freeze import folder as freezing
-from playground.freeze.grids import axis, outside, size
+from playground.freeze.grids import axis, size
 from playground.freeze.packing import Pack, whole
 from playground.freeze.plan import STEPS, Places, heads, plan, steps_of
 from playground.queries.reader import Reader
@@ -69,12 +69,6 @@ def test_every_tab_of_one_run_is_asked_about_and_nothing_twice(run):
         assert len(set(heads(run, part))) == len(heads(run, part)) == 2 * run.experiment.model.n_heads
 
 
-def test_what_is_read_and_no_axis_needs_a_server_but_a_pin_does_not(run):
-    general, *_, cells = plan(run, ["abc"], FIRST)["attention"]
-    assert outside(general, {"step", "text", "part", "view", "q", "k"}) == (["view"], ["k", "q"])
-    assert outside(cells, {"step", "text", "part", "view", "q", "k"}) == (["part", "step", "view"], [])
-
-
 def test_every_packed_answer_comes_back_as_it_was_and_what_they_share_is_written_once():
     matrix, names, pack = [[row + column / 100 for column in range(40)] for row in range(40)], ["long enough to be shared " * 4], Pack()
     answers = {str(n): {"n": n, "scale": COLOURS, "figure": {"z": matrix, "names": names}} for n in range(50)}
@@ -101,7 +95,6 @@ def test_a_folder_with_something_else_in_it_is_left_alone_and_the_live_page_has_
 
 
 def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path, monkeypatch):
-    """A small plan: one panel, one sentence; what is packed is what the panel says, but for what asks a server."""
     text, _ = examples(site.reader, run)[0]
     monkeypatch.setattr(freezing, "plan", lambda run, texts, first: {"sentence": [[axis("text", texts), axis("lang", LANGUAGES)]]})
     progress = list(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))
@@ -121,15 +114,6 @@ def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
     assert left == [{"kind": "row", "id": "r", "blocks": [text, later, {**figure, "saved": {"file": "c", "arrays": None}}]}]
 
 
-def test_a_longer_work_is_frozen_when_it_is_done(site, run, monkeypatch):
-    answers = iter([{"step": 1, "more": True, "blocks": []}, {"step": 1, "blocks": [{"kind": "text", "id": "end"}]}])
-    monkeypatch.setitem(freezing.PANELS, "reach", lambda view: next(answers))
-    answer = freezing._answer(View(site.runs, site.reader, {"run": run.id}), "reach", set(), set())
-    assert answer["blocks"] == [{"kind": "text", "id": "end"}]
-    assert "more" not in answer
-
-
 def test_the_page_finds_every_list_of_runs_that_a_server_would_send(site, run):
-    """Without one of them nothing is drawn at all."""
     known = freezing._page(site.runs, site.reader, run, "en", [("abc", "cba")])
     assert known["runs"].keys() == runs_list(site.runs, "", "en").keys()

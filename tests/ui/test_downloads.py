@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import shutil
 import subprocess
@@ -64,7 +63,6 @@ def files(answer) -> dict[str, bytes]:
 
 
 def test_a_run_goes_home_with_its_link_before_the_model_is_measured(site, monkeypatch):
-    """Which takes seconds, and longer while others train: the browser's download shows at once that it goes on."""
     started, measure = threading.Event(), takeaway.scores_of
     monkeypatch.setattr(takeaway, "scores_of", lambda *args: measure(*args) if started.wait(60) else pytest.fail("nothing came"))
     with site.http.stream("GET", "/gradio_api/playground/takeaway/reverse") as answer:
@@ -121,8 +119,6 @@ def test_the_lines_run_as_they_stand_with_any_sentence(site, language, tmp_path)
     """Quoted as the language quotes it: nothing of it is run. The model doesn't know these characters, and answers all the same."""
     output = printed(language, lines(site, "hello")[language], tmp_path)
     assert "olleh" in output
-    assert language != "curl" or json.loads(output.split("data: ")[1])[0]["right"]
-    assert language != "python" or "<bos> → o" in output
     awkward = """it's "a" $HOME `ls` \\n ${x} 中 "TEXT" 'URL'"""
     output = printed(language, lines(site, awkward)[language], tmp_path)
     assert "<eos>" in output

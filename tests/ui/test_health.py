@@ -1,14 +1,8 @@
 """/health, from outside: numbers without names, and a status that Docker, whose image asks for it, understands."""
 
-import json
-import os
 import re
-import subprocess
-import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -21,8 +15,6 @@ from playground.ui.assets import PREFIX
 from tests.runs.tiny import done, tiny
 from tests.runs.tiny import limits as tiny_limits
 
-ROOT = Path(__file__).parents[2]
-
 
 def test_it_is_small_whole_and_has_no_secret(site):
     run = site.train("ada", tiny(steps=2).flat() | {"threads": 1})
@@ -32,7 +24,6 @@ def test_it_is_small_whole_and_has_no_secret(site):
         answer, other = (site.http.get(path) for path in health.PATHS)
     assert (answer.status_code, other.status_code, other.json().keys()) == (200, 200, answer.json().keys())
     assert answer.headers["Cache-Control"] == "no-store"
-    assert len(answer.content) < 1500
     report = answer.json()
     assert report["streams"] >= 1
     assert 0 <= report["uptime_seconds"] <= time.monotonic(), "counted from the start of the server, not of the machine"
@@ -56,14 +47,3 @@ def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     assert module.health(runs)["status"] == status
     route = health.routes(runs, {})[0]
     assert TestClient(Starlette(routes=[route])).get(route.path).status_code == code
-
-
-def test_the_images_check_tells_a_server_that_answers_from_one_that_does_not(site):
-    if not (ROOT / "Dockerfile").exists():
-        pytest.skip("a copy of the tree without what images are made of")
-    command = re.search(r"^HEALTHCHECK.*?CMD (.*?)$", (ROOT / "Dockerfile").read_text().replace("\\\n", " "), re.MULTILINE)[1]
-    python, *arguments = json.loads(command)
-    assert python == "python"
-    for port, code in ((urlsplit(site.url).port, 0), (1, 1)):
-        checked = subprocess.run([sys.executable, *arguments], env=os.environ | {"PORT": str(port)}, capture_output=True, timeout=60)
-        assert checked.returncode == code, checked.stderr

@@ -1,4 +1,4 @@
-"""Each name has its share, Gradio's queue answers those who wait before those who left, and little is kept of browser tabs."""
+"""Each name has its share, those who wait come before those who left, and pages ask as often as there are visitors, not streams."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from playground.ui import fair_queue
+from playground.ui.pace import EACH, HERE, LONGEST, SPARE, Pace
 from playground.ui.sessions import BYTES, MOST, Sessions
 from playground.ui.shares import Buckets
 
@@ -30,7 +31,6 @@ def heard(*sessions: str) -> set:
 
 @pytest.mark.fault("three hundred calls in the queue that nobody listens for", "who listens is served first")
 def test_who_listens_comes_before_who_left():
-    """Addresses take turns, and so do tabs at one."""
     events = [event(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(300)] + [event("here", "192.0.2.1", "mine", 300)]
     assert names(fair_queue.in_turn(events, heard("mine"))) == ["here", *(f"left {n}" for n in range(300))]
     assert names(fair_queue.in_turn(events, heard("here")))[0] == "here", "a program listens to the call by its id"
@@ -69,7 +69,6 @@ class Queue:
 
 @pytest.mark.fault("a queue full of calls that nobody listens for", "the oldest of them makes room")
 def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
-    """Full of those who listen it is full; at an address with enough calls those without a listener go first."""
     queue = Queue()
     fair_queue.take_turns(queue, heard("ada", "bob"), most=10)
     assert all(queue.call(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(4))
@@ -91,7 +90,6 @@ def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))
 def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(steps):
-    """Over all: what it held at first and what has filled in since; who waits as long as it says gets it, and no sooner."""
     now, taken = [0.0], 0.0
     bucket = Buckets(5, 10.0, lambda: now[0])
     for at, (pause, cost) in enumerate(steps):
@@ -129,3 +127,62 @@ def test_the_tab_that_came_last_stays(page):
     for number in range(2 * MOST):
         _ = page.state_holder[f"tab {number}"]
     assert len(tabs) <= MOST + 1
+
+
+COST = SPARE * EACH / 1000  # of a picture, in seconds, at which each visitor more adds as much as the first
+
+
+@pytest.fixture
+def clock():
+    return SimpleNamespace(now=0.0)
+
+
+@pytest.fixture
+def pace(clock):
+    return Pace(lambda: clock.now)
+
+
+def come(pace, address: str, visitors: int, cost: float = COST, times: int = 1) -> None:
+    for _ in range(times):
+        for number in range(visitors):
+            pace.asked(address, f"visitor {number}", cost)
+
+
+def test_a_lone_visitor_never_waits_however_dear_the_pictures_nor_for_who_has_left(clock, pace):
+    assert pace.refresh_ms("home") == EACH
+    come(pace, "home", 1, 10 * COST, times=50)
+    assert pace.refresh_ms("home") == EACH
+    for later, counted in ((HERE, 21), (HERE + 1, 1)):
+        school = Pace(lambda: clock.now)
+        come(school, "school", 20)
+        clock.now += later
+        school.asked("school", "teacher", COST)
+        assert school.refresh_ms("school") == counted * EACH
+
+
+@pytest.mark.fault("two hundred streams held open by one visitor", "the pages of others ask for pictures as often as before")
+@pytest.mark.parametrize("streams", [1, 200])
+def test_what_one_visitor_holds_open_slows_down_nobody(pace, streams):
+    pace.streams = streams
+    come(pace, "cellar", 1, times=streams)
+    come(pace, "home", 1)
+    assert pace.refresh_ms("home") == 2 * EACH
+
+
+def test_a_class_shares_what_the_server_can_spare_and_a_crowd_at_one_address_waits_longest_itself(pace, clock):
+    come(pace, "school", 30)
+    assert pace.refresh_ms("school") == 30 * EACH
+    clock.now = HERE + 1
+    for student in range(30):
+        come(pace, f"home {student}", 1)
+    assert {pace.refresh_ms(f"home {student}") for student in range(30)} == {30 * EACH}
+    clock.now = 2 * HERE + 2
+    for address, visitors in (("home", 1), ("school", 20), ("cellar", 200)):
+        come(pace, address, visitors)
+    assert [pace.refresh_ms(address) for address in ("home", "school", "cellar")] == [3 * EACH, 60 * EACH, LONGEST]
+
+
+def test_all_streams_look_at_one_moment_ten_times_a_second_or_twice(pace, clock):
+    for pace.streams, look in ((1, 0.1), (10, 0.2), (300, 0.5)):
+        for clock.now in (60.01, 60.02, 60.09):
+            assert (pace.look, clock.now + pace.until_look) == pytest.approx((look, 60 + look))

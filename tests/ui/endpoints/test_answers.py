@@ -1,19 +1,21 @@
-"""What the endpoints answer: the same numbers as the core, to the bit, as lists that any language reads."""
+"""What programs are told of the endpoints, and what these answer: the core's own numbers, to the bit, as lists that any language reads."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from playground.config import TASK_STEPS, Experiment, Refusal
+from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.lessons.labs import get
 from playground.queries.heads import KINDS
 from playground.queries.translate import DecodingOptions
 from playground.queries.translate import translate as translated
+from playground.ui import server
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab
+from playground.words import entries
 from tests.runs.tiny import done
-from tests.ui.endpoints.calls import begin, call, refused
+from tests.ui.endpoints.calls import NAMES, begin, call, refused
 from tests.ui.panels.looking import TINY
 
 SENTENCE = "hello"
@@ -98,7 +100,6 @@ def test_a_training_from_beginning_to_end(site, owner):
 
 
 def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatch):
-    """More seeds than there is room for wait."""
     caller, quick = Caller(site.runs, site.reader), get("depth")
     monkeypatch.setitem(quick.base, "steps", 2)
     assert not lab(caller, quick.name, [1, 2], owner)["done"]
@@ -135,3 +136,46 @@ def test_what_is_no_call_of_an_endpoint_is_refused(site):
     for name, body, status, key in BAD_CALLS:
         answer = begin(site, name, body)
         assert (answer.status_code, answer.json()["key"]) == (status, key), (name, body)
+
+
+WORDS = entries("en")
+
+
+@pytest.fixture(scope="module")
+def endpoints(site):
+    info = site.http.get("/gradio_api/info").json()
+    assert info["unnamed_endpoints"] == {}
+    return info["named_endpoints"]
+
+
+def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(endpoints):
+    assert list(endpoints) == [f"/{name}" for name in NAMES], "and no listener of the page"
+    for name in NAMES:
+        endpoint = endpoints[f"/{name}"]
+        assert endpoint["description"] == WORDS[f"api.{name}"]
+        assert endpoint["returns"][0]["python_type"]["description"] == WORDS[f"api.{name}_returns"]
+        for argument in endpoint["parameters"]:
+            assert argument["python_type"]["description"].endswith((".", ")")), argument["parameter_name"]
+            assert argument["python_type"]["type"] != "Any"
+    knobs = {one["parameter_name"]: one for one in endpoints["/train"]["parameters"]}
+    assert set(knobs) == {"owner", *KNOBS, "label"}
+    assert [name for name, knob in knobs.items() if not knob["parameter_has_default"]] == ["owner"]
+    for name in KNOBS:
+        kind, choices = type(default(name)), list(limits(name).choices)
+        assert knobs[name]["parameter_default"] == (None if name == "steps" else default(name)), name
+        assert knobs[name]["type"].get("enum", []) == (choices if kind is str else []), name
+
+
+def test_the_page_that_people_load_has_nothing_of_it(site):
+    config = site.http.get("/config").json()
+    assert not set(config["page"]["endpoints"]["components"]) & set(config["page"][""]["components"])
+    assert WORDS["api.arg_owner"] not in site.http.get("/").text
+    assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
+
+
+def test_only_who_asks_for_mcp_gets_it_where_its_package_is(monkeypatch, capsys):
+    for value, there, wanted in (("", True, False), ("0", True, False), ("1", False, False), ("1", True, True)):
+        monkeypatch.setenv("PLAYGROUND_MCP", value)
+        monkeypatch.setattr(server, "find_spec", lambda name, there=there: object() if there else None)
+        assert server.mcp_wanted() is wanted
+        assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])

@@ -11,19 +11,10 @@ from playground.ui.panels import PANELS
 from playground.ui.upload import uploading
 from playground.ui.view import View
 from playground.words import say
-from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, block, complete, ids
+from tests.ui.panels.looking import block, complete, ids
 
 MINE, THEIRS = "a" * 32, "b" * 32
 WORDS = ("hello", "abcd", "word", "twelve", "reverse", "stories", "abcd")
-
-
-@pytest.fixture(scope="module")
-def rotary(site):
-    """A visitor's own run of the same task as a shipped one, with other positions."""
-    run = done(site.train(MINE, TINY | {"task": "reverse", "positions": "rotary"}))
-    yield run
-    site.runs.delete(run.id, MINE)
 
 
 @pytest.fixture
@@ -47,7 +38,6 @@ def of_visitor(site, token, **asked):
     ],
 )
 def test_the_table_says_what_was_measured(site, run, asked, decoded):
-    """By greedy decoding or a beam; what is drawn by chance is no way to judge a model by."""
     split, step = asked.get("split", "heldout"), 0 if "step" in asked else None
     panel = complete(site, "evaluation", run=run, **asked)
     scores = evaluation.scores(site.reader, site.runs.corpora, site.runs.get(run), step, split, *decoded)
@@ -60,7 +50,6 @@ def test_the_table_says_what_was_measured(site, run, asked, decoded):
     ]
     assert measured.bleu_signature in block(panel, "scores")["rows"][2][2]
     assert f"{scores.sentences} of {scores.evaluated.of} {say('en', f'evaluation.{split}')}" in block(panel, "scores-caption")["text"]
-    assert ({"beam", "penalty"} <= ids(panel)) == bool(decoded)
     assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(scores.wrong, evaluation.MAX_MISTAKES)
     assert ("mistakes-none" in ids(panel)) == (scores.wrong == 0)
 
@@ -90,15 +79,3 @@ def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end
     with pytest.raises(Refusal) as refused:
         of_visitor(site, MINE, split="file", file=long)
     assert refused.value.key == "evaluation.file_too_long"
-
-
-def test_other_runs_of_the_task_stand_beside_it(site, rotary):
-    asked = {"run": "reverse", "compare": f"{rotary.id},sort,nobody"}  # what does another task, or isn't there, is left out
-    panel = complete(site, "reach", **asked)
-    reach = block(panel, "reach")
-    first, second = reach["figure"]["layout"]["meta"]["rows"]
-    assert (first.startswith("Reverse"), "sinusoids" in first) == (True, True)  # what they differ in is named
-    assert (rotary.name in second, "rotary" in second, rotary.name in reach["caption"]) == (True, True, True)
-    assert [option["value"] for option in block(panel, "mapped")["options"]] == ["reverse", rotary.id]
-    drawn = {id: block(complete(site, "reach", **asked, mapped=id), "places")["figure"]["data"] for id in ("reverse", rotary.id, "nobody")}
-    assert drawn["reverse"][0]["z"] == drawn["nobody"][0]["z"] != drawn[rotary.id][0]["z"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from playground.runs.replay import Replay
-from playground.runs.run import Run, Snapshot
+from playground.runs.run import Run
 from playground.ui.measured import percent
 from playground.ui.panels.outcome import outcome
 from playground.ui.view import View
@@ -74,36 +74,6 @@ def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_
         assert len({held("attention", part=part, step=step) for step in followed}) == 1
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_the_newest_picture_and_the_newest_probes_are_of_one_step_though_training_goes_on(site, monkeypatch, when):
-    """A newer snapshot may come before the sentence is looked at, and after it: in both cases all is of one of the two."""
-    run, look = site.runs.get("reverse"), site.reader.look
-    snapshot, probes = run.snapshot, run.probes
-    older, newer = (Snapshot(run.version, snapshot.step + at, snapshot.parameters, probes[:at]) for at in (1, 2))
-
-    def train() -> None:
-        run.history.probes, run.parts["snapshot"] = newer.probes, newer
-
-    def look_and_train(*asked):
-        if when == "before":
-            train()
-        answer = look(*asked)
-        train()
-        return answer
-
-    monkeypatch.setattr(site.reader, "look", look_and_train)
-    run.history.probes, run.parts["snapshot"] = older.probes, older
-    try:
-        panel = site.panel("training", run="reverse")
-    finally:
-        run.history.probes, run.parts["snapshot"] = probes, snapshot
-    expected = {older.step: older, newer.step: newer}[panel["step"]]
-    assert len(block(panel, "probes")["rows"]) == len(expected.probes)
-
-
-# ---- the end ------------------------------------------------------------------------------------------------------------------------
-
-
 def end_of(site, run: Run, language: str = "en") -> list[dict]:
     view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
     view.run = run
@@ -122,15 +92,9 @@ def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob):
     for language in LANGUAGES:
         text, way = end_of(site, run, language)
         assert (way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) == ("knob", knob, True)
-        if status == "diverged":
-            assert text["text"] == say(language, "outcome.broken", step="40", time=say(language, "page.outlook_seconds", count="12"))
-        else:
+        if status != "diverged":
             assert ("%" in text["text"]) == (exact is not None)  # what was not evaluated promises nothing
-            assert exact is None or percent(exact) in text["text"]
-            assert exact is None or say(language, "outcome.never_right") in text["text"]
-
-
-# ---- the sentence that is always there ----------------------------------------------------------------------------------------------
+            assert exact is None or (percent(exact) in text["text"] and say(language, "outcome.never_right") in text["text"])
 
 
 @pytest.mark.parametrize(

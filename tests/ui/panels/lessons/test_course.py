@@ -25,7 +25,6 @@ def options(block: dict) -> list[str]:
 
 
 def test_nothing_is_given_away_before_a_guess_nor_while_a_class_guesses(site):
-    """And a guess can become another until the question is closed."""
     for name, lab in LABS.items():
         guess = {"guess": lab.guesses[0], "sure": SURE[0]}
         for asked in ({}, {"guess": lab.guesses[0]}, {"sure": SURE[0]}, guess | {"guess": "nonsense"}, guess | {"sure": "100"}):

@@ -123,17 +123,6 @@ def test_the_sheet_gives_the_number_in_the_picture_and_each_label_leads_to_the_n
             assert secret["answer"] == pytest.approx(float(sheet["steps"][-1]["result"]), rel=1e-5, abs=1e-5)
 
 
-def test_its_head_is_the_one_that_the_whole_page_shows(site):
-    kept = ({"held": "cross.1.4"}, {"part": "encoder", "held": "encoder.1.2"})
-    for asked in ({"layer": "1", "head": "3"}, *kept, {"follow": "on"}, {}):
-        held = site.panel("attention", run=RUN, text=TEXT, **asked)["held"]
-        panel = site.panel("map", run=RUN, text=TEXT, stage=WEIGHTS, **asked)
-        _, layer, head = held.split(".")
-        choice = block(panel, "head")
-        assert (panel["held"], choice["value"]) == (held, head), asked
-        assert choice["resets"] == {"layer": int(layer), "follow": "off"}
-
-
 def test_many_layers_are_folded_but_for_the_one_that_is_asked_for(site):
     run = done(site.train(MINE, TINY | {"encoder_layers": 3, "norm": "pre", "positions": "rotary", "activation": "gelu"}))
     for stage, folded in (("", ["encoder.1", "encoder.2"]), ("encoder.2", ["encoder.0", "encoder.1"])):
