@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -69,7 +70,7 @@ def rows(people: People) -> Iterator[Row]:
         read = {(who, what) for who, (_, found) in answers.items() for what in found}
         return Row(call.kind, right, {who: answers.get(who, answers["nobody"])[0] for who in PEOPLE}, read)
 
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(4) as pool:
         yield from pool.map(row, [call for call in attack.calls.values() if call.kind not in LAST])
     yield from (row(attack.calls[kind]) for kind in LAST)
 
@@ -90,8 +91,16 @@ def _told(attack: Attack, call: Call, people: People) -> tuple[str, set[str]]:
     if isinstance(call.body, dict):
         own = {"owner": people.tokens[call.who], "session_hash": session}  # how a program says whose it is, and a tab
         call = replace(call, body=call.body | {name: own[name] for name in own.keys() & call.body.keys()})
-    status, body = attack.answered(call, session)
+    status, body = _answered(attack, call, session)
     return _title(status, body), others_in(call, body, people)
+
+
+def _answered(attack: Attack, call: Call, session: str) -> tuple[int, bytes]:
+    """Asks again where a busy machine takes longer than a hostile caller waits."""
+    for _ in range(9):
+        with suppress(TimeoutError):
+            return attack.answered(call, session)
+    return attack.answered(call, session)
 
 
 def _title(status: int, body: bytes) -> str:
