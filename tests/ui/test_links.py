@@ -57,12 +57,12 @@ def test_what_is_bad_in_a_link_is_named_and_the_rest_holds(site, good, bad):
 
 
 def test_no_field_passes_unchecked(site):
-    for name, field in FIELDS.items():
-        hopeless = ["no such value\0", "-1e999 <b>"] if name in FORMS else ["x" * (MAX_TEXT + 1)]
-        for value in hopeless:
-            reply = site.get("boot", **{name: value}, d_model=128).json()
-            assert reply["ignored"] == [name], name
+    for value in ("no such value\0", "-1e999 <b>"):
+        reply = site.get("boot", **{name: value if name in FORMS else "x" * (MAX_TEXT + 1) for name in FIELDS}, d_model=128).json()
+        assert sorted(reply["ignored"]) == sorted(FIELDS)
+        for name in FIELDS:
             assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in reply["notice"], name
+    for name, field in FIELDS.items():
         if isinstance(field, Number):
             assert [links.read(site.runs, {name: str(end)})[1] for end in (field.low, field.high)] == [{}, {}], name
             for value in (str(field.low - 1), str(field.high + 1), "nan", "inf", " "):
