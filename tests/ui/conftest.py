@@ -9,24 +9,21 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-import gradio as gr
 import httpx
 import pytest
 from fastapi import FastAPI
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
+from playground.reading.uploads import read_files
 from playground.rooms import registry
-from playground.runs.limits import Limits
-from playground.runs.memory import Memory
 from playground.runs.queue.warmup import get_ready
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.runs.visitors import Visitors
-from playground.ui import server
 from playground.ui.actions import Command, act
 from playground.ui.assets import PREFIX
 from playground.ui.server import start
+from playground.ui.upload import uploading
 from tests.runs.tiny import done
 
 
@@ -86,6 +83,14 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", autouse=True)
+def _read_here():
+    """Uploads are read in this process; that one of their own reads the same, see tests/runs/test_upload_process.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uploading, "upload_process", SimpleNamespace(read=read_files))
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
 def _at_rest():
     """When a file is over nothing trains in this process any more: the next one may count what is computed in it."""
     yield
@@ -96,20 +101,3 @@ def _at_rest():
                 with suppress(Refusal):  # over by itself
                     site.runs.stop_for_operator(run.id)
                 done(run)
-
-
-@pytest.fixture
-def launched(monkeypatch, tmp_path):
-    """launched(launch): what `server.start` returns where Gradio launches like this, which serves nothing."""
-
-    def begin(launch):
-        monkeypatch.setattr(gr.Blocks, "launch", launch)
-        monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
-        monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
-        monkeypatch.setattr(server.connections, "watch", lambda *what: None)
-        monkeypatch.setattr(server, "routes", lambda *what: [])
-        held = {"store": SimpleNamespace(folder=tmp_path), "limits": Limits(), "visitors": Visitors(), "memory": Memory(1)}
-        runs = SimpleNamespace(**held, every_round=lambda duty: None, find=lambda run: None)
-        return server.start(runs, SimpleNamespace(caches={}))
-
-    return begin

@@ -1,42 +1,25 @@
-"""What a visitor does to runs: an owner's actions, what everybody may do, and every value checked again in the core."""
+"""What a visitor does to runs: an owner's actions, what everybody may do, what other pages may not, and every value checked again."""
 
 from __future__ import annotations
 
-import time
 from math import inf, nan
 
 import pytest
 
-from playground.config import KNOBS, LIVE_KNOBS, PRESETS, Refusal, default, limits
+from playground.config import KNOBS, LIVE_KNOBS, Refusal, default, limits
+from playground.runs.names import owner_of
 from playground.ui.actions import Command, act, answer
-from playground.ui.listeners import preset_values
-from playground.words import say
+from playground.ui.assets import PREFIX
+from playground.words import LANGUAGES, say
+from tests.runs.tiny import at_step
+from tests.ui.panels.looking import TINY
 
-TINY = {
-    "train_size": 200, "validation_size": 20, "d_model": 16, "n_heads": 1, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 16,
-    "threads": 1, "batch_size": 4,
-}  # fmt: skip
 MINE, THEIRS = "a" * 32, "b" * 32
-
-
-def wait(run, *statuses, seconds=60):
-    end = time.monotonic() + seconds
-    while run.status not in statuses:
-        assert time.monotonic() < end, run.status
-        time.sleep(0.02)
-
-
-def reach(run, step):
-    end = time.monotonic() + 60
-    while run.snapshot is None or run.step < step:
-        assert time.monotonic() < end, run.status
-        time.sleep(0.02)
 
 
 @pytest.fixture
 def run(site):
-    run = site.train(MINE, {**TINY, "steps": 5000})
-    wait(run, "training")
+    run = at_step(site.train(MINE, {**TINY, "steps": 100_000}), 1)
     yield run
     if site.runs.find(run.id):
         site.runs.delete(run.id, MINE)
@@ -47,23 +30,6 @@ def refusal(site, message):
     answered = answer("en", lambda: act(site.runs, Command.parse(message, MINE, "en")))
     assert answered["error"].endswith((".", ")"))
     return answered["key"], answered["knob"]
-
-
-def test_pause_one_step_resume_stop(site, run):
-    site.act(MINE, "pause", run.id)
-    wait(run, "paused")
-    before = run.step
-    site.act(MINE, "step", run.id)
-    wait(run, "paused")
-    assert run.step == before + 1
-    site.act(MINE, "resume", run.id)
-    wait(run, "training")
-    site.act(MINE, "rename", run.id, label="a name")
-    assert run.label == "a name"
-    site.act(MINE, "stop", run.id)
-    wait(run, "stopped")
-    assert site.act(MINE, "delete", run.id)["gone"] is True
-    assert site.runs.find(run.id) is None
 
 
 def test_live_knobs_move_on_ones_own_run_alone(site, run):
@@ -80,35 +46,12 @@ def test_live_knobs_move_on_ones_own_run_alone(site, run):
     for knob, value in (("memory_mode", "half"), ("d_model", 16), (None, 1), ("max_grad_norm", nan)):
         with pytest.raises(Refusal):
             site.act(MINE, "live", run.id, knob=knob, value=value)
-    with pytest.raises(Refusal):
-        site.act(MINE, "control", run.id, knob="max_grad_norm", value=nan)
     assert run.live == live | {"memory_mode": "mean"}
     assert site.act(MINE, "control", knob="learning_rate", value=0.1) == {}, "without a run it means the next one"
 
 
-def test_new_runs_are_the_callers_and_carry_the_place(site, run):
-    """A fork and a training begin at another step; a copy stays at the same, whether it rests or not."""
-    reach(run, 2)
-    made = {
-        "train": site.act(THEIRS, "train", knobs={**TINY, "steps": 2, "minutes": None}),
-        "fork": site.act(THEIRS, "fork", run.id, step=0),
-        "copy": site.act(THEIRS, "copy", run.id),
-        "copy at rest": site.act(THEIRS, "copy", "reverse"),
-    }
-    runs = {name: site.runs.get(opened["run"]) for name, opened in made.items()}
-    assert all(site.runs.owns(one.id, THEIRS) and not site.runs.owns(one.id, MINE) for one in runs.values())
-    assert (runs["copy"].status, runs["copy at rest"].status) == ("paused", "done")
-    assert ["paused" in made[name]["notice"] for name in ("copy", "copy at rest")] == [True, False]
-    for name, opened in made.items():
-        assert {"text", "head", "q"} <= set(opened["carry"])
-        assert ("step" in opened["carry"]) == ("tab" not in opened) == name.startswith("copy")
-        assert ("other" in opened) == (name == "train")
-        site.runs.delete(opened["run"], THEIRS)
-
-
 NO_COMMANDS = (
-    None, [], "", {}, {"action": "pause"}, {"run": "x"}, {"action": 1, "run": "x"}, {"action": "format", "run": "x"},
-    {"action": "__init__", "run": "x"}, {"action": ["fork"], "run": "x"}, {"action": "rename", "run": {"a": 1}},
+    None, [], {}, {"action": "pause"}, {"run": "x"}, {"action": "__init__", "run": "x"}, {"action": ["fork"], "run": "x"},
     {"action": "train", "run": ""}, {"action": "train", "run": "", "knobs": []}, {"action": "rename", "run": "RUN", "label": ["a"]},
     {"action": "live", "run": "RUN", "knob": ["learning_rate"]}, {"action": "control", "run": "RUN", "knob": 7},
     {"action": "experiment", "run": "", "lab": ["skip"], "seed": 1}, {"action": "experiment", "run": "", "lab": "softmax", "seed": 1},
@@ -136,15 +79,6 @@ def test_no_knob_takes_nonsense(site):
         assert refusal(site, {"action": "fork", "run": "reverse", "step": step})[0].startswith("config."), step
 
 
-def test_presets_keep_the_data_that_can_be():
-    for name in PRESETS:
-        values = preset_values(name, {"task": "sort", "train_size": 300})
-        assert set(values) == set(KNOBS)
-        assert name == "paper_size" or (values["task"], values["train_size"]) == ("sort", 300)
-    sizes = preset_values("default", {"task": "sort", "train_size": 10**9, "validation_size": "abc", "test_size": -5})
-    assert sizes == preset_values("default", {"task": "sort"})
-
-
 def test_a_key_of_another_browser_makes_the_runs_of_both_its_own(site, run):
     key = "c" * 32
     there = site.train(key, {**TINY, "steps": 2})
@@ -154,3 +88,55 @@ def test_a_key_of_another_browser_makes_the_runs_of_both_its_own(site, run):
     assert (set(site.runs.mine(key)), site.runs.mine(MINE)) == ({run, there}, [])
     for one in (run, there):
         site.runs.delete(one.id, key)
+
+
+def test_only_a_page_of_this_server_is_heard_though_another_knows_the_token(site, run, monkeypatch):
+    """Same-site is another port or name, none is typed into the address bar; a request without both headers is no browser's."""
+    host = site.url.split("//")[1].rstrip("/")
+    elsewhere = [{"Sec-Fetch-Site": kind} for kind in ("cross-site", "same-site", "none")]
+    elsewhere += [{"Sec-Fetch-Site": "cross-site", "Origin": f"http://{host}"}]
+    elsewhere += [{"Origin": "https://elsewhere.example", "X-Forwarded-Host": "elsewhere.example"}]
+    others = ("https://elsewhere.example", "http://127.0.0.1:1", f"http://{host}.a.example", "null", "", "http://[")
+    elsewhere += [{"Origin": origin} for origin in (*others, "https://me-app.hf.space")]
+    here = [{}, {"Sec-Fetch-Site": "same-origin"}, {"Origin": f"http://{host}"}, {"Origin": f"https://{host}"}]
+    for number, headers in enumerate(elsewhere):
+        language = LANGUAGES[number % len(LANGUAGES)]
+        answer = site.command({"action": "rename", "run": run.id, "label": "taken"}, MINE, language, **headers)
+        refused = {"error": say(language, "page.not_from_here"), "key": "page.not_from_here"}
+        assert (answer.status_code, answer.json(), run.label) == (403, refused, ""), headers
+        room = site.http.post(f"{PREFIX}/room/forget", params={"lang": language}, json={}, headers={"X-Playground-Token": MINE} | headers)
+        assert (room.status_code, room.json()) == (403, refused), headers
+    form = site.command({"action": "stop", "run": run.id}, None, **{"Content-Type": "text/plain"})  # which can send no token
+    assert (form.status_code, form.json()["key"], run.status) == (403, "runs.no_token", "training")
+    monkeypatch.setenv("SPACE_HOST", "me-app.hf.space")  # a Space has another name inside
+    for number, headers in enumerate([*here, {"Origin": "https://me-app.hf.space"}]):
+        message = {"action": "rename", "run": run.id, "label": f"label {number}"}
+        assert site.command(message, MINE, **headers).json() == {"again": True}
+        assert run.label == f"label {number}"
+
+
+BODIES = (
+    b"[" * 30_000, b"\x00", b'{"action": "stop"}', b"[]", b"null", b"", b"9" * 5000, b"\xff\xfe", b'"\\ud800"', b"action=stop&run=reverse",
+    b'{"action": "rename", "run": "reverse", "label": "\xed\xa0\x80"}', b'{"action": "experiment", "run": "", "lab": "\\ud800", "seed": 1}',
+)  # fmt: skip
+
+
+def test_odd_messages_are_refused_in_a_language_there_is_and_have_an_end(site):
+    for body in BODIES:
+        for reply in (site.command(body, MINE), site.http.post(f"{PREFIX}/room/join", content=body, headers={"X-Playground-Token": MINE})):
+            assert (reply.status_code, reply.json()["key"]) == (400, "page.not_a_command"), body[:40]
+    for language in ("zh", "", "../../etc", "xx", '["en"]', "\x00"):
+        known = language if language in LANGUAGES else "en"
+        assert site.command({}, MINE, language).json()["error"] == say(known, "page.not_a_command"), language
+
+
+def test_who_asks_sees_their_own_runs_only_and_no_key(site, run):
+    def read(path: str, token: str):
+        return site.http.get(f"{PREFIX}/{path}", headers={"X-Playground-Token": token})
+
+    assert [one["id"] for one in read("runs", MINE).json()["mine"]] == [run.id]
+    assert [read("runs", token).json()["mine"] for token in (THEIRS, "", owner_of(MINE))] == [[], [], []]
+    cards = [read(f"run/{run.id}", token) for token in (MINE, THEIRS)]
+    assert [card.json()["mine"] for card in cards] == [True, False]
+    for reply in (*cards, *(read(path, MINE) for path in ("boot", "runs", "panel/runs", "history"))):
+        assert not [key for key in (MINE, owner_of(MINE)) if key in reply.text]

@@ -11,7 +11,6 @@ from http.client import HTTPConnection
 import pytest
 from starlette.datastructures import Headers
 
-from playground.runs.limits import Limits
 from playground.ui.bodies import Bodies
 from playground.ui.rights import ROUTES, UPLOAD, longest_body
 from playground.ui.upload import stored_files
@@ -82,7 +81,6 @@ def test_a_body_without_a_length_is_cut_where_it_is_too_long(path, key):
 
 
 def test_what_is_on_its_way_is_bounded_for_an_address_and_for_all():
-    """And counts no longer once it is answered, however that ends."""
     peer = Peer(body_bytes_address=100_000, body_bytes=150_000)
 
     async def told(*others: str) -> list[int]:
@@ -107,8 +105,6 @@ def form(files: int, size: int = 10) -> tuple[bytes, str]:
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_an_address_uploads_so_many_files_and_bytes_an_hour(size):
-    """In however many requests, and however they are cut into pieces."""
-
     def upload(peer: Peer, files: int, address: str = "192.0.2.1") -> int:
         body, kind = form(files)
         chunks = [body[at : at + size] for at in range(0, len(body), size)]
@@ -118,12 +114,6 @@ def test_an_address_uploads_so_many_files_and_bytes_an_hour(size):
     assert [upload(peer, 4), upload(peer, 4), upload(peer, 3), upload(peer, 1, "192.0.2.2")] == [200, 200, 429, 200]
     peer = Peer(upload_bytes_address=3 * len(form(1)[0]))
     assert [upload(peer, 1) for _ in range(4)] == [200, 200, 200, 429]
-
-
-def test_a_server_takes_a_class_that_uploads_at_once():
-    assert Limits().body_bytes_address >= longest_body("POST", UPLOAD)
-    assert Limits().uploads_address >= 10 * 60
-    assert Limits().body_bytes >= 5 * Limits().body_bytes_address
 
 
 def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old(site, tmp_path, monkeypatch):

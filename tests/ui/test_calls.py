@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-import re
+from pathlib import Path
 
 import pytest
 
-from playground.config import Experiment, limits
+from playground.config import Experiment
 from playground.reading.uploads import Pair, Pairs
-from playground.ui.controls import CONTROLLED
 from playground.ui.upload import uploading
-from playground.words import LANGUAGES, entries, say
+from playground.words import entries, say
 
 WAYS = ("run/predict", "queue/join")
 
@@ -47,15 +46,6 @@ class Page:
         with self.site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": body["session_hash"]}) as lines:
             return json.loads(next(line for line in lines.iter_lines() if '"process_completed"' in line).removeprefix("data: "))
 
-    def error(self, name: str, **changed: object) -> str:
-        """What goes wrong in a listener; "" where nothing does."""
-        body = self.call(name, **changed)
-        if self.listeners[name]["queue"]:
-            ended = self.queued(body)
-            return "" if ended["success"] else str(ended["output"])[:200]
-        answer = self.post("run/predict", body)
-        return "" if answer.status_code == 200 else answer.text[:200]
-
 
 @pytest.fixture(scope="module")
 def page(site) -> Page:
@@ -78,7 +68,7 @@ def refused(answer, status: int = 400) -> str:
 
 
 BODIES = {
-    "nothing": b"", "no JSON": b"[", "a list": b"[]", "a text": b'"text"', "null": b"null", "deep": b"[" * 50_000, "endless": b"9" * 5000,
+    "nothing": b"", "no JSON": b"[", "a list": b"[]", "null": b"null", "deep": b"[" * 50_000, "endless": b"9" * 5000,
     "half a character": b'{"data": ["\\ud800"]}', "no UTF-8": b'{"data": "\xff"}', "NaN": b'{"data": [NaN]}',
     "half a character, written out": b'{"data": ["\xed\xa0\x80"]}', "half a character in UTF-16": '{"data": ["\\ud800"]}'.encode("utf-16"),
     "UTF-32": '{"data": []}'.encode("utf-32"),
@@ -110,25 +100,31 @@ def test_what_is_no_call_is_one_sentence(page):
         assert refused(page.post(f"run/{name}", page.call("reset"))) == "page.not_a_command", name
 
 
-def test_what_runs_in_the_page_alone_can_not_be_called(page):
-    names = [name for name, one in page.listeners.items() if not one["backend_fn"]]
-    assert names
-    for name in names:
-        for way in (*WAYS, f"run/{name}"):
-            assert refused(page.post(way, page.call(name))) == "page.not_a_command"
-        assert refused(page.post(f"call/{name}", page.call(name)), 404) == "api.no_endpoint"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_value_of_another_kind_is_one_sentence_to_the_caller_and_one_line_in_the_log(page, language, caplog, capfd):
+def test_a_value_of_another_kind_is_one_sentence_to_the_caller_and_one_line_in_the_log(page, caplog, capfd):
     call = page.call("read") | {"session_hash": "queued"}
-    call["data"][0], call["data"][1] = {"language": language}, 7
+    call["data"][0], call["data"][1] = {"language": "zh"}, 7
     with caplog.at_level(logging.INFO, "playground.ui.calls"):
         ended = page.queued(call)
     assert (ended["success"], ended["output"]["title"]) == (False, "page.not_a_command")
-    assert ended["output"]["error"] == say(language, "page.not_a_command")
+    assert ended["output"]["error"] == say("zh", "page.not_a_command")
     assert "Traceback" not in capfd.readouterr().err
     assert any("read" in record.getMessage() for record in caplog.records)
+
+
+def test_no_file_of_the_server_is_read_as_an_upload(page, site):
+    secret = Path(site.runs.store.folder) / "pairs.tsv"
+    secret.write_text("a\tb\nc\td\n")
+    for path in map(str, (secret, Path(__file__).parents[2] / "README.md", "/etc/passwd", f"{site.url}gradio_api/playground/boot")):
+        for file in ({"path": path, "meta": {"_type": "gradio.FileData"}}, {"path": path}, path):
+            call = page.call("read", **{"pg-paste": ""}) | {"session_hash": "files"}
+            call["data"][1] = [file]
+            reply = page.queued(call)
+            assert (reply["success"], "reading" in json.dumps(reply)) == (False, False), file
+        assert site.http.get(f"/gradio_api/file={path}").status_code == 404
+    for beside in ({}, None, {"own": ["a"], "language": {}}):  # the way that is closed to files is open to pasted pairs
+        call = page.call("read") | {"session_hash": "pasted"}
+        call["data"][0] = beside
+        assert page.queued(call)["output"]["data"][0]["reading"]["pairs"] == 2  # the first line is a header
 
 
 def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, monkeypatch, capfd):
@@ -140,35 +136,6 @@ def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, mon
     assert refused(answer, 500) == "page.went_wrong"
     assert "secret" not in answer.text
     assert "a secret of the server" in capfd.readouterr().err, "the log has it"
-
-
-NUMBERS = [name for name in CONTROLLED if limits(name).low is not None]
-CHANGES = [dict.fromkeys(NUMBERS, value) for value in (-5, 0.5, "abc", None)] + [{"task": "nothing of ours"}]
-MORE = [dict.fromkeys(NUMBERS, value) for value in (999999999, [1], 7, "", True, 1e308, {"a": 1})]
-MORE += [{name: "nothing of ours"} for name in ("positions", "n_heads", "bias")]
-
-
-@pytest.mark.parametrize("changes", [CHANGES, pytest.param(MORE, marks=pytest.mark.night)], ids=["some", "more"])
-def test_no_listener_fails_over_a_value_that_cannot_be(page, changes):
-    """At all numbers at once, or at a choice."""
-    takers = [name for name, one in page.listeners.items() if one["backend_fn"] and not re.search(r"_\d+$", name)]  # once each
-    takers = [name for name in takers if any(page.name(id) in CONTROLLED for id in page.listeners[name]["inputs"])]
-    assert len(takers) >= 4
-    assert set(NUMBERS) <= {page.name(id) for name in takers for id in page.listeners[name]["inputs"]}
-    assert {(name, str(changed)): error for changed in changes for name in takers if (error := page.error(name, **changed))} == {}
-
-
-def test_settings_that_are_no_preset_are_ones_own_and_the_presets_can_still_be_chosen(page):
-    listener = page.listeners["look_ahead"]
-    place = [page.name(id) for id in listener["outputs"]].index("preset")
-
-    def preset_of(**changed) -> dict:
-        return page.post("run/predict", page.call("look_ahead", **changed)).json()["data"][place]
-
-    assert preset_of() == {"__type__": "update", "value": "default"}
-    own = {"__type__": "update", "value": say("en", "knobs.preset.own")}
-    assert preset_of(d_model=128) == own, "a list that is open stays as long"
-    assert [page.error("take_preset", preset=preset) for preset in ([1], {"a": 1}, 7, None)] == [""] * 4
 
 
 def test_a_time_suits_own_pairs_that_are_seen_so_often(page, site):

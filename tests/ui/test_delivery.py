@@ -1,11 +1,10 @@
-"""What goes over the line: compressed, kept by browsers where its name changes with its content, and no more of Plotly than is drawn."""
+"""The page over the line: its first screen from the server, compressed files that browsers keep, and no more of Plotly than is drawn."""
 
 from __future__ import annotations
 
 import gzip
-import json
 import re
-import subprocess
+from html import unescape
 from pathlib import Path
 
 import brotli
@@ -13,15 +12,15 @@ import httpx
 import plotly
 import pytest
 
+from playground.figures import theme
 from playground.ui.assets import PREFIX, asset_path, coding
 from playground.ui.delivery import FOR_EVER, LEAST
 from playground.ui.plotly_bundle import TRACES, reduced
+from playground.words import say
 from tests.figures.gallery import gallery
+from tests.ui.panels.looking import all_blocks
 
-ROOT = Path(__file__).parents[2]
 WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
-ESLINT = ROOT / "node_modules" / ".bin" / "eslint"
-UNKNOWN_TO_PLOTLY = {"Sizzle", "XDomainRequest", "MathJax", "d3_scale_linearTickFormat"}  # names that its own file doesn't declare
 
 
 def raw(site, path: str, accepted: str = "gzip, deflate, br") -> tuple[httpx.Headers, bytes]:
@@ -62,26 +61,79 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
 
 
 def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
-    """What a figure is made of, wherever it is made; another kind of file comes back as it is."""
     assert len(reduced(WHOLE)) < len(WHOLE) / 3
-    for length in (1, 12):
-        for name, figure in gallery(length).items():
-            assert {trace["type"] for trace in figure["data"]} <= set(TRACES), name
-    kinds = r'"?type"?: "(scatter\w+|bar\w+|heatmap\w*|surface|contour|pie|histogram\w*|violin|box|mesh3d|sankey)"'
-    files = [file for folder in ("figures", "ui") for file in (ROOT / "playground" / folder).rglob("*") if file.suffix in (".py", ".js")]
-    assert "heatmap" in {kind for file in files for kind in re.findall(kinds, file.read_text(encoding="utf-8"))} <= set(TRACES)
+    assert {trace["type"] for figure in gallery(12).values() for trace in figure["data"]} <= set(TRACES)
     for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
         assert reduced(source) == source
 
 
-@pytest.mark.night
-@pytest.mark.skipif(not ESLINT.exists(), reason="ESLint is not installed: run npm ci")
-def test_no_name_that_plotly_uses_was_left_out(tmp_path):
-    (tmp_path / "plotly.js").write_text(reduced(WHOLE), encoding="utf-8")
-    config = f"""import globals from "{ROOT / "node_modules" / "globals" / "index.js"}";
-        export default [{{ languageOptions: {{ sourceType: "script", globals: {{ ...globals.browser, ...globals.node, define: false }} }},
-          linterOptions: {{ noInlineConfig: true, reportUnusedDisableDirectives: "off" }}, rules: {{ "no-undef": "error" }} }}];"""
-    (tmp_path / "eslint.config.mjs").write_text(config, encoding="utf-8")
-    done = subprocess.run([ESLINT, "--format", "json", "plotly.js"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    [report] = json.loads(done.stdout)
-    assert {re.search("'(.*?)'", message["message"])[1] for message in report["messages"]} <= UNKNOWN_TO_PLOTLY
+TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}
+
+
+def page(site, query: str = "", accepted: str = TAGS["en"], **headers: str) -> str:
+    answer = site.http.get(f"/{query}", headers={"Accept-Language": accepted, **headers})
+    assert answer.status_code == 200
+    return answer.text
+
+
+def first(html: str) -> str:
+    """What of the page is the first screen; "" where there is none."""
+    match = re.search(r'<div id="pg-first".*?(?=<script>)', html, re.DOTALL)
+    return match[0] if match else ""
+
+
+def drawn(site, language: str, dark: str) -> dict:
+    """The block of the picture as the page's script gets it."""
+    panel = site.panel("training", run=site.runs.shipped()[0].id, lang=language, dark=dark, width=1040)
+    return next(block for block in all_blocks(panel["blocks"]) if block["id"] == "learn-cross")
+
+
+def names(screen: str, kind: str) -> list[str]:
+    return [unescape(text) for text in re.findall(rf'<span class="{kind}" style="--at:\d+">(.*?)</span>', screen)]
+
+
+def test_it_is_the_panel_s_own_picture(site):
+    language = "zh"
+    screen = first(page(site, accepted=TAGS[language]))
+    block = drawn(site, language, "")
+    light, dark = (figure["data"][0]["z"] for figure in (block["figure"], drawn(site, language, "1")["figure"]))
+    cells = re.findall(r'<rect x="(\d+)" y="(\d+)" width="1" height="1" fill="(#\w+)" style="--dark:(#\w+)"/>', screen)
+    expected = [
+        (str(column), str(row), theme.shades(light[row][column])[0], theme.shades(dark[row][column], dark=True)[0])
+        for row in range(len(light))
+        for column in range(len(light[0]))
+    ]
+    assert cells == 3 * expected  # with the labels of three widths
+    axes = block["figure"]["layout"]
+    assert names(screen, "row")[: len(light)] == [unescape(text) for text in axes["yaxis"]["ticktext"]]
+    assert names(screen, "column")[: len(light[0])] == [unescape(text) for text in axes["xaxis"]["ticktext"]]
+    for text in (block["caption"], block["title"], axes["xaxis"]["title"]["text"], axes["yaxis"]["title"]["text"]):
+        assert text in unescape(screen)
+    assert f'lang="{say(language, "language.html")}"' in screen
+    assert say(language, "page.place_train") in screen
+
+
+def test_who_comes_without_a_link_gets_the_first_screen_which_is_made_once(site, monkeypatch):
+    shipped, before = site.runs.shipped(), first(page(site))
+    assert "训练新模型" in first(page(site, "?lang=zh"))
+    monkeypatch.setattr("playground.ui.first_screen.still", lambda *_: pytest.fail("it was made again"))
+    assert first(page(site, f"?run={shipped[0].id}")) == first(page(site)) == first(page(site, "?__theme=dark")) == before
+    for link in (f"?run={shipped[1].id}", "?tab=map", "?text=wir", "?d_model=32", f"?run={shipped[0].id}&step=100", "?run=nobody"):
+        html = page(site, link)
+        assert 'id="pg-first"' not in html, link
+        assert "<gradio-app" in html
+        assert "</html>" in html[-20:]
+
+
+def test_a_links_preview_is_in_its_language_and_its_picture_under_the_address_that_visitors_see(site, monkeypatch):
+    def tags(query: str, **headers: str) -> dict[str, str]:
+        return dict(re.findall(r'<meta\s+(?:property|name)="((?:og|twitter):[\w:]+)"\s+content="([^"]*)"', page(site, query, **headers)))
+
+    for query, language in (("?run=reverse", "en"), ("?lang=zh&run=reverse", "zh"), ('?lang="><script>', "en")):
+        preview = tags(query)
+        assert (preview["og:title"], "Gradio" in " ".join(preview.values())) == (say(language, "page.title"), False)
+        answer = site.http.get(preview["og:image"])
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+    monkeypatch.setenv("PLAYGROUND_PROXIES", "1")
+    forwarded = tags("", **{"X-Forwarded-Host": "ada-playground.hf.space", "X-Forwarded-Proto": "https"})
+    assert forwarded["og:image"].startswith("https://ada-playground.hf.space/gradio_api/playground/")

@@ -91,8 +91,6 @@ def test_the_operators_routes_are_closed_without_a_check(monkeypatch, checks, st
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_mistake_of_the_server_is_a_sentence_to_the_caller_and_a_traceback_in_the_log(caplog, begun):
-    """An answer that has begun ends whole."""
-
     async def wrong(scope, receive, send):
         if begun:
             await send({"type": "http.response.start", "status": 200, "headers": []})

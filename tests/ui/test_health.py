@@ -1,29 +1,19 @@
 """/health, from outside: numbers without names, and a status that Docker, whose image asks for it, understands."""
 
-import json
-import os
 import re
-import subprocess
-import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from playground.hub.space import BELONGS, CPU_WHEELS
 from playground.runs import health as module
-from playground.runs.disk.store import wanted_folder
 from playground.runs.limits import Limits
 from playground.ui import health
 from playground.ui.assets import PREFIX
 from tests.runs.tiny import done, tiny
 from tests.runs.tiny import limits as tiny_limits
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_it_is_small_whole_and_has_no_secret(site):
@@ -33,20 +23,14 @@ def test_it_is_small_whole_and_has_no_secret(site):
         next(chunks)
         answer, other = (site.http.get(path) for path in health.PATHS)
     assert (answer.status_code, other.status_code, other.json().keys()) == (200, 200, answer.json().keys())
-    assert set(health.PATHS) == {"/health", f"{PREFIX}/health"}
     assert answer.headers["Cache-Control"] == "no-store"
-    assert len(answer.content) < 1500
     report = answer.json()
     assert report["streams"] >= 1
     assert 0 <= report["uptime_seconds"] <= time.monotonic(), "counted from the start of the server, not of the machine"
-    assert report["readers_lost"] == 0
-    assert report["processes"].keys() == {"ready", "held"}
     assert report["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
     assert report["memory"]["limit"] == site.runs.limits.memory <= Limits.from_environment().memory * 2
     for secret in (run.id, run.name, run.owner, "ada", str(site.runs.store.folder), "/tmp", "127.0.0.1"):
         assert secret not in answer.text, secret
-    shares = "trainings corpora updates runs panels sessions first_screens uploads drawings models answers steps"
-    assert set(report["memory"]["shares"]) == set(shares.split())
     done(run)
 
 
@@ -63,34 +47,3 @@ def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     assert module.health(runs)["status"] == status
     route = health.routes(runs, {})[0]
     assert TestClient(Starlette(routes=[route])).get(route.path).status_code == code
-
-
-@pytest.fixture(scope="module")
-def lines():
-    """(instruction, arguments) of the Dockerfile in order; comments left out, lines that go on joined."""
-    if not (ROOT / "Dockerfile").exists():
-        pytest.skip("a copy of the tree without what images are made of")
-    text = re.sub(r"^\s*#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
-    return [(name, " ".join(rest.split())) for name, _, rest in (line.partition(" ") for line in text.splitlines() if line.strip())]
-
-
-def test_the_image_is_built_in_an_order_that_works_and_writes_where_its_user_may(lines, monkeypatch):
-    assert [name for name, _ in lines[:2]] == ["FROM", "ARG"], "before FROM it would be unknown after it"
-    name, _, wheels = dict(lines)["ARG"].partition("=")
-    assert CPU_WHEELS.endswith(wheels)
-    assert any(f'--extra-index-url "${name}" -r requirements.txt' in rest for _, rest in lines if rest.startswith("pip install"))
-    environment = dict(word.split("=", 1) for name, rest in lines if name == "ENV" for word in rest.split())
-    volume = dict(lines)["VOLUME"]
-    monkeypatch.setenv("PLAYGROUND_DATA", environment["PLAYGROUND_DATA"])
-    assert str(wanted_folder()) == volume
-    assert lines.index(("USER", "user")) < lines.index(("RUN", f"mkdir {volume}")) < lines.index(("VOLUME", volume))
-    assert (dict(lines)["EXPOSE"], environment["GRADIO_SERVER_NAME"]) == (environment["PORT"], "0.0.0.0")
-    assert not set(BELONGS) & set((ROOT / ".dockerignore").read_text().split())
-
-
-def test_the_images_check_tells_a_server_that_answers_from_one_that_does_not(lines, site):
-    python, *arguments = json.loads(dict(lines)["HEALTHCHECK"].partition("CMD ")[2])
-    assert python == "python"
-    for port, code in ((urlsplit(site.url).port, 0), (1, 1)):
-        checked = subprocess.run([sys.executable, *arguments], env=os.environ | {"PORT": str(port)}, capture_output=True, timeout=60)
-        assert checked.returncode == code, checked.stderr

@@ -13,9 +13,9 @@ from playground.config import Experiment, ModelConfig, limits
 from playground.cursor import check
 from playground.inspection.activations import record
 from playground.model.transformer import Transformer
-from playground.ui.model_figure import PAPER, ModelFigure, Part, model_figure
+from playground.ui.model_figure import ModelFigure, Part, model_figure
 from playground.ui.panels import PLACES
-from playground.words import LANGUAGES, known, say
+from playground.words import say
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]
 
@@ -36,29 +36,13 @@ def kinds(stack: dict, where: str = "sublayers") -> list[str]:
     return [part["kind"] for part in drawn]
 
 
-def test_the_papers_own_model():
-    drawing = figure(share_embeddings="all", encoder_layers=6, decoder_layers=1)
-    assert kinds(drawing["encoder"], "input") == ["tokens", "embedding", "positions"]
-    assert kinds(drawing["encoder"]) == POST
-    assert kinds(drawing["decoder"]) == ["mask_causal", "self_attention", "add_norm", "mask_padding", "cross_attention", "add_norm",
-                                       "feed_forward", "add_norm"]  # fmt: skip
-    assert (drawing["encoder"]["layers"], drawing["decoder"]["layers"], drawing["shared"]) == (6, 1, "all")
-    assert all(sublayer["residual"] for stack in ("encoder", "decoder") for sublayer in drawing[stack]["sublayers"])
-    assert drawing["differences"] == "Every part is as in the paper."
-    assert "mask_causal" not in kinds(figure(variant="no_causal_mask")["decoder"])
-
-
 @pytest.mark.parametrize(
     ("knobs", "encoder"),
     [
-        ({"norm": "pre"}, ["norm", "mask_padding", "self_attention", "add", "norm", "feed_forward", "add"]),
-        ({"residual": False}, ["mask_padding", "self_attention", "norm", "feed_forward", "norm"]),
+        ({"encoder_layers": 6, "decoder_layers": 1}, POST),
         ({"norm": "pre", "residual": False}, ["norm", "mask_padding", "self_attention", "norm", "feed_forward"]),
         ({"positions": "rotary"}, ["rotary", *POST]),
-        ({"positions": "none"}, POST),
-        ({"positions": "learned"}, POST),
         ({"variant": "no_feed_forward"}, ["mask_padding", "self_attention", "add_norm", "norm"]),
-        ({"variant": "no_feed_forward", "norm": "pre"}, ["norm", "mask_padding", "self_attention", "add"]),
         ({"variant": "no_source_mask"}, POST[1:]),
     ],
 )
@@ -66,30 +50,33 @@ def test_exactly_the_parts_of_a_layer_that_the_model_has(knobs, encoder):
     drawing = figure(**knobs)
     assert kinds(drawing["encoder"]) == encoder
     last = ["norm"] if knobs.get("norm") == "pre" else []
-    assert kinds(drawing["encoder"], "end") == last
-    assert kinds(drawing["decoder"], "end") == [*last, "linear", "softmax"]
-    added = {"rotary": [], "none": [], "learned": ["+ learned"]}.get(knobs.get("positions"), ["+ sinusoids"])
+    assert (kinds(drawing["encoder"], "end"), kinds(drawing["decoder"], "end")) == (last, [*last, "linear", "softmax"])
     for stack in ("encoder", "decoder"):
-        assert kinds(drawing[stack], "input") == ["tokens", "embedding", *["positions"] * len(added)]
-        assert [part["text"] for part in drawing[stack]["input"] if part["kind"] == "positions"] == added
+        assert kinds(drawing[stack], "input") == ["tokens", "embedding", *["positions"] * ("positions" not in knobs)]
+        assert drawing[stack]["layers"] == knobs.get(f"{stack}_layers", 2)
+
+
+def test_the_decoder_has_cross_attention_and_a_stack_of_grus_is_one_unit():
+    attends = ["mask_causal", "self_attention", "add_norm", "mask_padding", "cross_attention", "add_norm", "feed_forward", "add_norm"]
+    assert kinds(figure()["decoder"]) == attends
+    assert kinds(figure(variant="no_causal_mask")["decoder"]) == ["mask_padding", *attends[1:]]
+    for variant, attention in (("gru", []), ("gru_attention", ["additive_attention"])):
+        drawing = figure(variant=variant, norm="pre")
+        assert [kinds(drawing[stack]) for stack in ("encoder", "decoder")] == [["gru"], [*attention, "gru"]]
+        assert [kinds(drawing[stack], "input") for stack in ("encoder", "decoder")] == [["tokens", "embedding"]] * 2
+        assert [kinds(drawing[stack], "end") for stack in ("encoder", "decoder")] == [[], ["linear", "softmax"]]
 
 
 def test_what_is_otherwise_than_in_the_paper_is_named_in_words_and_a_mystery_stays_one():
-    text = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
-    keys = ("other.positions.none", "other.norm.pre", "other.share_embeddings.none")
-    assert all(say("en", f"model_figure.{key}") in text for key in keys)
-    assert "“without feed-forward network”" in text
-    for d_k, is_other in ((2, True), (4, False), (0, False)):
-        differences = figure(d_model=8, n_heads=2, d_k=d_k)["differences"]
-        assert ("d_k = 2 in place of d_model / heads" in differences) == is_other, d_k
-    for language in LANGUAGES:
-        for name, own in PAPER.items():
-            for value in (value for value in limits(name).choices if value != own and name not in ("variant", "d_k")):
-                assert known(language, f"model_figure.other.{name}.{'off' if value is False else value}"), (name, value)
+    assert figure(share_embeddings="all", encoder_layers=6)["differences"] == "Every part is as in the paper."
+    text = figure(norm="pre", positions="none")["differences"]
+    assert all(say("en", f"model_figure.other.{other}") in text for other in ("positions.none", "norm.pre", "share_embeddings.none"))
+    differing = ["d_k" in figure(d_model=8, n_heads=2, d_k=d_k)["differences"] for d_k in (2, 4, 0)]
+    assert differing == [True, False, False]
     for secret in (False, True):
         drawing = figure(secret=secret, variant="no_feed_forward")
         assert {place["tab"] for part in parts(drawing) for place in part["shows"]} == {"attention"}, "what asks the model itself"
-        assert ("feed_forward" in kinds(drawing["encoder"])) == ("variant" not in drawing["differences"]) == secret
+        assert ("feed_forward" in kinds(drawing["encoder"])) == ("“without feed-forward network”" not in drawing["differences"]) == secret
 
 
 MODELS = st.fixed_dictionaries(
@@ -111,6 +98,8 @@ def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_pl
         assert max(lengths) > 0, address
         assert lengths.count(max(lengths)) == 1, address
     assert len({part["name"] for part in drawing}) == len(drawing)
+    places = {".".join(address.split(".")[:1] + address.split(".")[2:]) if address.count(".") > 1 else address for address in stages}
+    assert all(any(f"{place}.".startswith(f"{stage}.") for place in places) for part in drawing for stage in part["stages"])
     shows = [place for part in drawing for place in part["shows"]]
     linked = {place["stage"] for place in shows if "stage" in place}
     assert linked
@@ -119,11 +108,3 @@ def test_every_stage_of_the_map_belongs_to_one_part_and_every_part_leads_to_a_pl
         assert place["tab"] in PLACES["inside"]
         for name, value in place.items():
             check(name, value, {"tabs": PLACES["inside"], "embeddings": ("src", "tgt", "memory", "decoder")})
-
-
-def test_a_stack_of_grus_is_one_unit_and_attends_only_where_it_has_attention():
-    for variant, attention in (("gru", []), ("gru_attention", ["additive_attention"])):
-        drawing = figure(variant=variant, norm="pre")
-        assert [kinds(drawing[stack]) for stack in ("encoder", "decoder")] == [["gru"], [*attention, "gru"]]
-        assert [kinds(drawing[stack], "input") for stack in ("encoder", "decoder")] == [["tokens", "embedding"]] * 2
-        assert [kinds(drawing[stack], "end") for stack in ("encoder", "decoder")] == [[], ["linear", "softmax"]]

@@ -26,9 +26,7 @@ def plain(monkeypatch):
     [
         ("192.0.2.7", [], "", "192.0.2.7"),
         ("192.0.2.7", ["198.51.100.1"], "", "192.0.2.7"),  # anybody can say so
-        ("192.0.2.7", ["198.51.100.1"], "0", "192.0.2.7"),
         ("10.0.0.1", ["6.6.6.6, 198.51.100.1"], "1", "198.51.100.1"),  # what our proxy added last
-        ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "1", "198.51.100.1"),
         ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "space", "198.51.100.1"),
         ("10.0.0.1", ["6.6.6.6, 198.51.100.1, 10.0.0.9"], "2", "198.51.100.1"),
         ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"),  # fewer than there should be
@@ -36,7 +34,6 @@ def plain(monkeypatch):
         ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"),
         ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
         ("::ffff:192.0.2.7", [], "", "192.0.2.7"),
-        ("testclient", [], "", "testclient"),
         ("x" * 100, [], "", "x" * 64),
     ],
 )
@@ -46,45 +43,32 @@ def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, coun
     assert address_of(Request({"type": "http", "headers": headers, "client": (host, 5)})) == address
 
 
-@pytest.fixture
-def machine(monkeypatch, tmp_path):
-    """machine(way, named): a machine with these addresses, None where the system refuses to say."""
-
-    def be(way=None, named=None) -> None:
-        class Way(socket.socket):
-            def connect(self, to: object) -> None:
-                if way is None:
-                    raise OSError("Network is unreachable")
-
-            def getsockname(self) -> tuple[str, int]:
-                return way, 5
-
-        def by_name(name: str) -> tuple:
-            if named is None:
-                raise socket.gaierror("Name or service not known")
-            return name, [], named
-
-        monkeypatch.setattr(network.socket, "socket", Way)
-        monkeypatch.setattr(network.socket, "gethostbyname_ex", by_name)
-        monkeypatch.setattr(network, "CONTAINER", tmp_path / "none")
-
-    return be
-
-
 @pytest.mark.parametrize(
     ("way", "named", "address"),
     [
         ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"),
         (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # a network without a way out
         ("127.0.0.1", ["127.0.1.1"], ""),
-        (None, None, ""),
+        (None, None, ""),  # the system refuses to say
     ],
 )
-def test_a_server_that_listens_to_others_has_the_address_that_leads_out(machine, monkeypatch, tmp_path, way, named, address):
-    machine(way, named)
-    for name in ("0.0.0.0", "::", "192.168.1.7", "teacher.local"):
+def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypatch, tmp_path, way, named, address):
+    def connect(way_out, to) -> None:
+        if way is None:
+            raise OSError("Network is unreachable")
+
+    def by_name(name: str) -> tuple:
+        if named is None:
+            raise socket.gaierror("Name or service not known")
+        return name, [], named
+
+    way_out = type("WayOut", (socket.socket,), {"connect": connect, "getsockname": lambda way_out: (way, 5)})
+    monkeypatch.setattr(network.socket, "socket", way_out)
+    monkeypatch.setattr(network.socket, "gethostbyname_ex", by_name)
+    monkeypatch.setattr(network, "CONTAINER", tmp_path / "none")
+    for name in ("0.0.0.0", "::", "teacher.local"):
         assert network.lan(name) == {"listens": True, "address": address, "windows": os.name == "nt"}
-    for name in ("127.0.0.1", "127.4.5.6", "localhost", "::1", "[::1]"):
+    for name in ("127.4.5.6", "localhost", "[::1]"):
         assert network.lan(name) == {"listens": False, "address": "", "windows": os.name == "nt"}
     monkeypatch.setattr(network, "CONTAINER", tmp_path)
     assert network.lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
@@ -99,20 +83,11 @@ def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_mac
     assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
 
 
-@pytest.mark.parametrize(("public", "url"), [(None, "http://127.0.0.1:7860/"), ("https://x.gradio.live", "https://x.gradio.live")])
-def test_gradio_decides_whether_there_is_a_public_address(launched, public, url):
-    """By GRADIO_SHARE, and in Colab by itself."""
-    launch = {}
-    assert launched(lambda demo, **options: launch.update(options) or (None, "http://127.0.0.1:7860/", public))[2] == url
-    assert launch["share"] is None
-
-
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
 
 
 @pytest.mark.fault("a terminal is closed under a server that nohup started", "it goes on")
 def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
-    """Every other signal is noted, and a second one changes nothing."""
     before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -127,7 +127,6 @@ def test_the_id_of_an_upload_tells_a_stranger_not_even_whether_there_is_one(site
 
 
 def test_what_the_teacher_deals_is_shared_with_the_class(site, room):
-    """Each run of it is opened by its link, as the board does."""
     own = uploading.keep(SENTENCES, uploading.ticket_of(TEACHER))
     name = do(site, TEACHER, "deal", code=room, knobs={**KNOBS, "own": own}, arms=ARMS, order="together")["activity"]
     run = site.runs.get(do(site, ANNA, "train", code=room, activity=name)["run"])

@@ -1,4 +1,4 @@
-"""Each name has its share, Gradio's queue answers those who wait before those who left, and little is kept of browser tabs."""
+"""Each name has its share, those who wait come before those who left, and pages ask as often as there are visitors, not streams."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from playground.ui import fair_queue
-from playground.ui.sessions import BYTES, MOST, UNFETCHED_S, Sessions, Tidying
-from playground.ui.shares import Buckets, Open
+from playground.ui.pace import EACH, HERE, LONGEST, SPARE, Pace
+from playground.ui.sessions import BYTES, MOST, Sessions
+from playground.ui.shares import Buckets
 
 
 def event(name: str, address: str, session: str, time: float) -> SimpleNamespace:
@@ -30,7 +31,6 @@ def heard(*sessions: str) -> set:
 
 @pytest.mark.fault("three hundred calls in the queue that nobody listens for", "who listens is served first")
 def test_who_listens_comes_before_who_left():
-    """Addresses take turns, and so do tabs at one."""
     events = [event(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(300)] + [event("here", "192.0.2.1", "mine", 300)]
     assert names(fair_queue.in_turn(events, heard("mine"))) == ["here", *(f"left {n}" for n in range(300))]
     assert names(fair_queue.in_turn(events, heard("here")))[0] == "here", "a program listens to the call by its id"
@@ -69,7 +69,6 @@ class Queue:
 
 @pytest.mark.fault("a queue full of calls that nobody listens for", "the oldest of them makes room")
 def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
-    """Full of those who listen it is full; at an address with enough calls those without a listener go first."""
     queue = Queue()
     fair_queue.take_turns(queue, heard("ada", "bob"), most=10)
     assert all(queue.call(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(4))
@@ -91,7 +90,6 @@ def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))
 def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(steps):
-    """Over all: what it held at first and what has filled in since; who waits as long as it says gets it, and no sooner."""
     now, taken = [0.0], 0.0
     bucket = Buckets(5, 10.0, lambda: now[0])
     for at, (pause, cost) in enumerate(steps):
@@ -107,15 +105,6 @@ def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(step
         assert taken <= 5 + now[0] * 5 / 10 + 1e-3
     now[0] += 1000
     assert (bucket.take("ada", 5), bucket.take("ada", 0.1) > 0) == (0, True), "it holds no more than it does when it is full"
-
-
-def test_what_is_open_is_counted_by_name_and_by_kind_until_it_ends():
-    streams, ada, bob = Open(), ("visitor", "ada"), ("visitor", "bob")
-    with streams.holding(ada, ("address", "here")), streams.holding(ada), streams.holding(bob):
-        assert (streams.count("visitor"), streams.count("address"), ada in streams) == (3, 1, True)
-        assert [streams.full({ada: most}) for most in (1, 2, 3)] == [True, True, False]
-        assert streams.full({bob: 2, ada: 2})
-    assert (streams.count("visitor"), ada in streams, streams.full({ada: 1})) == (0, False, False)
 
 
 @pytest.fixture
@@ -140,19 +129,60 @@ def test_the_tab_that_came_last_stays(page):
     assert len(tabs) <= MOST + 1
 
 
-def test_tabs_that_wait_for_nothing_are_forgotten():
-    now, events = [0.0], {"done": set(), "trains": {"running"}, "heard": {"finished"}, "unfetched": {"finished too"}}
-    queue = SimpleNamespace(
-        pending_event_ids_session=dict(events),
-        pending_messages_per_session=dict.fromkeys([*events, "answered and gone"]),
-        event_ids_to_events={"running": 1},
-        get_events=lambda: None,
-    )
-    tidying = Tidying(queue, heard("heard"), lambda: now[0])
-    tidying.begin()
-    queue.get_events()
-    assert set(queue.pending_messages_per_session) == {"trains", "heard", "unfetched"}
-    now[0] = UNFETCHED_S + 1
-    queue.get_events()
-    assert set(queue.pending_event_ids_session) == set(queue.pending_messages_per_session) == {"trains", "heard"}
-    assert tidying._idle == {}
+COST = SPARE * EACH / 1000  # of a picture, in seconds, at which each visitor more adds as much as the first
+
+
+@pytest.fixture
+def clock():
+    return SimpleNamespace(now=0.0)
+
+
+@pytest.fixture
+def pace(clock):
+    return Pace(lambda: clock.now)
+
+
+def come(pace, address: str, visitors: int, cost: float = COST, times: int = 1) -> None:
+    for _ in range(times):
+        for number in range(visitors):
+            pace.asked(address, f"visitor {number}", cost)
+
+
+def test_a_lone_visitor_never_waits_however_dear_the_pictures_nor_for_who_has_left(clock, pace):
+    assert pace.refresh_ms("home") == EACH
+    come(pace, "home", 1, 10 * COST, times=50)
+    assert pace.refresh_ms("home") == EACH
+    for later, counted in ((HERE, 21), (HERE + 1, 1)):
+        school = Pace(lambda: clock.now)
+        come(school, "school", 20)
+        clock.now += later
+        school.asked("school", "teacher", COST)
+        assert school.refresh_ms("school") == counted * EACH
+
+
+@pytest.mark.fault("two hundred streams held open by one visitor", "the pages of others ask for pictures as often as before")
+@pytest.mark.parametrize("streams", [1, 200])
+def test_what_one_visitor_holds_open_slows_down_nobody(pace, streams):
+    pace.streams = streams
+    come(pace, "cellar", 1, times=streams)
+    come(pace, "home", 1)
+    assert pace.refresh_ms("home") == 2 * EACH
+
+
+def test_a_class_shares_what_the_server_can_spare_and_a_crowd_at_one_address_waits_longest_itself(pace, clock):
+    come(pace, "school", 30)
+    assert pace.refresh_ms("school") == 30 * EACH
+    clock.now = HERE + 1
+    for student in range(30):
+        come(pace, f"home {student}", 1)
+    assert {pace.refresh_ms(f"home {student}") for student in range(30)} == {30 * EACH}
+    clock.now = 2 * HERE + 2
+    for address, visitors in (("home", 1), ("school", 20), ("cellar", 200)):
+        come(pace, address, visitors)
+    assert [pace.refresh_ms(address) for address in ("home", "school", "cellar")] == [3 * EACH, 60 * EACH, LONGEST]
+
+
+def test_all_streams_look_at_one_moment_ten_times_a_second_or_twice(pace, clock):
+    for pace.streams, look in ((1, 0.1), (10, 0.2), (300, 0.5)):
+        for clock.now in (60.01, 60.02, 60.09):
+            assert (pace.look, clock.now + pace.until_look) == pytest.approx((look, 60 + look))

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.hostile.people import People
-from playground.config import Experiment
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
@@ -17,7 +16,9 @@ from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right, right
 from playground.ui.rooms import _actions
 from tests import rights
 from tests.rights import PEOPLE, Row, who_may
-from tests.ui.test_actions import MINE, THEIRS, TINY, wait
+from tests.runs.tiny import at_step
+from tests.ui.panels.looking import TINY
+from tests.ui.test_actions import MINE, THEIRS
 
 REFUSED = {
     "runs.no_token", "api.no_owner", "runs.not_yours", "runs.sentences_private", "page.no_upload", "rooms.not_in", "rooms.not_teacher",
@@ -50,8 +51,7 @@ def test_no_answer_has_what_belongs_to_another(rows):
 
 
 def test_a_stranger_changes_nothing_whatever_token_they_have(site):
-    run = site.runs.create(Experiment().with_(**TINY, steps=100_000), MINE)
-    wait(run, "training")
+    run = at_step(site.train(MINE, TINY | {"steps": 100_000}), 1)
     owned = [action for action, right in COMMANDS.items() if right is Right.OWNER]
     assert len(owned) > 5
     live, values = dict(run.live), {"label": "taken", "knob": "learning_rate", "value": 0.5, "shared": True, "step": 1}

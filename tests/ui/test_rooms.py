@@ -13,7 +13,8 @@ from playground.rooms.room import ticket_of
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
 from playground.words import say
-from tests.ui.test_actions import TINY, wait
+from tests.runs.tiny import done
+from tests.ui.panels.looking import TINY
 
 TEACHER, ANNA, BEN = (letter * 32 for letter in "def")
 CANARY = "Canary-Marguerite"
@@ -49,23 +50,6 @@ def events(site, code: str, ticket: str, until: int = 1) -> list[str]:
     return lines
 
 
-def test_a_class_opens_joins_comes_back_and_hears_where_the_teacher_looks(site, room):
-    code = room["code"]
-    joined = do(site, ANNA, "join", code=code.lower(), nickname="Anna")
-    assert (joined["room"]["number"], joined["room"]["name"], joined["room"]["teacher"]) == (1, "Anna", False)
-    assert enter(site, ANNA, code) == joined
-    assert enter(site, TEACHER, code)["room"]["members"] == [{"number": 1, "name": "Anna", "hidden": False, "here": False}]
-    assert do(site, TEACHER, "cursor", code=code, cursor={"tab": "attention", "head": "2"}) == {"done": True}
-    seen = json.loads(events(site, code, joined["ticket"])[0].removeprefix("data: "))
-    assert (seen["cursor"], seen["here"], seen["followers"], seen["members"]) == ({"tab": "attention", "head": "2"}, 1, 1, [])
-    assert do(site, ANNA, "follow", code=code, following=False) == {"done": True}
-    assert json.loads(events(site, code, joined["ticket"])[0].removeprefix("data: "))["followers"] == 0
-    assert do(site, TEACHER, "hide", code=code, member=1, hidden=True) == {"done": True}
-    assert enter(site, TEACHER, code)["room"]["members"][0]["hidden"]
-    assert do(site, ANNA, "leave", code=code) == {"done": True}
-    assert enter(site, ANNA, code)["key"] == "rooms.not_in"
-
-
 def test_who_is_not_or_no_longer_in_a_room_hears_nothing_and_learns_not_whether_there_is_one(site, room):
     member = do(site, ANNA, "join", code=room["code"], nickname=CANARY)["ticket"]
     keys = [(room["code"], ""), (room["code"], BEN), (room["code"], ANNA), (room["code"], "0" * 64), ("AAAAA", member), ("", member)]
@@ -81,14 +65,12 @@ def test_who_is_not_or_no_longer_in_a_room_hears_nothing_and_learns_not_whether_
 
 ARMS = [{"learning_rate": 0.01}, {"learning_rate": 0.02}]
 NO_ACTIONS = (
-    ("nothing", {}), ("join", {"nickname": "", "code": 5}), ("join", {"nickname": ["x"]}), ("open", {"language": "en", "ends": "soon"}),
-    ("open", {"language": "en", "ends": True}), ("open", {"ends": 1}), ("hide", {"member": "1", "hidden": True}),
-    ("hide", {"member": 1, "hidden": 1}), ("hide", {"code": 5}), ("cursor", {"cursor": {"head": 2}}), ("cursor", {"cursor": "head"}),
-    ("follow", {"following": "no"}), ("fix", {"fixed": []}), ("fix", {}), ("assign", {"text": 5, "to": {}}),
+    ("nothing", {}), ("join", {"nickname": "", "code": 5}), ("open", {"language": "en", "ends": True}), ("open", {"ends": 1}),
+    ("hide", {"member": "1", "hidden": True}), ("hide", {"member": 1, "hidden": 1}), ("cursor", {"cursor": {"head": 2}}),
+    ("cursor", {"cursor": "head"}), ("follow", {"following": "no"}), ("fix", {"fixed": []}), ("fix", {}), ("assign", {"text": 5, "to": {}}),
     ("assign", {"text": "x", "to": "skip"}), ("limit", {"limits": 5}), ("tick", {"done": 1}), ("progress", {"done": []}),
-    ("deal", {"knobs": [], "arms": ARMS, "order": "together"}), ("deal", {"knobs": {}, "arms": {}, "order": "together"}),
-    ("deal", {"knobs": {}, "arms": [1, 2], "order": "together"}), ("deal", {"knobs": {}, "arms": ARMS, "order": 1}),
-    ("deal_lab", {"lab": "softmax", "order": "together"}), ("deal_lab", {"lab": "mystery", "order": "together"}),
+    ("deal", {"knobs": [], "arms": ARMS, "order": "together"}), ("deal", {"knobs": {}, "arms": [1, 2], "order": "together"}),
+    ("deal", {"knobs": {}, "arms": ARMS, "order": 1}), ("deal_lab", {"lab": "softmax", "order": "together"}),
     ("share_board", {"activity": "x", "shared": "yes"}), ("train", {"activity": 1}), ("ask", {"about": "lab", "cursor": {"lab": 5}}),
     ("close", {"activity": 5}),
 )  # fmt: skip
@@ -103,10 +85,8 @@ def test_what_no_page_sends_is_refused(site, room):
 
 
 def test_a_name_is_told_to_its_teacher_and_its_owner_alone(site, room):
-    """Neither by the room to others who are in it, nor by anything else that this server answers to anybody."""
     code = room["code"]
-    run = site.train(ANNA, TINY | {"steps": 4})
-    wait(run, "done")
+    run = done(site.train(ANNA, TINY))
     anna = do(site, ANNA, "join", code=code, nickname=CANARY)
     ben = do(site, BEN, "join", code=code, nickname="Ben")
     inside = [json.dumps(ben), json.dumps(enter(site, BEN, code)), *events(site, code, ben["ticket"])]

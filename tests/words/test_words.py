@@ -11,7 +11,8 @@ from string import Formatter
 import pytest
 
 from playground.config import KNOBS, PRESETS, Refusal, limits
-from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, paragraph, printed, say
+from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, paragraph, preferred, printed, say
+from playground.words.glossary import glossary, names
 
 ROOT = Path(__file__).parents[2] / "playground"
 HOLE = "\0"  # where a value goes
@@ -21,21 +22,10 @@ def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def differences(language: str) -> list[str]:
-    """Returns in what the sentences of a language differ from the English ones: keys that are missing or too many, and placeholders."""
-    english, own = entries(ENGLISH), entries(language)
-    problems = [f"{key} is missing" for key in english if key not in own] + [
-        f"{key} is not in English" for key in own if key not in english
-    ]
-    for key in english.keys() & own.keys():
-        ours, theirs = (", ".join(sorted(placeholders(text))) for text in (own[key], english[key]))
-        problems += [f"{key} fills in {ours or 'nothing'}, not {theirs or 'nothing'}"] if ours != theirs else []
-    return problems
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_holds_the_same_keys_with_the_same_placeholders(language):
-    assert differences(language) == []
+    english, own = ({key: placeholders(text) for key, text in entries(name).items()} for name in (ENGLISH, language))
+    assert own == english
     for file in (ROOT / "words" / language).glob("*.json"):  # JSON keeps the last of two sentences under one key
         keys = [key for key, _ in json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=list)]
         assert len(keys) == len(set(keys)), file
@@ -104,7 +94,6 @@ PRINTED = {
 
 
 def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
-    """What Python writes has an exponent of two digits; what somebody typed into a program, such as -1e-9, stays as it is."""
     for number, written in PRINTED.items():
         assert printed(number) == written
     assert printed("0.0e+00") == "0"  # and no power of ten
@@ -119,8 +108,6 @@ def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
 
 
 COUNTED = {
-    "page.outlook": ({"time": "3 s"}, "steps", "Next run: about 3 s for 1 step", "Next run: about 3 s for 2 steps"),
-    "outcome.unmeasured": ({"time": "3 s"}, "step", "Ended after 1 step (3 s)", "Ended after 2 steps (3 s)"),
     "evaluation.unfinished": ({}, "count", "1 output was stopped", "2 outputs were stopped"),
     "page.verdict_wrong": ({"tokens": 5, "reference": "a"}, "wrong", "1 of 5 tokens differs from", "2 of 5 tokens differ from"),
     "compare.repeated": ({"seeds": "2"}, "count", "1 new run, seed 2", "2 new runs, seeds 2"),
@@ -133,14 +120,6 @@ def test_a_word_has_the_form_that_its_number_asks_for():
             assert text in say(ENGLISH, key, **others, **{name: number})
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_counted_word_stands_with_its_number_and_no_hyphen_for_a_minus(language):
-    for key, text in entries(language).items():
-        pieces = [(name, spec) for _, name, spec, _ in Formatter().parse(text) if name]
-        assert all("|" not in spec or (spec.count("|") == 1 and (name, "") in pieces) for name, spec in pieces), key
-        assert key.endswith(".shape") or "http" in text or not re.search(r"(?<![\w<…=(-])-\d|\de-\d", text), key
-
-
 def test_lists_and_names_are_punctuated_as_their_language_does_it():
     assert [listed(language, ["a", "b", 3]) for language in ("en", "zh")] == ["a, b, 3", "a、b、3"]
     assert [named(language, "a", "b") for language in ("en", "zh")] == ["a: b", "a：b"]
@@ -148,3 +127,24 @@ def test_lists_and_names_are_punctuated_as_their_language_does_it():
     refusal = Refusal("runs.not_live", name="d_model", names=("dropout", "clip"))
     assert "dropout, clip" in str(refusal)
     assert "dropout、clip" in refusal.say("zh")
+
+
+def test_a_browser_gets_the_first_language_that_is_here():
+    accepted = {
+        "zh-CN,zh;q=0.9,en;q=0.8": "zh", "ZH-Hant-TW": "zh", "en-GB": "en", "": "en", "fr-CH, fr;q=0.9": "en",
+        "fr-CH, zh;q=0.8, en;q=0.7": "zh", "fr, en, zh": "en", "zhx": "en", ";;,,*": "en",
+    }  # fmt: skip
+    assert {header: preferred(header) for header in accepted} == accepted
+    assert (preferred("en", "zh"), preferred("zh", "no")) == ("zh", "zh")
+
+
+def test_the_glossary_has_all_its_words_one_term_for_each_form_and_the_same_mathematics_in_both_languages():
+    wanted = {f"glossary.{name}.{part}" for name in names() for part in ("name", "forms", "text")} | {"glossary.not"}
+    for language in LANGUAGES:
+        assert wanted == {key for key in entries(language) if key.startswith("glossary.") and not key.endswith(".shape")}
+        forms = [form.lower() for term in glossary(language)["terms"] for form in term["forms"]]
+        forms += [phrase.lower() for phrase in glossary(language)["not"]]
+        assert all(form == form.strip() and form for form in forms)
+        assert len(forms) == len(set(forms)), {form for form in forms if forms.count(form) > 1}
+    english, chinese = ({term["id"]: term["shape"] for term in glossary(language)["terms"]} for language in LANGUAGES)
+    assert english == chinese

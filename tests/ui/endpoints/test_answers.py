@@ -1,18 +1,22 @@
-"""What the endpoints answer: the same numbers as the core, to the bit, as lists that any language reads."""
+"""What programs are told of the endpoints, and what these answer: the core's own numbers, to the bit, as lists that any language reads."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from playground.config import TASK_STEPS, Experiment, Refusal
+from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.lessons.labs import get
+from playground.queries.heads import KINDS
 from playground.queries.translate import DecodingOptions
 from playground.queries.translate import translate as translated
+from playground.ui import server
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab
-from tests.ui.endpoints.calls import call, refused
-from tests.ui.test_actions import MINE, THEIRS, TINY, wait
+from playground.words import entries
+from tests.runs.tiny import done
+from tests.ui.endpoints.calls import NAMES, begin, call, refused
+from tests.ui.panels.looking import TINY
 
 SENTENCE = "hello"
 
@@ -25,34 +29,34 @@ def owner(site):
         site.runs.delete(run.id, owner)
 
 
-@pytest.mark.parametrize(
-    ("query", "way"),
-    [
-        ({}, DecodingOptions()),
-        ({"method": "beam", "beam": 3, "penalty": 1.0}, DecodingOptions("beam", 3, 1.0)),
-        ({"method": "sample", "temperature": 2.0, "draw": 7}, DecodingOptions("sample", temperature=2.0, seed=7)),
-        ({"method": "sample", "top_k": 2, "top_p": 0.5, "draw": 3}, DecodingOptions("sample", top_k=2, top_p=0.5, seed=3)),
-        ({"prefix": "xy"}, DecodingOptions(prefix="xy")),
-    ],
+WAYS = (
+    ({}, DecodingOptions()),
+    ({"method": "beam", "beam": 3, "penalty": 1.0}, DecodingOptions("beam", 3, 1.0)),
+    (
+        {"method": "sample", "temperature": 2.0, "top_k": 9, "top_p": 0.9, "draw": 3},
+        DecodingOptions("sample", temperature=2.0, top_k=9, top_p=0.9, seed=3),
+    ),
+    ({"prefix": "xy"}, DecodingOptions(prefix="xy")),
 )
-def test_every_way_of_decoding(site, query, way):
-    answer = call(site, "translate", run="reverse", text=SENTENCE, **query)
-    best, *others = translated(site.reader, site.runs.get("reverse"), None, SENTENCE, way).candidates
-    assert [answer["text"], *(other["text"] for other in answer["others"])] == [candidate.text for candidate in (best, *others)]
-    assert answer["tokens"] == [piece.text for piece in best.pieces]
-    assert (answer["probabilities"], answer["score"]) == (list(best.probabilities), best.score)
-    assert answer["references"] == ["olleh"]
-    assert answer["right"] == (None if "prefix" in query else best.text == "olleh"), "what is begun for the model is no answer of its own"
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_attention_is_the_models_own_with_names_for_rows_and_columns(site, kind):
-    answer = call(site, "attention", run="reverse", text=SENTENCE, kind=kind)
-    look = site.reader.look(site.runs.get("reverse"), None, SENTENCE)
-    assert np.array_equal(np.array(answer["weights"], dtype=np.float32), getattr(look, kind))
-    assert np.shape(answer["weights"])[2:] == (len(answer["rows"]), len(answer["columns"]))
-    one = call(site, "attention", run="reverse", text=SENTENCE, kind=kind, layer=2, head=3)
-    assert (one["layers"], one["heads"], one["weights"]) == ([2], [3], [[answer["weights"][1][2]]])
+def test_translations_and_attention_are_the_models_own(site):
+    run = site.runs.get("reverse")
+    for query, way in WAYS:
+        answer = call(site, "translate", run="reverse", text=SENTENCE, **query)
+        best, *others = translated(site.reader, run, None, SENTENCE, way).candidates
+        assert [answer["text"], *(other["text"] for other in answer["others"])] == [candidate.text for candidate in (best, *others)]
+        assert answer["tokens"] == [piece.text for piece in best.pieces]
+        assert (answer["probabilities"], answer["score"]) == (list(best.probabilities), best.score)
+        assert answer["references"] == ["olleh"]
+        assert answer["right"] == (None if "prefix" in query else best.text == "olleh")
+    look = site.reader.look(run, None, SENTENCE)
+    for kind in KINDS:
+        answer = call(site, "attention", run="reverse", text=SENTENCE, kind=kind)
+        assert np.array_equal(np.array(answer["weights"], dtype=np.float32), getattr(look, kind))
+        assert np.shape(answer["weights"])[2:] == (len(answer["rows"]), len(answer["columns"]))
+        one = call(site, "attention", run="reverse", text=SENTENCE, kind=kind, layer=2, head=3)
+        assert (one["layers"], one["heads"], one["weights"]) == ([2], [3], [[answer["weights"][1][2]]])
 
 
 def test_what_there_is_and_what_is_refused(site):
@@ -79,43 +83,31 @@ def test_what_there_is_and_what_is_refused(site):
 
 
 def test_a_training_from_beginning_to_end(site, owner):
-    answer = call(site, "train", owner=owner, label="first", **TINY, steps=3)
-    run = site.runs.get(answer["run"])
-    assert (site.runs.owns(run.id, owner), site.runs.owns(run.id, THEIRS)) == (True, False)
-    assert run.experiment == Experiment().with_(**TINY, steps=3)
+    answer = call(site, "train", owner=owner, label="first", **TINY)
+    run = done(site.runs.get(answer["run"]))
+    assert (site.runs.owns(run.id, owner), run.experiment) == (True, Experiment().with_(**TINY))
     assert answer["link"] == f"{site.url}?run={run.id}"
-    wait(run, "done")
     run.seen_at -= 1000
     answer = call(site, "status", run=run.id)
     assert run.watched, "asking is looking"
-    assert [answer[name] for name in ("status", "step", "steps", "label", "seconds_left")] == ["done", 3, 3, "first", None]
-    assert (answer["exact_match"], answer["settings"]) == (run.exact_match, {**TINY, "steps": 3})
+    assert [answer[name] for name in ("status", "step", "steps", "label", "seconds_left")] == ["done", 4, 4, "first", None]
+    assert (answer["exact_match"], answer["settings"]) == (run.exact_match, TINY)
     assert [one["run"] for one in call(site, "runs", owner=owner)["mine"]] == [run.id]
-    mystery = site.runs.create_all([Experiment().with_(**TINY, variant="no_causal_mask", steps=2)], MINE, ["?"], secret=True)[0]
-    assert "variant" not in call(site, "status", run=mystery.id)["settings"]
-    site.runs.delete(mystery.id, MINE)
-
-
-def test_a_task_gets_as_many_steps_as_it_needs_and_there_is_an_end_to_unfinished_runs(site, owner):
     task, steps = next(iter(TASK_STEPS.items()))
-    for query in ({}, {"steps": 2}):
-        answer = call(site, "train", owner=owner, task=task, **query)
-        assert answer["steps"] == query.get("steps", steps)
-        site.runs.delete(answer["run"], owner)
-    for _ in range(site.runs.limits.runs_each):
-        call(site, "train", owner=owner, **TINY, steps=100_000)
-    assert refused(site, "train", owner=owner, **TINY)[0] == "runs.too_many_yours"
+    knobs = {name: value for name, value in TINY.items() if name != "steps"}
+    assert call(site, "train", owner=owner, **knobs, task=task)["steps"] == steps, "as many as the task needs"
+    (mystery,) = site.runs.create_all([Experiment().with_(**TINY, variant="no_causal_mask")], owner, ["?"], secret=True)
+    assert "variant" not in call(site, "status", run=mystery.id)["settings"]
 
 
 def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatch):
-    """More seeds than there is room for wait."""
     caller, quick = Caller(site.runs, site.reader), get("depth")
     monkeypatch.setitem(quick.base, "steps", 2)
     assert not lab(caller, quick.name, [1, 2], owner)["done"]
     begun = site.runs.mine(owner)
     assert len(begun) == 2 * len(quick.arms_of(1))
     for run in begun:
-        wait(run, "done")
+        done(run)
     last = lab(caller, quick.name, [1, 2], owner)
     assert (last["done"], last["numbers"]["seeds"], last["answer"] in quick.guesses) == (True, 2, True)
     assert set(site.runs.mine(owner)) == set(begun)
@@ -127,3 +119,64 @@ def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatc
     assert len(answer["runs"]) < 5
     with pytest.raises(Refusal, check=lambda refusal: refusal.key == "runs.too_many_yours"):
         lab(caller, "order", [6], owner)
+
+
+BAD_CALLS = (
+    ("translate", {}, 400, "api.not_its_arguments"),
+    ("translate", {"run": "reverse", "text": "a", "temperature ": 1}, 400, "api.not_its_arguments"),
+    ("translate", {"run": "reverse", "text": "a", "oauth_token": "x"}, 400, "api.not_its_arguments"),
+    ("translate", b'{"run": "reverse", "text": "a", "temperature": NaN}', 400, "api.no_json"),
+    ("nothing", {"run": "reverse"}, 404, "api.no_endpoint"),
+    ("js_fn", {}, 404, "api.no_endpoint"),
+    ("look_ahead", {}, 404, "api.no_endpoint"),
+    ("read", {"files": ["/etc/passwd"]}, 404, "api.no_endpoint"),
+)
+
+
+def test_what_is_no_call_of_an_endpoint_is_refused(site):
+    for name, body, status, key in BAD_CALLS:
+        answer = begin(site, name, body)
+        assert (answer.status_code, answer.json()["key"]) == (status, key), (name, body)
+
+
+WORDS = entries("en")
+
+
+@pytest.fixture(scope="module")
+def endpoints(site):
+    info = site.http.get("/gradio_api/info").json()
+    assert info["unnamed_endpoints"] == {}
+    return info["named_endpoints"]
+
+
+def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(endpoints):
+    assert list(endpoints) == [f"/{name}" for name in NAMES], "and no listener of the page"
+    for name in NAMES:
+        endpoint = endpoints[f"/{name}"]
+        assert endpoint["description"] == WORDS[f"api.{name}"]
+        assert endpoint["returns"][0]["python_type"]["description"] == WORDS[f"api.{name}_returns"]
+        for argument in endpoint["parameters"]:
+            assert argument["python_type"]["description"].endswith((".", ")")), argument["parameter_name"]
+            assert argument["python_type"]["type"] != "Any"
+    knobs = {one["parameter_name"]: one for one in endpoints["/train"]["parameters"]}
+    assert set(knobs) == {"owner", *KNOBS, "label"}
+    assert [name for name, knob in knobs.items() if not knob["parameter_has_default"]] == ["owner"]
+    for name in KNOBS:
+        kind, choices = type(default(name)), list(limits(name).choices)
+        assert knobs[name]["parameter_default"] == (None if name == "steps" else default(name)), name
+        assert knobs[name]["type"].get("enum", []) == (choices if kind is str else []), name
+
+
+def test_the_page_that_people_load_has_nothing_of_it(site):
+    config = site.http.get("/config").json()
+    assert not set(config["page"]["endpoints"]["components"]) & set(config["page"][""]["components"])
+    assert WORDS["api.arg_owner"] not in site.http.get("/").text
+    assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
+
+
+def test_only_who_asks_for_mcp_gets_it_where_its_package_is(monkeypatch, capsys):
+    for value, there, wanted in (("", True, False), ("0", True, False), ("1", False, False), ("1", True, True)):
+        monkeypatch.setenv("PLAYGROUND_MCP", value)
+        monkeypatch.setattr(server, "find_spec", lambda name, there=there: object() if there else None)
+        assert server.mcp_wanted() is wanted
+        assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])

@@ -1,19 +1,17 @@
-"""The attention panel: every view of every kind shows the model's numbers under the right names."""
+"""The panels of attention and of vectors show the model's numbers under the right names; the replay moves points alone."""
 
 from __future__ import annotations
 
-import base64
 import re
 
 import numpy as np
 import pytest
 
 from playground.inspection import rollout
-from playground.queries import heads
+from playground.inspection.vectors import cosines, nearest
 from playground.queries.activations import activations
-from playground.ui.miniature import MASKED, STRONGEST, miniature
-from playground.words import say
-from tests.ui.panels.looking import block, find
+from playground.ui.panels.embeddings import NEAREST
+from tests.ui.panels.looking import block
 
 PARTS = ("encoder", "decoder", "cross")
 ABBA = {"run": "reverse", "text": "abba"}  # tokens that repeat
@@ -38,7 +36,6 @@ def test_matrix_lines_and_rollout_hold_the_models_numbers_under_their_tokens(sit
     assert (lines["rows"], lines["columns"]) == AXES[part]
     np.testing.assert_allclose(lines["weights"], weights, atol=1e-4)
     assert np.array_equal(np.array(lines["mask"]) == 0, future)
-    assert [lines["words"][name] for name in ("query", "key")] == [say("en", f"figures.{name}_{part}") for name in ("rows", "columns")]
     panel = site.panel("attention", **asked, view="rollout")
     stacks = (look.encoder, look.decoder, look.cross)
     flow = rollout.cross(*stacks)[0] if part == "cross" else rollout.rollout(getattr(look, part))
@@ -68,59 +65,48 @@ def test_the_products_add_up_to_the_score_and_the_score_to_the_weight(site, look
     assert [f"“{axis[at]}”" in slider["label"] for axis, at, slider in zip(AXES[part], (3, 2), sliders, strict=True)] == [True, True]
 
 
-def test_a_masked_pair_has_a_score_and_no_weight_and_a_pair_stays_inside_a_shorter_sentence(site):
-    panel = site.panel("attention", **ABBA, part="decoder", view="product", q=1, k=3)
-    assert say("en", "page.cell_masked") in block(panel, "product-sum")["text"]
-    short = site.panel("attention", run="reverse", text="a", view="product", q=7, k=7, layer=9, head=9)
-    assert [block(short, name)["value"] for name in ("query", "key")] <= [1, 1]
-    assert "layer 2, head 4" in block(short, "product")["title"]
+HELLO = {"run": "reverse", "text": "hello"}
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_every_name_comes_with_its_number(site, part):
-    panel, run = site.panel("attention", run="reverse", part=part), site.runs.get("reverse")
-    scored = heads.named(site.reader, run, None, run.step, part)
-    table = block(panel, "names")
-    lines = [dict(zip(table["head"], row, strict=True)) for row in table["rows"]]
-    shown = [cell for row in block(panel, "heads")["names"] for cell in row]
-    for line, (name, number), head in zip(lines, shown, (head for layer in scored.heads for head in layer), strict=True):
-        assert line[say("en", "heads.table_name")] == f"{name} {number}".strip()
-        assert line[say("en", "heads.table_entropy")] == f"{head.entropy:.2f}"
-        assert (say("en", "heads.table_padding") in line) == (part != "decoder")
-        assert (number == "") == (name == say("en", "heads.name_unclear")) == (head.number is None)
-        assert number == "" or float(number) >= 0.5
-    assert str(scored.sentences) in block(panel, "rule")["text"]
+def points(panel: dict) -> dict:
+    return block(panel, "plane")["figure"]["data"][1]
 
 
-def numbers(mini: dict) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(mini["data"]), dtype=np.int8).reshape(mini["rows"], mini["columns"]).astype(int)
+def labels(panel: dict) -> list[str]:
+    return [option["label"] for option in block(panel, "token")["options"]]
 
 
-def test_every_small_matrix_holds_its_own_heads_weights(site, look):
-    """At the newest step and at one of the replay; the head that is shown large is marked."""
+def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
     run = site.runs.get("reverse")
-    for step, more, chosen in ((None, {}, None), (run.replay.steps[0], {"part": "decoder", **HEAD}, [1, 2])):
-        expected = look if step is None else site.reader.look(run, step, "abba", "reference")
-        panel = site.panel("attention", **ABBA, view="all", target="reference", **more, **({} if step is None else {"step": str(step)}))
-        grids = block(panel, "model-view")["grids"]
-        assert (panel["step"], find(panel, "attention")) == (expected.step, None)
-        assert chosen is None or [grid["chosen"] for grid in grids] == [None, chosen, None]
-        for name, grid in zip(heads.KINDS, grids, strict=True):
-            weights, scored = getattr(expected, name), heads.named(site.reader, run, step, expected.step, name)
-            assert (grid["part"], len(grid["heads"]), len(grid["heads"][0])) == (name, *weights.shape[:2])
-            for layer, head in np.ndindex(*weights.shape[:2]):
-                one, number = grid["heads"][layer][head], scored.heads[layer][head].number
-                drawn = numbers(one["mini"])
-                seen = drawn != MASKED
-                np.testing.assert_allclose(drawn[seen] / STRONGEST, weights[layer, head][seen], atol=0.5 / STRONGEST + 1e-6)
-                assert np.array_equal(seen, np.tri(*seen.shape, dtype=bool) if name == "decoder" else np.ones_like(seen))
-                assert f"{layer + 1}, head {head + 1}" in one["label"]
-                assert number is None or one["label"].endswith(f"{number:.2f}")
+    table, piece = site.reader.model_at(run, None)[0].src_embedding.weight.numpy(), run.tokenizers[0].piece
+    at = run.tokenizers[0].encode("h")[0]
+    panel = site.panel("embeddings", **HELLO, token=at)
+    assert block(panel, "nearest")["rows"] == [[piece(other), f"{cosine:.3f}"] for other, cosine in nearest(table, at, NEAREST)]
+    drawn = block(panel, "cosines")["figure"]
+    np.testing.assert_allclose(drawn["data"][0]["z"], cosines(table), atol=1e-3)
+    assert drawn["layout"]["meta"]["rows"] == [piece(id) for id in range(len(table))]
+    assert (labels(panel), block(panel, "token")["value"]) == (["h", "e", "l", "o", "<eos>"], str(at))
+    ring, place = block(panel, "plane")["figure"]["data"][3], points(panel)["customdata"].index(at)
+    assert (ring["x"], ring["y"]) == ([points(panel)["x"][place]], [points(panel)["y"][place]])
+    states = site.panel("embeddings", **HELLO, what="memory")  # of which each is chosen by its place in the sentence
+    options = block(states, "token")["options"]
+    assert (labels(states), block(states, "token")["value"]) == (["h", "e", "l", "l", "o", "<eos>"], options[0]["value"])
+    second = site.panel("embeddings", **HELLO, what="memory", token=options[3]["value"])
+    assert (block(second, "token")["value"], block(second, "nearest")["head"][0]) == (options[3]["value"], "Nearest to l (position 4)")
 
 
-def test_a_long_sentence_is_drawn_from_the_largest_weight_of_each_block():
-    weights = np.zeros((60, 60))
-    weights[7, 59] = 0.5
-    small = miniature(weights, None, "probability", square=True)
-    assert (small["rows"], small["columns"], small["blocks"]) == (20, 20, [3, 3])
-    assert numbers(small)[2, 19] == round(0.5 * STRONGEST) == numbers(small).sum()
+@pytest.mark.parametrize(("run", "what"), [("reverse", "src"), ("german_english", "decoder")])
+def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site, run, what):
+    steps, text = site.runs.get(run).replay.parameter_steps, site.reader.examples(site.runs.get(run))[0][0]
+    panels = {step: site.panel("embeddings", run=run, what=what, text=text, step=step) for step in (steps[0], steps[-2], steps[-1])}
+    clouds, names = [], []
+    for step, panel in panels.items():
+        assert panel["step"] == step
+        own = len(block(panel, "plane")["figure"]["data"][0]["x"]) if what == "decoder" else 0
+        count = len(points(panel)["x"]) - own  # what the model writes for the sentence is another at each step
+        clouds.append(np.array([points(panel)["x"][:count], points(panel)["y"][:count]]))
+        names.append(points(panel)["hovertext"][:count])
+    assert names[0] == names[1] == names[2]
+    assert np.abs(clouds[0] - clouds[2]).max() > 0.01
+    assert ((clouds[1] * clouds[2]).sum(axis=1) > 0).all(), "an axis was flipped between two frames"
+    assert f"{steps[-1]:,}" in block(panels[steps[0]], "axes")["text"]

@@ -42,12 +42,12 @@ def test_what_is_changed_never_hides_what_was_before_and_differences_are_marked(
     for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
         assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
     picture = block(panel, "likely-pairs")["figure"]
-    assert picture["data"][1]["x"] == pytest.approx(outcome.likely_before, abs=1e-4)
-    assert picture["data"][2]["x"] == pytest.approx(outcome.likely_after, abs=1e-4)
+    for drawn, likely in zip(picture["data"][1:3], (outcome.likely_before, outcome.likely_after), strict=True):
+        assert drawn["x"] == pytest.approx(likely, abs=1e-4)
     assert picture["layout"]["meta"]["tokens"] == ["<bos> → o", "o → l", "l → l", "l → e", "e → h", "h → <eos>"]
-    for squeeze, words in (("mean", "the mean over"), ("cut", "language model")):
+    for squeeze in ("mean", "cut"):
         panel = site.panel("interventions", **HELLO, squeeze=squeeze)
-        assert (words in block(panel, "squeezed")["text"], block(panel, "memory")["value"]) == (True, squeeze)
+        assert ("squeezed" in ids(panel), block(panel, "memory")["value"]) == (True, squeeze)
         assert written(panel, "before") == "olleh<eos>" != written(panel, "after")
 
 
@@ -60,30 +60,9 @@ def test_the_score_stands_in_both_columns(site):
     assert exact[1:4] == [*(f"{100 * share.exact_match:.1f}\N{NO-BREAK SPACE}%" for share in (before, after)), f"−{lost:.1f}"]
     assert tokens[1:3] == [f"{100 * share.token_accuracy:.1f}\N{NO-BREAK SPACE}%" for share in (before, after)]
     assert f"costs {lost:.0f} points" in block(panel, "score-said")["text"]
-    assert (before.pairs, "500" in block(panel, "score")["title"]) == (500, True)
-
-
-def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
-    run, about = site.runs.get("numbers_de"), {"pairs": 20, "all": site.runs.get("numbers_de").experiment.data.validation_size}
-    while (panel := site.panel("importance", run="numbers_de")).get("more"):
-        assert 0 <= block(panel, "importance-progress")["done"] < block(panel, "importance-progress")["all"]
-        assert block(panel, "importance-cross")["caption"] == say("en", "interventions.importance_about", **about)
-    importance = interventions.importance(site.reader, site.runs.corpora, run, None)
-    lost = {head: 100 * (importance.whole.validation.exact_match - one.exact_match) for head, one in importance.without.items()}
-    for part in ("encoder", "decoder", "cross"):
-        picture = block(panel, f"importance-{part}")["figure"]
-        own = [head for head in heads(run.experiment.model) if head.part == part]
-        assert picture["layout"]["meta"]["tokens"] == [f"{head.layer + 1}.{head.head + 1}" for head in own]
-        assert picture["data"][0]["x"] == pytest.approx([lost[head] for head in own], abs=1e-3)
-    text, worst = block(panel, "importance-said")["text"], max(lost, key=lambda head: lost[head])
-    place = {"part": say("en", f"interventions.part_{worst.part}"), "layer": worst.layer + 1, "head": worst.head + 1}
-    free = sum(points == 0 for points in lost.values())
-    assert say("en", "interventions.costs_most", head=say("en", "interventions.head_long", **place), points=f"{lost[worst]:.0f}") in text
-    assert say("en", "interventions.costs_nothing" if free else "interventions.all_cost", count=free, heads=len(lost)) in text
 
 
 def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site):
-    """Looking at another row moves nothing; it says where the edit is, and the way there."""
     panel = site.panel("interventions", **ROW | {"text": "attention"}, cells=THERE + "k0-1", k="0")
     outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "attention", Change(edit=Edit(1, 2, 1, 0, 1.0)))
     cells = block(panel, "row-cells")
@@ -91,19 +70,15 @@ def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site
     assert [cell["before"] for cell in cells["cells"]] == pytest.approx(outcome.before.cross[1, 2, 1].tolist())
     assert (cells["cells"][0]["state"], [act["on"] for act in cells["acts"]]) == ("given", [True, False, False])
     assert (written(panel, "before"), written(panel, "after")) == ("noitnetta<eos>", "".join(piece.text for piece in outcome.after.asked))
-    values = {"layer": 2, "head": 3, "step": 2, "token": "o", "other": outcome.after.asked[1].text}
-    assert cells["title"] == say("en", "interventions.row_title_other", **values)
     _, without, edited = block(panel, "row-top")["figure"]["data"]
     assert without["x"] == pytest.approx(outcome.step.without, abs=1e-4)
     assert edited["x"] == pytest.approx(outcome.step.edited, abs=1e-4)
 
     chosen = block(site.panel("interventions", **ROW, cells=THERE + "k0-0.5_x3", k="2"), "row-cells")
     assert [act["cells"] for act in chosen["acts"]] == [f"{THERE}{edit}" for edit in ("k2-1", "k0-0.5_x2_x3", "k0-0.5_x3")]
-    assert (chosen["slider"]["first"], chosen["slider"]["rest"]) == (f"{THERE}k2-", "_x3")
     assert [cell["state"] for cell in chosen["cells"]] == ["given", "", "", "masked", "", ""]
 
     made, other = (site.panel("interventions", **ROW | {"q": q}, cells=THERE + "k0-1", k="1") for q in ("1", "3"))
-    assert "row-elsewhere" not in ids(made)
     assert [written(other, name) for name in ("before", "after")] == [written(made, name) for name in ("before", "after")]
     cells = block(other, "row-cells")
     assert (cells["place"], cells["acts"][0]["cells"]) == ({"layer": 2, "head": 3, "q": 3}, "c2.3_q3_k1-1")

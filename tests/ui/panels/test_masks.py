@@ -10,21 +10,19 @@ import pytest
 from playground.cursor import FIELDS, choices
 from playground.inspection import masks
 from playground.queries.packing import packed_row
-from playground.words import LANGUAGES, say
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, block, figures, ids
+from tests.ui.panels.looking import TINY, block, figures
 
 MINE = "k" * 32
 REVERSE = {"run": "reverse"}
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_packed_row_shows_the_masks_of_training(site, language):
+def test_a_packed_row_shows_the_masks_of_training(site):
     run = site.runs.get("reverse")
     row = packed_row(site.reader, site.runs.corpora, run)
     found = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
-    panel = site.panel("masks", **REVERSE, mask="packed", lang=language)
+    panel = site.panel("masks", **REVERSE, mask="packed")
     src, tgt = (tokenizer.piece for tokenizer in run.tokenizers)
     source = [src(token) for token in row.src]
     decoder = [f"{tgt(read)} → {tgt(following)}" for read, following in zip(row.tgt_in, row.tgt_out, strict=True)]
@@ -40,33 +38,18 @@ def test_a_packed_row_shows_the_masks_of_training(site, language):
         reasons = numbers[3:]
         assert sum(reasons) == hidden, "each hidden cell is counted for one reason"
         assert reasons[0] == int(np.broadcast_to(~found[part].causes["padding"], allowed.shape).sum())
-        assert picture["title"] == say(language, f"page.mask_packed_{part}")
 
 
-def test_only_a_run_that_packs_has_a_packed_row(site):
-    offered = [option["value"] for option in block(site.panel("masks", **REVERSE), "mask")["options"]]
-    assert offered == list(choices("mask"))
-    run = done(site.train(MINE, TINY | {"packing": False}))
-    panel = site.panel("masks", run=run.id, mask="packed")
-    site.runs.delete(run.id, MINE)
-    assert [option["value"] for option in block(panel, "mask")["options"]] == offered[:-1]
-    assert block(panel, "mask")["value"] == FIELDS["mask"].default
-    assert say("en", "page.mask_packs") not in block(panel, "about")["text"]
-    assert not {"packed-decoder", "packed-encoder"} & ids(panel)
-
-
-def test_it_opens_on_the_causal_mask_of_the_own_sentence_which_is_in_every_batch(site):
-    panel = site.panel("masks", **REVERSE, text="hello")
-    own, *others = figures(panel)
-    meta = own["figure"]["layout"]["meta"]
-    assert own["title"] == "hello"
-    assert meta["columns"] == ["<bos>", *"olleh"]
+def test_it_opens_on_the_causal_mask_of_the_own_sentence_and_only_a_run_that_packs_has_a_packed_row(site):
+    own, *others = figures(site.panel("masks", **REVERSE, text="hello"))
     allowed = np.array(own["figure"]["data"][0]["z"], dtype=float) == 1
-    assert (allowed == np.tri(len(allowed), dtype=bool)).all()
-    assert 1 <= len(others) <= 3
-    assert "hello" not in [other["title"] for other in others]
-    for text in ("Hello", "zzz"):
-        for chosen in ("", "0,1,2,3,4,5", "99"):
-            titles = [picture["title"] for picture in figures(site.panel("masks", **REVERSE, text=text, masks=chosen))]
-            assert titles[0] == text
-            assert len(set(titles)) == len(titles)
+    assert (own["title"], own["figure"]["layout"]["meta"]["columns"]) == ("hello", ["<bos>", *"olleh"])
+    assert np.array_equal(allowed, np.tri(len(allowed), dtype=bool))
+    assert 1 <= len({other["title"] for other in others} - {"hello"}) == len(others) <= 3
+    for chosen in ("0,1,2,3,4,5", "99"):
+        titles = [picture["title"] for picture in figures(site.panel("masks", **REVERSE, text="zzz", masks=chosen))]
+        assert (titles[0], len(set(titles))) == ("zzz", len(titles))
+    run = done(site.train(MINE, TINY | {"packing": False}))
+    mask = block(site.panel("masks", run=run.id, mask="packed"), "mask")
+    site.runs.delete(run.id, MINE)
+    assert ([option["value"] for option in mask["options"]], mask["value"]) == ([*choices("mask")[:-1]], FIELDS["mask"].default)

@@ -1,18 +1,14 @@
-"""The tab where decoding is seen: every way of it, and what each says of itself."""
+"""The tabs where decoding is seen: every way of it, and teacher forcing beside free running."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
-from playground.config import MAX_POSITIONS, UNK
-from playground.queries.results import Piece
-from playground.queries.translate import translate
-from playground.ui.panels import translate as panel
+from playground.config import MAX_POSITIONS
 from playground.words import say
-from tests.ui.panels.looking import block, find
+from tests.ui.panels.looking import block, find, ids
 
 LONG = "wir glauben , dass die Ärztin die Frau findet"
 EARLY = {"run": "german_english", "text": LONG, "step": 79}  # the model is half taught: beam search loses the right answer
@@ -49,39 +45,28 @@ def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdi
     easy = ask(site, method="beam")
     assert (block(easy, "beam-verdict")["text"], find(easy, "greedy")) == (say("en", "decoding.found"), None)
     assert find(ask(site, method="beam", text="h9llo"), "beam-verdict") is None  # nobody knows the right answer
-    assert find(ask(site), "candidates") is None, "the frame has said it"
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-def test_a_prefix_is_written_first_and_marked(site, method):
+def test_a_prefix_is_written_first_and_marked_an_unknown_one_named_and_an_empty_one_is_none(site, method):
     answer = ask(site, method=method, prefix="xy")
     output = block(answer, "candidates")["lines"][0]["tokens"]
     assert [token["text"] for token in output[:2]] == ["x", "y"]
     assert [bool(token.get("given")) for token in output] == [True, True, *[False] * (len(output) - 2)]
-    assert all("right" not in token for token in output)  # no right answer begins so
-    assert block(answer, "verdict")["text"] == say("en", "decoding.no_verdict")
     assert block(answer, "at")["value"] >= 2  # a step that the model took by itself
-    assert block(ask(site, method=method, prefix="xy", q=0), "likely")["title"] == say("en", "decoding.likely_given", step=1, said="x")
-
-
-def test_a_prefix_of_the_right_answer_is_continued_an_unknown_one_named_and_an_empty_one_is_none(site):
-    answer = ask(site, prefix="ol")
-    assert (lines(answer)[0], block(answer, "verdict")["text"]) == ([*"olleh", "<eos>"], say("en", "page.verdict_right"))
-    answer = ask(site, **{**EARLY, "prefix": "she xyzzy"})
+    assert block(answer, "verdict")["text"] == say("en", "decoding.no_verdict")
+    assert block(ask(site, prefix="ol"), "verdict")["text"] == say("en", "page.verdict_right")
+    answer = ask(site, **{**EARLY, "method": method, "prefix": "she xyzzy"})
     assert block(answer, "unknown-prefix")["text"] == say("en", "decoding.prefix_unknown", words="xyzzy")
     assert lines(answer)[0][:2] == ["she", "<unk>"]
-    for empty in ("", " ", "\u200b", "\x00"):
-        answer = ask(site, prefix=empty)
-        assert (find(answer, "given"), written(answer)) == (None, [*"olleh", "<eos>"])
-    refused = site.get("panel/translate", run="reverse", text="hello", prefix="a" * MAX_POSITIONS, lang="zh").json()
-    assert refused["error"] == say("zh", "decoding.prefix_too_long", tokens=MAX_POSITIONS, most=MAX_POSITIONS - 1)
+    assert find(ask(site, method=method, prefix=" \u200b\x00"), "given") is None
+    refused = site.get("panel/translate", run="reverse", text="hello", prefix="a" * MAX_POSITIONS).json()
+    assert refused["key"] == "decoding.prefix_too_long"
 
 
 def test_a_draw_is_repeated_by_its_seed_and_twenty_are_counted(site):
-    """Narrowed down it is greedy; where all are the same, a warmer one is offered."""
     hot = {"method": "sample", "temperature": 3}
     assert lines(ask(site, **hot, draw=3)) == lines(ask(site, **hot, draw=3))
-    assert len({tuple(lines(ask(site, **hot, draw=draw))[0]) for draw in range(4)}) > 1
     for narrow in ({"top_k": 1}, {"top_p": 0.05}):
         assert lines(ask(site, **hot, **narrow))[0] == written(ask(site))
     assert block(ask(site, **hot, draw=7), "seed")["value"] == "7"
@@ -90,7 +75,6 @@ def test_a_draw_is_repeated_by_its_seed_and_twenty_are_counted(site):
     counts = [row[1] for row in rows]
     assert (sum(counts), counts) == (20, sorted(counts, reverse=True))
     assert len({row[0] for row in rows}) == len(rows) > 1
-    assert "".join(token for token in lines(answer)[0] if token != "<eos>") in {row[0] for row in rows}
     assert all((row[3] == "✓") == (row[0] == "olleh") for row in rows)
     same = ask(site, method="sample", draws=20, temperature=0.1)
     assert len(block(same, "spread")["rows"]) == 1
@@ -107,19 +91,52 @@ def test_it_proposes_a_sentence_that_goes_wrong_or_else_the_one_of_the_greatest_
     assert site.panel("translate", run="german_english", method="beam")["telling"] == ""
 
 
-def test_a_word_copied_from_the_source_is_marked_and_said(site, monkeypatch):
-    """Only where the output holds <unk> there is a choice; the default is to leave it."""
-    assert find(ask(site, text="cap"), "unknown") is None
+LETTERS = "abcdefghijklmnopqrst"  # longer than any word in training
+RIGHT = [*reversed(LETTERS), "<eos>"]
+FORCED, FREE, CORRECTED = (say("en", f"teacher_forcing.{name}") for name in ("forced", "free", "corrected"))
 
-    def unknown_first(*arguments):
-        answer = translate(*arguments)
-        best = answer.candidates[0]
-        words = ("hello", *[None] * (len(best.pieces) - 1)) if arguments[-1].copy_unknown else ()
-        return replace(answer, candidates=(replace(best, pieces=(Piece("<unk>", UNK), *best.pieces[1:]), copied=words),))
 
-    monkeypatch.setattr(panel, "translate", unknown_first)
-    left, copied = ask(site, text="cab"), ask(site, text="cab", unknown="copy")
-    assert (block(left, "unknown")["value"], block(copied, "unknown")["value"], find(left, "copied")) == ("off", "copy", None)
-    assert "hello" in block(copied, "copied")["text"]
-    first, second, *_ = block(copied, "candidates")["lines"][0]["tokens"]
-    assert (first["text"], first["id"], first["copied"], "copied" in second) == ("hello", UNK, True, False)
+def forcing(site, **parameters) -> dict:
+    return site.panel("teacher_forcing", **{"run": "reverse"} | parameters)
+
+
+def lanes(panel: dict) -> dict[str, dict]:
+    return {lane["name"]: {row["name"]: row["tokens"] for row in lane["rows"]} for lane in block(panel, "lanes")["lanes"]}
+
+
+def test_a_long_word_parts_the_lives_and_the_caption_the_votes_and_a_correction_say_where(site):
+    panel = forcing(site, text=LETTERS)
+    forced, free = lanes(panel)[FORCED], lanes(panel)[FREE]
+    assert [token["text"] for token in forced["fed"]] == ["<bos>", *reversed(LETTERS)]
+    assert [token["text"] for token in free["fed"][1:]] == [token["text"] for token in free["says"][:-1]]
+    assert [token["right"] for token in forced["says"]] == [
+        token["text"] == wanted for token, wanted in zip(forced["says"], RIGHT, strict=True)
+    ]
+    at = next(at for at, (token, wanted) in enumerate(zip(free["says"], RIGHT, strict=False)) if token["text"] != wanted)
+    wrote, right = free["says"][at]["text"], RIGHT[at]
+    assert block(panel, "lanes")["parted"] == at
+    assert say("en", "teacher_forcing.parted", step=at + 1, wrote=wrote, right=right) in block(panel, "caption")["text"]
+    assert block(panel, "votes-title")["text"] == say("en", "votes.title", step=at + 1, token=wrote, other=right)
+    option = next(one for one in block(panel, "fix")["options"] if one["label"].split()[0] == LETTERS[-1])
+    after = forcing(site, text=LETTERS, fix=option["value"])
+    assert (lanes(after)[FREE], block(after, "fix")["value"]) == (free, option["value"])
+    assert lanes(after)[CORRECTED]["says"][int(option["value"].split(":")[0])]["text"] == LETTERS[-1]
+    for fix in ("x", "1", ":", "1:2:3", "99:99999", "-1:4", "0:0", "٣:٤", "1:" + "9" * 50):
+        assert list(lanes(forcing(site, fix=fix))) == [FORCED, FREE], fix
+
+
+def test_an_own_answer_is_forced_where_nobody_knows_one(site):
+    asked = {"run": "german_english", "text": "der hund der hund"}
+    panel = forcing(site, **asked)
+    assert (list(lanes(panel)), "no-reference" in ids(panel)) == ([FREE], True)
+    forced = lanes(forcing(site, **asked, force="the dog"))[FORCED]
+    assert [token["text"] for token in forced["fed"]] == ["<bos>", "the", "dog"]
+
+
+@pytest.mark.parametrize("asked", [{"text": LETTERS}, {"run": "german_english", "row": 2}], ids=str)
+def test_the_bars_of_the_chosen_step_add_up_to_where_the_path_ends(site, asked):
+    bars, path = next(one for one in forcing(site, **asked)["blocks"] if one["id"] == "votes")["blocks"]
+    total = sum(value for trace in bars["figure"]["data"] for value in trace["x"])
+    end = path["figure"]["data"][0]["x"][-1] - path["figure"]["data"][0]["y"][-1]
+    assert total == pytest.approx(end, abs=0.01)
+    assert f"{end:.2f}"[:-1] in bars["caption"]

@@ -6,7 +6,6 @@ import csv
 import io
 import math
 import re
-from collections import Counter
 from collections.abc import Callable
 from html import unescape
 from typing import Any
@@ -26,10 +25,6 @@ def numbers(text: str) -> list[float]:
         digits, _, power = number.replace("\u00a0", " ").replace("−", "-").replace(",", "").partition(" × 10")
         found.append(float(digits) * 10.0 ** int(power.translate(RAISED) or 0))
     return found
-
-
-def _share(text: str) -> float:
-    return numbers(text)[0] / (100 if text.endswith("%") else 1)
 
 
 def of(rule: Callable[..., float], after: str = "", numbers_of: slice = slice(None)) -> Callable[[str], float]:
@@ -63,10 +58,10 @@ class Learner:
         self.site, self.place = site, {"run": run, "text": text}
 
     def answers(self, block: dict, before: list[dict]) -> str:
-        """The choice for a question; `before` are the blocks above it."""
+        """The choice for a question, "" for one that it can't answer; `before` are the blocks above it."""
         if block["id"] in WORKED_OUT:
             return nearest(block["options"], WORKED_OUT[block["id"]](block["text"]))
-        return getattr(self, block["id"])(block["text"], block["options"], before)
+        return getattr(self, block["id"])(block["text"], block["options"], before) if hasattr(self, block["id"]) else ""
 
     def shown(self, panel: str, kind: str, id: str, **cursor: Any) -> dict:
         found = self.site.panel(panel, **self.place, **cursor)["blocks"]
@@ -90,8 +85,6 @@ class Learner:
         layer, head = (int(re.search(rf"{name} (\d+)", text)[1]) for name in ("layer", "head"))
         return self.picture("attention", "attention", part="cross", layer=layer, head=head)[self.row_of(text)]
 
-    # ---- attention and heads ----
-
     def largest_weight(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, 100 * self.attention_row(text).max())
 
@@ -109,29 +102,8 @@ class Learner:
         after = next(trace["x"] for trace in figure["data"] if trace.get("name") == "after")
         return -float(np.mean(np.log(np.maximum(np.array(after, dtype=float), 1e-5))))
 
-    def head_count(self, text: str, options: list[dict], _: list) -> str:
-        parts = self.shown("interventions", "switches", "heads")["parts"]
-        return nearest(options, sum(len(layer["heads"]) for part in parts for layer in part["layers"]))
-
-    # ---- tokens, positions, masks ----
-
     def ids(self, text: str, options: list[dict], _: list) -> str:
         return called(options, " ".join(str(token["id"]) for token in [*self.tokens(), {"id": 2}]))
-
-    def different_ids(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, len({token["id"] for token in self.tokens()}) + 1)
-
-    def distance(self, text: str, options: list[dict], _: list) -> str:
-        table = self.picture("positions", "pos-similarity", pos="similarity")
-        one, other = map(int, numbers(text)[:2])
-        return min(options, key=lambda each: abs(table[tuple(map(int, numbers(each["label"])))] - table[one, other]))["value"]
-
-    def sine(self, text: str, options: list[dict], _: list) -> str:
-        return nearest(options, self.picture("positions", "pos-heatmap", pos="heatmap")[int(numbers(text)[-1]), 0])
-
-    def orders(self, text: str, options: list[dict], _: list) -> str:
-        ids = [token["id"] for token in self.tokens()]
-        return nearest(options, math.factorial(len(ids)) / math.prod(math.factorial(count) for count in Counter(ids).values()))
 
     def which_mask(self, text: str, options: list[dict], before: list) -> str:
         cells = before[-1]["figure"]["data"][0]["z"]
@@ -145,40 +117,16 @@ class Learner:
         shown = self.shown("masks", "figure", "mask-own", mask="causal")["figure"]["data"][0]["z"]
         return nearest(options, sum(cell is None for row in shown for cell in row))
 
-    # ---- the numbers of the map ----
-
-    # ---- curves, steps and data ----
-
     def first_half(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, next(row["step"] for row in self.history("validations") if row["exact_match"] >= 0.5))
 
-    def rate_then(self, text: str, options: list[dict], _: list) -> str:
-        step = numbers(text)[-1]
-        return nearest(options, next(row["learning_rate"] for row in self.history("steps") if row["step"] == step))
-
     def largest_rate(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, max(self.history("steps"), key=lambda row: row["learning_rate"])["step"])
-
-    def held_out(self, text: str, options: list[dict], _: list) -> str:
-        splits = self.shown("data", "choice", "split")["options"]
-        return nearest(options, numbers(next(one["label"] for one in splits if one["value"] == "heldout"))[0])
 
     def trained_on(self, text: str, options: list[dict], _: list, split: str = "train") -> str:
         lines = self.shown("data", "chips", "pieces", split=split)["lines"][1::2]
         listed = {joint.join(token["text"] for token in line["tokens"]) for line in lines for joint in ("", " ")}
         return next(one["value"] for one in options if one["label"] in listed)
-
-    # ---- rules and lists ----
-
-    def harder_kind(self, text: str, options: list[dict], before: list) -> str:
-        return self.trained_on(text, options, before, "harder")
-
-    def list_share(self, text: str, options: list[dict], _: list) -> str:
-        tokens, _tokens, n, _n, train = numbers(text)[:5]
-        share = train / tokens**n
-        return min(options, key=lambda one: abs(math.log(_share(one["label"]) / share)))["value"]
-
-    # ---- decoding ----
 
     def fed_token(self, text: str, options: list[dict], _: list) -> str:
         step = int(numbers(text)[0])

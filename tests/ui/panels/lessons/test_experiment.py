@@ -13,14 +13,14 @@ from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache
 from playground.ui.controls import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
-from playground.words import LANGUAGES, entries, say
+from playground.words import say
 from tests.runs.tiny import wait
 
 ME, OTHER = OWNERS = "e" * 32, "f" * 32
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 4, "batch_size": 4, "validation_size": 10, "eval_every": 2}
 LONG = {"steps": 100_000}
 UNCHAINED = next(number for number in range(1, len(BUGS) + 1) if bugs.bug_of(number) == "unchained_layers")
-QUICK = ("bug_source", "bug_dropout", "skip", "mystery", "beyond", "bug_chain", "bug_shared")
+QUICK = ("bug_source", "skip", "mystery", "beyond")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,9 +54,8 @@ def panel_of(site, **parameters):
     return answer, {block["id"]: block for block in answer["blocks"]}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_from_the_button_to_the_verdict(site, language):
-    lab = LABS["bug_source"]
+def test_from_the_button_to_the_verdict(site):
+    lab, language = LABS["bug_source"], "zh"
     asked = {"lab": "bug_source", "guess": lab.guesses[0], "sure": SURE[0], "lang": language}
     _, before = panel_of(site, **asked)
     assert not {"verdict", "exhibits", "record"} & before.keys()
@@ -71,8 +70,6 @@ def test_from_the_button_to_the_verdict(site, language):
     controls = after["controls"]["blocks"]
     assert [block["to"]["run"] for block in controls if block["id"].startswith("look")] == arms.split(".")
     assert next(block for block in controls if block["id"] == "train")["values"]["seed"] == 2
-    course, ends = after["exhibits"]["blocks"]
-    assert (len(course["figure"]["data"]), len(ends["blocks"][0]["rows"])) == (4, 2)
     second = press(site, "bug_source", 2)["arms"]
     _, both = panel_of(site, **asked, arms=f"{arms}.{finished(site, second)}")
     assert len(both["exhibits"]["blocks"][1]["blocks"][0]["rows"]) == 4
@@ -84,17 +81,15 @@ def test_from_the_button_to_the_verdict(site, language):
     assert while_it_trains["verdict"] == after["verdict"], "a second seed leaves the verdict of the first"
 
 
-@pytest.mark.parametrize("expects", ["", "with", None])
-def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_to_be(site, monkeypatch, expects):
-    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects=expects))
+def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_to_be(site, monkeypatch):
+    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects=""))
     arms = finished(site, press(site, "skip")["arms"])
     first, second = arms.split(".")
     for wrong in ("nonsense", "reverse", first, "." * 100):
         assert not {"verdict", "exhibits"} & panel_of(site, lab="skip", guess=UNKNOWN, arms=wrong)[1].keys()
     assert "exhibits" not in panel_of(site, lab="bug_source", guess=UNKNOWN, arms=arms)[1]
     _, panel = panel_of(site, lab="skip", guess=UNKNOWN, arms=arms)
-    assert not panel["record"]["sure"]
-    assert (say("en", "lessons.open") in panel["verdict"]["text"]) == (expects == "")
+    assert (panel["record"]["sure"], say("en", "lessons.open") in panel["verdict"]["text"]) == (0, True)
     fork = finished(site, [site.act(ME, "fork", first)["run"]])
     with monkeypatch.context() as patch:
         patch.setattr(site.runs.get(second).history, "events", [(1, "learning_rate", 0.5)])
@@ -104,92 +99,53 @@ def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_
             assert "no longer the model" in panel["unended"]["text"]
 
 
-@pytest.mark.parametrize("lab", ["bug_source", "beyond"])
-def test_arms_that_train_are_kept_going_and_not_judged_and_stopped_ones_are_named(site, monkeypatch, lab):
-    small(monkeypatch, lab, **LONG)
-    ids = press(site, lab, 5)["arms"]
-    runs, asked = [*map(site.runs.get, ids)], {"lab": lab, "guess": LABS[lab].guesses[0], "sure": SURE[0], "arms": ".".join(ids)}
+def test_arms_that_train_are_kept_going_and_not_judged_and_stopped_ones_are_named(site, monkeypatch):
+    small(monkeypatch, "beyond", **LONG)
+    ids = press(site, "beyond", 5)["arms"]
+    runs, asked = [*map(site.runs.get, ids)], {"lab": "beyond", "guess": LABS["beyond"].guesses[0], "sure": SURE[0], "arms": ".".join(ids)}
     for run in runs:
         wait(lambda run=run: len(run.history.validations))
     before = [run.seen_at for run in runs]
     answer, panel = panel_of(site, **asked)
-    assert answer["more"]
-    assert answer["pause"] > 0
+    assert (answer["more"], answer["pause"] > 0, "exhibits" in panel) == (True, True, True)
     assert 0 < panel["progress"]["done"] < panel["progress"]["all"] == LONG["steps"] * len(ids)
-    assert "exhibits" in panel
     assert not {"verdict", "record"} & panel.keys()
     assert all(run.seen_at > then for run, then in zip(runs, before, strict=True))
     for id in ids:
         site.runs.stop(id, ME)
     finished(site, ids)
     answer, panel = panel_of(site, **asked)
-    assert not {"verdict", "record", "progress"} & panel.keys()
-    assert "more" not in answer
-    for run, arm in zip(runs, LABS[lab].arms, strict=True):
-        assert f"“{LABS[lab].say('en', f'name_{arm}')}” with seed 5 is stopped at step {run.step} of" in panel["unended"]["text"]
+    assert not {"verdict", "record", "progress", "more"} & (panel.keys() | answer.keys())
+    for run, arm in zip(runs, LABS["beyond"].arms, strict=True):
+        assert f"“{LABS['beyond'].say('en', f'name_{arm}')}” with seed 5 is stopped at step {run.step} of" in panel["unended"]["text"]
         site.runs.delete(run.id, ME)
 
 
-def test_a_click_trains_all_arms_or_none_and_nothing_twice_and_what_is_no_experiment_is_refused(site, monkeypatch):
+def test_a_click_trains_nothing_twice_and_what_is_no_experiment_is_refused(site):
     first = press(site, "skip", 11)["arms"]
-    assert press(site, "skip", 11)["arms"] == first
-    finished(site, first)
     assert press(site, "skip", 11)["arms"] == first
     for lab, seed, token in (("nothing", 1, ME), ("softmax", 1, ME), ("skip", -1, ME), ("skip", None, ME), ("skip", 1, "")):
         with pytest.raises(Refusal):
             press(site, lab, seed, token=token)
-    create, made = site.runs.store.create, []
-
-    def full(run, contents):
-        made.append(run)
-        if len(made) == 2:
-            raise OSError
-        return create(run, contents)
-
-    monkeypatch.setattr(site.runs.store, "create", full)
-    with pytest.raises(Refusal):
-        press(site, "skip", 11, token=OTHER)  # which has none of the other's arms
-    assert not site.runs.mine(OTHER)
 
 
 def test_a_mystery_is_looked_at_first_guessed_then_and_does_not_say_what_was_changed(site):
-    """Its settings are those of any other."""
     _, panel = panel_of(site, lab="mystery", toss=3)
     assert panel["controls"]["blocks"][-1]["values"] == {"lab": "mystery", "seed": 3}
     assert not {"guess", "verdict", "exhibits"} & panel.keys()
     arms = finished(site, press(site, "mystery", 3)["arms"])
-    for toss in (3, 1):  # whoever comes back to its card has the arms only
-        answer, panel = panel_of(site, lab="mystery", toss=toss, arms=arms)
-        number, order = panel["controls"]["blocks"][0], [block["id"] for block in answer["blocks"]]
-        assert (number["value"], number["resets"]) == ("3", {"arms": "", "guess": "", "sure": ""})
-        assert [option["value"] for option in number["options"]] == [str(n) for n in range(1, 11)]
-        assert order.index("exhibits") < order.index("guess")
-        assert not {"verdict", "record"} & panel.keys()
+    answer, panel = panel_of(site, lab="mystery", toss=1, arms=arms)  # whoever comes back to its card has the arms only
+    number, order = panel["controls"]["blocks"][0], [block["id"] for block in answer["blocks"]]
+    assert (number["value"], number["resets"]) == ("3", {"arms": "", "guess": "", "sure": ""})
+    assert order.index("exhibits") < order.index("guess")
+    assert not {"verdict", "record"} & panel.keys()
     assert panel_of(site, lab="mystery", arms=arms, guess=bugs.bug_of(3), sure=SURE[1])[1]["record"]["right"]
-
     ids = arms.split(".")
     copies = finished(site, [site.act(OTHER, action, ids[1])["run"] for action in ("fork", "copy")]).split(".")
-    site.runs.rename(ids[1], ME, "mine")
     for id in (ids[1], *copies):
-        for language in LANGUAGES:
-            card = site.get(f"run/{id}", lang=language).json()
-            assert card["settings"]["variant"] == "none"
-            assert label("variant", language) not in card["line"]
-            assert "?" in site.panel("map", run=id, lang=language)["error"]
+        card = site.get(f"run/{id}").json()
+        assert (card["settings"]["variant"], label("variant", "en") in card["line"]) == ("none", False)
+        assert "?" in site.panel("map", run=id)["error"]
     others = press(site, "mystery", UNCHAINED)["arms"]
     settings = [site.get(f"run/{id}").json()["settings"] | {"seed": 0} for id in (*ids, *others)]
     assert all(each == settings[0] for each in settings)
-
-
-@pytest.mark.parametrize(("name", "seed"), [("bug_chain", 1), ("bug_shared", 1), ("mystery", UNCHAINED)])
-def test_parameters_and_gradients_are_shown_where_the_words_speak_of_them(site, name, seed):
-    """The words name the table by its title; its numbers give the bug away."""
-    arms = finished(site, press(site, name, seed)["arms"])
-    for language in LANGUAGES:
-        title = say(language, "experiment.show_inside")
-        assert any(title in text for key, text in entries(language).items() if key.startswith(f"{LABS[name].area}."))
-        _, panel = panel_of(site, lab=name, arms=arms, guess=LABS[name].guesses[0], sure=SURE[0], lang=language)
-        table = panel["exhibits"]["blocks"][-1]["blocks"][0]
-        (_, _, right, *reached), (_, _, broken, *first) = table["rows"]
-        assert (table["title"], "0" in reached) == (title, False)
-        assert (first[0] == "0", broken != right) == (name != "bug_shared", name == "bug_shared")

@@ -10,7 +10,6 @@ import pytest
 
 from playground.inspection.derivation import explain
 from playground.queries.activations import activations
-from playground.words import say
 from tests.inspection.pocket import calculate, parts
 from tests.runs.tiny import done
 from tests.ui.panels.looking import TINY, block, find
@@ -53,22 +52,6 @@ def place(index: tuple[int, ...]) -> dict[str, int]:
     return {"row": row, "col": column, "head": head[0] + 1 if head else 1}
 
 
-def test_the_drawing_has_every_stage_once_in_the_order_of_computation(site, recorded):
-    panel = ask(site)
-    drawing, tiles = block(panel, "map"), tiles_of(panel)
-    assert (drawing["order"], drawing["open"], drawing["blocks"]) == (list(recorded.stages), "", [])
-    assert tiles.keys() == recorded.stages.keys()
-    assert [piece["text"] for piece in drawing["here"]] == [say("en", "map.whole"), say("en", "map.at_step", step=f"{recorded.step:,}")]
-    for address, stage in recorded.stages.items():
-        assert (tiles[address]["shape"], tiles[address]["inputs"]) == ("×".join(map(str, stage.values.shape)), list(stage.inputs))
-    ends = {kind: [line["end"] for line in drawing["lines"] if line["kind"] == kind] for kind in ("residual", "memory")}
-    assert ends["residual"] == [address for address, stage in recorded.stages.items() if stage.name == "residual"]
-    assert set(ends["memory"]) == {f"decoder.0.cross_attention.{name}" for name in "kv"}
-    lines = {line.get("side"): line for column in ("encoder", "decoder") for line in drawing[column]}
-    for side, pieces in (("src", recorded.source), ("fed", recorded.fed), ("tgt", recorded.asked)):
-        assert [token["text"] for token in lines[side]["tokens"]] == [piece.text for piece in pieces]
-
-
 @pytest.mark.trust
 def test_every_small_picture_is_the_tensor_itself(site, recorded):
     tiles, draw = tiles_of(ask(site, head=2)), np.random.default_rng(2)
@@ -89,23 +72,9 @@ def test_every_small_picture_is_the_tensor_itself(site, recorded):
             assert byte == pytest.approx(127 * together / most, abs=0.51)
 
 
-def test_every_stage_opens_on_its_own_numbers(site, recorded):
-    for place, (address, stage) in enumerate(recorded.stages.items()):
-        panel = ask(site, stage=address, **({"width": 1000}, {"width": 390, "dark": 1, "lang": "zh"})[place % 2])
-        picture, code = block(panel, "stage"), block(panel, "source")
-        assert (block(panel, "map")["open"], find(panel, "sheet")) == (address, None)
-        values = values_of(stage)[:, picture["figure"]["layout"]["meta"]["at"]]
-        drawn, seen = np.array(picture["figure"]["data"][0]["z"], dtype=float), seen_of(stage, values)
-        assert np.array_equal(np.isnan(drawn), ~seen)
-        np.testing.assert_allclose(drawn[seen], values[seen], atol=1e-5)
-        assert f"({', '.join(stage.axes)}) = ({', '.join(map(str, stage.values.shape))})" in block(panel, "shape")["text"]
-        assert block(panel, "formula")["text"]
-        assert 0 < max(code["lit"]) <= len(code["source"].splitlines())
-
-
 @pytest.mark.trust
 def test_the_sheet_gives_the_number_in_the_picture_and_each_label_leads_to_the_number_beside_it(site, recorded):
-    """Every line is what was derived; worked out again from the sheet alone. With the answer hidden, it stands nowhere."""
+    """Of a cell of every stage. Each line is worked out again from the sheet alone. With the answer hidden, it stands nowhere."""
     draw, model = np.random.default_rng(3), site.reader.model_at(site.runs.get(RUN), None)[0]
     for address, stage in recorded.stages.items():
         index = tuple(int(draw.integers(size)) for size in stage.values.shape)
@@ -127,8 +96,13 @@ def test_the_sheet_gives_the_number_in_the_picture_and_each_label_leads_to_the_n
                 text = text.replace(f"Σ {left}", "Σ left").replace(f"max {left}", "max left").replace(f"Σ {part}", "Σ")
             assert calculate(text, alone) == pytest.approx(float(step["result"]), rel=1e-6, abs=1e-6)
         assert float(sheet["steps"][-1]["result"]) == pytest.approx(cell, rel=1e-5, abs=1e-5)
-        column = figure["layout"]["meta"]["at"].index(at["col"])
-        assert figure["data"][0]["z"][at["row"]][column] in (None, pytest.approx(cell, rel=1e-5, abs=1e-5))
+        columns = figure["layout"]["meta"]["at"]
+        column = columns.index(at["col"])
+        values, drawn = values_of(stage, at["head"] - 1)[:, columns], np.array(figure["data"][0]["z"], dtype=float)
+        seen = seen_of(stage, values, at["head"] - 1)
+        assert np.array_equal(np.isnan(drawn), ~seen)
+        np.testing.assert_allclose(drawn[seen], values[seen], atol=1e-5)
+        assert f"({', '.join(stage.axes)}) = ({', '.join(map(str, stage.values.shape))})" in block(panel, "shape")["text"]
 
         labelled = [(term[side], term[f"{side}_value"]) for term in sheet["terms"] for side in ("left", "right")]
         labelled += [(lead["label"], lead["value"]) for lead in sheet["leads"]]
@@ -149,49 +123,6 @@ def test_the_sheet_gives_the_number_in_the_picture_and_each_label_leads_to_the_n
             assert secret["answer"] == pytest.approx(float(sheet["steps"][-1]["result"]), rel=1e-5, abs=1e-5)
 
 
-def test_its_head_is_the_one_that_the_whole_page_shows(site):
-    kept = ({"held": "cross.1.4"}, {"part": "encoder", "held": "encoder.1.2"})
-    for asked in ({"layer": "1", "head": "3"}, *kept, {"follow": "on"}, {}):
-        held = site.panel("attention", run=RUN, text=TEXT, **asked)["held"]
-        panel = site.panel("map", run=RUN, text=TEXT, stage=WEIGHTS, **asked)
-        _, layer, head = held.split(".")
-        choice = block(panel, "head")
-        assert (panel["held"], choice["value"]) == (held, head), asked
-        assert choice["resets"] == {"layer": int(layer), "follow": "off"}
-        assert say("en", "map.head_of", head=head, heads=4) in block(panel, "stage")["title"]
-
-
-def test_of_a_wide_matrix_a_window_is_shown_that_has_the_cell_and_of_a_large_vocabulary_the_likeliest(site, recorded):
-    size = recorded.stages[HIDDEN].values.shape[1]
-    narrow = ask(site, stage=HIDDEN, digits="on", row=1, col=100, width=390)
-    figure = block(narrow, "stage")["figure"]
-    at = figure["layout"]["meta"]["at"]
-    assert ("texttemplate" in figure["data"][0], 100 in at, len(at) < 10) == (True, True, True)
-    assert len(block(narrow, "pick")["columns"]) == size == 128  # any of them can be chosen
-    for window, head in (("999999", "99"), ("x", "-3")):
-        odd = ask(site, stage=HIDDEN, row=1, col=100, window=window, head=head)
-        at = block(odd, "stage")["figure"]["layout"]["meta"]["at"]
-        assert 0 <= at[0] <= at[-1] < size
-        assert block(odd, "head")["value"] in {"1", "2", "3", "4"}
-    total, best = recorded.stages["logits"].values.shape[1], np.argsort(-recorded.stages["logits"].values.max(axis=0), kind="stable")
-    for chosen, key in ((best[0], "only_likeliest"), (best[-1], "only_likeliest_and")):
-        panel = ask(site, stage="logits", row=0, col=int(chosen))
-        assert set(block(panel, "stage")["figure"]["layout"]["meta"]["at"]) == {*best[:40].tolist(), int(chosen)}
-        assert block(panel, "left-out")["text"] == say("en", f"map.{key}", shown=40, total=total)
-
-
-def test_it_obeys_what_the_decoder_is_fed_and_the_step_of_the_replay(site):
-    word = "abcdefghijklmnopqrst"  # too long for the model
-    own, right = (block(ask(site, run="reverse", text=word, target=target), "map") for target in ("output", "reference"))
-    fed = [[token["text"] for token in drawing["decoder"][0]["tokens"]] for drawing in (own, right)]
-    assert fed[0] != fed[1] == ["<bos>", *reversed(word)]
-    assert "error" not in site.panel("map", run="reverse", text="Ä")  # nobody knows a right answer
-    first = site.runs.get(RUN).replay.parameter_steps[0]
-    early, late = (ask(site, stage=WEIGHTS, row=1, col=1, **step) for step in ({"step": first}, {}))
-    assert (early["step"], late["step"]) == (first, site.runs.get(RUN).step)
-    assert block(early, "sheet")["answer"] != block(late, "sheet")["answer"]
-
-
 def test_many_layers_are_folded_but_for_the_one_that_is_asked_for(site):
     run = done(site.train(MINE, TINY | {"encoder_layers": 3, "norm": "pre", "positions": "rotary", "activation": "gelu"}))
     for stage, folded in (("", ["encoder.1", "encoder.2"]), ("encoder.2", ["encoder.0", "encoder.1"])):
@@ -204,3 +135,17 @@ def test_many_layers_are_folded_but_for_the_one_that_is_asked_for(site):
         assert address in tiles_of(panel)
         assert find(panel, "sheet")
     site.runs.delete(run.id, MINE)
+
+
+def test_of_a_wide_matrix_a_window_is_shown_that_has_the_cell_and_of_a_large_vocabulary_the_likeliest(site, recorded):
+    def columns(**asked) -> list[int]:
+        return block(ask(site, **asked), "stage")["figure"]["layout"]["meta"]["at"]
+
+    at = columns(stage=HIDDEN, digits="on", row=1, col=100, width=390)
+    assert (100 in at, len(at) < 10) == (True, True)
+    for window, head in (("999999", "99"), ("x", "-3")):
+        at = columns(stage=HIDDEN, row=1, col=100, window=window, head=head)
+        assert 0 <= at[0] <= at[-1] < recorded.stages[HIDDEN].values.shape[1]
+    best = np.argsort(-recorded.stages["logits"].values.max(axis=0), kind="stable")
+    for chosen in (best[0], best[-1]):
+        assert set(columns(stage="logits", row=0, col=int(chosen))) == {*best[:40].tolist(), int(chosen)}

@@ -1,0 +1,119 @@
+"""A frozen page: what is asked beforehand, that packed answers are the same answers, and what a folder is not written over."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+from types import SimpleNamespace
+
+import orjson
+import pytest
+
+from playground.config import Refusal
+from playground.cursor import FIELDS
+from playground.freeze import folder as freezing
+from playground.freeze.grids import axis, size
+from playground.freeze.packing import Pack, whole
+from playground.freeze.plan import STEPS, Places, heads, plan, steps_of
+from playground.queries.reader import Reader
+from playground.runs.registry import Runs
+from playground.ui.boot import runs_list
+from playground.ui.panels import PANELS, TABS
+from playground.ui.view import View, examples
+from playground.words import LANGUAGES
+
+FIRST = Places("sentence 0", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
+COLOURS = [[at / 10, f"#{at:06x}"] for at in range(11)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The shipped runs over an empty store, and who reads them."""
+    runs = Runs(tmp_path_factory.mktemp("runs"))
+    reader = Reader(runs)
+    yield SimpleNamespace(runs=runs, reader=reader)
+    reader.close()
+    runs.close()
+
+
+@pytest.fixture(scope="module")
+def run(site):
+    return next(run for run in site.runs.shipped() if run.name == "reverse")
+
+
+def question(places) -> frozenset:
+    """What is asked, whichever grid asks it, without fields that have their defaults."""
+    pairs = [(field, value) for fields, values in places for field, value in zip(fields, values, strict=True)]
+    return frozenset((field, value) for field, value in pairs if field not in FIELDS or value != FIELDS[field].default)
+
+
+def test_every_tab_of_one_run_is_asked_about_and_nothing_twice(run):
+    asked = plan(run, [f"sentence {n}" for n in range(20)], FIRST)
+    assert set(TABS) - set(asked) == {"runs", "board"}, "which show several runs"
+    assert set(asked) <= set(PANELS)
+    splits = {one.fields[0]: {values[0] for values in one.values} for one in asked["data"][0]}["split"]
+    assert len(splits) > 1
+    assert "file" not in splits, "a frozen page takes no files"
+    for name, grids in asked.items():
+        assert all(map(size, grids))
+        for grid in grids:
+            fields = [field for one in grid for field in one.fields]
+            assert len(set(fields)) == len(fields), "no field is on two axes"
+        axes = [[[(one.fields, values) for values in one.values] for one in grid] for grid in grids]
+        questions = [question(places) for grid in axes for places in itertools.product(*grid)]
+        assert len(set(questions)) == len(questions), name
+    steps = steps_of(run)
+    assert (len(steps), steps, steps[0]) == (STEPS, sorted(set(steps)), run.replay.parameter_steps[0])
+    assert set(steps) < set(run.replay.parameter_steps) - {run.step}, "the newest is asked for without a step"
+    for part in ("encoder", "decoder", "cross"):
+        assert len(set(heads(run, part))) == len(heads(run, part)) == 2 * run.experiment.model.n_heads
+
+
+def test_every_packed_answer_comes_back_as_it_was_and_what_they_share_is_written_once():
+    matrix, names, pack = [[row + column / 100 for column in range(40)] for row in range(40)], ["long enough to be shared " * 4], Pack()
+    answers = {str(n): {"n": n, "scale": COLOURS, "figure": {"z": matrix, "names": names}} for n in range(50)}
+    answers["7"]["none"] = [None, 0.5, "ü"]
+    for key, answer in answers.items():
+        pack.add(key, answer)
+    assert {key: whole(pack.content(), key) for key in answers} == answers
+    assert pack.size == 50
+    text = gzip.decompress(pack.content())
+    assert text.count(orjson.dumps(COLOURS[7])) == text.count(orjson.dumps(matrix)) == 1
+    assert len(text) < len(orjson.dumps(matrix)) + 50 * len(orjson.dumps([COLOURS, names])) / 3
+
+
+@pytest.mark.parametrize(
+    ("live", "key"), [("", "page.not_empty"), ("example.org", "page.bad_live"), ("javascript:alert(1)", "page.bad_live")]
+)
+def test_a_folder_with_something_else_in_it_is_left_alone_and_the_live_page_has_a_whole_address(site, run, tmp_path, live, key):
+    (tmp_path / "thesis.txt").write_text("mine")
+    folder = tmp_path if key == "page.not_empty" else tmp_path / "frozen"
+    with pytest.raises(Refusal) as refused:
+        next(freezing.freeze(site.runs, site.reader, run, 1, folder, live))
+    assert refused.value.key == key
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path, monkeypatch):
+    text, _ = examples(site.reader, run)[0]
+    monkeypatch.setattr(freezing, "plan", lambda run, texts, first: {"sentence": [[axis("text", texts), axis("lang", LANGUAGES)]]})
+    progress = list(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))
+    assert [(done, all) for done, all, _ in progress] == [(0, 2), (2, 2), (2, 2)]
+    content = (tmp_path / "frozen" / "answers" / "sentence-0-0.pack").read_bytes()
+    asked = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
+    assert whole(content, "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
+    assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
+    assert next((tmp_path / "frozen" / "asset").glob("*/server.js")).read_text().startswith("// A frozen page")
+
+
+def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
+    asks, text, take = {"kind": "downloads", "id": "a"}, {"kind": "text", "id": "b"}, {"kind": "button", "id": "t", "act": "take"}
+    later, never = ({"kind": "later", "id": name, "panel": name} for name in ("reach", "score"))
+    figure = {"kind": "figure", "id": "c", "saved": {"file": "c", "arrays": {"run": "r"}}}
+    left = freezing._without_server([{"kind": "row", "id": "r", "blocks": [asks, take, text, later, never, figure]}], {"reach"})
+    assert left == [{"kind": "row", "id": "r", "blocks": [text, later, {**figure, "saved": {"file": "c", "arrays": None}}]}]
+
+
+def test_the_page_finds_every_list_of_runs_that_a_server_would_send(site, run):
+    known = freezing._page(site.runs, site.reader, run, "en", [("abc", "cba")])
+    assert known["runs"].keys() == runs_list(site.runs, "", "en").keys()
