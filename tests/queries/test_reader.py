@@ -114,7 +114,7 @@ def test_what_is_known_waits_for_no_thread(reader, run, text, monkeypatch):
 
 
 def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
-    fresh, other = Run("not-yet-prepared-run-id", "calm-fox", tiny()), alone(tiny(steps=60))[0]
+    fresh, other = Run("not-yet-prepared-run-id", "calm-fox", tiny()), alone(tiny())[0]
     table, step = reader.position_table(run, None)
     assert (table.shape, step) == ((MAX_POSITIONS, 8), 40)
     for ask, key in (
