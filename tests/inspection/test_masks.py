@@ -11,14 +11,13 @@ T, F = True, False
 
 def test_a_batch_is_padded_and_masked_as_in_training():
     result = masks.batch([[7, EOS], [7, 8, 9, EOS]], [[BOS, 5, 6], [BOS, 5]])
-    assert {name: mask.shape for name, mask in result.items()} == {
-        "padding": (2, 1, 4), "memory": (2, 1, 4), "causal": (2, 3, 3), "target_padding": (2, 1, 3), "target": (2, 3, 3),
-    }  # fmt: skip
     assert result["memory"][:, 0].tolist() == result["padding"][:, 0].tolist() == [[T, T, F, F], [T, T, T, T]]
     assert result["causal"][1].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
     assert result["target"][0].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
     assert result["target"][1].tolist() == [[T, F, F], [T, T, F], [T, T, F]]
-    np.testing.assert_array_equal(result["target"], result["causal"] & result["target_padding"])
+    for wrong in (([], []), ([[1]], [])):
+        with pytest.raises(ValueError, match="sources"):
+            masks.batch(*wrong)
 
 
 def test_a_packed_row_is_masked_by_pair():
@@ -26,23 +25,11 @@ def test_a_packed_row_is_masked_by_pair():
     src, src_ids = [7, EOS, 8, EOS, PAD, PAD], [1, 1, 2, 2, 0, 0]
     tgt_in, tgt_ids = [BOS, 5, 6, BOS, 9, PAD], [1, 1, 1, 2, 2, 0]
     result = masks.packed(src, tgt_in, src_ids, tgt_ids)
-    assert result["decoder"].allowed.tolist() == [
-        [T, F, F, F, F, F],
-        [T, T, F, F, F, F],
-        [T, T, T, F, F, F],
-        [F, F, F, T, F, F],
-        [F, F, F, T, T, F],
-        [F, F, F, F, F, F],
-    ]
+    visible = [{0}, {0, 1}, {0, 1, 2}, {3}, {3, 4}, set()]
+    assert [set(np.flatnonzero(row)) for row in result["decoder"].allowed] == visible
     assert result["encoder"].allowed[[0, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
     assert result["cross"].allowed[[2, 3]].tolist() == [[T, T, F, F, F, F], [F, F, T, T, F, F]]
     for mask in result.values():
         np.testing.assert_array_equal(np.logical_and.reduce(list(mask.causes.values())), mask.allowed)
     assert (~result["cross"].causes["padding"])[:5].sum(axis=0).tolist() == [0, 0, 0, 0, 5, 5], "padding is hidden as padding"
     assert not (~result["cross"].causes["segment"])[:, 4:].any(), "and not as another pair"
-
-
-def test_sides_of_different_length_are_refused():
-    for wrong in (([], []), ([[1]], [])):
-        with pytest.raises(ValueError, match="sources"):
-            masks.batch(*wrong)

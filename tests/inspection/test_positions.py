@@ -8,18 +8,13 @@ from hypothesis import strategies as st
 from playground.inspection import positions
 
 
-def test_the_matrix_by_hand():
+def test_the_matrix_and_similarities_by_hand():
     """d_model 4: frequencies 1 and 1/100."""
-    np.testing.assert_allclose(positions.frequencies(4), [1.0, 0.01])
-    s, c = np.sin(2.0), np.cos(2.0)
-    t, d = np.sin(0.02), np.cos(0.02)
+    s, c, t, d = np.sin(2.0), np.cos(2.0), np.sin(0.02), np.cos(0.02)
     np.testing.assert_allclose(positions.rotation(4, 2), [[c, s, 0, 0], [-s, c, 0, 0], [0, 0, d, t], [0, 0, -t, d]])
-
-
-def test_similarity_by_hand():
-    table = [[0.5, 0.0], [0.0, 2.0], [-3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
     half = 0.5**0.5
     expected = [[1, 0, -1, half, 0], [0, 1, 0, half, 0], [-1, 0, 1, -half, 0], [half, half, -half, 1, 0], [0, 0, 0, 0, 0]]
+    table = [[0.5, 0.0], [0.0, 2.0], [-3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
     np.testing.assert_allclose(positions.similarity(table), expected, atol=1e-12)
 
 
