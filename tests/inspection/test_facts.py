@@ -17,7 +17,7 @@ FLOPS = {"src_embedding": 0, "encoder.0.self_attention": 100, "decoder.0.cross_a
 PAIR = np.array([1.0, -2.0]), np.array([3.0, 1.0]), np.array([0.5, -4.0, 9.0])  # a query, a key, the scores of a row
 SMALL, WIDE = (1200, 34_000), (2400, 56_000)
 FLOW, OWN = np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([[0.9, 0.1, 0.0], [0.3, 0.7, 0.0], [0.2, 0.3, 0.5]])
-MOST = ("interventions.costs_most", {"head": "a", "points": "41"})
+MOST, BETTER = ("interventions.costs_most", {"head": "a", "points": "41"}), ("interventions.better_without", {"count": 1})
 CAUSAL = np.tri(4, dtype=bool)
 MASSES = np.zeros((2, 2, 4))  # of two layers with two heads, at four steps
 MASSES[0, 1], MASSES[1, 0] = [0.2, 0.3, 0.9, 0.95], [0.1, 0.6, 0.4, 0.7]
@@ -109,16 +109,12 @@ def test_what_is_said(ask, key, values):
 @pytest.mark.parametrize(
     ("lost", "whole", "facts"),
     [
-        ({"a": 41, "b": 0, "c": 0}, 99, [MOST, ("interventions.costs_nothing", {"count": 2, "heads": 3})]),
         ({"a": 41, "b": 3}, 99, [MOST, ("interventions.all_cost", {})]),
-        ({"a": 41, "b": -3}, 90, [MOST, ("interventions.better_without", {"count": 1})]),
-        ({"a": 41, "b": 0, "c": -3}, 90,
-         [MOST, ("interventions.costs_nothing", {"count": 1, "heads": 3}), ("interventions.better_without", {"count": 1})]),
-        ({"a": 0, "b": 0}, 100, [("interventions.none_costs", {})]),
-        ({"a": -1, "b": 0}, 50, [("interventions.none_costs", {}), ("interventions.better_without", {"count": 1})]),
+        ({"a": 41, "b": 0, "c": -3}, 90, [MOST, ("interventions.costs_nothing", {"count": 1, "heads": 3}), BETTER]),
+        ({"a": -1, "b": 0}, 50, [("interventions.none_costs", {}), BETTER]),
         ({"a": -2, "b": 0}, 0, [("interventions.nothing_to_lose", {})]),
     ],
-)  # fmt: skip
+)
 def test_what_heads_are_worth(lost, whole, facts):
     assert differences.importance(lost, whole) == facts
 
@@ -156,8 +152,8 @@ def test_the_sharpest_the_widest_and_the_most_diagonal_head_are_found_among_all_
     assert [result.effective[head] for head in (result.sharpest, result.widest)] == pytest.approx([1, 4])
     assert [result.diagonal[head] for head in (result.most_diagonal, HeadAt("encoder", 0, 1))] == pytest.approx([1, 0.25])
     assert result.on_one_key == (HeadAt("encoder", 0, 1),)
+    first = HeadAt("decoder", 0, 0)
     result = overview({"decoder": (CAUSAL / CAUSAL.sum(axis=1, keepdims=True))[None, None]}, {"decoder": CAUSAL})
-    assert result.effective == {HeadAt("decoder", 0, 0): pytest.approx((2 + 3 + 4) / 3)}
-    assert result.diagonal == {HeadAt("decoder", 0, 0): pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3)}
+    assert (result.effective[first], result.diagonal[first]) == pytest.approx(((2 + 3 + 4) / 3, (1 / 2 + 1 / 3 + 1 / 4) / 3))
     alone = overview({"decoder": np.ones((1, 1, 1, 1))}, {"decoder": np.ones((1, 1), dtype=bool)})
     assert (alone.effective, alone.on_one_key) == ({}, ())

@@ -39,18 +39,14 @@ def test_each_row_is_a_model_that_ends_there():
         np.testing.assert_allclose(trace(model, SOURCE, TARGET).probabilities, answer[layers], atol=1e-6)
 
 
-def rows_saying(*tokens: str) -> np.ndarray:
+@pytest.mark.parametrize(
+    ("lines", "decided", "values"),
+    [  # step 0: from row 1; steps 1 and 2: from the start; step 3: was there, left, came back at the end
+        (("0120", "1122", "1120"), [1, 0, 0, 2], {"layer": 0, "steps": 2, "all": 4, "early": 2}),
+        (("33", "00", "00"), [1, 1], {"layer": 1, "steps": 2, "all": 2, "early": 0}),
+    ],
+)
+def test_a_step_is_decided_where_the_final_token_comes_to_stay(lines, decided, values):
     """A lens whose rows say these tokens, one digit a step."""
-    answer = np.full((len(tokens), len(tokens[0]), 4), 0.1)
-    for row, line in enumerate(tokens):
-        for step, token in enumerate(line):
-            answer[row, step, int(token)] = 0.7
-    return answer
-
-
-def test_a_step_is_decided_where_the_final_token_comes_to_stay():
-    answer = rows_saying("0120", "1122", "1120")
-    #                  step 0: from row 1; step 1: from the start; step 2: from the start; step 3: was there, left, came back at the end
-    assert lens.decided(answer).tolist() == [1, 0, 0, 2]
-    assert lens.facts(answer) == ("teacher_forcing.lens_embedding", {"layer": 0, "steps": 2, "all": 4, "early": 2})
-    assert lens.facts(rows_saying("33", "00", "00")).values == {"layer": 1, "steps": 2, "all": 2, "early": 0}
+    answer = 0.1 + 0.6 * np.eye(4)[[[int(token) for token in line] for line in lines]]
+    assert (lens.decided(answer).tolist(), lens.facts(answer).values) == (decided, values)
