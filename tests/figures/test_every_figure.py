@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 import pytest
 
 from playground import figures
-from playground.inspection.positions import sinusoids
 from playground.words import LANGUAGES
 from tests.figures.gallery import HARD, gallery, labels  # it imports all modules of `figures`
 
@@ -78,59 +77,41 @@ def test_every_word_asked_for_exists_and_no_placeholder_is_left_open(language):
     assert requests.names <= set(requests)
 
 
-A, AB, ABC = ["a"], ["a", "b"], ["a", "b", "c"]
-KINDS = ["encoder", "cross", "decoder"]
-SQUARE, TALL, TABLE = np.eye(3), np.full((3, 2), 0.5), sinusoids(40, 16)
+AB, ABC, KINDS, TALL = ["a", "b"], ["a", "b", "c"], ["encoder", "cross", "decoder"], np.full((3, 2), 0.5)
 TWO = {"tokens_of": ("a", "b")}
-COURSE = {"measure": "gradient", "strong": [0]}
-
-REFUSED = [
-    ("fit", lambda: figures.attention.matrix(TALL, AB, ABC)),
-    ("mask", lambda: figures.attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3)))),
-    ("fit", lambda: figures.attention.step_bars(TALL[0], ABC)),
-    ("", lambda: figures.attribution.votes(ABC, [1.0], KINDS, ABC, **TWO)),
-    ("", lambda: figures.attribution.path(ABC, np.zeros((2, 2)), **TWO)),
-    ("tokens", lambda: figures.bars.top_tokens(AB, [1.0])),
-    ("tokens", lambda: figures.bars.frequencies(A, [1, 2])),
-    ("3 tokens", lambda: figures.changes.pairs(ABC, [0.1] * 3, [0.1] * 2)),
-    ("3 heads", lambda: figures.changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1)),
-    *(("", lambda wrong=wrong: figures.clocks.clocks(TABLE, *wrong, [0.0])) for wrong in (([39], [0], 1), ([0], [8], 1), ([], [0], 1))),
-    ("", lambda: figures.clocks.clocks(TABLE, [0], [], 1, [])),
-    ("2 values, 3 names", lambda: figures.diagnostics.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1)),
-    ("do not fit", lambda: figures.diagnostics.over_training([1], TALL, ABC, KINDS, last=9, **COURSE)),
-    ("do not fit", lambda: figures.diagnostics.evenness(TALL, AB)),
-    ("line", lambda: figures.graph.lines([1, 2], {})),
-    ("line", lambda: figures.graph.lines([1, 2], {"a": [1]})),
-    ("line", lambda: figures.graph.lines([1], {str(n): [1] for n in range(figures.graph.MAX_LINES + 1)})),
-    ("2 guesses", lambda: figures.guesses.histogram(AB, [[1, 0]] * 3, AB)),
-    ("fit", lambda: figures.heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0))),
-    ("shape", lambda: figures.products.bars(np.zeros(4), np.zeros(5))),
-    ("", lambda: figures.lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)])),
-    ("", lambda: figures.lengths.by_place(np.ones((3, 3)), (1, 2))),
-    ("", lambda: figures.lens.grid(np.zeros((2, 2)), [A, ["b"]], AB, A)),
-    ("causes", lambda: figures.masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])})),
-    ("causes", lambda: figures.masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes=dict.fromkeys("abcd", np.tri(3, dtype=bool)))),
-    ("fit", lambda: figures.masks.grid(np.tri(3, dtype=bool), AB, ABC)),
-    *(("", lambda wrong=wrong: figures.positions.heatmap(np.zeros(wrong))) for wrong in (3, (0, 4))),
-    *(("", lambda wrong=wrong: figures.positions.waves({"learned": TALL}, wrong)) for wrong in ([2], [])),
-    ("", lambda: figures.positions.waves({}, [0])),
-    ("", lambda: figures.positions.waves(dict.fromkeys("abc", TALL), [0])),
-    ("", lambda: figures.positions.similarity(TALL)),
-    ("7 names", lambda: figures.runs.overlay("exact_match", [[1]] * 7, [[1]] * 7, [*"abcdefg"])),
-    ("do not fit", lambda: figures.runs.difference(SQUARE, A, ABC)),
-    ("do not fit", lambda: figures.tensor.heatmap(SQUARE, A, ABC, kind="cross")),
-    ("scale", lambda: figures.tensor.heatmap(SQUARE, ABC, ABC, kind="cross", scale="rainbow")),
-    ("kind", lambda: figures.theme.hue("red")),
-    ("2 fates", lambda: figures.tree.tree(ABC, [-1, 0, 0], np.zeros((3, 3)), ["kept"] * 2, best=[1])),
-    *(("", lambda wrong=wrong: figures.vectors.plane(SQUARE[:, :2], limit=2, shares=(1, 0), **wrong))
-      for wrong in ({"names": AB}, {"names": ABC, "places": [1]})),
-    ("", lambda: figures.vectors.cosines(np.eye(2), A)),
-]  # fmt: skip
+REFUSED = [  # names of another number of rows would stand at the wrong ones
+    lambda: figures.attention.matrix(TALL, AB, ABC),
+    lambda: figures.attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
+    lambda: figures.attention.step_bars(TALL[0], ABC),
+    lambda: figures.attribution.votes(ABC, [1.0], KINDS, ABC, **TWO),
+    lambda: figures.attribution.path(ABC, np.zeros((2, 2)), **TWO),
+    lambda: figures.bars.top_tokens(AB, [1.0]),
+    lambda: figures.bars.frequencies(["a"], [1, 2]),
+    lambda: figures.changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
+    lambda: figures.changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
+    lambda: figures.diagnostics.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
+    lambda: figures.diagnostics.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),
+    lambda: figures.diagnostics.evenness(TALL, AB),
+    lambda: figures.graph.lines([1, 2], {"a": [1]}),
+    lambda: figures.guesses.histogram(AB, [[1, 0]] * 3, AB),
+    lambda: figures.heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0)),
+    lambda: figures.products.bars(np.zeros(4), np.zeros(5)),
+    lambda: figures.lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
+    lambda: figures.lens.grid(np.zeros((2, 2)), [["a"], ["b"]], AB, ["a"]),
+    lambda: figures.masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])}),
+    lambda: figures.masks.grid(np.tri(3, dtype=bool), AB, ABC),
+    lambda: figures.positions.similarity(TALL),
+    lambda: figures.runs.difference(np.eye(3), ["a"], ABC),
+    lambda: figures.tensor.heatmap(np.eye(3), ["a"], ABC, kind="cross"),
+    lambda: figures.tree.tree(ABC, [-1, 0, 0], np.zeros((3, 3)), ["kept"] * 2, best=[1]),
+    lambda: figures.vectors.plane(np.eye(3)[:, :2], AB, limit=2, shares=(1, 0)),
+    lambda: figures.vectors.cosines(np.eye(2), ["a"]),
+]
 
 
-@pytest.mark.parametrize(("match", "draw"), REFUSED)
-def test_what_does_not_fit_is_refused(match, draw):
-    with pytest.raises(ValueError, match=match or None):
+@pytest.mark.parametrize("draw", REFUSED)
+def test_what_does_not_fit_is_refused(draw):
+    with pytest.raises(ValueError):
         draw()
 
 

@@ -116,16 +116,3 @@ def test_no_name_lies_over_another_or_over_a_point(seed, count):
         assert not [other for other, dot in dots.items() if overlap(twin, dot)]
     again = Names(points, np.full(count, DOT), SIDE)
     assert [again.beside(at, SIZE, GAP) for at in range(count)] == sides
-
-
-def test_a_name_without_room_stands_away_or_nowhere():
-    """A point in the middle of a crowd: no side is free; a place some way off is, unless the crowd is everywhere."""
-    ring = [(20 * np.cos(angle), 20 * np.sin(angle)) for angle in np.arange(12) * np.pi / 6]
-    names = Names(np.array([(0.0, 0.0), *ring]), np.full(13, DOT), SIDE)
-    assert names.beside(0, SIZE, GAP) == ""
-    x, y = names.away(0, SIZE)
-    assert np.hypot(x, y) > 20
-    everywhere = np.stack(np.meshgrid(np.arange(-190, 200, 10.0), np.arange(-190, 200, 10.0)), axis=-1).reshape(-1, 2)
-    names = Names(everywhere, np.full(len(everywhere), DOT), SIDE)
-    assert names.beside(700, SIZE, GAP) == ""
-    assert names.away(700, SIZE) is None

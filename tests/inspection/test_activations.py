@@ -1,7 +1,6 @@
 """Every stage holds the running model's own numbers: equal to the last bit to what the model takes and returns."""
 
 import inspect
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -125,14 +124,3 @@ def test_cross_attention_reads_the_memory_parts_are_named_and_masks_say_who_may_
     for model, target, reason in ((build().train(), TGT, "eval mode"), (build(), (), "target token")):
         with pytest.raises(ValueError, match=reason):
             record(model, SRC, target)
-
-
-def test_two_threads_get_their_own_numbers():
-    model = build(encoder_layers=2, decoder_layers=2)
-    sentences = [((4, 5, 6), (6, 5, EOS)), ((8, 7), (4, EOS))]
-    alone = [record(model, *sentence) for sentence in sentences]
-    with ThreadPoolExecutor(2) as pool:
-        together = list(pool.map(lambda n: record(model, *sentences[n % 2]), range(12)))
-    for n, stages in enumerate(together):
-        for address, stage in stages.items():
-            assert np.array_equal(stage.values, alone[n % 2][address].values)

@@ -17,7 +17,7 @@ from playground.lessons.controlled import CLOSE, Result, best, spread
 from playground.lessons.labs import LABS
 from playground.runs.queue import train_inline
 from playground.training.metrics import build_eval_set
-from tests.training.corpora import corpus_of, training_of
+from tests.training.corpora import training_of
 from tests.variants.varied import SRC, TGT, beside
 
 CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
@@ -121,30 +121,20 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
 @pytest.mark.parametrize(
     ("judge", "arms", "answer"),
     [
-        (judges.which("one", "other"), PAIRS, "one"),
-        (judges.which("one", "other"), PAIRS | {"other_without": [0.0]}, "both"),
+        (judges.which("one", "other"), PAIRS, "one"), (judges.which("one", "other"), PAIRS | {"other_without": [0.0]}, "both"),
         (judges.which("one", "other"), PAIRS | {"one_without": [0.9]}, "neither"),
         (judges.which("one", "other"), PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"),
-        (judges.which("one", "other", ways=("shallow", "deep")), DEEPER, "other"),
-        (judges.lowest, LOSSES, "a"),
-        (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"),
-        (judges.between, HEADS, "between"),
-        (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"),
-        (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
-        (judges.layout, KINDS, "kind"),
-        (judges.layout, KINDS | {"learned": [1.0]}, "same"),
-        (judges.layout, KINDS | {"concatenated": [0.1]}, "order"),
-        (judges.farther, FAR, "rotary"),
-        (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"),
-        (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
-        (bugs.metrics, broken(0.0, 0.98), "lies"),
-        (bugs.metrics, broken(0.1, 0.4), "broken"),
-        (bugs.metrics, broken(0.95, 0.99), "fine"),
-        (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"),
-        (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
+        (judges.which("one", "other", ways=("shallow", "deep")), DEEPER, "other"), (judges.lowest, LOSSES, "a"),
+        (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
+        (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
+        (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),
+        (judges.layout, KINDS | {"concatenated": [0.1]}, "order"), (judges.farther, FAR, "rotary"),
+        (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"), (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
+        (bugs.metrics, broken(0.0, 0.98), "lies"), (bugs.metrics, broken(0.1, 0.4), "broken"), (bugs.metrics, broken(0.95, 0.99), "fine"),
+        (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"), (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
         (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),
     ],
-)
+)  # fmt: skip
 def test_a_judge_by_hand(judge, arms, answer):
     assert judge((measured if isinstance(next(iter(arms.values())), dict) else made_up)(**arms)) == answer
 
@@ -167,16 +157,12 @@ def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_
         assert wider >= training.corpus.longest
         assert torch.equal(chunk.batch.src, torch.nn.functional.pad(plain.batch.src, (0, wider), value=PAD))
         assert torch.equal(chunk.batch.tgt_out, plain.batch.tgt_out)
+    paper, restless = beside("dropout_always", dropout=0.5)
+    quiet, _, _ = bugs.without_dropout(restless, training.corpus)["quiet"]
+    assert torch.equal(quiet(SRC, TGT).logits, paper(SRC, TGT).logits), "the same parameters, and no dice are thrown"
     model, exam, _ = judges.harder(training.model, training.corpus)["harder"]
     assert (model, exam.pairs) == (training.model, len(training.corpus.harder))
     assert min(int((chunk.batch.src != PAD).sum(dim=1).min()) for chunk in exam.batches) > training.corpus.longest
-
-
-def test_a_quiet_model_has_the_same_parameters_and_throws_no_dice(examined):
-    paper, restless = beside("dropout_always", dropout=0.5)
-    model, exam, _ = bugs.without_dropout(restless, corpus_of())["quiet"]
-    assert exam.pairs == len(corpus_of().heldout)
-    assert torch.equal(model(SRC, TGT).logits, paper(SRC, TGT).logits)
 
 
 def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():

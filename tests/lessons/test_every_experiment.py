@@ -94,16 +94,6 @@ def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
         assert len(sizes) == 1 or name in OF_OTHER_PARTS
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.night) if at % 16 else name for at, name in enumerate(EXPERIMENTS) if name != "bug_lengths"],
-)  # of that one it is seen only in what is written: see tests/variants/test_bugs.py
-def test_what_they_differ_in_makes_a_difference(name):
-    histories = [ended(name, arm).run.history for arm in LABS[name].arms_of(1)]
-    losses = [(*history.steps.column("loss"), *history.validations.column("loss")) for history in histories]
-    assert len(set(losses)) == len(losses)
-
-
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if not LABS[name].is_mystery])  # a mystery's asks the run itself
 def test_its_judge_says_each_of_its_guesses_and_goes_by_what_is_declared(name):
     lab, dice, by = LABS[name], np.random.default_rng(1), GOES_BY.get(name, (LABS[name].judged,))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from playground.lessons.controlled import Result
-from playground.lessons.exposure_bias import AROUND, DISTANCES, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
-from playground.lessons.labs import LABS
+from playground.lessons.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
 from playground.tasks.toy_tasks import TASKS
 from tests.training.corpora import taught
 
@@ -66,17 +63,3 @@ def test_distances_by_hand():
 def test_the_verdict_by_hand(arms, answer):
     alike = {"exact": 0.5, "written": 0.5, "forced_after": 0.8}
     assert cost({arm: [Result(arm, 1, None, {}, alike | numbers) for numbers in of_arm] for arm, of_arm in arms.items()}) == answer
-
-
-def test_the_curves_are_there_once_the_models_are_trained():
-    lab, curve = LABS["exposure_bias"], {"step": [10, 20], "exact_match": [0.1, 0.2]}
-    run = SimpleNamespace(experiment=lab.experiment("reverse", 1), status="training")
-    begun, ended = (
-        [[Result(arm, seed, run, curve, {"exact": 0.2}, profiles) for seed in (1, 2)] for arm in lab.arms]
-        for profiles in ({}, {way: [1.0] * len(DISTANCES) for way in WAYS})
-    )
-    assert [exhibit.name for exhibit in lab.exhibits(begun)] == ["course", "so_far"]
-    around = lab.exhibits(ended)[0]
-    assert {name: line.tolist() for name, line in around.lines.items()} == dict.fromkeys(
-        ("reverse_forced", "reverse_free", "sort_forced", "sort_free"), [100] * len(DISTANCES)
-    )

@@ -42,20 +42,6 @@ def plain(exhibit):
     return exhibit.rows if isinstance(exhibit, TextTable) else np.nan_to_num(exhibit.values, nan=-99).tolist()
 
 
-def check_shape(exhibit):
-    if isinstance(exhibit, Lines):
-        assert all(len(line) == len(exhibit.x) and np.isfinite(line).all() for line in exhibit.lines.values())
-    elif isinstance(exhibit, TextTable):
-        assert exhibit.rows
-        assert all(len(row) == len(exhibit.columns) and all(isinstance(cell, str) for cell in row) for row in exhibit.rows)
-    else:
-        assert isinstance(exhibit, Grid)
-        assert exhibit.values.shape == (len(exhibit.rows), len(exhibit.columns))
-        visible = exhibit.values if exhibit.mask is None else exhibit.values[np.broadcast_to(exhibit.mask, exhibit.values.shape)]
-        if exhibit.scale == "probability":
-            assert not ((visible < 0) | (visible > 1)).any(), exhibit.name  # NaN is neither: a lab may show where it comes from
-
-
 ANSWERS = {  # whatever the seed; where it depends on the controls, that of the defaults first
     "softmax": "vanishes", "masks": "nothing", "padding_sides": "right", "permutation": "moves", "positions": "one", "rotary": "same",
     "numbering": "sinusoids", "shapes": "mixed", "products": "head", "vocabulary": "same", "bpe": "pieces", "feedforward": "one",
@@ -104,10 +90,6 @@ def check(name, seed):
 @EVERY
 def test_it_answers_one_of_its_guesses_with_plain_numbers_the_same_each_time(name):
     check(name, 1)
-    for _, outcome in outcomes(name, 1):
-        assert len({exhibit.name for exhibit in outcome.exhibits}) == len(outcome.exhibits)
-        for exhibit in outcome.exhibits:
-            check_shape(exhibit)
     (_, first), again = outcomes(name, 1)[0], get(name).outcome(1)
     assert (first.answer, first.numbers) == (again.answer, again.numbers)
     assert list(map(plain, first.exhibits)) == list(map(plain, again.exhibits))
@@ -152,22 +134,17 @@ def test_an_unknown_lab_control_or_choice_is_refused():
     assert all(name in LABS for lab in LABS.values() for name in lab.next)
 
 
-def test_every_lab_to_start_with_has_a_picture_that_loads_at_once():
-    assert list(kept()) == list(START)
-    for lab, drawing in kept().items():
-        assert len(orjson.dumps(drawing["lines"])) < 10_000
-        assert all(LABS[lab].knows(language, f"card_{drawing['exhibit']}") for language in LANGUAGES), "what it is drawn against is said"
-        assert all(0 <= value <= 1 for line in drawing["lines"] for value in line)
-        assert len({len(line) for line in drawing["lines"]}) == 1
-
-
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.night) if LABS[name].kind != "worked_example" else name for name in START]
 )
 def test_what_is_drawn_is_what_the_lab_computes(name):
     """Of a training where its lines end: another machine rounds otherwise on the way."""
     now, before = thumbnails.thumbnail(LABS[name]), kept()[name]
+    assert list(kept()) == list(START)
     assert now["exhibit"] == before["exhibit"]
+    assert all(LABS[name].knows(language, f"card_{now['exhibit']}") for language in LANGUAGES), "what it is drawn against is said"
+    assert len(orjson.dumps(before["lines"])) < 10_000
+    assert all(0 <= value <= 1 for line in before["lines"] for value in line)
     if LABS[name].kind == "worked_example":
         assert np.allclose(now["lines"], before["lines"], atol=0.002)
     else:

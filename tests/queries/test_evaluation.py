@@ -10,7 +10,7 @@ import torch
 
 from playground.config import EOS, PAD, UNK, Refusal
 from playground.data.corpus import Item
-from playground.decoding import greedy, search
+from playground.decoding import greedy
 from playground.queries import evaluation, lengths, time_slices, validation
 from playground.queries.evaluation import measure, scores, tokenization
 from playground.runs.history import History
@@ -88,18 +88,6 @@ def test_the_scores_are_what_greedy_decoding_writes(reader, run, model, complete
     assert (mistake.source, "".join(piece.text for piece in mistake.reference)) == (items[first].src, items[first].tgt)
     assert [piece.id for piece in mistake.output] == list(written[first])
     assert len(result.mistakes) <= evaluation.MAX_MISTAKES
-
-
-def test_a_beam_writes_what_a_search_for_each_sentence_finds(reader, run, model, complete):
-    items = corpus_of(run).heldout
-    greedily, result = (complete(lambda way=way: scores(reader, CORPORA, run, None, "heldout", *way)) for way in ((1, 2.0), (3, 1.0)))
-    assert greedily.measured == complete(lambda: scores(reader, CORPORA, run, None, "heldout")).measured
-    texts = []
-    for item in items:
-        ids = search(model, item.src_ids, 3, 1.0, 2 * len(item.src_ids) + 16).hypotheses[0].ids
-        texts.append(corpus_of(run).tgt_tokenizer.decode(ids))
-    assert result.measured == measure(texts, [[item.tgt] for item in items], "char", evaluation.RESAMPLES)
-    assert result.measured != greedily.measured
 
 
 class Parrot(torch.nn.Module):
