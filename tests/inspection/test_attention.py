@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from playground.inspection import attention
 
@@ -118,18 +115,3 @@ def test_masked_cells_the_alignment_and_the_row_that_looks_farthest_are_told():
     assert attention.crossing_fact(np.eye(4)[[2, 1, 0, 3]], rows, columns).key == "figures.crossing_right"  # the first of two as far
     fact = attention.crossing_fact(np.eye(4)[[0, 1, 0, 3]], rows, columns)
     assert (fact.key, fact.values["distance"]) == ("figures.crossing_left", 2)
-
-
-@given(arrays(np.float64, (5, 6), elements=st.floats(0, 1)))
-def test_whatever_the_weights_the_claim_is_true(raw):
-    """The named place really holds the largest weight in the share of rows that is claimed."""
-    weights = (raw + 1e-6) / (raw + 1e-6).sum(axis=1, keepdims=True)
-    key, values = attention.facts(weights, "cross")
-    places = attention.places("cross", weights.shape)
-    name = key.removeprefix("figures.looks_").removesuffix("_cross")
-    if name in places:
-        place = places[name]
-        rows = [q for q in range(5) if place[q].any()]
-        assert sum(place[q, weights[q].argmax()] for q in rows) / len(rows) >= attention.MIN_SHARE
-        assert weights[place].mean() >= attention.MIN_MASS
-        assert abs(100 * weights[place].mean() - values["mass"]) <= 1

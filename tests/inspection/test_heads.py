@@ -97,14 +97,6 @@ def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
         key, values = attention.facts(BY_HAND[kind][name](length), kind, mask=mask)
         assert (key.removesuffix(f"_{kind}"), values) == (f"figures.looks_{name}", {"percent": 100, "mass": 100})
 
-    def clean(n, share=0.45):
-        """The rest is spread over all other tokens: every row's darkest cell is on the place, though less than half lies there."""
-        place = np.where(BY_HAND[kind][name](n) == 1, 1.0, 0.0)
-        rest = (np.tri(n) if kind == "decoder" else np.ones((n, n))) - place
-        return np.where(rest.sum(axis=1, keepdims=True) == 0, place, share * place + (1 - share) * row(rest))
-
-    assert one(clean, kind=kind, lengths=(8, 8)).name == name
-
 
 @pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), [key for key in EVERY if key[0] != "decoder"])

@@ -111,6 +111,7 @@ KINDS = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary
 LOSSES = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
 HEADS = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
 FAR = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
+ONE, DEEP = judges.which("one", "other"), judges.which("one", "other", ways=("shallow", "deep"))
 RIGHT = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
 
 
@@ -121,11 +122,9 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
 @pytest.mark.parametrize(
     ("judge", "arms", "answer"),
     [
-        (judges.which("one", "other"), PAIRS, "one"), (judges.which("one", "other"), PAIRS | {"other_without": [0.0]}, "both"),
-        (judges.which("one", "other"), PAIRS | {"one_without": [0.9]}, "neither"),
-        (judges.which("one", "other"), PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"),
-        (judges.which("one", "other", ways=("shallow", "deep")), DEEPER, "other"), (judges.lowest, LOSSES, "a"),
-        (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
+        (ONE, PAIRS, "one"), (ONE, PAIRS | {"other_without": [0.0]}, "both"), (ONE, PAIRS | {"one_without": [0.9]}, "neither"),
+        (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"), (DEEP, DEEPER, "other"),
+        (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
         (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
         (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),
         (judges.layout, KINDS | {"concatenated": [0.1]}, "order"), (judges.farther, FAR, "rotary"),

@@ -101,7 +101,6 @@ def test_what_stands_beside_it_is_known_as_another_place_and_two_decimals_are_en
     assert (row, len(scores.mistaken)) == (0, 8)
     for value, kind, at in scores.mistaken:
         assert value == stages[scores.address].values[head][(at, column) if kind == "row" else (row, at)] != scores.value
-    assert [one[1:] for one in readings["ids"].mistaken] == [("row", at) for at in range(1, 5)]
     assert readings["mask"].mistaken == ((1, "hatched", 2),)
     for name, one in readings.items():
         assert one.tolerance == 0 if name in ("ids", "mask", "loop") else abs(round(one.value, 2) - one.value) <= one.tolerance < 0.2

@@ -1,14 +1,11 @@
 """The health of a run is what training said, and where training said nothing, what one backward pass over the kept parameters says."""
 
-from dataclasses import replace
 
 import pytest
 import torch
 
 from playground.data.batches import collate
 from playground.data.corpus import Item
-from playground.inspection.counting import counted_flops, counted_parameters
-from playground.model.transformer import Transformer
 from playground.queries import diagnostics
 from playground.training.loss import cross_entropy
 
@@ -60,16 +57,3 @@ def test_cut_the_encoder_gets_exactly_0(reader, unmeasured):
     assert diagnostics.diagnostics(reader, unmeasured, None).numbers["encoder/gradient"] == 0.0
     first = next(step for step in unmeasured.replay.parameter_steps if 0 < step < 10)  # at step 0 the decoder asks the memory nothing yet
     assert diagnostics.diagnostics(reader, unmeasured, first).numbers["encoder/gradient"] > 0
-
-
-def test_another_number_of_heads_costs_what_a_model_with_so_many_does(reader, run, model):
-    """Counted of models that have them: the same each time, as long as their width is d_model / H, and more with a d_k of its own."""
-    result, config = diagnostics.costs(reader, run, 5, 9).by_heads, run.experiment.model
-    assert list(result) == [1, 2, 4, 8]
-    for heads, sums in result.items():
-        other = Transformer(replace(config, n_heads=heads), model.src_vocab, model.tgt_vocab)
-        flops = counted_flops(other, torch.ones(1, 5, dtype=torch.long), torch.ones(1, 9, dtype=torch.long))
-        assert sums == (sum(counted_parameters(other).values()), sum(flops.values()))
-    assert len(set(result.values())) == 1
-    own = Transformer(replace(config, d_k=4), model.src_vocab, model.tgt_vocab)
-    assert len({diagnostics._sums(own, heads, 5, 9) for heads in result}) == len(result)

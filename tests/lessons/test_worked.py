@@ -1,60 +1,99 @@
-"""The worked examples of layers and positions: what each computes is torch's or the model's. What they say holds: test_labs.py."""
+"""The worked examples: what each computes is torch's or the model's. What they say, of differences to torch too, holds: test_labs.py."""
 
 import math
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from playground.config import MAX_POSITIONS
+from playground.config import PAD
 from playground.lessons.tensors import (
-    dropout,
-    feedforward,
+    bpe,
     layer_norm,
+    loss,
+    masks,
     norms,
     numbering,
+    padding_sides,
     permutation,
-    positions,
     products,
     residuals,
     rotary,
-    shapes,
     softmax,
-)  # fmt: skip
+)
 from playground.model.attention import scaled_dot_product_attention
-from playground.model.positions import SinusoidalPositions, sinusoids
+from playground.model.masks import padding_mask
+from playground.model.padding import padded
+from playground.training.loss import cross_entropy
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=5), st.integers(1, 6))
+def test_pieces_are_always_the_word_again(words, most):
+    merges = bpe.learn((" ".join(words),), most)
+    assert bpe.learn(("aab ab",), 1) == [(("a", "b"), 2)], "as frequent as ▁a, and before it in the alphabet"
+    assert [count for _, count in merges] == sorted((count for _, count in merges), reverse=True)
+    for word in words:
+        assert all("".join(stage) == bpe.BEGIN + word for stage in bpe.encode(word, merges))
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.1, 0.3])
+def test_the_masked_loss_is_torchs_cell_by_cell_in_the_mean_and_smoothed(eps):
+    logits, tgt_out = torch.randn(2, 6, len(loss.VOCABULARY)), loss.batch()[1]
+    flat, right = logits.flatten(0, 1), tgt_out.flatten()
+    torch.testing.assert_close(loss.cell_losses(logits, tgt_out), F.cross_entropy(flat, right, reduction="none").view_as(tgt_out))
+    expected = F.cross_entropy(flat, right), F.cross_entropy(flat, right, ignore_index=PAD)
+    assert loss.means(logits, tgt_out) == pytest.approx([mean.item() for mean in expected])
+    assert [loss.renamed(logits, tgt_out, index) for index in (PAD, -100, 99)] == pytest.approx([expected[1].item()] * 3)
+    theirs = F.cross_entropy(flat, right, ignore_index=PAD, label_smoothing=eps)
+    torch.testing.assert_close(loss.by_hand(logits, tgt_out, eps), theirs)
+    torch.testing.assert_close(cross_entropy(logits, tgt_out, eps), theirs)
+    first = torch.randn(7, 7, generator=torch.Generator().manual_seed(1)) * 0.1
+    for counted in (False, True):
+        assert torch.equal(loss.learn(1, counted=counted)[1, -1], first[PAD]) != counted, "padding ignored teaches nothing about padding"
+
+
+def test_the_fills_that_mask_are_torchs_masked_fill_and_the_typo_masks_nothing():
+    scores, hidden, v = torch.randn(4, 4), masks.future(4), torch.randn(4, 4)
+    for fill in (masks.LARGE, masks.INFINITE):
+        expected = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+        torch.testing.assert_close(masks.filled(scores, hidden, float(fill)), expected)
+    torch.testing.assert_close(masks.filled(scores, hidden, float(masks.TYPO)), scores.softmax(dim=-1))
+    row, every = scores[:1], torch.ones(1, 4, dtype=torch.bool)
+    assert masks.filled(row, every, float(masks.INFINITE)).isnan().all()
+    assert masks.filled(row, every, float(masks.LARGE)).tolist() == [[0.25] * 4]
+    assert scaled_dot_product_attention(row, v, v, ~every)[1].tolist() == [[0.0] * 4]
+
+
+def test_the_steps_to_a_mask_by_hand():
+    assert masks.outer(torch.tensor([True, True, False])).tolist() == [[True, True, False], [True, True, False], [False, False, False]]
+    assert masks.future(3).tolist() == [[False, True, True], [False, False, True], [False, False, False]]
+    rows = [[5, 6, 7], [4], [4, 5]]
+    assert torch.equal(masks.valid(torch.tensor(list(map(len, rows))), 3), padding_mask(padded(rows))[:, 0, 0])
+    weights, hidden = torch.tensor([[0.7, 0.3], [0.5, 0.5], [1.0, 0.0]]), torch.tensor([[False, True], [False, True], [True, True]])
+    assert masks.share(weights, hidden, torch.tensor([True, True, False])) == pytest.approx(0.4)  # the third row is padding
+
+
+def test_padding_gets_no_gradient_through_a_mask_and_padding_idx_hides_a_missing_one(monkeypatch):
+    left, right = (padding_sides.padded((4, 5, 6), 2, side) for side in ("left", "right"))
+    assert (left.tolist(), padding_sides.counted_from_the_edge(left).tolist()) == ([[PAD, PAD, 4, 5, 6]], [[0, 1, 2, 3, 4]])
+    assert padding_sides.counted_from_the_first(left).tolist() == [[0, 0, 0, 1, 2]]
+    assert padding_sides.counted_from_the_first(right)[0, :3].tolist() == [0, 1, 2]
+    rows = torch.randn(padding_sides.SIZE, padding_sides.WIDTH)
+    for masked, index, learns in ((True, None, False), (False, None, True), (False, PAD, False)):
+        assert (padding_sides.gradient_of_padding(rows, masked=masked, padding_idx=index) > 0) == learns
+    norms = padding_sides.norms_with_padding_idx(rows)
+    assert (norms["pad_before"], norms["pad_after"]) == (0, 0), "the row of padding is zeros and stays so"
+    assert abs(norms["token_after"] - norms["token_before"]) > 1e-3
+    monkeypatch.setattr(padding_sides, "Embedding", lambda size, width, padding_idx: torch.nn.Embedding(size, width))
+    norms = padding_sides.norms_with_padding_idx(rows)
+    assert 0 < norms["pad_before"] != norms["pad_after"]
 
 
 def draw(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-@pytest.mark.parametrize("p", dropout.LAB.controls[0].choices)
-def test_dropout_is_the_models_module_and_scales_as_torchs_does(p):
-    x = torch.randn(64, 64)
-    ours, theirs = dropout.by_module(x, p, 5, training=True), F.dropout(x, p)
-    assert torch.equal(ours, dropout.dropout(x, dropout.draw_mask(x.shape, p, torch.Generator().manual_seed(5)), p))
-    both = (ours != 0) & (theirs != 0)
-    torch.testing.assert_close(ours[both], theirs[both])
-    assert torch.equal(dropout.by_module(x, p, 5, training=False), x)
-
-
-@pytest.mark.parametrize("length", [1, 9])
-def test_two_convolutions_of_kernel_size_1_are_the_feed_forward_network(length):
-    """Torch's own modules, with the same weights copied into them."""
-    generator = torch.Generator().manual_seed(0)
-    ffn, x = feedforward.network(generator), draw(length, feedforward.D)
-    first, second = (nn.Conv1d(linear.in_features, linear.out_features, 1).double() for linear in (ffn.W_1, ffn.W_2))
-    for convolution, linear in ((first, ffn.W_1), (second, ffn.W_2)):
-        convolution.weight.data, convolution.bias.data = linear.weight.data[:, :, None], linear.bias.data
-    expected = second(first(x.T[None]).relu())[0].T
-    torch.testing.assert_close(ffn(x), expected)
-    torch.testing.assert_close(feedforward.convolutions(ffn, 1, generator)(x), expected)
-    here = torch.arange(length)
-    for width, steps in ((1, 0), (3, 2)):  # two convolutions of kernel size 3 reach one neighbour each
-        reach = feedforward.reach(feedforward.convolutions(ffn, width, generator), x) > feedforward.EXACT
-        assert torch.equal(reach, (here[:, None] - here).abs() <= steps)
 
 
 @pytest.mark.parametrize("width", layer_norm.WIDTHS)
@@ -116,24 +155,6 @@ def test_the_gradient_is_the_product_of_the_layers_jacobians(connected, norm):
     assert norms_reached[-1] == pytest.approx(g.norm().item())
 
 
-def test_products_and_broadcasting_are_torchs():
-    q, k = torch.randn(2, 2, 3, 4, 5)
-    torch.testing.assert_close(shapes.by_loop(q, k), torch.einsum("bhqd,bhkd->bhqk", q, k))
-    x, matrices = torch.randn(2, 3, 8), torch.randn(3, 8, 8)
-    for ours, matrix in zip(shapes.chunked(x, *matrices), matrices, strict=True):
-        torch.testing.assert_close(ours, F.linear(x, matrix.T))
-    torch.testing.assert_close(shapes.angles(6, 8), torch.outer(torch.arange(6.0), torch.tensor([1, 0.1, 0.01, 0.001])))
-    for left, right in shapes.SHAPES:
-        try:
-            expected = (torch.ones(left) * torch.ones(right)).shape
-        except RuntimeError:
-            expected = None
-        assert shapes.together(left, right) == expected
-    x = torch.arange(16).view(1, 4, 4)
-    assert torch.equal(shapes.viewed(x, 2), x.view(1, 2, 4, 2))
-    assert shapes.refusal(x.transpose(1, 2), (16,)).startswith("view size is not compatible")
-
-
 def test_softmax_and_its_jacobian_are_torchs():
     scores = draw(20, 4) * 30
     torch.testing.assert_close(softmax.softmax(scores), scores.softmax(dim=-1))
@@ -148,29 +169,6 @@ def test_softmax_and_its_jacobian_are_torchs():
     assert scaled == pytest.approx(raw / 64)
 
 
-def test_the_columns_are_the_models_table():
-    for d_model in (2, 8, 64, 512):
-        torch.testing.assert_close(positions.div_term(d_model), positions.as_power(d_model))
-        torch.testing.assert_close(positions.by_columns(50, d_model), sinusoids(50, d_model), atol=2e-5, rtol=0)
-    assert positions.div_term(8).tolist() == pytest.approx([1, 0.1, 0.01, 0.001])
-    assert positions.by_columns(4, 8)[3, 2:4].tolist() == pytest.approx([math.sin(0.3), math.cos(0.3)])
-
-
-def test_a_learned_table_knows_what_it_has_seen_and_a_plain_buffer_is_saved():
-    table, before = positions.learned(1, positions.TRAINED), positions.drawn(1).table.detach()
-    torch.testing.assert_close(table[: positions.TRAINED], sinusoids(positions.TRAINED, positions.WIDTH))
-    assert torch.equal(table[positions.TRAINED :], before[positions.TRAINED :])
-    whole = f"{MAX_POSITIONS * positions.WIDTH:,}"
-    held = next(one for one in positions.run(1, 1).exhibits if one.name == "held")
-    assert held.rows == (("sinusoids", whole, "0", "0"), ("plain_buffer", whole, "0", whole), ("learned", whole, whole, whole))
-    assert torch.equal(positions.PlainBuffer(8).table, SinusoidalPositions(8).table)
-    table, changed = sinusoids(4, positions.WIDTH), sinusoids(4, positions.WIDTH)
-    changed[-1] = 7
-    assert positions.padding_matters(table, changed, 1) == 0
-    changed[0] = 7
-    assert positions.padding_matters(table, changed, 1) > 0.1
-
-
 def test_which_numbering_meets_which_wish():
     met = {name: tuple(wish(numbers) for wish in numbering.WISHES) for name, numbers in numbering.NUMBERINGS.items()}
     assert met == {
@@ -181,12 +179,6 @@ def test_which_numbering_meets_which_wish():
     for k in (0, 1, 7):
         rows = [numbering.addition_theorem(position, k, numbering.WIDTH).flatten() for position in range(12)]
         torch.testing.assert_close(torch.stack(rows), table[k : k + 12], atol=1e-5, rtol=0)
-
-
-def test_a_place_beside_the_token_is_a_row_added_to_it():
-    """By hand: x = (2, 3), the second of two places; W_I doubles, W_P has the rows (10, 20) and (30, 40)."""
-    x, p, W_I, W_P = torch.tensor([[2.0, 3]]), torch.tensor([[0.0, 1]]), 2 * torch.eye(2), torch.tensor([[10.0, 20], [30, 40]])
-    assert numbering.beside(x, p, W_I, W_P).tolist() == numbering.added(x, p, W_I, W_P).tolist() == [[34, 46]]
 
 
 def test_a_pair_of_numbers_is_turned_by_the_angle_of_its_distance():
