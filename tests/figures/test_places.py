@@ -5,7 +5,6 @@ import pytest
 
 from playground.figures import lengths, vectors
 from playground.figures.clocks import ROOM, clocks
-from playground.figures.labels import Names
 from playground.inspection.positions import frequencies, sinusoids
 
 XY = np.array([[0.0, 0.0], [1.0, 1.0], [-2.0, 1.5], [0.01, 0.0]])
@@ -83,36 +82,3 @@ def test_every_place_of_every_length_has_its_cell():
     assert corners(drawn["layout"]["shapes"][0]) == steps
     longer = lengths.by_place(shares, (1, 9))["layout"]["shapes"][0]
     assert max(x for x, _ in corners(longer)) == 3.5  # training had longer ones: the frame ends with the map
-
-
-SIDE, SIZE, GAP, DOT = 400.0, (40.0, 14.0), 4.0, 2.5
-WHERE = {"left": (-1, 0), "right": (1, 0), "top": (0, 1), "bottom": (0, -1)}
-
-
-def box(point, side, size=SIZE, gap=GAP):
-    """(left, right, low, high) of a name."""
-    across = sum(WHERE[word][0] for word in side.split() if word in WHERE)
-    up = sum(WHERE[word][1] for word in side.split() if word in WHERE)
-    x, y = point[0] + across * (gap + size[0] / 2), point[1] + up * (gap + size[1] / 2)
-    return x - size[0] / 2, x + size[0] / 2, y - size[1] / 2, y + size[1] / 2
-
-
-def overlap(one, other):
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
-
-
-@pytest.mark.parametrize(("seed", "count"), [(0, 30), (1, 150), (2, 240)])
-def test_no_name_lies_over_another_or_over_a_point(seed, count):
-    points = np.random.default_rng(seed).normal(size=(count, 2)) * 70
-    names = Names(points, np.full(count, DOT), SIDE)
-    sides = [names.beside(at, SIZE, GAP) for at in range(count)]
-    boxes = {at: box(points[at], side) for at, side in enumerate(sides) if side}
-    assert len(boxes) >= min(count, 30) * 0.6
-    for at, twin in boxes.items():
-        assert min(twin) >= -SIDE / 2
-        assert max(twin) <= SIDE / 2
-        assert not [other for other, theirs in boxes.items() if other != at and overlap(twin, theirs)]
-        dots = {other: (x - DOT, x + DOT, y - DOT, y + DOT) for other, (x, y) in enumerate(points.tolist()) if other != at}
-        assert not [other for other, dot in dots.items() if overlap(twin, dot)]
-    again = Names(points, np.full(count, DOT), SIDE)
-    assert [again.beside(at, SIZE, GAP) for at in range(count)] == sides

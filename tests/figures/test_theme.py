@@ -65,16 +65,6 @@ def test_masked_cells_look_like_no_probability(dark):
     assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
 
 
-def test_shades_are_the_scale_itself_at_its_stops_and_between_them_in_the_middle():
-    stops = theme.sequential()
-    assert theme.shades(np.linspace(0, 1, 11)) == stops
-    assert theme.shades([0.05]) == ["#ddf0eb"]  # halfway from #f2f9f6 to #c8e6e0
-    assert theme.shades([-1, 2, float("nan")]) == [stops[0], stops[-1], stops[0]]
-    stops = theme.diverging(dark=True)
-    assert theme.signed_shades(np.linspace(-1, 1, 11), dark=True) == stops
-    assert theme.signed_shades([0, float("nan"), -9, 9], dark=True) == [stops[5], stops[5], stops[0], stops[-1]]
-
-
 def test_rounding_leaves_short_numbers_and_gaps():
     assert theme.rounded(np.float32([0.1, 1 / 3])) == [0.1, 0.3333]
     assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]

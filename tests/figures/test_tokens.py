@@ -9,14 +9,11 @@ from hypothesis import strategies as st
 from playground.figures import tokens
 
 
-@pytest.mark.parametrize(
-    ("token", "shown"),
-    [
-        ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
-        ("\x00", "�"), ("\u200b", "�"), ("\u202eabc", "�abc"), ("\u200d", "�"),
-        ("می\u200cروم", "می\u200cروم"), ("\ud800", "�"), ("狗", "狗"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("token", "shown"), [
+    ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
+    ("\x00", "�"), ("\u200b", "�"), ("\u202eabc", "�abc"), ("\u200d", "�"),
+    ("می\u200cروم", "می\u200cروم"), ("\ud800", "�"), ("狗", "狗"),
+])  # fmt: skip
 def test_what_would_not_be_seen_is_shown(token, shown):
     assert tokens.visible(token) == shown
 

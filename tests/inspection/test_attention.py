@@ -52,52 +52,40 @@ EVEN_CAUSAL = CAUSAL / CAUSAL.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize(
-    ("kind", "weights", "more", "key", "values"),
-    [
-        ("encoder", mirrored(5), {}, "looks_backward_encoder", None),
-        ("encoder", mirrored(6), {}, "looks_backward_from_end_encoder", None),
-        ("decoder", causal(-2), {"mask": CAUSAL}, "looks_two_back_decoder", None),
-        ("encoder", FOUR_OF_FIVE, {}, "looks_same", {"percent": 80, "mass": 65}),  # (4 · 0.8 + 0.05) / 5
-        ("cross", np.eye(N)[[3] * 4], {"mask": PADDED}, "looks_last", None),
-        ("cross", np.eye(N)[[3] * 4], {}, "sharp", None),  # without the mask, column 3 is nothing special
-        ("cross", BEFORE_EOS, {"alignment": ALIGNMENT}, "looks_aligned", None),
-        ("cross", np.roll(BEFORE_EOS, 1, axis=1), {"alignment": ALIGNMENT}, "looks_right_of_aligned", None),
-        ("cross", head(attention.aligned(N, N, ALIGNMENT, -1)), {"alignment": ALIGNMENT}, "looks_left_of_aligned", None),
-        ("cross", FOUR_OF_SIX, {"alignment": range(6)}, "looks_aligned", {"percent": 67, "mass": 67}),
-        ("cross", FOUR_OF_SIX, {}, "sharp", None),  # of many places, one fits as well by chance
-        ("cross", attention.same_text(MOVED, SORTED).astype(float), {"rows": MOVED, "columns": SORTED}, "looks_same_token_cross", ALL),
-        ("encoder", head(ELSEWHERE), WORDS, "looks_same_token_encoder", None),
-        ("encoder", np.eye(N), WORDS, "looks_same", None),
-        ("cross", np.full((4, 8), 1 / 8), {}, "spreads", {"effective": "8.0", "tokens": "8.0"}),
-        ("decoder", EVEN_CAUSAL, {"mask": CAUSAL}, "spreads", {"effective": "4.0", "tokens": "4.0"}),
-        ("encoder", head(np.full((10, 10), 0.1) + 0.01 * np.eye(10, k=-1)), {}, "spreads", None),  # a slight lean is no look
-        ("encoder", SCATTERED, {}, "sharp", {"bits": "0", "mass": 100}),
-        ("encoder", MIXED, {}, "unclear", {"effective": "2.0", "tokens": "6.0"}),
-        ("cross", np.full((2, 5), 0.2), {}, "too_short", {}),
-        ("encoder", head(np.eye(N, k=-1)) * NOWHERE_IN_ROW_2, {"mask": NOWHERE_IN_ROW_2}, "looks_previous", ALL),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "weights", "more", "key", "values"), [
+    ("encoder", mirrored(5), {}, "looks_backward_encoder", None),
+    ("encoder", mirrored(6), {}, "looks_backward_from_end_encoder", None),
+    ("decoder", causal(-2), {"mask": CAUSAL}, "looks_two_back_decoder", None),
+    ("encoder", FOUR_OF_FIVE, {}, "looks_same", {"percent": 80, "mass": 65}),  # (4 · 0.8 + 0.05) / 5
+    ("cross", np.eye(N)[[3] * 4], {"mask": PADDED}, "looks_last", None),
+    ("cross", np.eye(N)[[3] * 4], {}, "sharp", None),  # without the mask, column 3 is nothing special
+    ("cross", BEFORE_EOS, {"alignment": ALIGNMENT}, "looks_aligned", None),
+    ("cross", np.roll(BEFORE_EOS, 1, axis=1), {"alignment": ALIGNMENT}, "looks_right_of_aligned", None),
+    ("cross", head(attention.aligned(N, N, ALIGNMENT, -1)), {"alignment": ALIGNMENT}, "looks_left_of_aligned", None),
+    ("cross", FOUR_OF_SIX, {"alignment": range(6)}, "looks_aligned", {"percent": 67, "mass": 67}),
+    ("cross", FOUR_OF_SIX, {}, "sharp", None),  # of many places, one fits as well by chance
+    ("cross", attention.same_text(MOVED, SORTED).astype(float), {"rows": MOVED, "columns": SORTED}, "looks_same_token_cross", ALL),
+    ("encoder", head(ELSEWHERE), WORDS, "looks_same_token_encoder", None),
+    ("encoder", np.eye(N), WORDS, "looks_same", None),
+    ("cross", np.full((4, 8), 1 / 8), {}, "spreads", {"effective": "8.0", "tokens": "8.0"}),
+    ("decoder", EVEN_CAUSAL, {"mask": CAUSAL}, "spreads", {"effective": "4.0", "tokens": "4.0"}),
+    ("encoder", head(np.full((10, 10), 0.1) + 0.01 * np.eye(10, k=-1)), {}, "spreads", None),  # a slight lean is no look
+    ("encoder", SCATTERED, {}, "sharp", {"bits": "0", "mass": 100}),
+    ("encoder", MIXED, {}, "unclear", {"effective": "2.0", "tokens": "6.0"}),
+    ("cross", np.full((2, 5), 0.2), {}, "too_short", {}),
+    ("encoder", head(np.eye(N, k=-1)) * NOWHERE_IN_ROW_2, {"mask": NOWHERE_IN_ROW_2}, "looks_previous", ALL),
+])  # fmt: skip
 def test_what_is_said_of_a_head(kind, weights, more, key, values):
     fact = attention.facts(weights, kind, **more)
     assert fact.key == f"figures.{key}"
     assert values in (None, fact.values)
 
 
-def test_shares_and_masses_count_the_rows_that_have_a_choice():
+def test_masked_cells_the_alignment_and_the_row_that_looks_farthest_are_told():
     same = attention.score(column(0), attention.offset(N, N, 0), CAUSAL)
-    assert (same.share, same.rows) == (0.0, N - 1)  # the decoder's first row has none
-    assert attention.score(np.tile([0.5, 0.5, 0, 0], (4, 1)), attention.constant(4, 4, 0)).share == 0.0  # a tie
-    weights = np.array([[0.5, 0.5], [0.9, 0.1]])
-    assert attention.mass(weights, attention.offset(2, 2, -1)) == pytest.approx(0.9)  # only row 1 has a previous token
-    assert attention.mass(weights, attention.offset(2, 2, 0)) == pytest.approx(0.3)
-    assert [attention.alignment_mass(weights, places) for places in ([1, None], [None, None])] == [0.5, 0.0]
-    np.testing.assert_allclose(attention.entropy([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]), [0, 1.5])  # in bits
+    assert (same.share, same.rows) == (0.0, N - 1)  # the decoder's first row has no choice
     key, values = attention.facts(LARGEST, "cross", rows=list("uvwxyz"), columns=list("abcdef"))
     assert (key, *(values[name] for name in ("query_token", "key_token", "percent"))) == ("figures.unclear_but", "w", "b", 90)
-
-
-def test_masked_cells_the_alignment_and_the_row_that_looks_farthest_are_told():
     weights = np.array([[0.75, 0.25], [0.5, 0.5]])
     assert attention.masked_fact(weights, np.ones((2, 2), dtype=bool), "padding") is None
     assert attention.masked_fact(np.eye(2), np.tri(2, dtype=bool), "future") == ("figures.future_zero", {})

@@ -30,16 +30,13 @@ def code_lines(function) -> set[int]:
     return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
 
 
-@pytest.mark.parametrize(
-    ("norm", "address", "line"),
-    [
-        ("post", "encoder.0.self_attention.scores", "scores = q @ k.transpose(-2, -1)"),
-        ("post", "src.scaled", "x = x * math.sqrt(self.config.d_model)"),
-        ("post", "decoder.0.cross_attention.norm", "x = self.norm_2(self.residual(x, attended))"),
-        ("pre", "encoder.0.self_attention.norm", "y = self.norm_1(x)"),
-        ("pre", "encoder.0.feed_forward.norm", "x = self.residual(x, self.feed_forward(self.norm_2(x)))"),
-    ],
-)
+@pytest.mark.parametrize(("norm", "address", "line"), [
+    ("post", "encoder.0.self_attention.scores", "scores = q @ k.transpose(-2, -1)"),
+    ("post", "src.scaled", "x = x * math.sqrt(self.config.d_model)"),
+    ("post", "decoder.0.cross_attention.norm", "x = self.norm_2(self.residual(x, attended))"),
+    ("pre", "encoder.0.self_attention.norm", "y = self.norm_1(x)"),
+    ("pre", "encoder.0.feed_forward.norm", "x = self.residual(x, self.feed_forward(self.norm_2(x)))"),
+])  # fmt: skip
 def test_the_lines_are_the_right_ones(norm, address, line):
     config = ModelConfig(**SMALL, norm=norm)
     result = about(config, record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])[address])

@@ -51,33 +51,30 @@ W_2 = stage("encoder.0.feed_forward.W_2", "SD", [[1.0, -2.0], [0.5, 1.5], [0.0, 
 XYZ = {"rows": ("x", "y", "z"), "columns": ["x", "y", "z"]}
 
 
-@pytest.mark.parametrize(
-    ("stages", "more", "key", "values"),
-    [
-        ([W_2], {}, "range", {"low": "−2", "high": "2", "mean": "0.5", "row": "a", "column": "2", "value": "−2"}),  # the first of equals
-        ([W_2], {}, "length", {"length": number((math.sqrt(5) + math.sqrt(2.5) + 2) / 3)}),
-        ([IDS], {}, "ids", {"tokens": 3}),
-        ([IDS], {}, "twin_ids", {"token": "a", "id": 4}),
-        ([IDS, EMBEDDING], {}, "twins_same", {"token": "a", "first": 1, "second": 3}),
-        ([OTHER_IDS, EMBEDDING], {}, "twins_same", None),
-        ([IDS, EMBEDDING, PLACED], {}, "twins_differ", {"token": "a", "first": 1, "second": 3, "apart": "2"}),
-        ([IDS, PLAIN, SCALED], {}, "times_root", {"width": 4, "factor": "2", "before": "1", "after": "2"}),
-        ([Q, SCORES, DIVIDED], {}, "divided", {"size": 4, "factor": "2", "before": "3.27", "after": "1.63"}),
-        ([MASKED], {}, "masked", {"hidden": 3, "cells": 9}),
-        ([OPEN], {}, "masked", None),
-        ([WEIGHTS], {"head": 1, **XYZ}, "weights",
-         {"total": "1.000", "row": "x", "column": "y", "percent": 90, "other_row": "y", "other_column": "x", "other_percent": 40}),
-        ([WEIGHTS], {}, "weights", None),
-        ([V, HALF, MIXED], {"rows": ("p", "q")}, "mixed", {"row": "q", "place": 2, "percent": 100, "cosine": "1.00"}),
-        ([BOTH, CONCAT], {"rows": ("p", "q")}, "concat", {"heads": 2, "size": 2, "last": 1, "longest": 2, "length": "2.5"}),
-        ([MIXED, ALONE], {"rows": ("p", "q")}, "concat", None),
-        ([stage(ACTIVATED, "SF", [[0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 3.0, 1.0], [0.0, 1.0, 0.0, 0.0]])], {}, "zeros",
-         {"percent": 58, "units": 4, "silent": 1}),
-        ([stage(ACTIVATED, "SF", [[-0.1, 1.0]] * 3)], {}, "no_zeros", {"units": 2, "percent": 50}),
-        ([X, Y, RESIDUAL], {}, "residual", {"before": "5", "added": "4", "after": "3"}),
-        ([LOGITS], {"rows": ("r", "s"), "columns": ["u", "v", "w"]}, "logits", {"row": "s", "best": "u", "next": "v", "lead": "0.5"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("stages", "more", "key", "values"), [
+    ([W_2], {}, "range", {"low": "−2", "high": "2", "mean": "0.5", "row": "a", "column": "2", "value": "−2"}),  # the first of equals
+    ([W_2], {}, "length", {"length": number((math.sqrt(5) + math.sqrt(2.5) + 2) / 3)}),
+    ([IDS], {}, "ids", {"tokens": 3}),
+    ([IDS], {}, "twin_ids", {"token": "a", "id": 4}),
+    ([IDS, EMBEDDING], {}, "twins_same", {"token": "a", "first": 1, "second": 3}),
+    ([OTHER_IDS, EMBEDDING], {}, "twins_same", None),
+    ([IDS, EMBEDDING, PLACED], {}, "twins_differ", {"token": "a", "first": 1, "second": 3, "apart": "2"}),
+    ([IDS, PLAIN, SCALED], {}, "times_root", {"width": 4, "factor": "2", "before": "1", "after": "2"}),
+    ([Q, SCORES, DIVIDED], {}, "divided", {"size": 4, "factor": "2", "before": "3.27", "after": "1.63"}),
+    ([MASKED], {}, "masked", {"hidden": 3, "cells": 9}),
+    ([OPEN], {}, "masked", None),
+    ([WEIGHTS], {"head": 1, **XYZ}, "weights",
+     {"total": "1.000", "row": "x", "column": "y", "percent": 90, "other_row": "y", "other_column": "x", "other_percent": 40}),
+    ([WEIGHTS], {}, "weights", None),
+    ([V, HALF, MIXED], {"rows": ("p", "q")}, "mixed", {"row": "q", "place": 2, "percent": 100, "cosine": "1.00"}),
+    ([BOTH, CONCAT], {"rows": ("p", "q")}, "concat", {"heads": 2, "size": 2, "last": 1, "longest": 2, "length": "2.5"}),
+    ([MIXED, ALONE], {"rows": ("p", "q")}, "concat", None),
+    ([stage(ACTIVATED, "SF", [[0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 3.0, 1.0], [0.0, 1.0, 0.0, 0.0]])], {}, "zeros",
+     {"percent": 58, "units": 4, "silent": 1}),
+    ([stage(ACTIVATED, "SF", [[-0.1, 1.0]] * 3)], {}, "no_zeros", {"units": 2, "percent": 50}),
+    ([X, Y, RESIDUAL], {}, "residual", {"before": "5", "added": "4", "after": "3"}),
+    ([LOGITS], {"rows": ("r", "s"), "columns": ["u", "v", "w"]}, "logits", {"row": "s", "best": "u", "next": "v", "lead": "0.5"}),
+])  # fmt: skip
 def test_what_is_said_of_a_stage(stages, more, key, values):
     assert answer(*stages, **more).get(key) == values
 

@@ -9,14 +9,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 
 from playground.choices import BUGS
 from playground.config import PAD, Experiment
 from playground.lessons import bugs, judges
+from playground.lessons.bug_exhibits import divisors
 from playground.lessons.controlled import CLOSE, Result, best, spread
 from playground.lessons.labs import LABS
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.parts import Dropout
 from playground.runs.queue import train_inline
 from playground.training.metrics import build_eval_set
+from playground.variants.bugs import scaled_twice
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, TGT, beside
 
@@ -81,16 +86,13 @@ def test_spread_and_the_best_arm_by_hand():
     assert LABS["skip"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
 
 
-@pytest.mark.parametrize(
-    ("name", "one", "two", "answer", "weak"),
-    [
-        ("skip", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
-        ("skip", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
-        ("skip", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
-        ("skip", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
-        ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
-    ],
-)
+@pytest.mark.parametrize(("name", "one", "two", "answer", "weak"), [
+    ("skip", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
+    ("skip", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
+    ("skip", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
+    ("skip", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
+    ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
+])  # fmt: skip
 def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, one, two, answer, weak):
     lab, measure, times = (LABS[name], "exact", 100) if name == "skip" else (LABS[name], "loss", 1)
     arms = [
@@ -119,21 +121,18 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
     return {"right": RIGHT, "broken": {"exact": exact, "tokens": tokens, "padded": padded}}
 
 
-@pytest.mark.parametrize(
-    ("judge", "arms", "answer"),
-    [
-        (ONE, PAIRS, "one"), (ONE, PAIRS | {"other_without": [0.0]}, "both"), (ONE, PAIRS | {"one_without": [0.9]}, "neither"),
-        (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"), (DEEP, DEEPER, "other"),
-        (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
-        (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
-        (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),
-        (judges.layout, KINDS | {"concatenated": [0.1]}, "order"), (judges.farther, FAR, "rotary"),
-        (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"), (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
-        (bugs.metrics, broken(0.0, 0.98), "lies"), (bugs.metrics, broken(0.1, 0.4), "broken"), (bugs.metrics, broken(0.95, 0.99), "fine"),
-        (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"), (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
-        (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("judge", "arms", "answer"), [
+    (ONE, PAIRS, "one"), (ONE, PAIRS | {"other_without": [0.0]}, "both"), (ONE, PAIRS | {"one_without": [0.9]}, "neither"),
+    (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"), (DEEP, DEEPER, "other"),
+    (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
+    (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
+    (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),
+    (judges.layout, KINDS | {"concatenated": [0.1]}, "order"), (judges.farther, FAR, "rotary"),
+    (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"), (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
+    (bugs.metrics, broken(0.0, 0.98), "lies"), (bugs.metrics, broken(0.1, 0.4), "broken"), (bugs.metrics, broken(0.95, 0.99), "fine"),
+    (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"), (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
+    (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),
+])  # fmt: skip
 def test_a_judge_by_hand(judge, arms, answer):
     assert judge((measured if isinstance(next(iter(arms.values())), dict) else made_up)(**arms)) == answer
 
@@ -176,3 +175,24 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
     assert (run.experiment.model.variant, mystery.recognise(run)) == (bugs.bug_of(31), ("broken", 31))
     assert mystery.judge({"right": [], "broken": [Result("broken", 31, run, {}, {})]}) == bugs.bug_of(31)
     assert {lab.arms["broken"]["variant"] for lab in bugs.BUG_LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own
+
+
+def test_the_divisors_are_those_of_the_functions_and_dividing_by_a_part_is_too_little():
+    """The paper's attention, the bug of this lab, and torch's own function given the scale that the other bug writes."""
+    q, k, v = torch.randn(3, 2, 5, 8)
+    mask = torch.ones(2, 5, 5, dtype=torch.bool)
+    ways = (
+        scaled_dot_product_attention(q, k, v)[0],
+        scaled_twice(q, k, v, mask, 0.5, Dropout(0.0, torch.Generator()))[0],
+        F.scaled_dot_product_attention(q, k, v, scale=(q.size(-1) // 4) ** -0.5),
+    )
+    for divisor, outcome in zip(divisors(8, 4).values(), ways, strict=True):
+        torch.testing.assert_close((q @ k.mT / divisor).softmax(dim=-1) @ v, outcome)
+    bug = LABS["bug_scale"]
+    table = bug.divided(Result("right", 1, train_inline.new_run(bug.experiment("right", 1)), {}, {}))
+    deviations, largest = ([float(row[column]) for row in table.rows] for column in (2, 3))
+    assert deviations[0] == pytest.approx(1, abs=0.1)
+    assert deviations[1] < 0.5 < 1.5 < deviations[2]
+    assert largest[1] < largest[0] < largest[2]
+
+

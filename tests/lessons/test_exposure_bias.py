@@ -50,16 +50,13 @@ def test_distances_by_hand():
     assert np.isnan(by_distance(decoded, "free", (3,))[0])
 
 
-@pytest.mark.parametrize(
-    ("arms", "answer"),
-    [
-        ({"reverse": [{"free_after": 0.2}]}, "tokens"),
-        ({"reverse": [{"free_after": 0.78}]}, "nothing"),
-        ({"reverse": [{"free_after": 0.8}], "sort": [{"free_after": 0.2}]}, "tokens"),
-        ({"reverse": [{"free_after": 0.2, "written": 0.49}]}, "sentences"),
-        ({"reverse": [{"free_after": free} for free in (0.8, 0.1, 0.6)]}, "nothing"),  # 0.3 on average, standard deviation 0.36
-    ],
-)
+@pytest.mark.parametrize(("arms", "answer"), [
+    ({"reverse": [{"free_after": 0.2}]}, "tokens"),
+    ({"reverse": [{"free_after": 0.78}]}, "nothing"),
+    ({"reverse": [{"free_after": 0.8}], "sort": [{"free_after": 0.2}]}, "tokens"),
+    ({"reverse": [{"free_after": 0.2, "written": 0.49}]}, "sentences"),
+    ({"reverse": [{"free_after": free} for free in (0.8, 0.1, 0.6)]}, "nothing"),  # 0.3 on average, standard deviation 0.36
+])  # fmt: skip
 def test_the_verdict_by_hand(arms, answer):
     alike = {"exact": 0.5, "written": 0.5, "forced_after": 0.8}
     assert cost({arm: [Result(arm, 1, None, {}, alike | numbers) for numbers in of_arm] for arm, of_arm in arms.items()}) == answer

@@ -57,10 +57,5 @@ def test_slips_cost_and_the_fast_path_computes_the_same_without_padding(gradient
     assert 0 < values["float_masks"] < 1e-5 < values["least"]
     assert values["cloned"] == 0 < 0.1 < values["drawn"], "torch's layers begin as copies, ours are drawn one by one"
     rows = {row[0]: row[1:] for row in exhibits["fast"].rows}
-    real, cells = int((lab.SRC != 0).sum()), lab.SRC.numel()
-    assert rows["tokens"] == (str(cells), str(cells), str(real))
-    assert rows["weights"] == (lab.TIMES.join("2455"), "none", "none")
+    assert rows["tokens"] == (str(lab.SRC.numel()), str(lab.SRC.numel()), str(int((lab.SRC != 0).sum())))
     assert all(float(difference) < 1e-5 for difference in (*rows["apart"], exhibits["fast"].said["asked"]))
-    lengths = exhibits["memory"].values
-    assert (lengths[2, 3:] == 0).all()
-    assert (lengths[:2] > 0).all()

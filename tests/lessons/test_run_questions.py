@@ -14,16 +14,13 @@ def pieces(text: str) -> list:
     return [SimpleNamespace(text=piece) for piece in text.split()]
 
 
-@pytest.mark.parametrize(
-    ("rows", "answer"),
-    [
-        ([[0.6, 0.2, 0.1, 0.1]], "first"),
-        ([[0.0, 0.0, 1.0, 0.0], [0.3, 0.3, 0.2, 0.2]], "last"),
-        ([[0.0, 0.0, 0.0, 1.0]], "elsewhere"),  # the end is no word of the sentence
-        ([[1.0, 0.0, 0.0, 0.0], [0.0, 0.6, 0.4, 0.0]], "first"),
-        ([[0.9, 0.0, 0.1, 0.0], [0.0, 0.6, 0.4, 0.0]], "nowhere"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "answer"), [
+    ([[0.6, 0.2, 0.1, 0.1]], "first"),
+    ([[0.0, 0.0, 1.0, 0.0], [0.3, 0.3, 0.2, 0.2]], "last"),
+    ([[0.0, 0.0, 0.0, 1.0]], "elsewhere"),  # the end is no word of the sentence
+    ([[1.0, 0.0, 0.0, 0.0], [0.0, 0.6, 0.4, 0.0]], "first"),
+    ([[0.9, 0.0, 0.1, 0.0], [0.0, 0.6, 0.4, 0.0]], "nowhere"),
+])  # fmt: skip
 def test_where_it_looks_on_average(rows, answer):
     """The last layer's heads look so while the first token is written, and everywhere at any other time."""
     everywhere = [0.25] * 4
@@ -71,28 +68,22 @@ def run(tokens=(), exact=(), losses=(), heldout=0.0):
     return SimpleNamespace(history=SimpleNamespace(validations=validations, steps=SimpleNamespace(column=lambda name: list(losses))))
 
 
-@pytest.mark.parametrize(
-    ("tokens", "exact", "step", "answer"),
-    [
-        ((0.5, 0.92, 0.99), (0.0, 0.4, 0.95), 20, "few"),
-        ((0.5, 0.92, 0.99), (0.0, 0.5, 0.95), 20, "some"),
-        ((0.95,), (0.9,), 10, "most"),
-        ((0.3, 0.6), (0.0, 0.1), 20, "few"),  # never nine in ten: the last one
-    ],
-)
+@pytest.mark.parametrize(("tokens", "exact", "step", "answer"), [
+    ((0.5, 0.92, 0.99), (0.0, 0.4, 0.95), 20, "few"),
+    ((0.5, 0.92, 0.99), (0.0, 0.5, 0.95), 20, "some"),
+    ((0.95,), (0.9,), 10, "most"),
+    ((0.3, 0.6), (0.0, 0.1), 20, "few"),  # never nine in ten: the last one
+])  # fmt: skip
 def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer):
     result, numbers = run_questions.tokens_first(None, run(tokens, exact), None, "")
     assert (result, numbers["step"], numbers["pairs"], numbers["all_pairs"]) == (answer, step, 100, 500)
 
 
-@pytest.mark.parametrize(
-    ("losses", "trained", "heldout", "answer"),
-    [
-        ((9.0, *[1.0] * 10), 1.0, 1.4, "same"),
-        ((9.0, *[1.0] * 5, *[3.0] * 5), 2.0, 3.5, "larger"),  # ten steps, as one batch is like no other
-        ((1.6,), 1.6, 1.0, "smaller"),
-    ],
-)
+@pytest.mark.parametrize(("losses", "trained", "heldout", "answer"), [
+    ((9.0, *[1.0] * 10), 1.0, 1.4, "same"),
+    ((9.0, *[1.0] * 5, *[3.0] * 5), 2.0, 3.5, "larger"),  # ten steps, as one batch is like no other
+    ((1.6,), 1.6, 1.0, "smaller"),
+])  # fmt: skip
 def test_the_newest_losses_are_compared(losses, trained, heldout, answer):
     for question in (run_questions.tokens_first, run_questions.gap):
         with pytest.raises(Refusal, match="not been evaluated"):

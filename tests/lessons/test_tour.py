@@ -89,20 +89,3 @@ def check(model: Transformer, src: list[int], tgt: list[int]) -> None:
 @pytest.mark.parametrize("knobs", KINDS, ids=str)
 def test_each_number_is_what_the_formulas_give(knobs):
     check(build(**knobs), SRC, TGT)
-
-
-def test_what_stands_beside_it_is_known_as_another_place_and_two_decimals_are_enough():
-    """The same column in other rows and, of attention, other keys; every one of these is that number. One token has every stop too."""
-    model = build()
-    stages, alone = record(model, SRC, TGT), record(model, [4], [EOS])
-    readings = {name: reading(stages, model.config, name, 1) for name in STOPS}
-    scores = readings["scores"]
-    head, row, column = scores.cell
-    assert (row, len(scores.mistaken)) == (0, 8)
-    for value, kind, at in scores.mistaken:
-        assert value == stages[scores.address].values[head][(at, column) if kind == "row" else (row, at)] != scores.value
-    assert readings["mask"].mistaken == ((1, "hatched", 2),)
-    for name, one in readings.items():
-        assert one.tolerance == 0 if name in ("ids", "mask", "loop") else abs(round(one.value, 2) - one.value) <= one.tolerance < 0.2
-        assert math.isfinite(reading(alone, model.config, name, 0).value)
-    assert [reading(alone, model.config, name, 0).value for name in ("mask", "loop")] == [1, 1]

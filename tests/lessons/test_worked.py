@@ -16,12 +16,9 @@ from playground.lessons.tensors import (
     loss,
     masks,
     norms,
-    numbering,
     padding_sides,
-    permutation,
     products,
     residuals,
-    rotary,
     softmax,
 )
 from playground.model.attention import scaled_dot_product_attention
@@ -117,18 +114,6 @@ def test_layer_norm_and_batch_norm_are_torchs_and_average_over_what_is_said():
     assert norms.through_linear(vector, weight) == pytest.approx([1000, 0.1, 500.2, 1000, 0.1])
 
 
-def test_a_head_without_positions_is_torchs_attention_and_shuffles_with_its_input():
-    x, matrices = draw(len(permutation.TOKENS), permutation.WIDTH), draw(3, permutation.WIDTH, permutation.WIDTH, seed=1)
-    q, k, v = (x @ matrix for matrix in matrices)
-    theirs = F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
-    torch.testing.assert_close(permutation.self_attention(x, matrices)[0], theirs)
-    for order in permutation.SHUFFLES.values():
-        assert sorted(order) == list(range(len(permutation.TOKENS)))
-        assert permutation.difference(x, matrices, order).max() < 1e-12
-    added = draw(len(permutation.TOKENS), permutation.WIDTH, seed=2)
-    assert (permutation.difference(x, matrices, permutation.SHUFFLES["reversed"], added) > 1e-3).all()
-
-
 @pytest.mark.parametrize("n_heads", [1, 2, 4, 8])
 def test_the_scores_are_those_of_the_models_attention_and_of_one_merged_matrix(n_heads):
     attention, x = products.attention(n_heads, torch.Generator().manual_seed(0)), draw(10, products.D, seed=1)
@@ -167,24 +152,3 @@ def test_softmax_and_its_jacobian_are_torchs():
     raw, scaled = softmax.variances(64, 1)
     assert raw / 64 == pytest.approx(1, abs=6 * math.sqrt(2 / softmax.DRAWN))
     assert scaled == pytest.approx(raw / 64)
-
-
-def test_which_numbering_meets_which_wish():
-    met = {name: tuple(wish(numbers) for wish in numbering.WISHES) for name, numbers in numbering.NUMBERINGS.items()}
-    assert met == {
-        "integers": (False, True, True, True), "shares": (True, False, True, True),
-        "one_hot": (True, True, False, False), "sinusoids": (True, True, True, True),
-    }  # fmt: skip
-    table = numbering.sinusoids(20, numbering.WIDTH)
-    for k in (0, 1, 7):
-        rows = [numbering.addition_theorem(position, k, numbering.WIDTH).flatten() for position in range(12)]
-        torch.testing.assert_close(torch.stack(rows), table[k : k + 12], atol=1e-5, rtol=0)
-
-
-def test_a_pair_of_numbers_is_turned_by_the_angle_of_its_distance():
-    """Two numbers are one point of the plane, turned by 1 radian for each place: q . k is |q| |k| cos(angle + distance)."""
-    q = k = torch.tensor([1.0, 0.0])
-    distance = torch.arange(5.0)[:, None] - torch.arange(5.0)
-    torch.testing.assert_close(rotary.rotary_products(q, k, 5), distance.cos(), atol=1e-6, rtol=0)
-    q, k = torch.randn(2, rotary.WIDTH)
-    torch.testing.assert_close(rotary.rotary_products(q, k, 30).diagonal(), (q @ k).expand(30), atol=1e-5, rtol=0)
