@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch import nn
 
-from playground.config import ModelConfig
 from playground.inspection.activations import fed
 from playground.inspection.attribution import Part, attribute
 from playground.model.transformer import Transformer
+from tests.inspection.test_activations import build
 
 SOURCE, TARGET = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
 KNOBS = (
@@ -18,13 +18,7 @@ KNOBS = (
 
 
 def make(**knobs) -> Transformer:
-    """A model whose parameters are not those of the start: biases and gains are drawn too."""
-    model = Transformer(ModelConfig(**{"d_model": 16, "d_ff": 32, "n_heads": 2, "decoder_layers": 2} | knobs), 12, 11).eval()
-    generator = torch.Generator().manual_seed(4)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
-    return model
+    return build(seed=4, vocab=12, **{"n_heads": 2, "decoder_layers": 2} | knobs)
 
 
 @pytest.mark.trust

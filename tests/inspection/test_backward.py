@@ -47,13 +47,6 @@ def knobs(request) -> dict:
     return request.node.callspec.params["taken"]
 
 
-def cells(shape: torch.Size) -> list[tuple[int, ...]]:
-    """Some entries of a parameter, spread over it."""
-    count = int(np.prod(shape))
-    places = sorted({0, 1, count // 3, count // 2, count - 1} & set(range(count)))
-    return [tuple(int(i) for i in np.unravel_index(place, shape)) for place in places]
-
-
 def calculates(sheet: Derivation) -> None:
     """Every line of a sheet leads to what stands behind it, and the last to the number that it is about."""
     assert sheet.agrees
@@ -68,7 +61,8 @@ def test_terms_add_up_to_autograds_gradient_of_every_parameter(taken):
     most, batch = max(float(gradient.abs().max()) for gradient in taken.gradients.values()), batch_rows(taken)
     for name, gradient in taken.gradients.items():
         places = sites(taken, name)
-        for index in cells(gradient.shape):
+        for place in np.unique(np.linspace(0, gradient.numel() - 1, 5).astype(int)):
+            index = tuple(map(int, np.unravel_index(place, gradient.shape)))
             total = sum(float(terms(site, index).products.sum()) for site in places)
             assert total == pytest.approx(float(gradient[index]), rel=1e-9, abs=1e-13 * most), (name, index)
     for token, site in product(range(4, 9), sites(taken, "src_embedding.weight")):

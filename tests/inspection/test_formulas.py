@@ -8,20 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playground.config import EOS, ModelConfig
 from playground.inspection.activations import record
 from playground.inspection.formulas import about, norm_module
-from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, say
+from tests.inspection.test_activations import KNOBS, SRC, TGT, build
 
-CHOICES = {
-    "norm": ("post", "pre", "none"),
-    "positions": ("sinusoidal", "learned", "both", "none"),
-    "activation": ("relu", "gelu", "none"),
-    "memory_mode": ("whole", "mean", "cut"),
-    "bias": (True, False),
-}
-SMALL = {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
+NAMES = ("norm", "positions", "activation", "memory_mode", "bias")
 
 def code_lines(function) -> set[int]:
     """The lines of a function that are statements of its body and no docstring, counted from 1."""
@@ -38,18 +30,18 @@ def code_lines(function) -> set[int]:
     ("pre", "encoder.0.feed_forward.norm", "x = self.residual(x, self.feed_forward(self.norm_2(x)))"),
 ])  # fmt: skip
 def test_the_lines_are_the_right_ones(norm, address, line):
-    config = ModelConfig(**SMALL, norm=norm)
-    result = about(config, record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])[address])
+    model = build(norm=norm)
+    result = about(model.config, record(model, SRC, TGT)[address])
     code = inspect.getsource(result.source).splitlines()
     assert [code[number - 1].strip() for number in result.lines] == [line]
 
 
 @settings(max_examples=5)
-@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CHOICES.items()}))
+@given(st.fixed_dictionaries({name: st.sampled_from(KNOBS[name]) for name in NAMES}))
 def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
     """And says what this model does: with a bias or without, and by which of its norms."""
-    model = Transformer(ModelConfig(**SMALL, **knobs), 9, 9).eval()
-    config, stages = model.config, record(model, [4, 5], [6, EOS])
+    model = build(**knobs)
+    config, stages = model.config, record(model, SRC, TGT)
     for address, stage in stages.items():
         result = about(config, stage)
         assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"

@@ -14,7 +14,7 @@ from playground.config import EOS, ModelConfig
 from playground.decoding import greedy, trace
 from playground.inspection.interventions import Change, Edit, HeadId, heads
 from playground.model.transformer import Transformer
-from tests.model.shared_copies import disturb
+from tests.inspection.test_activations import build
 
 CONFIGS = [
     {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},
@@ -26,8 +26,7 @@ BATCH = torch.tensor([[5, 9, 4, 4, 11, 2], [6, 7, 2, 0, 0, 0]]), torch.tensor([[
 
 
 def model(**knobs) -> Transformer:
-    config = ModelConfig(**{"d_model": 16, "d_ff": 32, "n_heads": 4, **knobs})
-    return disturb(Transformer(config, 12, 12, torch.Generator().manual_seed(5))).eval()
+    return build(vocab=12, **{"encoder_layers": 2, "decoder_layers": 2, **knobs})
 
 
 def silenced(original: Transformer, off) -> Transformer:

@@ -4,24 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from playground.config import ModelConfig
 from playground.decoding import trace
 from playground.inspection import lens
-from playground.model.transformer import Transformer
+from tests.inspection.test_activations import build
 
 SOURCE, TARGET = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
-
-
-def make(**knobs) -> Transformer:
-    return Transformer(ModelConfig(**{"d_model": 16, "d_ff": 32, "decoder_layers": 3} | knobs), 12, 11).eval()
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", [{}, {"norm": "pre"}, {"positions": "both", "bias": False}, {"share_embeddings": "output"}], ids=str)
 def test_the_last_row_is_the_models_own_answer(knobs):
-    model = make(**knobs)
+    model = build(vocab=12, decoder_layers=3, **knobs)
     answer = lens.probabilities(model, SOURCE, TARGET)
-    assert answer.shape == (4, 5, 11)
+    assert answer.shape == (4, 5, 12)
     np.testing.assert_array_equal(answer[-1], trace(model, SOURCE, TARGET).probabilities)
     np.testing.assert_allclose(answer.sum(axis=-1), 1, atol=1e-5)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
@@ -32,7 +27,7 @@ def test_the_last_row_is_the_models_own_answer(knobs):
 @torch.inference_mode()
 def test_each_row_is_a_model_that_ends_there():
     """Cutting the layers above off gives a model whose own answer is that row."""
-    model = make(norm="pre")
+    model = build(vocab=12, decoder_layers=3, norm="pre")
     answer = lens.probabilities(model, SOURCE, TARGET)
     for layers in (3, 2, 1):
         model.decoder = model.decoder[:layers]
