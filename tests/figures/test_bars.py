@@ -52,17 +52,6 @@ def test_before_and_after_stand_on_one_line_and_differ_in_shape():
     assert not any(changes.pairs(NAMES, [0.1] * 3, [0.2] * 3, chosen=at)["layout"]["shapes"][0]["visible"] for at in (None, 3, -1))
 
 
-def test_a_bar_for_each_head_with_its_number_and_one_scale_for_all():
-    names, lost, fewer = ["1.1", "1.2", "2.1"], [41.0, 0.0, -2.5], [9.0, 0.0, -0.4]
-    picture = changes.losses(names, lost, fewer, kind="cross", least=-2.5, most=60.0, off=[False, True])
-    assert [trace["x"] for trace in picture["data"]] == [lost, fewer]
-    assert notes(picture) == ["41", "0", "−2"]
-    assert picture["layout"]["xaxis"]["range"] == [-2.5, 60.0]
-    assert picture["layout"]["yaxis"]["ticktext"] == ["1.1", "<b>1.2</b>", "2.1"]
-    small = changes.losses(["1.1", "1.2"], [0.4, 0.0], [0.0, 0.0], kind="encoder", most=0.4)
-    assert (notes(small), small["layout"]["xaxis"]["range"]) == (["0.4", "0"], [0, 1])
-
-
 def test_each_vote_is_one_bar_in_its_row_only_heads_can_be_switched_off_and_the_path_goes_from_point_to_point():
     picture = attribution.votes(PARTS, VOTES, KINDS, HEADS, tokens_of=("a", "<b>"))
     rows = {row: value for trace in picture["data"] for row, value in zip(trace["y"], trace["x"], strict=True)}

@@ -80,33 +80,24 @@ def test_every_word_asked_for_exists_and_no_placeholder_is_left_open(language):
 AB, ABC, KINDS, TALL = ["a", "b"], ["a", "b", "c"], ["encoder", "cross", "decoder"], np.full((3, 2), 0.5)
 TWO = {"tokens_of": ("a", "b")}
 REFUSED = [  # names of another number of rows would stand at the wrong ones
-    lambda: figures.attention.matrix(TALL, AB, ABC),
-    lambda: figures.attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
-    lambda: figures.attention.step_bars(TALL[0], ABC),
-    lambda: figures.attribution.votes(ABC, [1.0], KINDS, ABC, **TWO),
-    lambda: figures.attribution.path(ABC, np.zeros((2, 2)), **TWO),
-    lambda: figures.bars.top_tokens(AB, [1.0]),
-    lambda: figures.bars.frequencies(["a"], [1, 2]),
-    lambda: figures.changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
+    lambda: figures.attention.matrix(TALL, AB, ABC), lambda: figures.attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
+    lambda: figures.attention.step_bars(TALL[0], ABC), lambda: figures.attribution.votes(ABC, [1.0], KINDS, ABC, **TWO),
+    lambda: figures.attribution.path(ABC, np.zeros((2, 2)), **TWO), lambda: figures.bars.top_tokens(AB, [1.0]),
+    lambda: figures.bars.frequencies(["a"], [1, 2]), lambda: figures.changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
     lambda: figures.changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
     lambda: figures.diagnostics.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
     lambda: figures.diagnostics.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),
-    lambda: figures.diagnostics.evenness(TALL, AB),
-    lambda: figures.graph.lines([1, 2], {"a": [1]}),
+    lambda: figures.diagnostics.evenness(TALL, AB), lambda: figures.graph.lines([1, 2], {"a": [1]}),
     lambda: figures.guesses.histogram(AB, [[1, 0]] * 3, AB),
     lambda: figures.heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0)),
-    lambda: figures.products.bars(np.zeros(4), np.zeros(5)),
-    lambda: figures.lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
+    lambda: figures.products.bars(np.zeros(4), np.zeros(5)), lambda: figures.lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
     lambda: figures.lens.grid(np.zeros((2, 2)), [["a"], ["b"]], AB, ["a"]),
     lambda: figures.masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])}),
-    lambda: figures.masks.grid(np.tri(3, dtype=bool), AB, ABC),
-    lambda: figures.positions.similarity(TALL),
-    lambda: figures.runs.difference(np.eye(3), ["a"], ABC),
-    lambda: figures.tensor.heatmap(np.eye(3), ["a"], ABC, kind="cross"),
+    lambda: figures.masks.grid(np.tri(3, dtype=bool), AB, ABC), lambda: figures.positions.similarity(TALL),
+    lambda: figures.runs.difference(np.eye(3), ["a"], ABC), lambda: figures.tensor.heatmap(np.eye(3), ["a"], ABC, kind="cross"),
     lambda: figures.tree.tree(ABC, [-1, 0, 0], np.zeros((3, 3)), ["kept"] * 2, best=[1]),
-    lambda: figures.vectors.plane(np.eye(3)[:, :2], AB, limit=2, shares=(1, 0)),
-    lambda: figures.vectors.cosines(np.eye(2), ["a"]),
-]
+    lambda: figures.vectors.plane(np.eye(3)[:, :2], AB, limit=2, shares=(1, 0)), lambda: figures.vectors.cosines(np.eye(2), ["a"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("draw", REFUSED)

@@ -166,10 +166,3 @@ def test_the_line_lies_after_the_last_trained_position(trained, lines):
     for figure in (positions.heatmap(TABLE, trained=trained), positions.similarity(np.eye(3), trained=trained)):
         assert [shape["y0"] for shape in figure["layout"]["shapes"]] == [shape["y1"] for shape in figure["layout"]["shapes"]] == lines
     assert [shape["x0"] for shape in positions.waves({"learned": TABLE}, [0], trained=trained)["layout"]["shapes"]] == lines
-
-
-def test_waves_put_each_dimension_in_a_row_of_its_own_and_tables_side_by_side():
-    figure = positions.waves({"sinusoidal": TABLE, "learned": -TABLE}, [1, 0])
-    assert [(trace["meta"]["dimension"], trace["y"][0]) for trace in figure["data"]] == [(1, 1.0), (1, -1.0), (0, 0.0), (0, 0.0)]
-    assert figure["layout"]["yaxis"]["domain"][0] > figure["layout"]["yaxis2"]["domain"][1]  # the first dimension on top
-    assert figure["layout"]["yaxis"]["range"] == figure["layout"]["yaxis2"]["range"]  # one scale for all

@@ -73,13 +73,3 @@ def test_all_that_was_kept_is_drawn_and_no_two_in_one_place(beam, width):
     room = drawn["layout"].get("width", width) - tree.AXIS - 8
     domain = drawn["layout"]["xaxis"]["domain"][1]
     assert domain * room / (1 + max(lane for lane, _ in where.values())) >= 50  # px for each: a score finds room
-
-
-def test_a_long_search_is_cut_to_the_steps_about_the_loss():
-    names, parents, numbers, fates, best = large(2, steps=40)
-    lost = next(node for node, fate in enumerate(fates) if fate == "pruned" and parents[node] in best and node > 50)
-    path = [*best[: best.index(parents[lost]) + 1], lost]
-    meta = tree.tree(names, parents, numbers, fates, best=best, reference=path)["layout"]["meta"]
-    assert meta["first"] <= len(path) <= meta["last"]
-    assert meta["last"] - meta["first"] <= tree.STEPS
-    assert (meta["steps"], meta["considered"]) == (40, len(names) - 1)

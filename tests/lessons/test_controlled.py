@@ -9,19 +9,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional as F
 
 from playground.choices import BUGS
 from playground.config import PAD, Experiment
 from playground.lessons import bugs, judges
-from playground.lessons.bug_exhibits import divisors
 from playground.lessons.controlled import CLOSE, Result, best, spread
 from playground.lessons.labs import LABS
-from playground.model.attention import scaled_dot_product_attention
-from playground.model.parts import Dropout
 from playground.runs.queue import train_inline
 from playground.training.metrics import build_eval_set
-from playground.variants.bugs import scaled_twice
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, TGT, beside
 
@@ -30,13 +25,10 @@ LAST = ("exact_match", "token_accuracy", "loss")
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4, validation_size=10, eval_every=2)
 
 
-def made_up(**arms: list[float]) -> dict[str, list[Result]]:
-    """Results with these shares of right sentences, one for each seed."""
-    return {arm: [Result(arm, seed, None, {}, {"exact": share}) for seed, share in enumerate(found, 1)] for arm, found in arms.items()}
-
-
-def measured(**arms: dict[str, float]) -> dict[str, list[Result]]:
-    return {arm: [Result(arm, 1, None, {}, numbers)] for arm, numbers in arms.items()}
+def made_up(arms: dict[str, list[float] | dict[str, float]]) -> dict[str, list[Result]]:
+    """Results with these numbers, or these shares of right sentences, one for each seed."""
+    results = {arm: [found] if isinstance(found, dict) else [{"exact": share} for share in found] for arm, found in arms.items()}
+    return {arm: [Result(arm, seed, None, {}, numbers) for seed, numbers in enumerate(of_arm, 1)] for arm, of_arm in results.items()}
 
 
 def test_a_whole_experiment_on_the_command_lines_way():
@@ -75,10 +67,10 @@ def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
 def test_spread_and_the_best_arm_by_hand():
     """The sample standard deviation, pooled over the arms; no arm is the best when another comes near, or its seeds differ more."""
     for arms, deviation in (([[1.0, 0.5], [0.2, 0.2]], 0.25), ([[0.1, 0.2, 0.3]], 0.1), ([[1.0], [0.2]], 0)):
-        assert spread(made_up(**dict(zip(("one", "two"), arms, strict=False))).values(), "exact") == pytest.approx(deviation)
+        assert spread(made_up(dict(enumerate(arms))).values(), "exact") == pytest.approx(deviation)
     near, noisy = ([0.9], [0.9 - CLOSE / 2]), ([1.0, 0.4], [0.6, 0.6])
     for (one, two), answer in ((([0.9], [0.5]), "one"), (([0.9], [0.84]), "one"), (near, "same"), (noisy, "same")):
-        assert best(made_up(one=one, two=two)) == answer
+        assert best(made_up({"one": one, "two": two})) == answer
     early, late = came("with", 1, 0.2, exact=0.2, train=1.0), came("without", 1, 0.2, 0.6, exact=0.6, train=0.5)
     for result, pairs in ((early, [100]), (late, [100, 300])):
         result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
@@ -134,7 +126,7 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
     (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),
 ])  # fmt: skip
 def test_a_judge_by_hand(judge, arms, answer):
-    assert judge((measured if isinstance(next(iter(arms.values())), dict) else made_up)(**arms)) == answer
+    assert judge(made_up(arms)) == answer
 
 
 @pytest.fixture
@@ -175,24 +167,3 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
     assert (run.experiment.model.variant, mystery.recognise(run)) == (bugs.bug_of(31), ("broken", 31))
     assert mystery.judge({"right": [], "broken": [Result("broken", 31, run, {}, {})]}) == bugs.bug_of(31)
     assert {lab.arms["broken"]["variant"] for lab in bugs.BUG_LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own
-
-
-def test_the_divisors_are_those_of_the_functions_and_dividing_by_a_part_is_too_little():
-    """The paper's attention, the bug of this lab, and torch's own function given the scale that the other bug writes."""
-    q, k, v = torch.randn(3, 2, 5, 8)
-    mask = torch.ones(2, 5, 5, dtype=torch.bool)
-    ways = (
-        scaled_dot_product_attention(q, k, v)[0],
-        scaled_twice(q, k, v, mask, 0.5, Dropout(0.0, torch.Generator()))[0],
-        F.scaled_dot_product_attention(q, k, v, scale=(q.size(-1) // 4) ** -0.5),
-    )
-    for divisor, outcome in zip(divisors(8, 4).values(), ways, strict=True):
-        torch.testing.assert_close((q @ k.mT / divisor).softmax(dim=-1) @ v, outcome)
-    bug = LABS["bug_scale"]
-    table = bug.divided(Result("right", 1, train_inline.new_run(bug.experiment("right", 1)), {}, {}))
-    deviations, largest = ([float(row[column]) for row in table.rows] for column in (2, 3))
-    assert deviations[0] == pytest.approx(1, abs=0.1)
-    assert deviations[1] < 0.5 < 1.5 < deviations[2]
-    assert largest[1] < largest[0] < largest[2]
-
-

@@ -17,7 +17,6 @@ from playground.lessons.tensors import (
     masks,
     norms,
     padding_sides,
-    products,
     residuals,
     softmax,
 )
@@ -112,15 +111,6 @@ def test_layer_norm_and_batch_norm_are_torchs_and_average_over_what_is_said():
     assert all(torch.equal(batch[0, :4], block[0]) for batch in changed.values())
     vector, weight = (torch.tensor(values, dtype=torch.float64) for values in ([1000.0, 0.1], [0.5, 2.0]))
     assert norms.through_linear(vector, weight) == pytest.approx([1000, 0.1, 500.2, 1000, 0.1])
-
-
-@pytest.mark.parametrize("n_heads", [1, 2, 4, 8])
-def test_the_scores_are_those_of_the_models_attention_and_of_one_merged_matrix(n_heads):
-    attention, x = products.attention(n_heads, torch.Generator().manual_seed(0)), draw(10, products.D, seed=1)
-    q, k = (attention.split(linear(x[None])) for linear in (attention.W_q, attention.W_k))
-    scores = products.scores(x, attention)
-    torch.testing.assert_close(scaled_dot_product_attention(q, k, k)[1][0, 0], (scores / (products.D / n_heads) ** 0.5).softmax(dim=-1))
-    torch.testing.assert_close(x @ products.merged(attention, products.D // n_heads) @ x.T, scores)
 
 
 @pytest.mark.parametrize(("connected", "norm"), [(True, "none"), (True, "post"), (False, "none")])
