@@ -141,22 +141,16 @@ def test_each_length_is_counted_once_and_coverage_is_the_share_of_the_most_frequ
 def test_every_run_of_a_class_is_a_line_that_a_click_opens():
     arms = [f"arm {at}" for at in range(MOST_ARMS)]
     lines = [board.Line(f"run-{at}", at % 8, f"<b>{at}</b>", [10, 20], [0.1, at / 30]) for at in range(30)]
-    shades = [board.Shade(arm, [10, 20], [0.1, 0.5], [0.0, 0.2], [0.2, 0.9]) for arm in range(8)]
-    figure = board.course(lines, shades, arms, last=90)
-    go.Figure(figure)
-    opened = {trace["customdata"][0]: trace for trace in figure["data"] if trace.get("meta") == board.OPENS}
-    assert opened.keys() == {line.run for line in lines}
-    for line in lines:
-        trace, look = opened[line.run], board.look(line.arm, False)
-        assert (trace["y"], trace["line"]["color"], trace["line"]["dash"]) == (theme.rounded(line.values), look["color"], look["dash"])
-        assert "<b>" not in trace["name"], "a name is text"
-    assert figure["layout"]["xaxis"]["range"] == [0, 90]
+    figure = board.course(lines, [board.Shade(arm, [10, 20], [0.1, 0.5], [0.0, 0.2], [0.2, 0.9]) for arm in range(8)], arms, last=90)
+    opened = {trace["customdata"][0]: trace for trace in go.Figure(figure).to_dict()["data"] if trace.get("meta") == board.OPENS}
+    assert {run: (tuple(trace["y"]), trace["name"]) for run, trace in opened.items()} == {
+        line.run: (tuple(theme.rounded(line.values)), f"&lt;b&gt;{at}&lt;/b&gt;") for at, line in enumerate(lines)
+    }
     for some, legend in ((figure, arms), (board.course(lines[3:4], [], arms), ["arm 3"])):
         assert [trace["name"] for trace in some["data"] if trace.get("showlegend", True)] == legend
     for place, kind in ((0.02, None), ("sinusoids", "category")):
         figure = board.scores([board.Point(f"run-{at}", at % 2, f"{at}", place, at / 4) for at in range(4)], arms, "knob")
-        go.Figure(figure)
-        points = [(trace["customdata"], trace["y"]) for trace in figure["data"]]
+        points = [(trace["customdata"], trace["y"]) for trace in go.Figure(figure).to_dict()["data"]]
         assert points == [(["run-0", "run-2"], [0, 0.5]), (["run-1", "run-3"], [0.25, 0.75])]
         assert figure["layout"]["xaxis"].get("type") == kind
 

@@ -4,35 +4,19 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
 from playground.config import PAD
 from playground.lessons.tensors import (
-    bpe,
     layer_norm,
     loss,
-    masks,
     norms,
     padding_sides,
     residuals,
     softmax,
 )
-from playground.model.attention import scaled_dot_product_attention
-from playground.model.masks import padding_mask
-from playground.model.padding import padded
 from playground.training.loss import cross_entropy
-
-
-@given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=5), st.integers(1, 6))
-def test_pieces_are_always_the_word_again(words, most):
-    merges = bpe.learn((" ".join(words),), most)
-    assert bpe.learn(("aab ab",), 1) == [(("a", "b"), 2)], "as frequent as ▁a, and before it in the alphabet"
-    assert [count for _, count in merges] == sorted((count for _, count in merges), reverse=True)
-    for word in words:
-        assert all("".join(stage) == bpe.BEGIN + word for stage in bpe.encode(word, merges))
 
 
 @pytest.mark.parametrize("eps", [0.0, 0.1, 0.3])
@@ -49,27 +33,6 @@ def test_the_masked_loss_is_torchs_cell_by_cell_in_the_mean_and_smoothed(eps):
     first = torch.randn(7, 7, generator=torch.Generator().manual_seed(1)) * 0.1
     for counted in (False, True):
         assert torch.equal(loss.learn(1, counted=counted)[1, -1], first[PAD]) != counted, "padding ignored teaches nothing about padding"
-
-
-def test_the_fills_that_mask_are_torchs_masked_fill_and_the_typo_masks_nothing():
-    scores, hidden, v = torch.randn(4, 4), masks.future(4), torch.randn(4, 4)
-    for fill in (masks.LARGE, masks.INFINITE):
-        expected = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
-        torch.testing.assert_close(masks.filled(scores, hidden, float(fill)), expected)
-    torch.testing.assert_close(masks.filled(scores, hidden, float(masks.TYPO)), scores.softmax(dim=-1))
-    row, every = scores[:1], torch.ones(1, 4, dtype=torch.bool)
-    assert masks.filled(row, every, float(masks.INFINITE)).isnan().all()
-    assert masks.filled(row, every, float(masks.LARGE)).tolist() == [[0.25] * 4]
-    assert scaled_dot_product_attention(row, v, v, ~every)[1].tolist() == [[0.0] * 4]
-
-
-def test_the_steps_to_a_mask_by_hand():
-    assert masks.outer(torch.tensor([True, True, False])).tolist() == [[True, True, False], [True, True, False], [False, False, False]]
-    assert masks.future(3).tolist() == [[False, True, True], [False, False, True], [False, False, False]]
-    rows = [[5, 6, 7], [4], [4, 5]]
-    assert torch.equal(masks.valid(torch.tensor(list(map(len, rows))), 3), padding_mask(padded(rows))[:, 0, 0])
-    weights, hidden = torch.tensor([[0.7, 0.3], [0.5, 0.5], [1.0, 0.0]]), torch.tensor([[False, True], [False, True], [True, True]])
-    assert masks.share(weights, hidden, torch.tensor([True, True, False])) == pytest.approx(0.4)  # the third row is padding
 
 
 def test_padding_gets_no_gradient_through_a_mask_and_padding_idx_hides_a_missing_one(monkeypatch):
