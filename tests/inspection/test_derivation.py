@@ -161,11 +161,8 @@ def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_ther
     for address in ("src.positions", "tgt.positions"):
         assert check(model, stages, address, (1, 2)).leads[0].label == Label("x", (1, 2), stage=f"{address[:3]}.scaled")
     assert explain(model, stages, "encoder.0.self_attention.masked", (0, 1, 2)).leads[0].label.name == "score"
-    at = "decoder.0.self_attention"
-    shut, nothing, alone, mixed = (
-        check(model, stages, f"{at}.{stage}", index)
-        for stage, index in (("masked", (0, 0, 2)), ("weights", (0, 0, 2)), ("weights", (0, 0, 0)), ("mixed", (0, 1, 0)))
-    )
+    cells = ("masked", (0, 0, 2)), ("weights", (0, 0, 2)), ("weights", (0, 0, 0)), ("mixed", (0, 1, 0))
+    shut, nothing, alone, mixed = (check(model, stages, f"decoder.0.self_attention.{stage}", index) for stage, index in cells)
     assert (shut.steps[0].key, shut.shown, nothing.result, nothing.shown, alone.result) == ("map.why_shut", "-1e30", "0", "0", "1")
     assert (len(alone.terms), len(mixed.terms)) == (1, 2), "what comes later is no term"
     for address, index in (("nothing.here", (0,)), ("logits", (0, 9)), ("logits", (-1, 0)), ("logits", (0,))):

@@ -74,7 +74,6 @@ def test_what_is_said_of_points_is_true():
     assert vectors.pair_fact(points[:2], "ab") is None
     spread = vectors.spread_fact(vectors.cosines(points))
     assert spread.values == {"pairs": 6, "above": 1, "below": 2, "much": 0.5, "mean": "-0.15"}
-    assert vectors.spread_fact(np.ones((1, 1))).key == "embeddings.single"
     assert vectors.spread_fact(np.array([[1, -0.001], [-0.001, 1]])).values["mean"] == "0.00"  # no minus before a zero
 
 
