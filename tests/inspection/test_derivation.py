@@ -178,7 +178,8 @@ def test_numbers_are_written_short_what_is_calculated_with_is_printed_and_labels
     q, k = ([Given(Label(name, (i,)), value) for i in range(2)] for name, value in (("q", 0.26), ("k", 1.0)))
     assert Sheet(1).multiply(q, k) == "0.6", "0.3 + 0.3, not 0.52"
     assert [near(0.1, 0.100004), near(0.1, 0.10001), near(1000.0, 1000.004)] == [True, False, True], "absolute up to 1, relative above"
-    columns = {"q": "2, 3]", "embedding": "1, 3]", "W_vocabulary": "2, 2]", "b_vocabulary": "1]", "logit": "2, 2]", "cos": "1, 2]"}
+    columns = dict.fromkeys(("b_vocabulary", "logit_of", "position"), "1]") | dict.fromkeys(("cos", "sin", "minus_sin"), "1, 2]")
+    columns |= {"q": "2, 3]", "embedding": "1, 3]", "W_vocabulary": "2, 2]", "logit": "2, 2]"}
     for name, places in columns.items():
         assert Label(name, (1, 2)[: places.count(",") + 1]).text.partition("[")[2] == places, name
     assert Label("real").text == SYMBOLS["real"]
