@@ -15,7 +15,6 @@ from tests.figures.gallery import HARD, gallery, labels  # it imports all module
 
 
 def walk(node):
-    """Every value in nested lists and dictionaries."""
     yield node
     for child in node.values() if isinstance(node, dict) else node if isinstance(node, list | tuple) else ():
         yield from walk(child)

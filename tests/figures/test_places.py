@@ -40,7 +40,6 @@ def test_states_are_the_stronger_the_later_and_the_sentence_is_joined():
 
 @pytest.mark.parametrize("shift", [1, 3, 17])
 def test_hands_are_sin_and_cos_of_the_table_and_the_arc_ends_at_the_second(shift):
-    """So what turns by the angle is what the table does."""
     pairs, table = [0, 2, 7], sinusoids(60, 16)
     figure = clocks(table, [2, 20], pairs, shift, [shift * frequencies(16)[pair] for pair in pairs])
     hands = [trace for trace in figure["data"] if "meta" in trace]

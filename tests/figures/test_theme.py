@@ -41,7 +41,6 @@ def contrast(a, b):
 @pytest.mark.parametrize("sight", SIGHT)
 @pytest.mark.parametrize("dark", [False, True])
 def test_scales_go_one_way_and_hues_stay_apart_for_every_eye(dark, sight):
-    """The diverging scale has its middle at zero, and at every strength the two signs are told apart."""
     away = 1 if dark else -1  # from the page, in lightness
     assert np.all(away * np.diff([lab(color, sight)[0] for color in theme.sequential(dark)]) > 2)
     scale = [lab(color, sight) for color in theme.diverging(dark)]
@@ -63,7 +62,6 @@ def test_text_and_lines_can_be_read_on_the_page(dark):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_masked_cells_look_like_no_probability(dark):
-    """The hatching is grey and the scale is not: at every probability the colours differ, and the lines stand out from their ground."""
     palette = theme.colors(dark)
     assert min(np.linalg.norm(lab(palette["hatch"]) - lab(color)) for color in theme.sequential(dark)) > 4
     assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
@@ -109,7 +107,6 @@ def test_long_tokens_are_cut_and_thinned_ticks_lose_no_token():
 
 @pytest.mark.parametrize("width", [280, 1100])
 def test_a_step_is_its_input_and_the_next_token_both_cut_alike(width):
-    """However long the tokens and however narrow the page: what is read stands before the arrow, what follows after it."""
     names = tokens.steps(["<bos>", "a", " "], ["a", " ", "<eos>"])
     assert names == [*map(tokens.visible, names)] == ["<bos> → a", "a → ␣", "␣ → <eos>"]
     assert tokens.label(names[0]) == "&lt;bos&gt; → a"

@@ -43,7 +43,6 @@ def taken(request) -> SlowStep:
 
 @pytest.fixture
 def knobs(request) -> dict:
-    """Those of the step that is taken."""
     return request.node.callspec.params["taken"]
 
 
@@ -57,7 +56,6 @@ def calculates(sheet: Derivation) -> None:
 
 @pytest.mark.trust
 def test_terms_add_up_to_autograds_gradient_of_every_parameter(taken):
-    """And those of an embedding stand where its token does, by the rows of the whole batch, whose parts are computed apart."""
     most, batch = max(float(gradient.abs().max()) for gradient in taken.gradients.values()), batch_rows(taken)
     for name, gradient in taken.gradients.items():
         places = sites(taken, name)
@@ -74,7 +72,6 @@ def test_terms_add_up_to_autograds_gradient_of_every_parameter(taken):
 
 @pytest.mark.trust
 def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_queries(taken, knobs):
-    """The gradient that autograd gives W_Q's output, which this code never sees, is the sum over the keys of ∂L/∂s times k."""
     name = "decoder.0.cross_attention"  # its queries are not turned by rotary positions
     (attended, *_), (flow, *_) = taken.attentions[name], taken.flows[f"{name}.W_q"]
     for head in range(2):
@@ -89,7 +86,6 @@ def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_querie
 
 @pytest.mark.trust
 def test_the_stream_gets_what_goes_around_a_sublayer_and_what_comes_through_it(taken, knobs):
-    """Against the gradient of the sublayer's input, as autograd adds it up."""
     assert len(taken.sums) == 5
     for name in taken.sums:
         total = stream_gradient(taken, name, 0)
@@ -106,12 +102,10 @@ def test_the_stream_gets_what_goes_around_a_sublayer_and_what_comes_through_it(t
 
 
 def largest(values) -> tuple[int, ...]:
-    """The place of the one farthest from zero."""
     return tuple(map(int, np.unravel_index(int(np.abs(values).argmax()), values.shape)))
 
 
 def test_every_sheet_is_what_a_pocket_calculator_makes_of_it(taken, knobs):
-    """Of a parameter's gradient, of what comes back through the softmax, of the stream, and of the losses' mean."""
     for name in ("encoder.0.self_attention.W_q.weight", "decoder.0.cross_attention.W_k.weight", "tgt_embedding.weight"):
         name = name if name in taken.gradients else "src_embedding.weight"  # where one stands for all
         index = largest(taken.gradients[name])
@@ -137,7 +131,6 @@ def test_every_sheet_is_what_a_pocket_calculator_makes_of_it(taken, knobs):
 
 
 def test_the_loss_of_a_token_and_its_gradient_are_worked_out(taken):
-    """What training computed of the first target token, with label smoothing and without."""
     logits, target, smoothing = taken.logits[0][0, 0].numpy(), int(taken.parts[0].tgt_out[0, 0]), taken.live.label_smoothing
     loss = float(taken.losses[0][0, 0])
     assert [explain_loss(logits, target, smoothing, times * loss).agrees for times in (1, 1.01)] == [True, False]

@@ -120,7 +120,6 @@ def test_cells_of_any_model(data):
 @pytest.mark.skipif(not (SHIPPED / "reverse").exists(), reason="no checkpoints are here: python -m playground checkpoints")
 @pytest.mark.parametrize("name", ["reverse", pytest.param("german_english", marks=pytest.mark.night)])
 def test_cells_of_a_trained_model(name):
-    """The first and the last of every stage, and two others."""
     model, draw = ModelCache().get(Folder(SHIPPED / name).run, None).model, np.random.default_rng(1)
     stages = record(model, (8, 9, 12, 12, 15, 4), (4, 15, 12, 12, 9, 8, EOS))
     for address, stage in stages.items():

@@ -124,7 +124,6 @@ def test_what_is_not_marked_is_the_same_on_both_sides(before, after):
 
 
 def test_numbers_as_they_stand_in_sentences():
-    """Only all is a hundred, and only nothing is zero; the likeliest come first, ties in the order of ids."""
     shares = {0.0: 0, 1e-9: 1, 0.004: 1, 0.125: 13, 0.914: 91, 0.995: 99, 0.9999999: 99, 1.0: 100}
     assert {share: percent(share) for share in shares} == shares
     assert [short(value) for value in (0.03141, 2.3e-16, 0.0, 12.0)] == ["0.031", "2.3e-16", "0", "12"]

@@ -39,7 +39,6 @@ def test_the_lines_are_the_right_ones(norm, address, line):
 @settings(max_examples=5)
 @given(st.fixed_dictionaries({name: st.sampled_from(KNOBS[name]) for name in NAMES}))
 def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
-    """And says what this model does: with a bias or without, and by which of its norms."""
     model = build(**knobs)
     config, stages = model.config, record(model, SRC, TGT)
     for address, stage in stages.items():

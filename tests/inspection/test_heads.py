@@ -87,7 +87,6 @@ EVERY = [(kind, name) for kind, places in BY_HAND.items() for name in places]
 @pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
-    """Also where one sentence is looked at, and where all have no more than two tokens and an end."""
     assert named(one(BY_HAND[kind][name], kind=kind)) == (name, 1.0)
     assert all(known(language, f"heads.name_{name}") for language in LANGUAGES)
     clear = (kind, name) in (("encoder", "previous"), ("encoder", "next"), ("decoder", "same"), ("cross", "ahead"))
@@ -101,8 +100,6 @@ def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
 @pytest.mark.trust
 @pytest.mark.parametrize(("kind", "name"), [key for key in EVERY if key[0] != "decoder"])
 def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darker(kind, name):
-    """The rest of the weight is on one other token of each row, so that below half the place is not the row's largest."""
-
     def scored(share):
         def weights(n):
             place = BY_HAND[kind][name](n).astype(float)
@@ -119,8 +116,6 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
 
 @pytest.mark.trust
 def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
-    """Where two of eight tokens have a twin and all their weight is there, nothing can be said of the head."""
-
     def weights(n):
         return row(place(n, n, -1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]
 
@@ -155,8 +150,6 @@ def test_alignment_comes_before_what_it_happens_to_be():
 
 @pytest.mark.trust
 def test_a_head_that_pours_into_padding_is_a_pad_sink():
-    """Two columns of padding, as in a padded batch whose mask is broken."""
-
     def weights(n):
         return np.pad(0.2 * np.full((n, n), 1 / n), ((0, 0), (0, 2)), constant_values=0.4)
 
@@ -178,7 +171,6 @@ def test_layers_and_heads_stay_in_their_places():
 
 @given(st.lists(st.integers(3, 8), min_size=1, max_size=4), st.integers(0, 10_000), st.sampled_from(["encoder", "cross"]))
 def test_whatever_the_weights_a_name_is_what_it_says(lengths, seed, kind):
-    """The number of a name is the weight on that place, measured here again the plain way."""
     rng = np.random.default_rng(seed)
     result = samples(lambda n: rng.dirichlet(np.full(n, 0.1), size=n), kind=kind, lengths=lengths)
     head = score(result, kind).heads[0][0]

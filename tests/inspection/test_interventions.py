@@ -49,7 +49,6 @@ def same(one: Transformer, other: Transformer, tolerance: float = 0.0) -> None:
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", SOME, ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
-    """Each head alone, all of a layer, all of a part, and all there are."""
     original = model(**knobs)
     every = heads(original.config)
     groups = [{head} for head in every]
@@ -65,7 +64,6 @@ def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", SOME, ids=str)
 def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
-    """Every row and every column once, in every head."""
     original = model(**knobs)
     before = trace(original, SOURCE, TARGET)
     for layer, head in product(range(2), range(original.config.n_heads)):
@@ -78,7 +76,6 @@ def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
 
 @pytest.mark.trust
 def test_an_edited_row_holds_what_was_asked_and_adds_up_to_one():
-    """Given and masked cells exactly; the others in their old proportions; every other row and head as it was."""
     original, (layer, head, row) = model(), (1, 2, 3)
     before = trace(original, SOURCE, TARGET).cross
     after = trace(Change(edit=Edit(layer, head, row, 4, 0.75, (0, 5))).apply(original), SOURCE, TARGET).cross
@@ -125,7 +122,6 @@ def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
 
 @pytest.mark.parametrize(("memory", "trained"), [("cut", "whole"), ("mean", "whole"), ("whole", "cut"), ("mean", "mean")])
 def test_another_memory_is_the_model_with_that_knob(memory, trained):
-    """Cut, the source makes no difference."""
     original = model(memory_mode=trained)
     twin = copy.deepcopy(original)
     twin.config = replace(twin.config, memory_mode=memory)
@@ -139,7 +135,6 @@ def test_another_memory_is_the_model_with_that_knob(memory, trained):
 
 @pytest.mark.trust
 def test_changes_compose():
-    """An edit in a model with a head off, and another memory, is the edit in the twin that has both built in."""
     original, off = model(), {HeadId("encoder", 1, 0), HeadId("cross", 0, 2), HeadId("cross", 1, 1)}
     twin = silenced(original, off)
     twin.config = replace(twin.config, memory_mode="mean")

@@ -26,7 +26,6 @@ def test_the_last_row_is_the_models_own_answer(knobs):
 
 @torch.inference_mode()
 def test_each_row_is_a_model_that_ends_there():
-    """Cutting the layers above off gives a model whose own answer is that row."""
     model = build(vocab=12, decoder_layers=3, norm="pre")
     answer = lens.probabilities(model, SOURCE, TARGET)
     for layers in (3, 2, 1):

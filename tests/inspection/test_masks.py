@@ -23,7 +23,6 @@ def test_a_batch_is_padded_and_masked_as_in_training():
 
 
 def test_a_packed_row_is_masked_by_pair():
-    """Two pairs in one row: "x" to "pq", then "y" to "r"; the target has one cell of padding, the source two."""
     src, src_ids = [7, EOS, 8, EOS, PAD, PAD], [1, 1, 2, 2, 0, 0]
     tgt_in, tgt_ids = [BOS, 5, 6, BOS, 9, PAD], [1, 1, 1, 2, 2, 0]
     result = masks.packed(src, tgt_in, src_ids, tgt_ids)
@@ -38,7 +37,6 @@ def test_a_packed_row_is_masked_by_pair():
 
 
 def test_the_matrix_and_similarities_by_hand():
-    """d_model 4: frequencies 1 and 1/100."""
     s, c, t, d = np.sin(2.0), np.cos(2.0), np.sin(0.02), np.cos(0.02)
     np.testing.assert_allclose(positions.rotation(4, 2), [[c, s, 0, 0], [-s, c, 0, 0], [0, 0, d, t], [0, 0, -t, d]])
     half = 0.5**0.5
@@ -49,7 +47,6 @@ def test_the_matrix_and_similarities_by_hand():
 
 @given(st.integers(1, 64), st.integers(0, 100))
 def test_one_matrix_moves_every_position_of_the_models_table(half, k):
-    """And an error stands at the position that is wrong."""
     table = positions.sinusoids(250, 2 * half).astype(np.float64)
     errors = positions.shift_errors(table, k)
     assert errors.shape == (250 - k,)

@@ -56,7 +56,6 @@ def test_points_of_a_replay_move_no_further_than_their_vectors_do():
     frames = list(drift())
 
     def jump(axes):
-        """The furthest that a point moves from one frame to the next."""
         places = [project(points, own) for points, own in zip(frames, axes, strict=True)]
         return max(float(np.abs(after - before).max()) for before, after in pairwise(places))
 

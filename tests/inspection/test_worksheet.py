@@ -30,7 +30,6 @@ def solve(sheet) -> dict[str, np.ndarray]:
 @pytest.mark.trust
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_key_is_what_the_printed_numbers_give(kind):
-    """By numpy, and line by line with a pocket calculator. The decoder hides the future, the others hide nothing."""
     words = [*TASKS, "X", "Q", "K", "V", "W_O", f"kind_{kind}"]
     assert all(known(language, f"map.worksheet_{name}") for language in LANGUAGES for name in words)
     for seed in range(3):

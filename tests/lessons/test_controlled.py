@@ -67,7 +67,6 @@ def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
 
 
 def test_spread_and_the_best_arm_by_hand():
-    """The sample standard deviation, pooled over the arms; no arm is the best when another comes near, or its seeds differ more."""
     for arms, deviation in (([[1.0, 0.5], [0.2, 0.2]], 0.25), ([[0.1, 0.2, 0.3]], 0.1), ([[1.0], [0.2]], 0)):
         assert spread(made_up(dict(enumerate(arms))).values(), "exact") == pytest.approx(deviation)
     near, noisy = ([0.9], [0.9 - CLOSE / 2]), ([1.0, 0.4], [0.6, 0.6])
@@ -140,7 +139,6 @@ def examined(monkeypatch):
 
 @pytest.mark.parametrize("variant", ["none", "no_causal_mask", "unshifted"])
 def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_than_all_that_was_trained_on(examined, variant):
-    """A model that sees what it is to predict has to write."""
     training = training_of(task="sort", variant=variant)
     model, exam, how = bugs.padded(training.model, training.corpus)["padded"]
     assert (model, how.get("written", False)) == (training.model, variant != "none")

@@ -116,7 +116,6 @@ def page() -> dict:
 
 
 def test_a_step_is_done_when_all_that_it_asks_for_holds_and_by_no_less(page):
-    """Nor by being taken to its place, or to that of another step, alone."""
     for (lesson, step, case), is_done in page["done"].items():
         assert is_done == (case == "all"), (lesson, step, case)
     assert {kind for _, step in STEPS for kind in step.when} - {"different"} == set(page["rules"]), "the page knows all that steps ask for"

@@ -74,7 +74,6 @@ def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if not LABS[name].is_mystery])  # a mystery's asks the run itself
 def test_its_judge_says_each_of_its_guesses(name):
-    """Of numbers as they might have come out."""
     lab, dice, answers = LABS[name], np.random.default_rng(1), set()
     numbers = ended(name, next(iter(lab.arms))).numbers
     choices = {number: NATS if number in ("loss", "train") else SHARES for number in numbers}

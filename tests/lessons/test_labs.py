@@ -33,7 +33,6 @@ def outcomes(name, seed):
 
 
 def labels(exhibit):
-    """Everything in it that may be a word."""
     if isinstance(exhibit, Lines):
         return exhibit.lines
     cells = (cell for row in exhibit.rows for cell in row) if isinstance(exhibit, TextTable) else exhibit.rows

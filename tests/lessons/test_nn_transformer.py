@@ -19,7 +19,6 @@ def made(**knobs):
 
 
 def test_every_argument_of_nn_transformer_is_matched_and_every_parameter_of_the_twin_copied():
-    """All arguments but those that replace its parts, or say where it lives."""
     ours = made()
     there = set(inspect.signature(nn.Transformer).parameters) - {"custom_encoder", "custom_decoder", "device", "dtype"}
     assert there == set(KNOBS) == set(arguments(lab.CONFIG))

@@ -22,7 +22,6 @@ def pieces(text: str) -> list:
     ([[0.9, 0.0, 0.1, 0.0], [0.0, 0.6, 0.4, 0.0]], "nowhere"),
 ])  # fmt: skip
 def test_where_it_looks_on_average(rows, answer):
-    """The last layer's heads look so while the first token is written, and everywhere at any other time."""
     everywhere = [0.25] * 4
     cross = np.array([[[everywhere] * 2 for _ in rows], [[row, everywhere] for row in rows]])  # (2, H, 2, 4)
     look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), asked=pieces("x"))

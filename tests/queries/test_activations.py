@@ -11,7 +11,6 @@ KNOBS = {"task": "reverse"}
 
 
 def test_another_cell_costs_no_other_recording_and_one_that_is_not_there_has_no_derivation(run, reader):
-    """Ids and states have no heads."""
     first, nothing = activations(reader, run, None, "abc")
     assert nothing is None
     for cell, index in (

@@ -10,7 +10,6 @@ from playground.queries import copying
 
 
 def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_heads(monkeypatch):
-    """Nothing is copied where nothing is unknown or nothing attends; a copied word is the source's own text."""
     misleading = [[[1, 0, 0, 0]] * 3] * 2  # the first layer
     first = [[0.6, 0.4, 0, 0], [0.1, 0.2, 0.3, 0.4], [0.5, 0, 0.5, 0]]
     second = [[0, 0.5, 0.5, 0], [0.1, 0.1, 0, 0.8], [0, 0, 1, 0]]

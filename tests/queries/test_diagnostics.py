@@ -27,7 +27,6 @@ def test_what_training_said_last_is_shown_and_before_the_first_step_it_is_worked
 
 @pytest.mark.trust
 def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, unmeasured, model):
-    """By hand: the same sentences, the same parameters, torch's own gradients."""
     result = diagnostics.diagnostics(reader, unmeasured, None)
     src, tgt = unmeasured.tokenizers
     pairs = reader.examples(unmeasured, "heldout", result.sentences)
@@ -47,7 +46,6 @@ def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, unmea
 
 @pytest.mark.trust
 def test_cut_the_encoder_gets_exactly_0(reader, unmeasured):
-    """A run whose memory was cut is shown as it was."""
     kinds = diagnostics.recompute(reader, unmeasured, None)
     assert {kinds["cut"].numbers[f"{name}/gradient"] for name in ("memory", "encoder", "src_embedding")} == {0}
     for memory, parts in (("cut", ["decoder"]), ("whole", ["memory", "encoder", "decoder"]), ("mean", ["memory", "encoder", "decoder"])):

@@ -32,7 +32,6 @@ def corpus_of(run):
 @pytest.mark.trust
 @pytest.mark.parametrize("tokenize", ["13a", "zh"])
 def test_bleu_and_chrf_are_sacrebleus(tokenize):
-    """Called by hand, with the references turned round as it wants them: None where a sentence has fewer."""
     result = measure(OUTPUTS, REFERENCES, tokenize)
     first = ["the cat is on the mat .", "a dog", "she looks for the lock", "x y"]
     streams = [first, ["there is a cat on the mat .", None, "he looks for the lock", None]]
@@ -46,7 +45,6 @@ def test_bleu_and_chrf_are_sacrebleus(tokenize):
 
 @pytest.mark.trust
 def test_the_bootstrap_is_sacrebleus():
-    """The interval and the signature that the `sacrebleu` program gives with --confidence."""
     outputs, references = OUTPUTS[::2], REFERENCES[::2]
     result = measure(outputs, references, "13a", 200)
     streams = list(zip(*references, strict=True))
@@ -109,7 +107,6 @@ class Parrot(torch.nn.Module):
 @pytest.mark.trust
 @pytest.mark.parametrize(("which", "right"), [(0, True), (-1, True), (None, False)])
 def test_every_right_answer_counts(reader, monkeypatch, complete, which, right):
-    """A model that always takes the second meaning is as right as one that takes the first; one that takes neither is wrong."""
     run = alone(tiny(**TWO_WAYS))[0]
     corpus = corpus_of(run)
     encode = corpus.tgt_tokenizer.encode
@@ -143,8 +140,6 @@ def test_the_answer_that_has_most_of_the_tokens_is_judged():
 
 
 def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run, monkeypatch):
-    """Each question is answered after a moment with what is known. Of a run at work, whose parameters change from one question to the next,
-    all is of one step, and of a few sentences."""
     requests, write = [], evaluation._write
     monkeypatch.setattr(evaluation, "_write", lambda *given: requests.append(len(given[-1])) or write(*given))
     with monkeypatch.context() as slow:
@@ -165,7 +160,6 @@ def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run
 
 
 def test_nothing_is_resampled_or_measured_that_cannot_be_and_no_sentence_is_kept(reader):
-    """Some resamples have nothing in common with the references, and sacrebleu can't average them. Nor does it keep sentences."""
     result, without = measure(OUTPUTS, REFERENCES, "13a", 200), measure(OUTPUTS, REFERENCES, "13a")
     assert (result.chrf, result.chrf_reach, result.chrf_signature) == (without.chrf, None, without.chrf_signature)
     assert result.bleu == without.bleu

@@ -15,7 +15,6 @@ KNOBS = {"task": "copy", "steps": 20, "dropout": 0.0}
 @pytest.mark.trust
 @pytest.mark.parametrize("step", [None, 0])
 def test_scores_are_those_of_the_parameters_shown(reader, run, step):
-    """The mean weight on the right place, each sentence read alone."""
     (model, actual), (src, tgt) = reader.model_at(run, step), run.tokenizers
     result, pairs = heads.named(reader, run, step, actual, "cross"), reader.examples(run, "heldout", heads.SENTENCES)
     total, rows = 0.0, 0

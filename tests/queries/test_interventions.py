@@ -28,7 +28,6 @@ def ids_of(look):
 
 @pytest.mark.parametrize("edit", [None, Edit(0, 1, 1, 2, 1.0)])
 def test_every_side_is_what_its_model_writes(reader, run, text, model, edit):
-    """The likeliest tokens of the edited step stand beside those of the same step without the edit."""
     result = interventions.outcome(reader, run, None, text, Change(OFF.off, None, edit))
     ids, off, changed = run.tokenizers[0].encode(text), OFF.apply(model), Change(OFF.off, None, edit).apply(model)
     fed = ids_of(result.before)
@@ -70,7 +69,6 @@ def worth(reader, run, step=None):
 
 
 def test_each_head_is_worth_what_is_lost_without_it(reader, run, model):
-    """The estimate comes first, of the first few sentences."""
     first, result = interventions.importance(reader, CORPORA, copy(run), None), worth(reader, run)
     corpus = CORPORA.get(run.experiment)
     questions, few = (build_eval_set(corpus, corpus.heldout[:count]) for count in (None, interventions.FEW))

@@ -27,7 +27,6 @@ def test_every_length_up_to_three_times_that_of_training(reader, run, complete, 
 
 @pytest.mark.trust
 def test_right_is_what_greedy_decoding_writes(run, model):
-    """Forced with the right tokens, all of them are the likeliest if and only if the model writes them by itself."""
     corpus = CORPORA.get(run.experiment)
     items = [item for item in corpus.train if len(item.src_ids) < 7][:30] + list(corpus.heldout)
     written = greedy(model, [item.src_ids for item in items], 40)

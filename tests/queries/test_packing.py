@@ -13,7 +13,6 @@ from tests.runs.tiny import CORPORA, tiny
 
 
 def made_up(packing: bool) -> SimpleNamespace:
-    """What is asked of a run here."""
     return SimpleNamespace(id=f"packing {packing}", experiment=tiny(packing=packing, batch_size=12, dropout=0.0), pairs=None)
 
 
@@ -24,7 +23,6 @@ def run():
 
 @pytest.mark.trust
 def test_the_masks_are_where_the_model_has_weights(reader, run):
-    """In training itself: a weight is exactly 0 where the shown mask hides a cell, and nowhere else."""
     row = packed_row(reader, CORPORA, run)
     assert row.pairs > 1
     assert packed_row(reader, CORPORA, made_up(packing=False)) is None

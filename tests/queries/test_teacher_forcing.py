@@ -25,7 +25,6 @@ def ids_of(look):
 @torch.inference_mode()
 @pytest.mark.parametrize("knobs", CONFIGS, ids=str)
 def test_forcing_token_by_token_is_teacher_forcing(knobs):
-    """What the decoder says after a prefix is what it says at that place of the whole sentence: the future is invisible."""
     model = Transformer(ModelConfig(d_model=16, d_ff=32, **knobs), 14, 13, torch.Generator().manual_seed(5)).eval()
     source, target = [5, 9, 4, 4, 11], [7, 4, 4, 12, 8, EOS]
     whole = trace(model, source, target).probabilities
@@ -63,7 +62,6 @@ def test_both_lives_are_the_same_until_they_part_and_a_correction_goes_on_from_t
 
 
 def test_first_come_those_that_teacher_forcing_saves(run, reader, model):
-    """So that the two differ in what is shown: at the first there are at least as many tokens saved as at any other."""
     wrong, (src, tgt) = go_wrong(reader, run, None, reader.examples(run)[:6]), run.tokenizers
     assert len(wrong) > 1
 

@@ -13,7 +13,6 @@ OFF = Change.parse("c1.1_e1.2")
 
 
 def test_what_training_measured_of_all_is_not_measured_again(reader, run, unmeasured, monkeypatch):
-    """A brief validation is no evaluation."""
     table = unmeasured.history.validations
     table.append(7, 2.0, 0.3, 0.0, 10, 40)
     assert recorded(unmeasured, 7) is None

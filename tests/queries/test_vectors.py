@@ -29,8 +29,6 @@ def test_embeddings_are_the_rows_of_the_table(reader, run, model, what):
 
 @pytest.mark.trust
 def test_states_are_what_the_layers_pass_on(reader, run, model):
-    """Sentence by sentence, alone and without padding: the memory as cross-attention gets it, and what the projection gets. The last
-    points are the page's sentence."""
     item = CORPORA.get(run.experiment).heldout[0]
     pairs = [(item.src_ids, (*item.tgt_ids, EOS)), PAIR]
     seen = {}
