@@ -160,6 +160,8 @@ def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_ther
     for address in ("src.positions", "tgt.positions"):
         assert check(model, stages, address, (1, 2)).leads[0].label == Label("x", (1, 2), stage=f"{address[:3]}.scaled")
     assert explain(model, stages, "encoder.0.self_attention.masked", (0, 1, 2)).leads[0].label.name == "score"
+    concat = check(model, stages, "encoder.0.self_attention.concat", (1, 5))
+    assert concat.steps[-1].values == {"head": 2, "column": 2}, "counted from 1, of four columns each"
     cells = ("masked", (0, 0, 2)), ("weights", (0, 0, 2)), ("weights", (0, 0, 0)), ("mixed", (0, 1, 0))
     shut, nothing, alone, mixed = (check(model, stages, f"decoder.0.self_attention.{stage}", index) for stage, index in cells)
     assert (shut.steps[0].key, shut.shown, nothing.result, nothing.shown, alone.result) == ("map.why_shut", "-1e30", "0", "0", "1")
