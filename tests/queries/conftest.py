@@ -7,7 +7,7 @@ from copy import copy
 import pytest
 
 from playground.runs.history import History
-from tests.runs.conftest import reader, runs, serve  # noqa: F401
+from tests.runs.conftest import reader, world  # noqa: F401
 from tests.runs.tiny import alone, tiny
 
 

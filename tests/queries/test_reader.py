@@ -9,7 +9,7 @@ from playground.queries import references
 from playground.queries.translate import translate
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.run import Run
-from tests.runs.tiny import alone, curve, same_parameters, tiny, wait
+from tests.runs.tiny import alone, curve, same_parameters, tiny
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
@@ -76,15 +76,16 @@ def test_own_sentences_have_all_their_answers(reader):
     assert references.references(Run("an-id-of-a-run-of-none", "some-name", own), "c") is None
 
 
-@pytest.mark.night  # without threads the simulation holds it too
-def test_looking_while_it_trains_changes_nothing_in_the_training(reader, runs):
-    live = runs.create(tiny(steps=60), "my token")
-    wait(lambda: live.snapshot is not None)
-    text = reader.examples(live)[0][0]
+def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):
+    live, steps = world.runs.create(tiny(), "my token"), set()
+    world.until(lambda: live.snapshot is not None)
     while live.working:
         live.seen()
-        reader.look(live, None, text)
-    assert curve(live) == curve(alone(tiny(steps=60))[0])
+        steps.add(reader.look(live, None, reader.examples(live)[0][0]).step)
+        if not world.turn():
+            world.round()
+    assert curve(live) == curve(alone(tiny())[0])
+    assert len(steps) > 1
 
 
 def test_what_is_known_waits_for_no_thread(reader, run, text, monkeypatch):
