@@ -36,13 +36,8 @@ def model(reader, run):
     return reader.model_at(run, None)[0]
 
 
-@pytest.fixture(scope="session")
-def complete():
+def complete(ask):
     """What is known in the end, asked again and again."""
-
-    def ask_until_all_are_answered(ask):
-        while (result := ask()).sentences < result.asked:
-            pass
-        return result
-
-    return ask_until_all_are_answered
+    while (result := ask()).sentences < result.asked:
+        pass
+    return result

@@ -15,6 +15,7 @@ from playground.queries import evaluation, lengths, time_slices, validation
 from playground.queries.evaluation import measure, scores, tokenization
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, tally, validate
+from tests.queries.conftest import complete
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}
@@ -62,7 +63,7 @@ def test_the_bootstrap_is_sacrebleus():
 
 @pytest.mark.trust
 @pytest.mark.parametrize("split", ["heldout", "harder"])
-def test_the_scores_are_what_greedy_decoding_writes(reader, run, model, complete, split):
+def test_the_scores_are_what_greedy_decoding_writes(reader, run, model, split):
     corpus = corpus_of(run)
     result = complete(lambda: scores(reader, CORPORA, run, None, split))
     items = getattr(corpus, split)
@@ -106,7 +107,7 @@ class Parrot(torch.nn.Module):
 
 @pytest.mark.trust
 @pytest.mark.parametrize(("which", "right"), [(0, True), (-1, True), (None, False)])
-def test_every_right_answer_counts(reader, monkeypatch, complete, which, right):
+def test_every_right_answer_counts(reader, monkeypatch, which, right):
     run = alone(tiny(**TWO_WAYS))[0]
     corpus = corpus_of(run)
     encode = corpus.tgt_tokenizer.encode

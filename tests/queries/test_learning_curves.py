@@ -24,7 +24,7 @@ def made(speeds: list[float], seconds: float, first: int = 1, first_step: int = 
 @pytest.mark.parametrize(("speeds", "seconds", "first", "steps", "expected"), [
     ([100, 100, 50, 50], 6, 0, [0, 1, 2, 3, 4], [0, 1, 2, 4, 6]),  # half of the steps at half the speed: two thirds of the time
     ([100, math.nan, 100], 3, 0, [1, 2, 3], [1, 2, 3]),  # what is not known counts as the mean
-    ([math.nan] * 2, 3, 0, [2], [3]),
+    ([math.nan], 3, 0, [1], [3]),
     ([10] * 4, 4, 2, [0, 2, 4], [0, 4, 8]),  # a fork's parent took as long for as many
     ([10] * 2, 0, 2, [1, 2], [0, 0]),  # it has not begun
 ])  # fmt: skip

@@ -7,12 +7,13 @@ from playground.config import EOS
 from playground.decoding import greedy
 from playground.queries import lengths
 from playground.tasks.toy_tasks import split_of
+from tests.queries.conftest import complete
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
 
 
-def test_every_length_up_to_three_times_that_of_training(reader, run, complete, monkeypatch):
+def test_every_length_up_to_three_times_that_of_training(reader, run, monkeypatch):
     monkeypatch.setattr(lengths, "affordable", lambda run, tokens, most, least: least)  # two sentences of each length
     corpus = CORPORA.get(run.experiment)
     result = complete(lambda: lengths.lengths(reader, CORPORA, run, None))
@@ -39,7 +40,7 @@ def test_right_is_what_greedy_decoding_writes(run, model):
             assert hypothesis.ids[wrong[0]] != target[wrong[0]]
 
 
-def test_the_lengths_there_are_where_none_can_be_made(reader, complete):
+def test_the_lengths_there_are_where_none_can_be_made(reader):
     run = alone(tiny(task="numbers_de", steps=5))[0]
     corpus = CORPORA.get(run.experiment)
     result = complete(lambda: lengths.lengths(reader, CORPORA, run, None))
