@@ -8,6 +8,7 @@ from playground.config import BOS, EOS, ModelConfig
 from playground.decoding import greedy, trace
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
+from playground.queries import teacher_forcing
 from playground.queries.teacher_forcing import compare, go_wrong, lens_of
 
 KNOBS = {"task": "reverse", "steps": 12, "dropout": 0.0}
@@ -59,6 +60,11 @@ def test_both_lives_are_the_same_until_they_part_and_a_correction_goes_on_from_t
     assert compare(reader, run, None, text, fix=(len(free) - 1, EOS)).corrected.asked[-1].id == EOS
     for fix in ((99, 5), (0, 10**6), (0, 0), (-1, 5)):  # one that makes no sense
         assert compare(reader, run, None, text, fix=fix).corrected is None
+
+
+def test_recovered_is_the_first_step_from_which_on_both_are_the_same():
+    right, cases = (7, 5, 2), {(7, 5, 2): 1, (7, 9, 2): 2, (9, 5, 2): 1, (7, 5, 9): None, (7, 2): None}
+    assert {ids: teacher_forcing._recovered(ids, right, 1) for ids in cases} == cases
 
 
 def test_first_come_those_that_teacher_forcing_saves(run, reader, model):
