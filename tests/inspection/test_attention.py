@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from playground.inspection import attention
+from tests.inspection.test_heads import backward, first, row
 
 N = 6
 ALL = {"percent": 100, "mass": 100}
-ANTI = np.eye(N)[::-1]
-BEFORE_EOS = np.roll(ANTI, -1, axis=0)  # row 0 looks at column 4: the last word before <eos>
+BEFORE_EOS = backward(N)  # row 0 looks at column 4: the last word before <eos>
 CAUSAL = np.tri(N, dtype=bool)
 ALIGNMENT = [4, 3, 2, 1, 0, None]
 NOWHERE_IN_ROW_2 = np.arange(N)[:, None] != np.full((N, N), 2)
@@ -16,24 +16,8 @@ SCATTERED = np.eye(N)[[3, 5, 1, 0, 2, 1]]
 MIXED = 0.5 * SCATTERED + 0.5 * SCATTERED[::-1]
 LARGEST = 0.8 * SCATTERED + 0.2 * np.eye(N)[[2, 4, 0, 5, 1, 3]]
 LARGEST[2] = 0.9 * np.eye(N)[1] + 0.1 * np.eye(N)[0]
-TWINS, MOVED = ["a", "b", "a", "b", "c", "b"], ["b", "d", "a", "c", "<eos>"]
-SORTED = ["a", "c", "d", "b", "<eos>"]
+TWINS, MOVED, SORTED = ["a", "b", "a", "b", "c", "b"], ["b", "d", "a", "c", "<eos>"], ["a", "c", "d", "b", "<eos>"]
 ELSEWHERE = np.array([[one == other and i != j for j, other in enumerate(TWINS)] for i, one in enumerate(TWINS)])
-
-
-def head(place):
-    """All weight of each row on its place; a row without one spreads evenly."""
-    weights = np.asarray(place, dtype=float)
-    weights = np.where(weights.sum(axis=1, keepdims=True) == 0, 1.0, weights)
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-def column(k):
-    return np.tile(np.arange(N) == k, (N, 1)).astype(float)
-
-
-def causal(by):
-    return head(np.where(CAUSAL, np.eye(N, k=by), 0)) * CAUSAL
 
 
 def mirrored(last, share=0.45):
@@ -55,25 +39,25 @@ EVEN_CAUSAL = CAUSAL / CAUSAL.sum(axis=1, keepdims=True)
 @pytest.mark.parametrize(("kind", "weights", "more", "key", "values"), [
     ("encoder", mirrored(5), {}, "looks_backward_encoder", None),
     ("encoder", mirrored(6), {}, "looks_backward_from_end_encoder", None),
-    ("decoder", causal(-2), {"mask": CAUSAL}, "looks_two_back_decoder", None),
+    ("decoder", row(np.where(CAUSAL, np.eye(N, k=-2), 0)) * CAUSAL, {"mask": CAUSAL}, "looks_two_back_decoder", None),
     ("encoder", FOUR_OF_FIVE, {}, "looks_same", {"percent": 80, "mass": 65}),  # (4 · 0.8 + 0.05) / 5
     ("cross", np.eye(N)[[3] * 4], {"mask": PADDED}, "looks_last", None),
     ("cross", np.eye(N)[[3] * 4], {}, "sharp", None),  # without the mask, column 3 is nothing special
     ("cross", BEFORE_EOS, {"alignment": ALIGNMENT}, "looks_aligned", None),
     ("cross", np.roll(BEFORE_EOS, 1, axis=1), {"alignment": ALIGNMENT}, "looks_right_of_aligned", None),
-    ("cross", head(attention.aligned(N, N, ALIGNMENT, -1)), {"alignment": ALIGNMENT}, "looks_left_of_aligned", None),
+    ("cross", row(attention.aligned(N, N, ALIGNMENT, -1)), {"alignment": ALIGNMENT}, "looks_left_of_aligned", None),
     ("cross", FOUR_OF_SIX, {"alignment": range(6)}, "looks_aligned", {"percent": 67, "mass": 67}),
     ("cross", FOUR_OF_SIX, {}, "sharp", None),  # of many places, one fits as well by chance
     ("cross", attention.same_text(MOVED, SORTED).astype(float), {"rows": MOVED, "columns": SORTED}, "looks_same_token_cross", ALL),
-    ("encoder", head(ELSEWHERE), WORDS, "looks_same_token_encoder", None),
+    ("encoder", row(ELSEWHERE), WORDS, "looks_same_token_encoder", None),
     ("encoder", np.eye(N), WORDS, "looks_same", None),
     ("cross", np.full((4, 8), 1 / 8), {}, "spreads", {"effective": "8.0", "tokens": "8.0"}),
     ("decoder", EVEN_CAUSAL, {"mask": CAUSAL}, "spreads", {"effective": "4.0", "tokens": "4.0"}),
-    ("encoder", head(np.full((10, 10), 0.1) + 0.01 * np.eye(10, k=-1)), {}, "spreads", None),  # a slight lean is no look
+    ("encoder", row(np.full((10, 10), 0.1) + 0.01 * np.eye(10, k=-1)), {}, "spreads", None),  # a slight lean is no look
     ("encoder", SCATTERED, {}, "sharp", {"bits": "0", "mass": 100}),
     ("encoder", MIXED, {}, "unclear", {"effective": "2.0", "tokens": "6.0"}),
     ("cross", np.full((2, 5), 0.2), {}, "too_short", {}),
-    ("encoder", head(np.eye(N, k=-1)) * NOWHERE_IN_ROW_2, {"mask": NOWHERE_IN_ROW_2}, "looks_previous", ALL),
+    ("encoder", row(np.eye(N, k=-1)) * NOWHERE_IN_ROW_2, {"mask": NOWHERE_IN_ROW_2}, "looks_previous", ALL),
 ])  # fmt: skip
 def test_what_is_said_of_a_head(kind, weights, more, key, values):
     fact = attention.facts(weights, kind, **more)
@@ -82,7 +66,7 @@ def test_what_is_said_of_a_head(kind, weights, more, key, values):
 
 
 def test_masked_cells_the_alignment_and_the_row_that_looks_farthest_are_told():
-    same = attention.score(column(0), attention.offset(N, N, 0), CAUSAL)
+    same = attention.score(first(N).astype(float), attention.offset(N, N, 0), CAUSAL)
     assert (same.share, same.rows) == (0.0, N - 1)  # the decoder's first row has no choice
     key, values = attention.facts(LARGEST, "cross", rows=list("uvwxyz"), columns=list("abcdef"))
     assert (key, *(values[name] for name in ("query_token", "key_token", "percent"))) == ("figures.unclear_but", "w", "b", 90)

@@ -68,9 +68,7 @@ def run(tokens=(), exact=(), losses=(), heldout=0.0):
 
 
 @pytest.mark.parametrize(("tokens", "exact", "step", "answer"), [
-    ((0.5, 0.92, 0.99), (0.0, 0.4, 0.95), 20, "few"),
-    ((0.5, 0.92, 0.99), (0.0, 0.5, 0.95), 20, "some"),
-    ((0.95,), (0.9,), 10, "most"),
+    ((0.5, 0.92, 0.99), (0.0, 0.4, 0.95), 20, "few"), ((0.5, 0.92, 0.99), (0.0, 0.5, 0.95), 20, "some"), ((0.95,), (0.9,), 10, "most"),
     ((0.3, 0.6), (0.0, 0.1), 20, "few"),  # never nine in ten: the last one
 ])  # fmt: skip
 def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer):
