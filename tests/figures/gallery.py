@@ -35,8 +35,6 @@ HISTORY = {
     "grad_norm": [1.0, 2.0, 1.0, 0.5], "tokens_per_second": [15000.0, 16000.0, 15500.0, 15250.0],
     "validation_step": [2, 4], "validation_loss": [2.5, 1.5], "token_accuracy": [0.3, 0.9], "exact_match": [0.0, 0.5],
 }  # fmt: skip
-
-
 LAYERS = ["embedding", "layer 1", "layer 2"]
 
 

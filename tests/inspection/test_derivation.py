@@ -172,7 +172,6 @@ def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_ther
 
 
 def test_numbers_are_written_short_what_is_calculated_with_is_printed_and_labels_count_as_the_paper_does():
-    """From one, but ids, positions and pairs from zero."""
     assert [Sheet(6).write(value) for value in (0.5, 8.0, -0.0000001, 1 / 3, -1e30)] == ["0.5", "8", "0", "0.333333", "-1e30"]
     assert added(["-0.1", "0.2", "-0.3"]) == "-0.1 + 0.2 - 0.3"
     assert (bracketed("-2"), bracketed("2")) == ("(-2)", "2")

@@ -18,7 +18,7 @@ PAIR = np.array([1.0, -2.0]), np.array([3.0, 1.0]), np.array([0.5, -4.0, 9.0])  
 SMALL, WIDE = (1200, 34_000), (2400, 56_000)
 FLOW, OWN = np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([[0.9, 0.1, 0.0], [0.3, 0.7, 0.0], [0.2, 0.3, 0.5]])
 MOST, BETTER = ("interventions.costs_most", {"head": "a", "points": "41"}), ("interventions.better_without", {"count": 1})
-CAUSAL = np.tri(4, dtype=bool)
+CAUSAL, SECOND = np.tri(4, dtype=bool), {"query_token": "y", "row": 2, "key_token": "a", "column": 1}
 MASSES = np.zeros((2, 2, 4))  # of two layers with two heads, at four steps
 MASSES[0, 1], MASSES[1, 0] = [0.2, 0.3, 0.9, 0.95], [0.1, 0.6, 0.4, 0.7]
 
@@ -35,23 +35,15 @@ def ran(first: str, began: float, ended: float, **more) -> dict:
     return {"first": first, "began": began, "last": "2,000", "ended": ended, **more}
 
 
-def extremes(most: str, largest: float, least: str, smallest: float, times: str, zeros: int) -> dict:
-    return {"most": most, "largest": largest, "least": least, "smallest": smallest, "times": times, "zeros": zeros}
-
-
 def sure(token: str, percent: int, second: str, other: int, effective: str) -> dict:
     return {"token": token, "percent": percent, "second": second, "other": other, "effective": effective}
 
 
-def strongest(query_token: str, row: int, key_token: str, column: int, percent: int, **more) -> dict:
-    return {"query_token": query_token, "row": row, "key_token": key_token, "column": column, "percent": percent, **more}
-
-
 @pytest.mark.parametrize(("ask", "key", "values"), [
     (lambda: diagnostics.extremes({"a": 0.5, "b": 2.0, "c": 0.1}, "diagnostics.gradient"), "diagnostics.gradient",
-     extremes("b", 2.0, "c", 0.1, "20", 0)),
+     {"most": "b", "largest": 2.0, "least": "c", "smallest": 0.1, "times": "20", "zeros": 0}),
     (lambda: diagnostics.extremes({"a": 0.0, "b": 2.0, "c": 0.0}, "diagnostics.gradient"), "diagnostics.gradient_zero",
-     extremes("b", 2.0, "b", 2.0, "1", 2)),
+     {"most": "b", "largest": 2.0, "least": "b", "smallest": 2.0, "times": "1", "zeros": 2}),
     (lambda: diagnostics.extremes({"a": 0.0}, "diagnostics.update"), "diagnostics.update_none", {}),
     (lambda: diagnostics.dead({"a": 0.25, "b": 0.5}, 8), "diagnostics.dead", {"count": 6, "all": "16", "most": "b", "there": 4}),
     (lambda: diagnostics.dead({"a": 0.0}, 1024), "diagnostics.dead_none", {"count": 0, "all": "1,024"}),
@@ -84,8 +76,8 @@ def strongest(query_token: str, row: int, key_token: str, column: int, percent: 
     (lambda: moved(0.85, 0.1, 0.7), "interventions.fell", {"token": "b", "step": 2, "before": 0.8, "after": 0.1}),
     (lambda: moved(0.9, 0.8, 0.9), "interventions.rose", {"token": "c", "step": 3, "before": 0.5, "after": 0.9}),
     (lambda: moved(0.904, 0.8, 0.5), "interventions.unmoved", {}),
-    (lambda: rollout.strongest(FLOW, ["x", "y"], ["a", "b"]), "heads.rollout_strongest", strongest("y", 2, "a", 1, 90)),
-    (lambda: rollout.own(OWN, list("xyz"), list("abc")), "heads.rollout_own", strongest("y", 2, "a", 1, 30, own=70)),
+    (lambda: rollout.strongest(FLOW, ["x", "y"], ["a", "b"]), "heads.rollout_strongest", SECOND | {"percent": 90}),
+    (lambda: rollout.own(OWN, list("xyz"), list("abc")), "heads.rollout_own", SECOND | {"percent": 30, "own": 70}),
     (lambda: heads.found_first([0, 10, 20, 40], MASSES), "heads.found_first",
      {"layer": 2, "head": 1, "step": 10, "percent": 60, "last": 70}),
     (lambda: heads.found_first([0, 10], MASSES[:, :, 2:]), "heads.found_at_once",

@@ -141,7 +141,6 @@ def test_even_is_even_and_a_lean_is_no_look():
 
 @pytest.mark.trust
 def test_alignment_comes_before_what_it_happens_to_be():
-    """In a task that copies, the right place is the diagonal: the task's word for it is the more telling one."""
     head, beside = (one(looks, kind="cross", alignment_of=lambda n: (*range(n - 1), None)) for looks in (np.eye, shifted(1)))
     assert (named(head), head.aligned, head.second.name) == (("aligned", 1.0), 1.0, "forward")
     assert (beside.name, beside.aligned) == ("right_of_aligned", 0.0)

@@ -91,8 +91,7 @@ def test_an_edited_row_holds_what_was_asked_and_adds_up_to_one():
 
 
 def test_masking_equals_the_models_own_mask_the_only_column_left_gets_all_and_none_left_adds_nothing():
-    """In one layer, what a row looks at is its own affair: masked by hand or for all rows, it says the same; a head that looks nowhere in
-    one step is a head that is off in that step."""
+    """In one layer, what a row looks at is its own affair; a head that looks nowhere in one step is off in that step."""
     original = model(decoder_layers=1, n_heads=1, positions="none")
     row, hidden = 2, (3, 4)
     mask = torch.ones(1, 1, 1, 6, dtype=torch.bool)
@@ -177,7 +176,6 @@ def test_any_text_is_read_and_what_a_model_does_not_have_is_no_change_to_it(off,
 
 @given(st.lists(st.tuples(st.sampled_from(("give", "mask", "free")), st.integers(0, 4)), max_size=8))
 def test_what_is_done_to_a_cell(steps):
-    """One cell at most has a weight; what is masked has none; and a freed one is as if nothing had been done to it."""
     edit, given_to, masked = Edit(0, 0, 0), None, set()
     for do, column in steps:
         edit = getattr(edit, do)(column, *((0.5,) if do == "give" else ()))

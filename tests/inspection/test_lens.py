@@ -39,6 +39,5 @@ def test_each_row_is_a_model_that_ends_there():
     (("33", "00", "00"), [1, 1], {"layer": 1, "steps": 2, "all": 2, "early": 0}),
 ])  # fmt: skip
 def test_a_step_is_decided_where_the_final_token_comes_to_stay(lines, decided, values):
-    """A lens whose rows say these tokens, one digit a step."""
     answer = 0.1 + 0.6 * np.eye(4)[[[int(token) for token in line] for line in lines]]
     assert (lens.decided(answer).tolist(), lens.facts(answer).values) == (decided, values)

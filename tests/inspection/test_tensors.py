@@ -86,7 +86,6 @@ def test_what_is_not_so_is_said_otherwise_and_masked_cells_have_no_range():
 
 @pytest.mark.parametrize("rows", [1, MAX_POSITIONS])
 def test_a_longer_table_of_sinusoids_begins_as_the_models(rows):
-    """As far as torch computes a sine alike wherever it stands; in the rows of another position it is far off."""
     ids = stage("src.ids", "S", [4] * rows, layer=None)
     embedding = stage("src.embedding", "SD", np.zeros((rows, 8)), ("src.ids",), layer=None)
 

@@ -37,7 +37,6 @@ def test_every_argument_of_nn_transformer_is_matched_and_every_parameter_of_the_
 
 
 def test_a_model_with_its_own_d_k_has_no_twin():
-    """What nn.Transformer makes of d_model and heads, said as a number, is none of its own."""
     width = lab.CONFIG.d_model // lab.CONFIG.n_heads
     ours = made(d_k=width)
     assert lab.apart(ours, as_nn_transformer(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5

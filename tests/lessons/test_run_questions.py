@@ -51,7 +51,6 @@ def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
 
 @pytest.mark.parametrize(("harder", "others", "answer"), [(True, 0, "never"), (True, 4, "few"), (True, 5, "many"), (False, 1, "few")])
 def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, harder, others, answer):
-    """Of ten harder ones, or of held-out ones where a task has none harder."""
     splits = {"harder": [(f"long {n}", "") for n in range(10 * harder)], "heldout": [(f"short {n}", "") for n in range(10)]}
     reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])
     beams = [f"{'long' if harder else 'short'} {n}" for n in range(others)]

@@ -121,7 +121,6 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
 
 
 def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run, text):
-    """Even under one key: to name a key one need not know the others."""
     assert reader.look(run, None, text) is reader.look(run, 40, text) is not reader.look(run, 0, text)
     assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
     key = ("scores", 0)
