@@ -16,13 +16,9 @@ def made_up(packing: bool) -> SimpleNamespace:
     return SimpleNamespace(id=f"packing {packing}", experiment=tiny(packing=packing, batch_size=12, dropout=0.0), pairs=None)
 
 
-@pytest.fixture
-def run():
-    return made_up(packing=True)
-
-
 @pytest.mark.trust
-def test_the_masks_are_where_the_model_has_weights(reader, run):
+def test_the_masks_are_where_the_model_has_weights(reader):
+    run = made_up(packing=True)
     row = packed_row(reader, CORPORA, run)
     assert row.pairs > 1
     assert packed_row(reader, CORPORA, made_up(packing=False)) is None

@@ -1,11 +1,14 @@
 """A look into a run is the trace of its own parameters, computed once, of whatever is typed; and who looks changes nothing."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
 from playground.decoding import trace
 from playground.queries import references
+from playground.queries.training_step import starting_point
 from playground.queries.translate import translate
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.run import Run
@@ -44,12 +47,18 @@ def test_the_reference_is_aligned_and_right(reader, run):
 
 def test_an_earlier_step_is_the_nearest_kept(reader, run, text):
     kept = run.replay.parameter_steps
-    assert translate(reader, run, 0, text).step == 0
-    assert translate(reader, run, 10**6, text).step == kept[-1] == 40
+    assert [translate(reader, run, step, text).step for step in (0, 10**6)] == [0, kept[-1]] == [0, 40]
     for step in range(41):
         _, actual = reader.model_at(run, step)
         assert abs(actual - step) == min(abs(other - step) for other in kept)
         assert same_parameters(dict(reader.model_at(run, step)[0].named_parameters()), run.replay.parameters(step)[1])
+
+
+@pytest.mark.parametrize(("saved", "begins"), [(None, 5), (3, 3)])
+def test_of_a_run_at_work_the_step_that_is_taken_apart_changes_only_when_its_steps_have_doubled(saved, begins):
+    run = SimpleNamespace(tokenizers=(), unfinished=True, checkpoint_step=saved, steps=99, step=7, first_step=0, working=True)
+    run.snapshot, run.replay = None, SimpleNamespace(kept=dict.fromkeys((1, 2, 3, 5, 7)))
+    assert starting_point(run, None).step == begins
 
 
 def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader, run, monkeypatch):
@@ -123,14 +132,7 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
 def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run, text):
     assert reader.look(run, None, text) is reader.look(run, 40, text) is not reader.look(run, 0, text)
     assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
-    key = ("scores", 0)
-
-    def one(model, actual):
-        return "one"
-
-    def other(model, actual):
-        return "other"
-
+    key, one, other = ("scores", 0), (lambda model, actual: "one"), (lambda model, actual: "other")
     for _ in range(2):  # made, then remembered
         assert [reader.work(run, 0, key, work) for work in (one, other)] == ["one", "other"]
         assert reader.work(run, 0, key, one, then=(key, lambda model, result: f"more of {result}")) == ("one", "more of one")
