@@ -19,7 +19,6 @@ def heatmap(values=VALUES, rows=("a", "b", "a"), columns=("1", "2", "3", "4"), *
 
 
 def covered(trace):
-    """The cells that a trace of hatching lies on."""
     return {(row, int(base + 0.5) + i) for row, base, n in zip(trace["y"], trace["base"], trace["x"], strict=True) for i in range(n)}
 
 

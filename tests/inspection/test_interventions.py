@@ -42,7 +42,6 @@ def silenced(original: Transformer, off) -> Transformer:
 
 
 def same(one: Transformer, other: Transformer, tolerance: float = 0.0) -> None:
-    """Both models say the same of a padded batch, weights included."""
     torch.testing.assert_close(one(*BATCH), other(*BATCH), atol=tolerance, rtol=0)
 
 

@@ -18,7 +18,6 @@ def stage(address, axes, values, inputs=(), mask=None, layer=0, source=len):
 
 
 def answer(*stages, head=0, rows=("a", "b", "a"), columns=None):
-    """The statements about the last of these stages."""
     known = {one.address: one for one in stages}
     this = stages[-1]
     columns = columns or [str(n + 1) for n in range(this.values.shape[-1])]

@@ -53,7 +53,6 @@ def test_a_whole_experiment_on_the_command_lines_way():
 
 
 def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
-    """With these shares of right sentences every ten steps."""
     run = train_inline.new_run(Experiment())
     return Result(arm, seed, run, {"step": [10, 20, 30][: len(shares)], "exact_match": list(shares)}, numbers)
 

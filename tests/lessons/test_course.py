@@ -38,7 +38,6 @@ WORDS = ("title", "goal", "look", "literature", "show", "wrong", "ask", "answer"
 
 @cache
 def stages() -> tuple[str, ...]:
-    """The addresses of all that a model computes."""
     return tuple(record(build(ModelConfig(d_model=8, n_heads=2, d_ff=8), 8, 8).eval(), [5, 6], [6, 2]))
 
 

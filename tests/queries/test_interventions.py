@@ -60,7 +60,6 @@ def test_the_right_answer_can_be_fed_and_an_edit_of_what_is_not_there_is_none(re
 
 
 def worth(reader, run, step=None):
-    """Asks until every head is measured."""
     result = interventions.importance(reader, CORPORA, run, step)
     while len(result.without) < result.heads:
         before, result = result, interventions.importance(reader, CORPORA, run, step)
