@@ -34,8 +34,7 @@ def test_each_row_is_a_model_that_ends_there():
 
 
 @pytest.mark.parametrize(("lines", "decided", "values"), [
-    # step 0: from row 1; steps 1 and 2: from the start; step 3: was there, left, came back at the end
-    (("0120", "1122", "1120"), [1, 0, 0, 2], {"layer": 0, "steps": 2, "all": 4, "early": 2}),
+    (("0120", "1122", "1120"), [1, 0, 0, 2], {"layer": 0, "steps": 2, "all": 4, "early": 2}),  # step 3 left and came back at the end
     (("33", "00", "00"), [1, 1], {"layer": 1, "steps": 2, "all": 2, "early": 0}),
 ])  # fmt: skip
 def test_a_step_is_decided_where_the_final_token_comes_to_stay(lines, decided, values):

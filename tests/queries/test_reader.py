@@ -122,6 +122,7 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
         (lambda: reader.look(fresh, None, "abc"), "runs.nothing_yet"),
         (lambda: reader.pieces(fresh, "abc"), "runs.nothing_yet"),
         (lambda: reader.model_at(fresh, None), "runs.nothing_yet"),
+        (lambda: starting_point(fresh, None), "runs.nothing_yet"),
         (lambda: reader.position_table(other, None), "runs.no_positions"),
     ):
         with pytest.raises(Refusal) as refusal:
