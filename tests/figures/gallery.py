@@ -35,8 +35,6 @@ HISTORY = {
     "grad_norm": [1.0, 2.0, 1.0, 0.5], "tokens_per_second": [15000.0, 16000.0, 15500.0, 15250.0],
     "validation_step": [2, 4], "validation_loss": [2.5, 1.5], "token_accuracy": [0.3, 0.9], "exact_match": [0.0, 0.5],
 }  # fmt: skip
-
-
 LAYERS = ["embedding", "layer 1", "layer 2"]
 
 
@@ -71,6 +69,8 @@ def gallery(length=12, width=720, hard=True, **style):
     fates, lost = ["kept"] * length + ["finished"] + ["pruned"] * (length - 1) + ["overtaken"], [*range(1, length), 2 * length]
     points, plane, numbers = table[:length, :2], {"limit": 4, "shares": (0.4, 0.2)}, [f"{weight:.3g}" for weight in few[0]]
     entropy = {"kind": "decoder", "measure": "entropy", "most": 3.0}
+    half, six, dark = length // 2 + 1, words[:6] + ["x" * 200] * (6 - len(words[:6])), bool(style.get("dark"))
+    counts, by_place, unchosen = [np.full(length, 3), np.full(half, 3)], {"by_place": True, **plane}, {"chosen": None, **cells}
     pictures = {
         "matrix": attention.matrix(weights, decoder, words, pinned=(0, 0), alignment=[*range(length - 1), None], **cells),
         "matrix_masked": attention.matrix(weights, decoder, words, mask=causal, kind="decoder", **cells),
@@ -99,58 +99,29 @@ def gallery(length=12, width=720, hard=True, **style):
         "tensor_masked": tensor.heatmap(weights, decoder, words, kind="decoder", scale="probability", mask=causal, **cells),
         "tensor_ids": tensor.heatmap(np.arange(length)[:, None], words, words[:1], kind="encoder", scale="plain", **cells),
         "tree": tree.tree(nodes, parents, -rng.random((2 * length + 1, 3)), fates, best=range(1, length + 1), reference=lost, **cells),
-        "reach": lengths.by_length(
-            [weights[0], weights[-1][: length // 2 + 1]],
-            ["Reverse <b>x</b>", "x" * 200],
-            [(1, 1), (2, 9)],
-            [np.full(length, 3), np.full(length // 2 + 1, 3)],
-            **cells,
-        ),
+        "reach": lengths.by_length([weights[0], weights[-1][:half]], ["Reverse <b>x</b>", "x" * 200], [(1, 1), (2, 9)], counts, **cells),
         "places": lengths.by_place(np.vstack([weights, weights[:1]]), (2, 3), **cells),
         "plane": vectors.plane(points, words, ids=range(length), chosen=0, near=[length - 1], **plane, **cells),
-        "plane_states": vectors.plane(
-            points, words, kind="decoder", places=range(1, length + 1), by_place=True, own=min(3, length), **plane, **cells
-        ),
+        "plane_states": vectors.plane(points, words, kind="decoder", places=range(1, length + 1), own=min(3, length), **by_place, **cells),
         "cosines": vectors.cosines(2 * weights - 1, words, kind="decoder", **cells),
         "batch_losses": training_step.losses(
-            np.where(pair, 3 * weights, np.nan),
-            [words] * length,
-            [["<bos>", *words[:-1]]] * length,
-            pair + 1 - causal,
-            at=range(length),
-            most=3.0,
-            chosen=(0, 0),
-            titles=("row", "place"),
-            **cells,
+            np.where(pair, 3 * weights, np.nan), [words] * length, [["<bos>", *words[:-1]]] * length, pair + 1 - causal, at=range(length),
+            most=3.0, chosen=(0, 0), titles=("row", "place"), **cells,
         ),
         "health_parts": diagnostics.parts(few[0], parts, kinds, numbers, measure="gradient", chosen=0, **cells),
-        "health_activation": diagnostics.parts(
-            few[0], parts, kinds, numbers, measure="activation", chosen=None, beside=(-few[0]).tolist(), **cells
-        ),
+        "health_activation": diagnostics.parts(few[0], parts, kinds, numbers, measure="activation", beside=(-few[0]).tolist(), **unchosen),
         "health_course": diagnostics.over_training(
-            range(len(few)),
-            np.where(few > 0.01, few, 0),
-            parts,
-            kinds,
-            measure="update",
-            strong=[0],
-            last=300,
-            changes=[(len(few) // 2, "cut")],
-            step=0,
-            **style,
+            range(len(few)), np.where(few > 0.01, few, 0), parts, kinds, measure="update", strong=[0], last=300,
+            changes=[(len(few) // 2, "cut")], step=0, **style,
         ),
         "health_entropy": diagnostics.evenness(few[:18, :8], parts[:18], **cells),
-        "runs_exact": runs.overlay(
-            "exact_match", [range(length)] * 6, [weights[0]] * 6, words[:6] + ["x" * 200] * (6 - len(words[:6])), end=1, **cells
-        ),
+        "runs_exact": runs.overlay("exact_match", [range(length)] * 6, [weights[0]] * 6, six, end=1, **cells),
         "runs_loss": runs.overlay("validation_loss", [[], [0.5]], [[], [float("nan")]], ["a", "b"], over="seconds", **cells),
-        "pinned": runs.behind(
-            curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=bool(style.get("dark"))
-        ),
+        "pinned": runs.behind(curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=dark),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
-        "graph": graph.lines(range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, dark=bool(style.get("dark"))),
+        "graph": graph.lines(range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, dark=dark),
         "coverage": data.coverage(sorted(rng.integers(1, 99, 40), reverse=True), [5, 1], **style),
-    }
+    }  # fmt: skip
     for name, picture in curves.skeletons(steps=300, **style).items():
         pictures |= {f"empty_{name}": picture, name: curves.fill(picture, HISTORY, step=3)}
     return pictures

@@ -1,38 +1,45 @@
-"""What is true of every picture: Plotly accepts it, JSON carries it, its words exist, its tokens are shown as they are."""
+"""What is true of every picture: Plotly accepts it, JSON carries it, its words exist, its tokens are shown as they are, no two of its lines
+differ in colour alone, and numbers that do not fit their names are refused."""
 
 import json
 from html import unescape
+from itertools import combinations, product
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from playground import figures
 from playground.words import LANGUAGES
-from tests.figures.gallery import HARD, gallery, labels
+from tests.figures.gallery import HARD, gallery, labels  # it imports all modules of `figures`
 
 
 def walk(node):
-    """Every value in nested lists and dictionaries."""
     yield node
     for child in node.values() if isinstance(node, dict) else node if isinstance(node, list | tuple) else ():
         yield from walk(child)
 
 
-@pytest.mark.parametrize("length", [1, 12, *(pytest.param(length, marks=pytest.mark.night) for length in (2, 250))])
-def test_plotly_validates_every_figure(length):
-    for name, picture in gallery(length).items():
-        assert set(picture) == {"data", "layout"}, name
+@pytest.mark.parametrize(
+    ("length", "width"),
+    [(1, 280), (12, 1100), *(pytest.param(*sizes, marks=pytest.mark.night) for sizes in product((1, 12, 250), (280, 360, 720, 1100)))],
+)
+def test_plotly_validates_every_figure_its_height_is_capped_and_tokens_are_coordinates(length, width):
+    for name, picture in gallery(length, width).items():
         go.Figure(picture)  # raises ValueError with the name of any property Plotly doesn't know
         assert json.loads(json.dumps(picture, allow_nan=False)) == picture, name  # nothing but lists, dicts, text and finite numbers
-
-
-@pytest.mark.parametrize("width", [280, 1100, *(pytest.param(width, marks=pytest.mark.night) for width in (360, 720))])
-@pytest.mark.parametrize("length", [1, 12, pytest.param(250, marks=pytest.mark.night)])
-def test_heights_are_fixed_and_capped(length, width):
-    for name, picture in gallery(length, width).items():
         layout = picture["layout"]
         assert 70 <= layout["height"] <= 860, name
-        inner = width - layout["margin"]["l"] - layout["margin"]["r"]
-        assert inner >= 0.3 * width, f"{name} leaves {inner} of {width} px"
+        assert width - layout["margin"]["l"] - layout["margin"]["r"] >= 0.3 * width, name
+        assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == "rgba(0,0,0,0)", name
+        for trace in picture["data"]:
+            for side in ("x", "y"):
+                assert all(not isinstance(value, str) for value in trace.get(side) or ()), name
+            assert not any(token in trace.get("hovertemplate", "") for token in HARD if token.strip() and token != "%{x}"), name
+        for axis in ("xaxis", "yaxis") if name in ("matrix", "step_bars", "top_tokens", "mask_both") else ():
+            for text in [*layout[axis].get("ticktext", ()), *layout[axis].get("labelalias", {}).values()]:
+                assert not set(text) & set("<>$\n"), name
+                assert unescape(text).strip(), name  # something is seen
 
 
 def test_dark_changes_colours_and_nothing_else():
@@ -48,45 +55,68 @@ def test_dark_changes_colours_and_nothing_else():
 
 
 class Asked(dict):
-    """A mapping that holds nothing and remembers what was asked of it."""
+    """A mapping that remembers what was asked of it."""
 
-    def __init__(self):
+    def __init__(self, words):
+        super().__init__(words)
         self.names = set()
 
     def get(self, key, default=None):
         self.names.add(key)
-        return default
-
-
-def test_every_word_asked_for_exists_in_every_language():
-    requests = Asked()
-    gallery(labels=requests)
-    assert len(requests.names) > 40
-    for language in LANGUAGES:
-        assert requests.names <= set(labels(language)), language
+        return super().get(key, default)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_placeholder_is_left_open(language):
-    for name, picture in gallery(hard=False, labels=labels(language)).items():
+def test_every_word_asked_for_exists_and_no_placeholder_is_left_open(language):
+    requests = Asked(labels(language))
+    for name, picture in gallery(hard=False, labels=requests).items():
         for value in walk(picture):
-            if isinstance(value, str):
-                assert "{" not in value.replace("%{", ""), f"{name}: {value}"
+            assert not isinstance(value, str) or "{" not in value.replace("%{", ""), f"{name}: {value}"
+    assert len(requests.names) > 40
+    assert requests.names <= set(requests)
 
 
-def test_tokens_are_coordinates_never_categories_nor_in_templates_that_plotly_reads():
-    for name, picture in gallery().items():
-        assert picture["layout"]["paper_bgcolor"] == picture["layout"]["plot_bgcolor"] == "rgba(0,0,0,0)", name
-        for trace in picture["data"]:
-            for side in ("x", "y"):
-                assert all(not isinstance(value, str) for value in trace.get(side) or ()), name
-            assert not any(token in trace.get("hovertemplate", "") for token in HARD if token.strip() and token != "%{x}"), name
+AB, ABC, KINDS, TALL = ["a", "b"], ["a", "b", "c"], ["encoder", "cross", "decoder"], np.full((3, 2), 0.5)
+TWO = {"tokens_of": ("a", "b")}
+REFUSED = [  # names of another number of rows would stand at the wrong ones
+    lambda: figures.attention.matrix(TALL, AB, ABC), lambda: figures.attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
+    lambda: figures.attention.step_bars(TALL[0], ABC), lambda: figures.attribution.votes(ABC, [1.0], KINDS, ABC, **TWO),
+    lambda: figures.attribution.path(ABC, np.zeros((2, 2)), **TWO), lambda: figures.bars.top_tokens(AB, [1.0]),
+    lambda: figures.bars.frequencies(["a"], [1, 2]), lambda: figures.changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
+    lambda: figures.changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
+    lambda: figures.diagnostics.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
+    lambda: figures.diagnostics.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),
+    lambda: figures.diagnostics.evenness(TALL, AB), lambda: figures.graph.lines([1, 2], {"a": [1]}),
+    lambda: figures.guesses.histogram(AB, [[1, 0]] * 3, AB),
+    lambda: figures.heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0)),
+    lambda: figures.products.bars(np.zeros(4), np.zeros(5)), lambda: figures.lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
+    lambda: figures.lens.grid(np.zeros((2, 2)), [["a"], ["b"]], AB, ["a"]),
+    lambda: figures.masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])}),
+    lambda: figures.masks.grid(np.tri(3, dtype=bool), AB, ABC), lambda: figures.positions.similarity(TALL),
+    lambda: figures.runs.difference(np.eye(3), ["a"], ABC), lambda: figures.tensor.heatmap(np.eye(3), ["a"], ABC, kind="cross"),
+    lambda: figures.tree.tree(ABC, [-1, 0, 0], np.zeros((3, 3)), ["kept"] * 2, best=[1]),
+    lambda: figures.vectors.plane(np.eye(3)[:, :2], AB, limit=2, shares=(1, 0)), lambda: figures.vectors.cosines(np.eye(2), ["a"]),
+]  # fmt: skip
 
 
-def test_every_token_on_an_axis_is_escaped():
-    for name in ("matrix", "step_bars", "top_tokens", "mask_both"):
-        layout = gallery(len(HARD))[name]["layout"]
-        for axis in ("xaxis", "yaxis"):
-            for text in [*layout[axis].get("ticktext", ()), *layout[axis].get("labelalias", {}).values()]:
-                assert not set(text) & set("<>$\n"), name
-                assert unescape(text).strip(), name  # something is seen
+@pytest.mark.parametrize("draw", REFUSED)
+def test_what_does_not_fit_is_refused(draw):
+    with pytest.raises(ValueError):
+        draw()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_lines_of_one_picture_differ_in_more_than_colour(dark):
+    pictures = [
+        figures.graph.lines([0, 1], {str(n): [n, n] for n in range(figures.graph.MAX_LINES)}, dark=dark),
+        figures.runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], dark=dark),
+        *figures.curves.skeletons(dark=dark).values(),
+    ]
+    for picture in pictures:
+        for one, other in combinations(picture["data"], 2):
+            assert one["line"]["color"] != other["line"]["color"]
+            assert one["line"]["dash"] != other["line"]["dash"]
+            assert one.get("marker", {}).get("symbol") != other.get("marker", {}).get("symbol")
+    looks = [figures.board.look(arm, dark) for arm in range(36)]
+    for shape in ("dash", "mark"):
+        assert len({(look["color"], look[shape]) for look in looks}) == len(looks)

@@ -9,7 +9,6 @@ import pytest
 from playground.figures import board, curves, data, diagnostics, graph, heads, positions, products, runs, theme
 from playground.rooms.experiment import MOST_ARMS
 from tests.figures.gallery import HISTORY
-from tests.figures.test_theme import contrast
 
 NAMES, KINDS = ["first", "second", "third"], ["encoder", "cross", "decoder"]
 COURSES = np.array([[0.1, 0.0], [1.0, math.nan], [10.0, 100.0]])
@@ -38,10 +37,7 @@ def test_curves_of_a_run_fill_the_columns_that_their_meta_names():
         assert not any(x or y for x, y in drawn(figure))  # a filled one is another
         assert (cursor(figure), cursor(curves.fill(figure, HISTORY, step=340))) == (None, (340, 340))
         assert figure["layout"]["xaxis"]["range"] == [0, 300]
-        assert figure["layout"]["uirevision"] == skeletons["loss"]["layout"]["uirevision"]  # zoom survives
     assert curves.fill(skeletons["loss"], {"step": [1], "loss": [2.0]}, step=1)["data"][1]["x"] == []
-    low, high = skeletons["accuracy"]["layout"]["yaxis"]["range"]
-    assert low <= 0 < 1 <= high
 
 
 def test_several_runs_are_lines_with_their_names_and_numbers_and_the_pinned_one_stands_behind():
@@ -57,24 +53,12 @@ def test_several_runs_are_lines_with_their_names_and_numbers_and_the_pinned_one_
     *own, pinned = runs.behind(figure, "exact_match", [10, 20], [0, 0.5], "pinned: a")["data"]
     assert own == figure["data"]
     assert (pinned["x"], pinned["y"], "meta" in pinned, pinned["zorder"] < 0) == ([10, 20], [0, 0.5], False, True)
-    assert pinned["line"]["dash"] not in {trace["line"]["dash"] for trace in own}
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_lines_can_be_seen_on_the_page_and_are_drawn_small_as_large(dark):
-    assert min(contrast(color, theme.colors(dark)["paper"]) for color in theme.lines(dark)) > 3
-    figure = runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], dark=dark)
-    for at, trace in enumerate(figure["data"]):
-        key = runs.key(at, dark=dark)
-        assert key["color"] == trace["line"]["color"]
-        assert key["dash"].replace(",", "px,") + "px" * bool(key["dash"]) == trace["line"]["dash"].replace("solid", "")
 
 
 def test_a_graph_holds_its_values_and_zero_is_a_gap_where_there_are_powers_only():
     picture = graph.lines([1, 10, 100], {"raw": [1.0, 10.123456, 1e5], "scaled": [1, 1, float("nan")]}, title="d_k", log_x=True)
     assert drawn(picture) == [([1, 10, 100], [1, 10.123, 1e5]), ([1, 10, 100], [1, 1, None])]
-    assert picture["layout"]["xaxis"]["type"] == "log"
-    assert picture["layout"]["showlegend"]
+    assert (picture["layout"]["xaxis"]["type"], picture["layout"]["showlegend"]) == ("log", True)
     line = {"slope": [1e-3, 0.0, 1e-40]}
     assert graph.lines([1, 2, 3], line, log_y=True)["data"][0]["y"] == [1e-3, None, None]
     plain = graph.lines([1, 2, 3], line)
@@ -90,7 +74,6 @@ def test_every_head_has_a_line_and_the_chosen_one_lies_on_top_in_its_colour():
     assert [(line["meta"]["layer"], line["meta"]["head"]) for line in lines] == [(0, 0), (1, 0), (1, 1), (0, 1)]
     assert [line["y"] for line in lines] == [VALUES[line["meta"]["layer"], line["meta"]["head"]].tolist() for line in lines]
     assert [line["line"]["color"] == theme.hue("cross") for line in lines] == [False, False, False, True]
-    assert [line["showlegend"] for line in lines] == [True, False, False, True]  # "the other heads" once, and the chosen one
     assert all(line["meta"]["x"] == "step" and line["x"] == STEPS for line in lines)
     assert cursor(figure) == (5, 5)
 
@@ -102,8 +85,6 @@ def test_products_add_up_to_the_score_and_query_and_key_share_a_scale():
     axes = [figure["layout"][name] for name in ("yaxis", "yaxis2", "yaxis3")]
     assert all(axis["range"][0] == -axis["range"][1] for axis in axes)
     assert axes[0]["range"] == axes[1]["range"]
-    for trace, axis in zip(figure["data"], axes, strict=True):
-        assert trace["marker"]["color"] == theme.signed_shades(np.array(trace["y"]) / (axis["range"][1] / 1.12))
 
 
 def parts(values, measure="gradient", **more):
@@ -117,17 +98,13 @@ def test_gauges_stand_at_the_logarithm_and_0_below_all_of_them():
     assert dict(zip(axis["tickvals"], axis["ticktext"], strict=True))[dots["x"][1]] == "0"
     assert axis["range"][0] < dots["x"][1] < dots["x"][2] < axis["range"][1]
     assert dots["marker"]["symbol"] == ["circle", "square-open", "diamond"]  # kinds differ in shape, and 0 is open
-    assert dots["marker"]["color"] == [theme.hue(kind) for kind in KINDS]
-    assert dots["marker"]["line"]["width"] == [1, 2.5, 1]
     assert (dots["meta"]["field"], dots["customdata"]) == ("route", [0, 1, 2])  # a click chooses the part
     assert figure["layout"]["meta"]["table"]["rows"] == [["first", "0.01"], ["second", "0.0"], ["third", "10.0"]]
     figure = parts([0.5, 1.0, 2.0], measure="activation", beside=[-0.4, 0.1, 0.0])
     assert [trace["x"] for trace in figure["data"]] == [[0.5, 1.0, 2.0], [-0.4, 0.1, 0.0]]
-    assert figure["layout"]["meta"]["table"]["rows"][0] == ["first", "0.5", "−0.4"]
-    assert parts([0.0, 0.5, 1.0], measure="dead")["layout"]["xaxis"]["tickvals"] == [0, 0.5, 1]
 
 
-@pytest.mark.parametrize("values", [[1e-7, 1.0, 30.0], [0.11, 0.12, 0.13], [0.0, 0.0, 0.0], [3e5, 4e6, 0.0], [2e-9, 3e-9, 5e-9]])
+@pytest.mark.parametrize("values", [[1e-7, 1.0, 30.0], [0.11, 0.12, 0.13], [0.0, 0.0, 0.0], [3e5, 4e6, 0.0]])
 def test_ticks_are_where_they_say(values):
     axis = parts(values)["layout"]["xaxis"]
     assert 2 <= len(axis["ticktext"]) <= 7 or not any(values)
@@ -140,13 +117,10 @@ def test_courses_leave_gaps_fall_to_0_and_carry_the_true_numbers():
     figure = diagnostics.over_training([5, 9], COURSES, NAMES, KINDS, **more)
     by_name = {trace["name"]: trace for trace in figure["data"]}
     assert by_name["first"] is figure["data"][-1]  # the strong one lies on top
-    assert [trace["showlegend"] for trace in figure["data"]] == [False, False, True]
     assert by_name["first"]["y"] == [-1, pytest.approx(-1 - diagnostics.ZERO)]
     assert by_name["first"]["customdata"] == ["0.1", "0"]
     assert (by_name["second"]["y"], by_name["third"]["y"]) == ([0, None], [1, 2])
-    assert figure["layout"]["xaxis"]["range"] == [0, 20]
-    assert figure["layout"]["meta"]["table"]["rows"] == [[5, "0.1"], [9, "0"]]
-    assert cursor(figure) == (9, 9)
+    assert (figure["layout"]["xaxis"]["range"], cursor(figure)) == ([0, 20], (9, 9))
     assert figure["layout"]["shapes"][1]["x0"] == 7.5  # what was done to the run stands between two steps
     assert [(note["text"], note["x"]) for note in figure["layout"]["annotations"]] == [("cut", 7.5)]
     cells = diagnostics.evenness(np.array([[0.5, math.nan], [1.0, 0.25]]), NAMES[:2])["data"][0]
@@ -157,9 +131,7 @@ def test_each_length_is_counted_once_and_coverage_is_the_share_of_the_most_frequ
     figure = data.lengths([2, 2, 4], [3, 5, 5])
     assert drawn(figure) == [([0, 1, 2, 3, 4, 5], [0, 0, 2, 0, 1, 0]), ([0, 1, 2, 3, 4, 5], [0, 0, 0, 1, 0, 2])]
     assert figure["layout"]["yaxis"]["range"] == figure["layout"]["yaxis2"]["range"]
-    many = data.lengths(range(1, 251), range(1, 251))["data"][0]
-    assert (len(many["y"]) <= data.BINS, sum(many["y"]), many["customdata"][:2]) == (True, 250, ["0–6", "7–13"])
-    assert sum(data.lengths([], [])["data"][0]["y"]) == 0
+    assert data.lengths(range(1, 251), range(1, 251))["data"][0]["customdata"][:2] == ["0–6", "7–13"]
     assert drawn(data.coverage([6, 3, 1], [4])) == [([1, 2, 3], [0.6, 0.9, 1.0]), ([1], [1.0])]
     (x, y), _ = drawn(data.coverage([1] * 5000, []))
     assert (len(x) <= 60, x[0], x[-1], y[-1]) == (True, 1, 5000, 1.0)
@@ -168,39 +140,22 @@ def test_each_length_is_counted_once_and_coverage_is_the_share_of_the_most_frequ
 def test_every_run_of_a_class_is_a_line_that_a_click_opens():
     arms = [f"arm {at}" for at in range(MOST_ARMS)]
     lines = [board.Line(f"run-{at}", at % 8, f"<b>{at}</b>", [10, 20], [0.1, at / 30]) for at in range(30)]
-    shades = [board.Shade(arm, [10, 20], [0.1, 0.5], [0.0, 0.2], [0.2, 0.9]) for arm in range(8)]
-    figure = board.course(lines, shades, arms, last=90)
-    go.Figure(figure)
-    opened = {trace["customdata"][0]: trace for trace in figure["data"] if "customdata" in trace}
-    assert opened.keys() == {line.run for line in lines}
-    for line in lines:
-        trace, look = opened[line.run], board.look(line.arm, False)
-        assert trace["meta"] == board.OPENS
-        assert (trace["line"]["color"], trace["line"]["dash"]) == (look["color"], look["dash"])
-        assert "<b>" not in trace["name"], "a name is text"
-    assert figure["layout"]["xaxis"]["range"] == [0, 90]
+    figure = board.course(lines, [board.Shade(arm, [10, 20], [0.1, 0.5], [0.0, 0.2], [0.2, 0.9]) for arm in range(8)], arms, last=90)
+    opened = {trace["customdata"][0]: trace for trace in go.Figure(figure).to_dict()["data"] if trace.get("meta") == board.OPENS}
+    assert {run: (tuple(trace["y"]), trace["name"]) for run, trace in opened.items()} == {
+        line.run: (tuple(theme.rounded(line.values)), f"&lt;b&gt;{at}&lt;/b&gt;") for at, line in enumerate(lines)
+    }
     for some, legend in ((figure, arms), (board.course(lines[3:4], [], arms), ["arm 3"])):
         assert [trace["name"] for trace in some["data"] if trace.get("showlegend", True)] == legend
     for place, kind in ((0.02, None), ("sinusoids", "category")):
-        points = [board.Point(f"run-{at}", at % 2, f"{at}", place, at / 4) for at in range(4)]
-        figure = board.scores(points, arms, "knob")
-        go.Figure(figure)
-        assert [trace["customdata"] for trace in figure["data"]] == [["run-0", "run-2"], ["run-1", "run-3"]]
+        figure = board.scores([board.Point(f"run-{at}", at % 2, f"{at}", place, at / 4) for at in range(4)], arms, "knob")
+        points = [(trace["customdata"], trace["y"]) for trace in go.Figure(figure).to_dict()["data"]]
+        assert points == [(["run-0", "run-2"], [0, 0.5]), (["run-1", "run-3"], [0.25, 0.75])]
         assert figure["layout"]["xaxis"].get("type") == kind
 
 
-@pytest.mark.parametrize(("trained", "lines"), [(None, []), (3, []), (7, []), (0, []), (2, [1.5]), (1, [0.5])])
+@pytest.mark.parametrize(("trained", "lines"), [(None, []), (3, []), (0, []), (2, [1.5])])
 def test_the_line_lies_after_the_last_trained_position(trained, lines):
     for figure in (positions.heatmap(TABLE, trained=trained), positions.similarity(np.eye(3), trained=trained)):
         assert [shape["y0"] for shape in figure["layout"]["shapes"]] == [shape["y1"] for shape in figure["layout"]["shapes"]] == lines
     assert [shape["x0"] for shape in positions.waves({"learned": TABLE}, [0], trained=trained)["layout"]["shapes"]] == lines
-
-
-def test_waves_put_each_dimension_in_a_row_of_its_own_and_tables_side_by_side():
-    figure = positions.waves({"sinusoidal": TABLE, "learned": -TABLE}, [1, 0])
-    assert [(trace["meta"]["dimension"], trace["y"][0]) for trace in figure["data"]] == [(1, 1.0), (1, -1.0), (0, 0.0), (0, 0.0)]
-    assert figure["layout"]["yaxis"]["domain"][0] > figure["layout"]["yaxis2"]["domain"][1]  # the first dimension on top
-    assert figure["layout"]["yaxis"]["range"] == figure["layout"]["yaxis2"]["range"]  # one scale for all
-    sinusoidal, learned = figure["data"][:2]
-    assert sinusoidal["line"]["dash"] != learned["line"]["dash"]
-    assert (sinusoidal["line"].get("shape"), learned["line"].get("shape")) == ("spline", None)  # only the sinusoid goes on in between

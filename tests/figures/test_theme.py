@@ -1,11 +1,14 @@
-"""The colours, measured: even scales, hues that stay apart for colour-blind eyes, text that can be read."""
+"""The colours, measured: even scales, hues that stay apart for colour-blind eyes, text that can be read; and tokens as labels."""
 
+from html import unescape
 from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from playground.figures import theme
+from playground.figures import theme, tokens
 
 # Machado, Oliveira and Fernandes (2009), full deficiency, in linear RGB
 SIGHT = {
@@ -17,8 +20,6 @@ SIGHT = {
 # OKLab (Ottosson 2020)
 TO_CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip # noqa: E501
 TO_LAB = np.array([[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip # noqa: E501
-
-EVERY_EYE = pytest.mark.parametrize(("dark", "sight"), [(dark, sight) for dark in (False, True) for sight in SIGHT])
 
 
 def linear(color):
@@ -37,25 +38,16 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-@EVERY_EYE
-def test_lightness_of_the_sequential_scale_goes_one_way_for_every_eye(dark, sight):
-    steps = np.diff([lab(color, sight)[0] for color in theme.sequential(dark)])
-    assert np.all(steps > 2) if dark else np.all(steps < -2)
-
-
-@EVERY_EYE
-def test_the_diverging_scale_has_its_middle_at_zero(dark, sight):
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("dark", [False, True])
+def test_scales_go_one_way_and_hues_stay_apart_for_every_eye(dark, sight):
+    away = 1 if dark else -1  # from the page, in lightness
+    assert np.all(away * np.diff([lab(color, sight)[0] for color in theme.sequential(dark)]) > 2)
     scale = [lab(color, sight) for color in theme.diverging(dark)]
     lightness = np.array([color[0] for color in scale])
-    assert len(scale) % 2 == 1
-    below, above = lightness[:6], lightness[5:]
-    assert np.all(np.diff(below) < 0) if dark else np.all(np.diff(below) > 0)
-    assert np.all(np.diff(above) > 0) if dark else np.all(np.diff(above) < 0)
-    assert min(np.linalg.norm(scale[i] - scale[-1 - i]) for i in range(5)) > 4  # the two signs are told apart at every strength
-
-
-@EVERY_EYE
-def test_the_three_hues_stay_apart_for_every_eye(dark, sight):
+    assert np.all(away * np.diff(lightness[5:]) > 0)
+    assert np.all(away * np.diff(lightness[5::-1]) > 0)
+    assert min(np.linalg.norm(scale[i] - scale[-1 - i]) for i in range(5)) > 4
     hues = [lab(theme.hue(kind, dark), sight) for kind in theme.KINDS]
     assert min(np.linalg.norm(a - b) for a, b in combinations(hues, 2)) > 14
 
@@ -63,29 +55,16 @@ def test_the_three_hues_stay_apart_for_every_eye(dark, sight):
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_and_lines_can_be_read_on_the_page(dark):
     palette = theme.colors(dark)
-    assert contrast(palette["text"], palette["paper"]) > 7
-    for name in ("muted", "right", "wrong"):
-        assert contrast(palette[name], palette["paper"]) > 4.5, name
-    for name in (*theme.KINDS, "first", "second", "line"):
-        assert contrast(palette[name], palette["paper"]) > 3, name
+    for least, names in ((7, ["text"]), (4.5, ["muted", "right", "wrong"]), (3, [*theme.KINDS, "first", "second", "line"])):
+        assert min(contrast(palette[name], palette["paper"]) for name in names) > least
+    assert min(contrast(color, palette["paper"]) for color in theme.lines(dark)) > 3
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_masked_cells_look_like_no_probability(dark):
-    """The hatching is grey and the scale is not: at every probability the colours differ, and the lines stand out from their ground."""
     palette = theme.colors(dark)
     assert min(np.linalg.norm(lab(palette["hatch"]) - lab(color)) for color in theme.sequential(dark)) > 4
     assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
-
-
-def test_shades_are_the_scale_itself_at_its_stops_and_between_them_in_the_middle():
-    stops = theme.sequential()
-    assert theme.shades(np.linspace(0, 1, 11)) == stops
-    assert theme.shades([0.05]) == ["#ddf0eb"]  # halfway from #f2f9f6 to #c8e6e0
-    assert theme.shades([-1, 2, float("nan")]) == [stops[0], stops[-1], stops[0]]
-    stops = theme.diverging(dark=True)
-    assert theme.signed_shades(np.linspace(-1, 1, 11), dark=True) == stops
-    assert theme.signed_shades([0, float("nan"), -9, 9], dark=True) == [stops[5], stops[5], stops[0], stops[-1]]
 
 
 def test_rounding_leaves_short_numbers_and_gaps():
@@ -93,3 +72,51 @@ def test_rounding_leaves_short_numbers_and_gaps():
     assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]
     assert str(theme.rounded([-1e-9])[0]) == "0.0"  # no minus zero
     assert theme.rounded([]) == []
+
+
+# --- tokens as labels ---
+
+
+@pytest.mark.parametrize(("token", "shown"), [
+    ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
+    ("\x00", "�"), ("\u200b", "�"), ("\u202eabc", "�abc"), ("\u200d", "�"),
+    ("می\u200cروم", "می\u200cروم"), ("\ud800", "�"), ("狗", "狗"),
+])  # fmt: skip
+def test_what_would_not_be_seen_is_shown(token, shown):
+    assert tokens.visible(token) == shown
+
+
+@given(st.text("aé狗<>&;$%{}/\"' \n\r\t\x00\u200b\u202e\u3000\ud800", max_size=40))
+def test_a_label_is_the_visible_token_once_plotly_has_decoded_it(token):
+    label = tokens.label(token, longest=1000)
+    assert unescape(label) == tokens.visible(token) or "&" in token  # unescape also reads entities without a semicolon
+    assert not set(label) & set("<>$\n\r\t ")
+    assert label
+    escaped = {"<s>": "&lt;s&gt;", "$x$": "&#36;x&#36;", "&amp;": "&amp;amp;", "%{x}": "%{x}"}
+    assert {text: tokens.escape(text) for text in escaped} == escaped
+
+
+def test_long_tokens_are_cut_and_thinned_ticks_lose_no_token():
+    assert tokens.label("Donaudampfschifffahrt") == "Donaudampfsch…"
+    assert tokens.extent("Donaudampfschifffahrt") == pytest.approx(tokens.MAX_LABEL_CHARACTERS * tokens.NARROW)
+    assert tokens.extent("狗x") == pytest.approx(tokens.WIDE + tokens.NARROW)
+    ticks = tokens.ticks([f"t{i}" for i in range(10)], 4)
+    assert (ticks["tickvals"], ticks["ticktext"]) == ([0, 4, 8], ["t0", "t4", "t8"])
+    assert ticks["labelalias"] == {str(i): f"t{i}" for i in range(10) if i % 4}
+
+
+@pytest.mark.parametrize("width", [280, 1100])
+def test_a_step_is_its_input_and_the_next_token_both_cut_alike(width):
+    names = tokens.steps(["<bos>", "a", " "], ["a", " ", "<eos>"])
+    assert names == [*map(tokens.visible, names)] == ["<bos> → a", "a → ␣", "␣ → <eos>"]
+    assert tokens.label(names[0]) == "&lt;bos&gt; → a"
+    with pytest.raises(ValueError, match="argument 2"):
+        tokens.steps(["<bos>", "a"], ["a"])
+    (name,) = tokens.steps(["Donaudampfschifffahrt"], ["Gesellschaft"])
+    short = tokens.shortened(name, tokens.longest(width))
+    read, following = (part.strip() for part in short.split("→"))
+    assert read.endswith("…") and following.endswith("…")  # noqa: PT018
+    assert "Donaudampfschifffahrt".startswith(read[:-1]) and "Gesellschaft".startswith(following[:-1])  # noqa: PT018
+    assert len(read) == len(following) >= tokens.SPECIAL
+    (special,) = tokens.steps(["<bos>"], ["<eos>"])
+    assert tokens.shortened(special, tokens.longest(width)).replace(" ", "") == "<bos>→<eos>"

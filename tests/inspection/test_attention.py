@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from playground.inspection import attention
+from tests.inspection.test_heads import backward, first, row
 
 N = 6
 ALL = {"percent": 100, "mass": 100}
-ANTI = np.eye(N)[::-1]
-BEFORE_EOS = np.roll(ANTI, -1, axis=0)  # row 0 looks at column 4: the last word before <eos>
+BEFORE_EOS = backward(N)  # row 0 looks at column 4: the last word before <eos>
 CAUSAL = np.tri(N, dtype=bool)
 ALIGNMENT = [4, 3, 2, 1, 0, None]
 NOWHERE_IN_ROW_2 = np.arange(N)[:, None] != np.full((N, N), 2)
@@ -19,24 +16,8 @@ SCATTERED = np.eye(N)[[3, 5, 1, 0, 2, 1]]
 MIXED = 0.5 * SCATTERED + 0.5 * SCATTERED[::-1]
 LARGEST = 0.8 * SCATTERED + 0.2 * np.eye(N)[[2, 4, 0, 5, 1, 3]]
 LARGEST[2] = 0.9 * np.eye(N)[1] + 0.1 * np.eye(N)[0]
-TWINS, MOVED = ["a", "b", "a", "b", "c", "b"], ["b", "d", "a", "c", "<eos>"]
-SORTED = ["a", "c", "d", "b", "<eos>"]
+TWINS, MOVED, SORTED = ["a", "b", "a", "b", "c", "b"], ["b", "d", "a", "c", "<eos>"], ["a", "c", "d", "b", "<eos>"]
 ELSEWHERE = np.array([[one == other and i != j for j, other in enumerate(TWINS)] for i, one in enumerate(TWINS)])
-
-
-def head(place):
-    """All weight of each row on its place; a row without one spreads evenly."""
-    weights = np.asarray(place, dtype=float)
-    weights = np.where(weights.sum(axis=1, keepdims=True) == 0, 1.0, weights)
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-def column(k):
-    return np.tile(np.arange(N) == k, (N, 1)).astype(float)
-
-
-def causal(by):
-    return head(np.where(CAUSAL, np.eye(N, k=by), 0)) * CAUSAL
 
 
 def mirrored(last, share=0.45):
@@ -55,58 +36,40 @@ EVEN_CAUSAL = CAUSAL / CAUSAL.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize(
-    ("kind", "weights", "more", "key", "values"),
-    [
-        ("encoder", mirrored(5), {}, "looks_backward_encoder", None),
-        ("encoder", mirrored(6), {}, "looks_backward_from_end_encoder", None),
-        ("decoder", causal(-1), {"mask": CAUSAL}, "looks_previous_decoder", None),
-        ("decoder", causal(0), {"mask": CAUSAL}, "looks_same_decoder", None),
-        ("decoder", causal(-2), {"mask": CAUSAL}, "looks_two_back_decoder", None),
-        ("decoder", column(0), {"mask": CAUSAL}, "looks_first_decoder", None),
-        ("encoder", FOUR_OF_FIVE, {}, "looks_same", {"percent": 80, "mass": 65}),  # (4 · 0.8 + 0.05) / 5
-        ("cross", np.eye(N)[[3] * 4], {"mask": PADDED}, "looks_last", None),
-        ("cross", np.eye(N)[[3] * 4], {}, "sharp", None),  # without the mask, column 3 is nothing special
-        ("cross", BEFORE_EOS, {"alignment": ALIGNMENT}, "looks_aligned", None),
-        ("cross", np.roll(BEFORE_EOS, 1, axis=1), {"alignment": ALIGNMENT}, "looks_right_of_aligned", None),
-        ("cross", head(attention.aligned(N, N, ALIGNMENT, -1)), {"alignment": ALIGNMENT}, "looks_left_of_aligned", None),
-        ("cross", FOUR_OF_SIX, {"alignment": range(6)}, "looks_aligned", {"percent": 67, "mass": 67}),
-        ("cross", FOUR_OF_SIX, {}, "sharp", None),  # of many places, one fits as well by chance
-        ("cross", attention.same_text(MOVED, SORTED).astype(float), {"rows": MOVED, "columns": SORTED}, "looks_same_token_cross", ALL),
-        ("encoder", head(ELSEWHERE), WORDS, "looks_same_token_encoder", None),
-        ("encoder", np.eye(N), WORDS, "looks_same", None),
-        ("cross", np.full((4, 8), 1 / 8), {}, "spreads", {"effective": "8.0", "tokens": "8.0"}),
-        ("decoder", EVEN_CAUSAL, {"mask": CAUSAL}, "spreads", {"effective": "4.0", "tokens": "4.0"}),
-        ("encoder", head(np.full((10, 10), 0.1) + 0.01 * np.eye(10, k=-1)), {}, "spreads", None),  # a slight lean is no look
-        ("encoder", SCATTERED, {}, "sharp", {"bits": "0", "mass": 100}),
-        ("encoder", MIXED, {}, "unclear", {"effective": "2.0", "tokens": "6.0"}),
-        ("cross", np.full((1, 5), 0.2), {}, "too_short", {}),
-        ("cross", np.full((2, 5), 0.2), {}, "too_short", {}),
-        ("encoder", head(np.eye(N, k=-1)) * NOWHERE_IN_ROW_2, {"mask": NOWHERE_IN_ROW_2}, "looks_previous", ALL),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "weights", "more", "key", "values"), [
+    ("encoder", mirrored(5), {}, "looks_backward_encoder", None),
+    ("encoder", mirrored(6), {}, "looks_backward_from_end_encoder", None),
+    ("decoder", row(np.where(CAUSAL, np.eye(N, k=-2), 0)) * CAUSAL, {"mask": CAUSAL}, "looks_two_back_decoder", None),
+    ("encoder", FOUR_OF_FIVE, {}, "looks_same", {"percent": 80, "mass": 65}),  # (4 · 0.8 + 0.05) / 5
+    ("cross", np.eye(N)[[3] * 4], {"mask": PADDED}, "looks_last", None),
+    ("cross", np.eye(N)[[3] * 4], {}, "sharp", None),  # without the mask, column 3 is nothing special
+    ("cross", BEFORE_EOS, {"alignment": ALIGNMENT}, "looks_aligned", None),
+    ("cross", np.roll(BEFORE_EOS, 1, axis=1), {"alignment": ALIGNMENT}, "looks_right_of_aligned", None),
+    ("cross", row(attention.aligned(N, N, ALIGNMENT, -1)), {"alignment": ALIGNMENT}, "looks_left_of_aligned", None),
+    ("cross", FOUR_OF_SIX, {"alignment": range(6)}, "looks_aligned", {"percent": 67, "mass": 67}),
+    ("cross", FOUR_OF_SIX, {}, "sharp", None),  # of many places, one fits as well by chance
+    ("cross", attention.same_text(MOVED, SORTED).astype(float), {"rows": MOVED, "columns": SORTED}, "looks_same_token_cross", ALL),
+    ("encoder", row(ELSEWHERE), WORDS, "looks_same_token_encoder", None),
+    ("encoder", np.eye(N), WORDS, "looks_same", None),
+    ("cross", np.full((4, 8), 1 / 8), {}, "spreads", {"effective": "8.0", "tokens": "8.0"}),
+    ("decoder", EVEN_CAUSAL, {"mask": CAUSAL}, "spreads", {"effective": "4.0", "tokens": "4.0"}),
+    ("encoder", row(np.full((10, 10), 0.1) + 0.01 * np.eye(10, k=-1)), {}, "spreads", None),  # a slight lean is no look
+    ("encoder", SCATTERED, {}, "sharp", {"bits": "0", "mass": 100}),
+    ("encoder", MIXED, {}, "unclear", {"effective": "2.0", "tokens": "6.0"}),
+    ("cross", np.full((2, 5), 0.2), {}, "too_short", {}),
+    ("encoder", row(np.eye(N, k=-1)) * NOWHERE_IN_ROW_2, {"mask": NOWHERE_IN_ROW_2}, "looks_previous", ALL),
+])  # fmt: skip
 def test_what_is_said_of_a_head(kind, weights, more, key, values):
     fact = attention.facts(weights, kind, **more)
     assert fact.key == f"figures.{key}"
     assert values in (None, fact.values)
 
 
-def test_shares_and_masses_count_the_rows_that_have_a_choice():
-    same = attention.score(column(0), attention.offset(N, N, 0), CAUSAL)
-    assert (same.share, same.rows) == (0.0, N - 1)  # the decoder's first row has none
-    assert attention.score(np.tile([0.5, 0.5, 0, 0], (4, 1)), attention.constant(4, 4, 0)).share == 0.0  # a tie
-    weights = np.array([[0.5, 0.5], [0.9, 0.1]])
-    assert attention.mass(weights, attention.offset(2, 2, -1)) == pytest.approx(0.9)  # only row 1 has a previous token
-    assert attention.mass(weights, attention.offset(2, 2, 0)) == pytest.approx(0.3)
-    assert attention.mass(weights, attention.offset(2, 2, 5)) == 0.0
-    assert attention.alignment_mass(weights, [1, None]) == 0.5
-    assert attention.alignment_mass(weights, [None, None]) == 0.0
-    np.testing.assert_allclose(attention.entropy([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]), [0, 1.5])  # in bits
+def test_masked_cells_the_alignment_and_the_row_that_looks_farthest_are_told():
+    same = attention.score(first(N).astype(float), attention.offset(N, N, 0), CAUSAL)
+    assert (same.share, same.rows) == (0.0, N - 1)  # the decoder's first row has no choice
     key, values = attention.facts(LARGEST, "cross", rows=list("uvwxyz"), columns=list("abcdef"))
     assert (key, *(values[name] for name in ("query_token", "key_token", "percent"))) == ("figures.unclear_but", "w", "b", 90)
-
-
-def test_masked_cells_and_the_alignment_are_set_beside_what_they_should_be():
     weights = np.array([[0.75, 0.25], [0.5, 0.5]])
     assert attention.masked_fact(weights, np.ones((2, 2), dtype=bool), "padding") is None
     assert attention.masked_fact(np.eye(2), np.tri(2, dtype=bool), "future") == ("figures.future_zero", {})
@@ -116,28 +79,9 @@ def test_masked_cells_and_the_alignment_are_set_beside_what_they_should_be():
     assert attention.alignment_fact(weights, [None, None]) is None
     with pytest.raises(ValueError, match="kind"):
         attention.facts(np.eye(4), "sideways")
-
-
-@given(arrays(np.float64, (5, 6), elements=st.floats(0, 1)))
-def test_whatever_the_weights_the_claim_is_true(raw):
-    """The named place really holds the largest weight in the share of rows that is claimed."""
-    weights = (raw + 1e-6) / (raw + 1e-6).sum(axis=1, keepdims=True)
-    key, values = attention.facts(weights, "cross")
-    places = attention.places("cross", weights.shape)
-    name = key.removeprefix("figures.looks_").removesuffix("_cross")
-    if name in places:
-        place = places[name]
-        rows = [q for q in range(5) if place[q].any()]
-        assert sum(place[q, weights[q].argmax()] for q in rows) / len(rows) >= attention.MIN_SHARE
-        assert weights[place].mean() >= attention.MIN_MASS
-        assert abs(100 * weights[place].mean() - values["mass"]) <= 1
-
-
-def test_the_row_that_looks_farthest_is_told():
     english, german = ["we", "see", "the", "man", "<eos>"], ["wir", "den", "Mann", "sehen", "<eos>"]
     fact = attention.crossing_fact(0.8 * np.eye(5)[[0, 3, 1, 2, 4]] + 0.04, english, german)
     assert fact == ("figures.crossing_right", {"next_token": "see", "key_token": "sehen", "distance": 2, "percent": 84})
-    assert attention.crossing_fact(np.full((5, 5), 0.2), english, german) is None
     assert attention.crossing_fact(np.eye(4)[[0, 2, 1, 3]], english[:4], german[:4]) is None  # beside its own place is no crossing
     rows, columns = ["c", "b", "a", "<eos>"], ["a", "b", "c", "<eos>"]
     assert attention.crossing_fact(np.eye(4)[[2, 1, 0, 3]], rows, columns).key == "figures.crossing_right"  # the first of two as far

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch import nn
 
-from playground.config import ModelConfig
 from playground.inspection.activations import fed
 from playground.inspection.attribution import Part, attribute
 from playground.model.transformer import Transformer
+from tests.inspection.test_activations import build
 
 SOURCE, TARGET = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
 KNOBS = (
@@ -18,26 +18,19 @@ KNOBS = (
 
 
 def make(**knobs) -> Transformer:
-    """A model whose parameters are not those of the start: biases and gains are drawn too."""
-    model = Transformer(ModelConfig(**{"d_model": 16, "d_ff": 32, "n_heads": 2, "decoder_layers": 2} | knobs), 12, 11).eval()
-    generator = torch.Generator().manual_seed(4)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
-    return model
-
-
-@torch.inference_mode()
-def logits(model: Transformer) -> np.ndarray:
-    """(T, V)."""
-    return model(*fed(SOURCE, TARGET)).logits[0].numpy()
+    return build(seed=4, vocab=12, **{"n_heads": 2, "decoder_layers": 2} | knobs)
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", KNOBS, ids=str)
 def test_votes_add_up_to_the_logit_difference(knobs):
     model = make(**knobs)
-    result, expected = attribute(model, SOURCE, TARGET), logits(model)
+    result = attribute(model, SOURCE, TARGET)
+    with torch.inference_mode():
+        expected = model(*fed(SOURCE, TARGET)).logits[0].numpy()  # (T, V)
+    heads = [Part(kind, layer, head) for layer in range(2) for kind in ("decoder", "cross") for head in range(2)]
+    parts = {Part("embedding"), Part("positions"), *heads, Part("feed_forward", 0), Part("feed_forward", 1), Part("biases")}
+    assert knobs or set(result.parts) == parts, "one for everything that writes"
     near = max(1e-4, 2e-7 * float(np.abs(expected).max()))  # without norms logits are thousands, in float32
     for at in range(len(TARGET)):
         for token, other in ((4, 5), (0, 10)):
@@ -45,20 +38,8 @@ def test_votes_add_up_to_the_logit_difference(knobs):
             np.testing.assert_allclose(result.path(at, token, other)[-1], (expected[at] - expected[at].mean())[[token, other]], atol=near)
 
 
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_there_is_a_part_for_everything_that_writes(norm):
-    result = attribute(make(norm=norm), SOURCE, TARGET)
-    heads = [Part(kind, layer, head) for layer in range(2) for kind in ("decoder", "cross") for head in range(2)]
-    feed_forward = [Part("feed_forward", layer) for layer in range(2)]
-    assert set(result.parts) == {Part("embedding"), Part("positions"), Part("biases"), *heads, *feed_forward}
-    assert result.parts[0] == Part("embedding")
-    assert result.parts[-1] == Part("biases")
-    assert result.vectors.shape == (len(result.parts), len(TARGET), 16)
-
-
 def added(model: Transformer, module: str, head: int | None) -> np.ndarray:
-    """What one part adds at each place to the logit of 4 over that of 5, where all norms divide by what they did and all sublayers give
-    what they gave: the logits are linear in it, and autograd has their slope."""
+    """What one part adds to the logit of 4 over that of 5 where all norms and sublayers are frozen: autograd has the slope."""
     seen, hooks = {}, []
 
     def held(norm, inputs, _):

@@ -1,6 +1,6 @@
 """Every number of a gradient is the sum of the terms that are shown, and every line can be calculated from what is printed."""
 
-import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -43,15 +43,7 @@ def taken(request) -> SlowStep:
 
 @pytest.fixture
 def knobs(request) -> dict:
-    """Those of the step that is taken."""
     return request.node.callspec.params["taken"]
-
-
-def cells(shape: torch.Size) -> list[tuple[int, ...]]:
-    """Some entries of a parameter, spread over it."""
-    count = int(np.prod(shape))
-    places = sorted({0, 1, count // 3, count // 2, count - 1} & set(range(count)))
-    return [tuple(int(i) for i in np.unravel_index(place, shape)) for place in places]
 
 
 def calculates(sheet: Derivation) -> None:
@@ -64,74 +56,26 @@ def calculates(sheet: Derivation) -> None:
 
 @pytest.mark.trust
 def test_terms_add_up_to_autograds_gradient_of_every_parameter(taken):
-    largest = max(float(gradient.abs().max()) for gradient in taken.gradients.values())
+    most, batch = max(float(gradient.abs().max()) for gradient in taken.gradients.values()), batch_rows(taken)
     for name, gradient in taken.gradients.items():
         places = sites(taken, name)
-        for index in cells(gradient.shape):
+        for place in np.unique(np.linspace(0, gradient.numel() - 1, 5).astype(int)):
+            index = tuple(map(int, np.unravel_index(place, gradient.shape)))
             total = sum(float(terms(site, index).products.sum()) for site in places)
-            assert total == pytest.approx(float(gradient[index]), rel=1e-9, abs=1e-13 * largest), (name, index)
-
-
-def test_a_gradients_sheet_is_what_a_pocket_calculator_makes_of_it(taken):
-    for name in ("encoder.0.self_attention.W_q.weight", "decoder.0.cross_attention.W_k.weight", "tgt_embedding.weight"):
-        gradient = taken.gradients.get(name, taken.gradients["src_embedding.weight"])  # where one stands for all
-        name = name if name in taken.gradients else "src_embedding.weight"
-        index = tuple(int(i) for i in np.unravel_index(int(gradient.abs().argmax()), gradient.shape))
-        calculates(explain_gradient(sites(taken, name), name, index, float(gradient[index])))
-
-
-def test_terms_of_an_embedding_stand_where_its_token_does(taken):
-    """By the numbers that the rows have in the whole batch, whose parts are computed apart."""
-    batch = batch_rows(taken)
-    sides = {"src_embedding": batch.src, "tgt_embedding": batch.tgt_in}
-    for name in ("src", "tgt_in"):
-        parts = [getattr(part, name) for part in taken.parts]
-        assert getattr(batch, name).shape == (sum(map(len, parts)), max(part.shape[1] for part in parts))
-    for token in range(4, 9):
-        for site in sites(taken, "src_embedding.weight"):
-            outcome = terms(site, (token, 0))
-            if site.module in sides:
-                assert (sides[site.module][outcome.rows, outcome.places] == token).all()
-                assert len(outcome.rows) <= (sides[site.module] == token).sum()  # dropout leaves some out
-
-
-def first_target(taken: SlowStep) -> tuple[np.ndarray, int]:
-    return taken.logits[0][0, 0].numpy(), int(taken.parts[0].tgt_out[0, 0])
-
-
-def test_the_loss_of_a_token_and_its_gradient_are_worked_out(taken):
-    """What training computed of the first target token, with label smoothing and without."""
-    (logits, target), smoothing = first_target(taken), taken.live.label_smoothing
-    loss = float(taken.losses[0][0, 0])
-    assert explain_loss(logits, target, smoothing, loss).agrees
-    assert not explain_loss(logits, target, smoothing, 1.01 * loss).agrees
-    for token in {target, int(logits.argmax()), 5}:
-        value = float(taken.flows["projection"][0].gradient[0, 0, token])
-        calculates(explain_logit(logits, target, token, smoothing, taken.tokens, value))
-        assert not explain_logit(logits, target, token, smoothing, taken.tokens, 1.01 * value).agrees
-
-
-def test_the_mean_of_the_losses_is_the_loss(taken):
-    stored = [(losses[part.tgt_out != PAD]).numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)]
-    losses = np.concatenate(stored)
-    calculates(explain_mean(losses, [(0, at) for at in range(len(losses))], taken.loss))
-    assert math.isclose(losses.mean(), taken.loss, rel_tol=1e-6)
-
-
-@pytest.mark.parametrize("value", [1.23456789, -9.87654321e-7, 123456.789])
-def test_a_sum_that_cancels_is_written_with_the_digits_that_its_own_size_needs(value):
-    sheet = derived("", (0,), value, lambda sheet: sheet.write(value), size=1e12, least=1)
-    assert float(sheet.result) == pytest.approx(value, rel=ENOUGH)
+            assert total == pytest.approx(float(gradient[index]), rel=1e-9, abs=1e-13 * most), (name, index)
+    for token, site in product(range(4, 9), sites(taken, "src_embedding.weight")):
+        if site.module.endswith("_embedding"):
+            ids, outcome = batch.src if site.module == "src_embedding" else batch.tgt_in, terms(site, (token, 0))
+            assert (ids[outcome.rows, outcome.places] == token).all()
+            assert len(outcome.rows) <= (ids == token).sum()  # dropout leaves some out
 
 
 @pytest.mark.trust
 def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_queries(taken, knobs):
-    """The gradient that autograd gives W_Q's output, which this code never sees, is the sum over the keys of ∂L/∂s times k."""
-    slow = taken
     name = "decoder.0.cross_attention"  # its queries are not turned by rotary positions
-    (attended, *_), (flow, *_) = slow.attentions[name], slow.flows[f"{name}.W_q"]
+    (attended, *_), (flow, *_) = taken.attentions[name], taken.flows[f"{name}.W_q"]
     for head in range(2):
-        result = score_gradients(slow, name, 0, head)
+        result = score_gradients(taken, name, 0, head)
         made = result.scores @ attended.k[0, head].numpy() / attended.q.shape[-1] ** knobs.get("attention_scale", 0.5)
         width = attended.q.shape[-1]
         assert made == pytest.approx(flow.gradient[0, :, head * width : (head + 1) * width].numpy(), rel=1e-9, abs=1e-13)
@@ -140,47 +84,60 @@ def test_what_comes_back_through_the_softmax_is_autograds_gradient_of_the_querie
             assert row.score_gradients == pytest.approx(scores, rel=1e-9, abs=1e-15)
 
 
-def test_a_scores_sheet_is_what_a_pocket_calculator_makes_of_it(taken):
-    slow = taken
-    for name in ("encoder.0.self_attention", "decoder.0.self_attention", "decoder.0.cross_attention"):
-        result = score_gradients(slow, name, 0, 1)
-        query, key = np.unravel_index(int(np.abs(result.scores).argmax()), result.scores.shape)
-        calculates(explain_score(result.rows[query], int(key), name, (query, key), float(result.scores[query, key])))
-        calculates(explain_weight(result.rows[query], int(key), name, (query, key), float(result.weights[query, key])))
-        assert not result.scores[~result.mask].any()
-
-
 @pytest.mark.trust
 def test_the_stream_gets_what_goes_around_a_sublayer_and_what_comes_through_it(taken, knobs):
-    """Against the gradient of the sublayer's input, as autograd adds it up."""
-    slow = taken
-    assert list(slow.sums) == [
-        f"{stack}.0.{name}"
-        for stack, names in (("encoder", ("self", "")), ("decoder", ("self", "cross", "")))
-        for name in (f"{one}_attention" if one else "feed_forward" for one in names)
-    ]
-    for name in slow.sums:
-        total = stream_gradient(slow, name, 0)
+    assert len(taken.sums) == 5
+    for name in taken.sums:
+        total = stream_gradient(taken, name, 0)
         for place in (0, 2):
-            passed = around(slow, name, 0, place) * knobs.get("residual", True)
+            passed = around(taken, name, 0, place) * knobs.get("residual", True)
             if knobs.get("norm") == "pre":
-                norm = norm_before(slow, name, 0, place)
+                norm = norm_before(taken, name, 0, place)
                 along = norm.error.mean() + norm.normed * (norm.error * norm.normed).mean()
                 through = (norm.error - along) / norm.deviation
             else:
-                through = sum(slow.before[f"{name}.{one.symbol}.weight"].numpy().T @ one.delta for one in readers(slow, name, 0, place, 0))
+                reading = readers(taken, name, 0, place, 0)
+                through = sum(taken.before[f"{name}.{one.symbol}.weight"].numpy().T @ one.delta for one in reading)
             assert total[place] == pytest.approx(passed + through, rel=1e-9, abs=1e-14 + 1e-12 * float(np.abs(total).max()))
 
 
-def test_a_streams_sheet_is_what_a_pocket_calculator_makes_of_it(taken, knobs):
-    slow = taken
-    for name in slow.sums:
-        total = stream_gradient(slow, name, 0)
-        place, dim = map(int, np.unravel_index(int(np.abs(total).argmax()), total.shape))
-        norm = norm_before(slow, name, 0, place) if knobs.get("norm") == "pre" else None
-        passed = float(around(slow, name, 0, place)[dim]) if knobs.get("residual", True) else None
-        reading = [] if norm else readers(slow, name, 0, place, dim)
+def largest(values) -> tuple[int, ...]:
+    return tuple(map(int, np.unravel_index(int(np.abs(values).argmax()), values.shape)))
+
+
+def test_every_sheet_is_what_a_pocket_calculator_makes_of_it(taken, knobs):
+    for name in ("encoder.0.self_attention.W_q.weight", "decoder.0.cross_attention.W_k.weight", "tgt_embedding.weight"):
+        name = name if name in taken.gradients else "src_embedding.weight"  # where one stands for all
+        index = largest(taken.gradients[name])
+        calculates(explain_gradient(sites(taken, name), name, index, float(taken.gradients[name][index])))
+    for name in ("encoder.0.self_attention", "decoder.0.self_attention", "decoder.0.cross_attention"):
+        result = score_gradients(taken, name, 0, 1)
+        query, key = largest(result.scores)
+        calculates(explain_score(result.rows[query], key, name, (query, key), float(result.scores[query, key])))
+        calculates(explain_weight(result.rows[query], key, name, (query, key), float(result.weights[query, key])))
+        assert not result.scores[~result.mask].any()
+    for name in taken.sums:
+        total = stream_gradient(taken, name, 0)
+        place, dim = largest(total)
+        norm = norm_before(taken, name, 0, place) if knobs.get("norm") == "pre" else None
+        passed = float(around(taken, name, 0, place)[dim]) if knobs.get("residual", True) else None
+        reading = [] if norm else readers(taken, name, 0, place, dim)
         calculates(explain_stream(reading, norm, dim, passed, name, (place, dim), float(total[place, dim])))
+    losses = np.concatenate([losses[part.tgt_out != PAD].numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)])
+    calculates(explain_mean(losses, [(0, at) for at in range(len(losses))], taken.loss))
+    assert losses.mean() == pytest.approx(taken.loss, rel=1e-6)
+    sheet = derived("", (0,), -9.87654321e-7, lambda sheet: sheet.write(-9.87654321e-7), size=1e12, least=1)
+    assert float(sheet.result) == pytest.approx(-9.87654321e-7, rel=ENOUGH), "a sum that cancels has the digits that its own size needs"
+
+
+def test_the_loss_of_a_token_and_its_gradient_are_worked_out(taken):
+    logits, target, smoothing = taken.logits[0][0, 0].numpy(), int(taken.parts[0].tgt_out[0, 0]), taken.live.label_smoothing
+    loss = float(taken.losses[0][0, 0])
+    assert [explain_loss(logits, target, smoothing, times * loss).agrees for times in (1, 1.01)] == [True, False]
+    for token in {target, int(logits.argmax()), 5}:
+        value = float(taken.flows["projection"][0].gradient[0, 0, token])
+        calculates(explain_logit(logits, target, token, smoothing, taken.tokens, value))
+        assert not explain_logit(logits, target, token, smoothing, taken.tokens, 1.01 * value).agrees
 
 
 NAMES = ("encoder.0.feed_forward.W_1.weight", "tgt_embedding.weight", "decoder.0.norm_1.weight")  # tall, a table, and no matrix

@@ -8,23 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playground.config import EOS, ModelConfig
 from playground.inspection.activations import record
 from playground.inspection.formulas import about, norm_module
-from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, say
+from tests.inspection.test_activations import KNOBS, SRC, TGT, build
 
-CHOICES = {
-    "norm": ("post", "pre", "none"),
-    "positions": ("sinusoidal", "learned", "both", "none"),
-    "activation": ("relu", "gelu", "none"),
-    "memory_mode": ("whole", "mean", "cut"),
-    "bias": (True, False),
-}
-SMALL = {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
-
-SCALED = "scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k"
-
+NAMES = ("norm", "positions", "activation", "memory_mode", "bias")
 
 def code_lines(function) -> set[int]:
     """The lines of a function that are statements of its body and no docstring, counted from 1."""
@@ -33,35 +22,25 @@ def code_lines(function) -> set[int]:
     return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
 
 
-def line(stages, config, address: str) -> list[str]:
-    result = about(config, stages[address])
+@pytest.mark.parametrize(("norm", "address", "line"), [
+    ("post", "encoder.0.self_attention.scores", "scores = q @ k.transpose(-2, -1)"),
+    ("post", "src.scaled", "x = x * math.sqrt(self.config.d_model)"),
+    ("post", "decoder.0.cross_attention.norm", "x = self.norm_2(self.residual(x, attended))"),
+    ("pre", "encoder.0.self_attention.norm", "y = self.norm_1(x)"),
+    ("pre", "encoder.0.feed_forward.norm", "x = self.residual(x, self.feed_forward(self.norm_2(x)))"),
+])  # fmt: skip
+def test_the_lines_are_the_right_ones(norm, address, line):
+    model = build(norm=norm)
+    result = about(model.config, record(model, SRC, TGT)[address])
     code = inspect.getsource(result.source).splitlines()
-    return [code[number - 1].strip() for number in result.lines]
+    assert [code[number - 1].strip() for number in result.lines] == [line]
 
 
-@pytest.mark.parametrize(
-    ("norm", "address", "expected"),
-    [
-        ("post", "encoder.0.self_attention.scores", ["scores = q @ k.transpose(-2, -1)"]),
-        ("post", "encoder.0.self_attention.scaled", [SCALED]),
-        ("post", "src.scaled", ["x = x * math.sqrt(self.config.d_model)"]),
-        ("post", "decoder.0.cross_attention.norm", ["x = self.norm_2(self.residual(x, attended))"]),
-        ("post", "decoder.0.feed_forward.norm", ["x = self.norm_3(self.residual(x, self.feed_forward(x)))"]),
-        ("pre", "encoder.0.self_attention.norm", ["y = self.norm_1(x)"]),
-        ("pre", "encoder.0.feed_forward.norm", ["x = self.residual(x, self.feed_forward(self.norm_2(x)))"]),
-    ],
-)
-def test_the_lines_are_the_right_ones(norm, address, expected):
-    config = ModelConfig(**SMALL, norm=norm)
-    assert line(record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS]), config, address) == expected
-
-
-@settings(max_examples=8)
-@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CHOICES.items()}))
+@settings(max_examples=5)
+@given(st.fixed_dictionaries({name: st.sampled_from(KNOBS[name]) for name in NAMES}))
 def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
-    """And says what this model does: with a bias or without, and by which of its norms."""
-    model = Transformer(ModelConfig(**SMALL, **knobs), 9, 9).eval()
-    config, stages = model.config, record(model, [4, 5], [6, EOS])
+    model = build(**knobs)
+    config, stages = model.config, record(model, SRC, TGT)
     for address, stage in stages.items():
         result = about(config, stage)
         assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"

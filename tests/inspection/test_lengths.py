@@ -33,30 +33,20 @@ def test_counted_by_hand():
         result.tokens,
         [[0.5, NAN, 2 / 3, NAN], [1, NAN, 1, NAN], [NAN, NAN, 2 / 3, NAN], [NAN, NAN, 1, NAN], [NAN, NAN, NAN, NAN]],
     )
-
-
-def test_it_is_as_wide_as_the_longest():
-    assert reach([row("11")], 5).exact.shape == (5,)
     assert reach([row("1111")], 1).tokens.shape == (4, 3)
 
 
-@pytest.mark.parametrize(
-    ("shares", "trained", "keys", "values"),
-    [
-        ([1, 1, 1], (1, 3), "trained end", {}),
-        ([0.5, 1, 1], (2, 3), "trained shorter end", {}),
-        ([0, 0.5, 1, 1], (3, 4), "trained shorter end", {"shorter": {"percent": 25, "low": 3}}),
-        ([1, 1, 0.5], (1, 2), "trained next", {}),
-        ([1, 1, 0, 0], (1, 2), "trained none", {}),
-        ([1, 0.5, 0.4, 0.2, 0, 0], (1, 2), "trained beyond",
-         {"trained": {"percent": 75, "low": 1, "high": 2}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
-        ([1, 1, 0.5, 0, 0.1], (1, 2), "trained alive", {"alive": {"length": 3, "percent": 50, "last": 5, "left": 10}}),
-        ([1, None, 1, 0, 0], (1, 3), "trained missing none", {}),
-        ([1, 1, None, None], (1, 4), "trained missing end", {}),
-        ([1, None, 1, None, 1], (1, 5), "trained missing end", {"missing": {"lengths": ("2", "4")}}),
-        ([1, *[None] * 9, 1], (1, 11), "trained missing end", {"missing": {"lengths": ("2", "3", "4", "5", "6", "7", "…")}}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("shares", "trained", "keys", "values"), [
+    ([0.5, 1, 1], (2, 3), "trained shorter end", {}),
+    ([0, 0.5, 1, 1], (3, 4), "trained shorter end", {"shorter": {"percent": 25, "low": 3}}),
+    ([1, 1, 0.5], (1, 2), "trained next", {}),
+    ([1, 0.5, 0.4, 0.2, 0, 0], (1, 2), "trained beyond",
+     {"trained": {"percent": 75, "low": 1, "high": 2}, "beyond": {"length": 3, "percent": 40, "zero": 5}}),
+    ([1, 1, 0.5, 0, 0.1], (1, 2), "trained alive", {"alive": {"length": 3, "percent": 50, "last": 5, "left": 10}}),
+    ([1, None, 1, 0, 0], (1, 3), "trained missing none", {}),
+    ([1, None, 1, None, 1], (1, 5), "trained missing end", {"missing": {"lengths": ("2", "4")}}),
+    ([1, *[None] * 9, 1], (1, 11), "trained missing end", {"missing": {"lengths": ("2", "3", "4", "5", "6", "7", "…")}}),
+])  # fmt: skip
 def test_what_is_said_of_lengths(shares, trained, keys, values):
     facts = {fact.key.removeprefix("evaluation.lengths_"): fact.values for fact in exact_facts(of(shares), trained)}
     assert list(facts) == keys.split()

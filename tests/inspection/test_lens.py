@@ -4,24 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from playground.config import ModelConfig
 from playground.decoding import trace
 from playground.inspection import lens
-from playground.model.transformer import Transformer
+from tests.inspection.test_activations import build
 
 SOURCE, TARGET = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
-
-
-def make(**knobs) -> Transformer:
-    return Transformer(ModelConfig(**{"d_model": 16, "d_ff": 32, "decoder_layers": 3} | knobs), 12, 11).eval()
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", [{}, {"norm": "pre"}, {"positions": "both", "bias": False}, {"share_embeddings": "output"}], ids=str)
 def test_the_last_row_is_the_models_own_answer(knobs):
-    model = make(**knobs)
+    model = build(vocab=12, decoder_layers=3, **knobs)
     answer = lens.probabilities(model, SOURCE, TARGET)
-    assert answer.shape == (4, 5, 11)
+    assert answer.shape == (4, 5, 12)
     np.testing.assert_array_equal(answer[-1], trace(model, SOURCE, TARGET).probabilities)
     np.testing.assert_allclose(answer.sum(axis=-1), 1, atol=1e-5)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
@@ -31,26 +26,17 @@ def test_the_last_row_is_the_models_own_answer(knobs):
 
 @torch.inference_mode()
 def test_each_row_is_a_model_that_ends_there():
-    """Cutting the layers above off gives a model whose own answer is that row."""
-    model = make(norm="pre")
+    model = build(vocab=12, decoder_layers=3, norm="pre")
     answer = lens.probabilities(model, SOURCE, TARGET)
     for layers in (3, 2, 1):
         model.decoder = model.decoder[:layers]
         np.testing.assert_allclose(trace(model, SOURCE, TARGET).probabilities, answer[layers], atol=1e-6)
 
 
-def rows_saying(*tokens: str) -> np.ndarray:
-    """A lens whose rows say these tokens, one digit a step."""
-    answer = np.full((len(tokens), len(tokens[0]), 4), 0.1)
-    for row, line in enumerate(tokens):
-        for step, token in enumerate(line):
-            answer[row, step, int(token)] = 0.7
-    return answer
-
-
-def test_a_step_is_decided_where_the_final_token_comes_to_stay():
-    answer = rows_saying("0120", "1122", "1120")
-    #                  step 0: from row 1; step 1: from the start; step 2: from the start; step 3: was there, left, came back at the end
-    assert lens.decided(answer).tolist() == [1, 0, 0, 2]
-    assert lens.facts(answer) == ("teacher_forcing.lens_embedding", {"layer": 0, "steps": 2, "all": 4, "early": 2})
-    assert lens.facts(rows_saying("33", "00", "00")).values == {"layer": 1, "steps": 2, "all": 2, "early": 0}
+@pytest.mark.parametrize(("lines", "decided", "values"), [
+    (("0120", "1122", "1120"), [1, 0, 0, 2], {"layer": 0, "steps": 2, "all": 4, "early": 2}),  # step 3 left and came back at the end
+    (("33", "00", "00"), [1, 1], {"layer": 1, "steps": 2, "all": 2, "early": 0}),
+])  # fmt: skip
+def test_a_step_is_decided_where_the_final_token_comes_to_stay(lines, decided, values):
+    answer = 0.1 + 0.6 * np.eye(4)[[[int(token) for token in line] for line in lines]]
+    assert (lens.decided(answer).tolist(), lens.facts(answer).values) == (decided, values)

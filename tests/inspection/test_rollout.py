@@ -8,10 +8,6 @@ from hypothesis import strategies as st
 from playground.inspection import rollout
 
 
-def stack(seed, layers, heads, rows, columns):
-    return np.random.default_rng(seed).dirichlet(np.ones(columns), size=(layers, heads, rows))
-
-
 @pytest.mark.trust
 def test_two_tokens_two_layers_by_hand():
     first = [[[0.5, 0.5], [1.0, 0.0]], [[0.9, 0.1], [0.0, 1.0]]]  # two heads; their mean: [[.7, .3], [.5, .5]]
@@ -42,8 +38,8 @@ def test_cross_by_hand():
 @pytest.mark.trust
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 3), st.integers(1, 6), st.integers(1, 6), st.booleans())
 def test_rows_sum_to_one(seed, layers, heads, rows, columns, residual):
-    encoder = stack(seed, layers, heads, columns, columns)
-    decoder, over = stack(seed + 1, layers, heads, rows, rows), stack(seed + 2, layers, heads, rows, columns)
+    draw, sizes = np.random.default_rng(seed), ((columns, columns), (rows, rows), (rows, columns))
+    encoder, decoder, over = (draw.dirichlet(np.ones(keys), size=(layers, heads, queries)) for queries, keys in sizes)
     np.testing.assert_allclose(rollout.rollout(encoder, residual).sum(axis=1), 1, atol=1e-12)
     flow, share = rollout.cross(encoder, decoder, over, residual)
     np.testing.assert_allclose(flow.sum(axis=1), 1, atol=1e-12)

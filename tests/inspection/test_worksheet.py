@@ -17,23 +17,22 @@ def solve(sheet) -> dict[str, np.ndarray]:
     given = {table.symbol: np.array([[float(number) for number in row] for row in table.rows]) for table in sheet.given}
     x, q = given["X"][sheet.row], given["Q"][sheet.row]
     scores = given["K"] @ q
-    scaled = scores / 2
-    allowed = np.array([box.answer != "-1e30" for box in sheet.tasks[2].boxes])
-    masked = np.where(allowed, scaled, -1e30)
+    masked = np.where([box.answer != "-1e30" for box in sheet.tasks[2].boxes], scores / 2, -1e30)
     powers = np.exp(masked - masked.max())
     weights = powers / powers.sum()
     mixed = weights @ given["V"]
     output = mixed @ given["W_O"]
     residual = x + output
     norm = (residual - residual.mean()) / math.sqrt(residual.var() + 1e-5)
-    return dict(zip(TASKS, (scores, scaled, masked, weights, mixed, output, residual, norm), strict=True))
+    return dict(zip(TASKS, (scores, scores / 2, masked, weights, mixed, output, residual, norm), strict=True))
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_key_is_what_the_printed_numbers_give(kind):
-    """By numpy, and line by line with a pocket calculator. The decoder hides the future, the others hide nothing."""
-    for seed in range(4):
+    words = [*TASKS, "X", "Q", "K", "V", "W_O", f"kind_{kind}"]
+    assert all(known(language, f"map.worksheet_{name}") for language in LANGUAGES for name in words)
+    for seed in range(3):
         sheet = worksheet(seed, kind)
         deviation = min(float(sheet.tasks[-1].way[-1].answer), 1.0)
         for task, expected in zip(sheet.tasks, solve(sheet).values(), strict=True):
@@ -47,10 +46,3 @@ def test_the_key_is_what_the_printed_numbers_give(kind):
         assert [box.answer == "-1e30" for box in sheet.tasks[2].boxes] == hidden
         assert [box.answer == "0" for box in sheet.tasks[3].boxes] == hidden
     assert (sheet.queries[0] == "<bos>", sheet.keys[-1] == "<eos>") == (kind != "encoder", kind != "decoder")
-
-
-def test_everything_has_words():
-    words = [*TASKS, "X", "Q", "K", "V", "W_O", *(f"kind_{kind}" for kind in KINDS)]
-    assert all(known(language, f"map.worksheet_{name}") for language in LANGUAGES for name in words)
-    with pytest.raises(KeyError):
-        worksheet(1, "sideways")

@@ -13,26 +13,23 @@ import torch
 from playground.choices import BUGS
 from playground.config import PAD, Experiment
 from playground.lessons import bugs, judges
-from playground.lessons.controlled import CLOSE, ControlledExperiment, Result, best, spread
+from playground.lessons.controlled import CLOSE, Result, best, spread
+from playground.lessons.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
 from playground.lessons.labs import LABS
 from playground.runs.queue import train_inline
+from playground.tasks.toy_tasks import TASKS
 from playground.training.metrics import build_eval_set
-from tests.training.corpora import corpus_of, training_of
+from tests.training.corpora import taught, training_of
 from tests.variants.varied import SRC, TGT, beside
 
-BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
 CURVE = {"step": [10], "token_accuracy": [0.5], "exact_match": [0.5]}
-LAST = ("exact_match", "token_accuracy", "loss")
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4, validation_size=10, eval_every=2)
 
 
-def made_up(**arms: list[float]) -> dict[str, list[Result]]:
-    """Results with these shares of right sentences, one for each seed."""
-    return {arm: [Result(arm, seed, None, {}, {"exact": share}) for seed, share in enumerate(found, 1)] for arm, found in arms.items()}
-
-
-def measured(**arms: dict[str, float]) -> dict[str, list[Result]]:
-    return {arm: [Result(arm, 1, None, {}, numbers)] for arm, numbers in arms.items()}
+def made_up(arms: dict[str, list[float] | dict[str, float]]) -> dict[str, list[Result]]:
+    """Results with these numbers, or these shares of right sentences, one for each seed."""
+    results = {arm: [found] if isinstance(found, dict) else [{"exact": share} for share in found] for arm, found in arms.items()}
+    return {arm: [Result(arm, seed, None, {}, numbers) for seed, numbers in enumerate(of_arm, 1)] for arm, of_arm in results.items()}
 
 
 def test_a_whole_experiment_on_the_command_lines_way():
@@ -44,49 +41,35 @@ def test_a_whole_experiment_on_the_command_lines_way():
     assert verdict.numbers["right_loss"] == pytest.approx(sum(result.numbers["loss"] for result in results[0]) / 2, abs=1e-4)
     for result in results[0]:
         last = result.run.history.validations.last()
-        assert [result.numbers[name] for name in ("exact", "tokens", "loss")] == [last[name] for name in LAST]
-        assert result.numbers["train"] == result.run.history.steps.last()["loss"]
-    assert outcome.answer in bench.guesses
+        assert [result.numbers[name] for name in ("exact", "tokens")] == [last["exact_match"], last["token_accuracy"]]
+        assert [result.numbers[name] for name in ("loss", "train")] == [last["loss"], result.run.history.steps.last()["loss"]]
     assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
-    assert {"right_exact", "broken_exact", "right_padded", "broken_tokens", "seeds", "spread"} <= outcome.numbers.keys()
     course, ends = outcome.exhibits
-    assert course.x.tolist() == [2, 4]
-    assert course.percent
-    assert {"right_token_accuracy", "broken_exact_match"} <= course.lines.keys()
+    assert (course.x.tolist(), course.percent) == ([2, 4], True)
     assert [row[:2] for row in ends.rows] == [("right", "2"), ("broken", "2")]
-    assert len(ends.columns) == len(ends.rows[0])
     again = bench.verdict([of_arm[1:] for of_arm in results])  # of the second seed
     assert again.numbers == outcome.numbers
     np.testing.assert_array_equal(again.exhibits[0].lines["broken_exact_match"], course.lines["broken_exact_match"])
 
 
 def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
-    """With these shares of right sentences every ten steps."""
     run = train_inline.new_run(Experiment())
     return Result(arm, seed, run, {"step": [10, 20, 30][: len(shares)], "exact_match": list(shares)}, numbers)
 
 
 def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
-    arms = [
-        [came("with", 1, 0.2, 0.4, 0.6), came("with", 2, 0.4, 0.8)],
-        [came("without", 1, 0, 0.2, 0.3), came("without", 2, 0.1, 0.1, 0.1)],
-    ]
-    course = LABS["skip"].course(arms)
-    assert course.x.tolist() == [10, 20]
-    assert {arm: line.tolist() for arm, line in course.lines.items()} == {
-        "with": pytest.approx([30, 60]),
-        "without": pytest.approx([5, 15]),
-    }
-    assert course.said == {"step": 20, "seeds": 2}
+    two = [[came("with", 1, 0.2, 0.4, 0.6), came("with", 2, 0.4, 0.8)], [came("without", 1, 0, 0.2, 0.3), came("without", 2, 0.1, 0.1)]]
+    course = LABS["skip"].course(two)
+    assert (course.x.tolist(), course.said) == ([10, 20], {"step": 20, "seeds": 2})
+    assert [line.tolist() for line in course.lines.values()] == [pytest.approx([30, 60]), pytest.approx([5, 15])]
 
 
 def test_spread_and_the_best_arm_by_hand():
-    """The sample standard deviation, pooled over the arms; no arm is the best when another comes near, or its seeds differ more."""
     for arms, deviation in (([[1.0, 0.5], [0.2, 0.2]], 0.25), ([[0.1, 0.2, 0.3]], 0.1), ([[1.0], [0.2]], 0)):
-        assert spread(made_up(**dict(zip(("one", "two"), arms, strict=False))).values(), "exact") == pytest.approx(deviation)
+        assert spread(made_up(dict(enumerate(arms))).values(), "exact") == pytest.approx(deviation)
     near, noisy = ([0.9], [0.9 - CLOSE / 2]), ([1.0, 0.4], [0.6, 0.6])
     for (one, two), answer in ((([0.9], [0.5]), "one"), (([0.9], [0.84]), "one"), (near, "same"), (noisy, "same")):
-        assert best(made_up(one=one, two=two)) == answer
+        assert best(made_up({"one": one, "two": two})) == answer
     early, late = came("with", 1, 0.2, exact=0.2, train=1.0), came("without", 1, 0.2, 0.6, exact=0.6, train=0.5)
     for result, pairs in ((early, [100]), (late, [100, 300])):
         result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
@@ -94,17 +77,13 @@ def test_spread_and_the_best_arm_by_hand():
     assert LABS["skip"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
 
 
-@pytest.mark.parametrize(
-    ("name", "one", "two", "answer", "weak"),
-    [
-        ("skip", [0.9], [0.2], "with", "seeds"),
-        ("skip", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
-        ("skip", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
-        ("skip", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
-        ("skip", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
-        ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
-    ],
-)
+@pytest.mark.parametrize(("name", "one", "two", "answer", "weak"), [
+    ("skip", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
+    ("skip", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
+    ("skip", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
+    ("skip", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
+    ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
+])  # fmt: skip
 def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, one, two, answer, weak):
     lab, measure, times = (LABS[name], "exact", 100) if name == "skip" else (LABS[name], "loss", 1)
     arms = [
@@ -125,6 +104,7 @@ KINDS = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary
 LOSSES = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
 HEADS = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
 FAR = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
+ONE, DEEP = judges.which("one", "other"), judges.which("one", "other", ways=("shallow", "deep"))
 RIGHT = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
 
 
@@ -132,35 +112,20 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
     return {"right": RIGHT, "broken": {"exact": exact, "tokens": tokens, "padded": padded}}
 
 
-@pytest.mark.parametrize(
-    ("judge", "arms", "answer"),
-    [
-        (judges.which("one", "other"), PAIRS, "one"),
-        (judges.which("one", "other"), PAIRS | {"other_without": [0.0]}, "both"),
-        (judges.which("one", "other"), PAIRS | {"one_without": [0.9]}, "neither"),
-        (judges.which("one", "other"), PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"),
-        (judges.which("one", "other", ways=("shallow", "deep")), DEEPER, "other"),
-        (judges.lowest, LOSSES, "a"),
-        (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"),
-        (judges.between, HEADS, "between"),
-        (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"),
-        (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
-        (judges.layout, KINDS, "kind"),
-        (judges.layout, KINDS | {"learned": [1.0]}, "same"),
-        (judges.layout, KINDS | {"concatenated": [0.1]}, "order"),
-        (judges.farther, FAR, "rotary"),
-        (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"),
-        (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
-        (bugs.metrics, broken(0.0, 0.98), "lies"),
-        (bugs.metrics, broken(0.1, 0.4), "broken"),
-        (bugs.metrics, broken(0.95, 0.99), "fine"),
-        (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"),
-        (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
-        (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),
-    ],
-)
+@pytest.mark.parametrize(("judge", "arms", "answer"), [
+    (ONE, PAIRS, "one"), (ONE, PAIRS | {"other_without": [0.0]}, "both"), (ONE, PAIRS | {"one_without": [0.9]}, "neither"),
+    (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"), (DEEP, DEEPER, "other"),
+    (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
+    (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
+    (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),
+    (judges.layout, KINDS | {"concatenated": [0.1]}, "order"), (judges.farther, FAR, "rotary"),
+    (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"), (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
+    (bugs.metrics, broken(0.0, 0.98), "lies"), (bugs.metrics, broken(0.1, 0.4), "broken"), (bugs.metrics, broken(0.95, 0.99), "fine"),
+    (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"), (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
+    (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),
+])  # fmt: skip
 def test_a_judge_by_hand(judge, arms, answer):
-    assert judge((measured if isinstance(next(iter(arms.values())), dict) else made_up)(**arms)) == answer
+    assert judge(made_up(arms)) == answer
 
 
 @pytest.fixture
@@ -170,46 +135,87 @@ def examined(monkeypatch):
         monkeypatch.setattr(module, "validate", lambda model, exam, **how: SimpleNamespace(exact_match=(model, exam, how)))
 
 
-@pytest.mark.parametrize("variant", ["none", "no_source_mask", "no_causal_mask", "unshifted"])
-def test_padded_sentences_are_the_same_with_room_for_a_longer_one(examined, variant):
-    """Who sees what it is to predict has to write."""
-    training = training_of(variant=variant)
+@pytest.mark.parametrize("variant", ["none", "no_causal_mask", "unshifted"])
+def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_than_all_that_was_trained_on(examined, variant):
+    training = training_of(task="sort", variant=variant)
     model, exam, how = bugs.padded(training.model, training.corpus)["padded"]
-    assert model is training.model
-    assert how.get("written", False) == (variant in ("no_causal_mask", "unshifted"))
+    assert (model, how.get("written", False)) == (training.model, variant != "none")
     for chunk, plain in zip(exam.batches, build_eval_set(training.corpus, training.corpus.heldout).batches, strict=True):
         wider = chunk.batch.src.shape[1] - plain.batch.src.shape[1]
         assert wider >= training.corpus.longest
         assert torch.equal(chunk.batch.src, torch.nn.functional.pad(plain.batch.src, (0, wider), value=PAD))
         assert torch.equal(chunk.batch.tgt_out, plain.batch.tgt_out)
-
-
-def test_a_quiet_model_has_the_same_parameters_and_throws_no_dice(examined):
     paper, restless = beside("dropout_always", dropout=0.5)
-    model, exam, _ = bugs.without_dropout(restless, corpus_of())["quiet"]
-    assert exam.pairs == len(corpus_of().heldout)
-    assert torch.equal(model(SRC, TGT).logits, paper(SRC, TGT).logits)
-    assert not torch.equal(restless(SRC, TGT).logits, restless(SRC, TGT).logits)
-
-
-def test_harder_sentences_are_longer_than_all_that_was_trained_on(examined):
-    training = training_of(task="sort")
+    quiet, _, _ = bugs.without_dropout(restless, training.corpus)["quiet"]
+    assert torch.equal(quiet(SRC, TGT).logits, paper(SRC, TGT).logits), "the same parameters, and no dice are thrown"
     model, exam, _ = judges.harder(training.model, training.corpus)["harder"]
-    assert model is training.model
-    assert exam.pairs == len(training.corpus.harder)
+    assert (model, exam.pairs) == (training.model, len(training.corpus.harder))
     assert min(int((chunk.batch.src != PAD).sum(dim=1).min()) for chunk in exam.batches) > training.corpus.longest
 
 
 def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
-    assert sorted(map(bugs.bug_of, range(1, len(BUGS) + 1))) == sorted(BUGS)
-    assert sorted(map(bugs.bug_of, range(6 * len(BUGS) + 1, 7 * len(BUGS) + 1))) == sorted(BUGS)
-    assert [bugs.bug_of(n) for n in range(1, len(BUGS) + 1)] != [bugs.bug_of(n) for n in range(len(BUGS) + 1, 2 * len(BUGS) + 1)]
+    order = [bugs.bug_of(number) for number in range(1, 2 * len(BUGS) + 1)]
+    first, second = order[: len(BUGS)], order[len(BUGS) :]
+    assert sorted(first) == sorted(second) == sorted(BUGS)
+    assert first != second
     mystery = LABS["mystery"]
     arms = [[Result(arm, 1, train_inline.new_run(mystery.experiment(arm, 1)), CURVE, {"exact": 0.5})] for arm in mystery.arms_of(1)]
     assert mystery.verdict(arms).numbers["weak"] == ""
-    for number in (1, 7, 31):
-        run = train_inline.new_run(mystery.experiment("broken", number))
-        assert run.experiment.model.variant == bugs.bug_of(number)
-        assert mystery.recognise(run) == ("broken", number)
-        assert mystery.judge({"right": [], "broken": [Result("broken", number, run, {}, {})]}) == bugs.bug_of(number)
+    run = train_inline.new_run(mystery.experiment("broken", 31))
+    assert (run.experiment.model.variant, mystery.recognise(run)) == (bugs.bug_of(31), ("broken", 31))
+    assert mystery.judge({"right": [], "broken": [Result("broken", 31, run, {}, {})]}) == bugs.bug_of(31)
     assert {lab.arms["broken"]["variant"] for lab in bugs.BUG_LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own
+
+
+# --- teacher forcing and free running: they part after the first mistake, never before ---
+
+ONE_ANSWER = [name for name in TASKS if name != "one_to_many"]  # tests/tasks/test_toy_tasks.py holds that the others have one
+
+
+@pytest.mark.parametrize(
+    ("task", "steps"), [("reverse", 15), *(pytest.param(task, 80, marks=pytest.mark.night) for task in ONE_ANSWER)]
+)
+def test_both_exact_matches_agree_to_the_sentence_and_part_only_after_the_first_mistake(task, steps):
+    training = taught(task, steps)
+    corpus = training.corpus
+    decoded = decode(training.model.eval(), corpus, corpus.heldout)
+    assert len(decoded) == len(corpus.heldout)
+    for one in decoded:
+        assert one.forced.all() == one.written
+        first = first_mistake(one)
+        assert (first is None) == one.written
+        assert first is None or int(np.flatnonzero(~one.free)[0]) == first
+    measured = compared(training.model, corpus)
+    assert measured["written"] == training.validate().exact_match
+    for way in WAYS:
+        before = np.array(measured[way][:AROUND])
+        assert (before[~np.isnan(before)] == 1).all()
+        assert np.isnan(measured[way][AROUND]) or measured[way][AROUND] == 0
+
+
+def flags(*right: int) -> np.ndarray:
+    return np.array(right, dtype=bool)
+
+
+def test_distances_by_hand():
+    decoded = [
+        Decoded(flags(1, 1, 0, 1, 1), flags(1, 1, 0, 0, 0), False),
+        Decoded(flags(0, 1, 0), flags(0, 1, 0), False),
+        Decoded(flags(1, 1, 1), flags(1, 1, 1), True),
+    ]
+    assert [first_mistake(one) for one in decoded] == [2, 0, None]
+    assert by_distance(decoded, "forced", (-2, -1, 0, 1, 2)) == [1, 1, 0, 1, 0.5]
+    assert by_distance(decoded, "free", (-2, -1, 0, 1, 2)) == [1, 1, 0, 0.5, 0]
+    assert np.isnan(by_distance(decoded, "free", (3,))[0])
+
+
+@pytest.mark.parametrize(("arms", "answer"), [
+    ({"reverse": [{"free_after": 0.2}]}, "tokens"),
+    ({"reverse": [{"free_after": 0.78}]}, "nothing"),
+    ({"reverse": [{"free_after": 0.8}], "sort": [{"free_after": 0.2}]}, "tokens"),
+    ({"reverse": [{"free_after": 0.2, "written": 0.49}]}, "sentences"),
+    ({"reverse": [{"free_after": free} for free in (0.8, 0.1, 0.6)]}, "nothing"),  # 0.3 on average, standard deviation 0.36
+])  # fmt: skip
+def test_the_verdict_by_hand(arms, answer):
+    alike = {"exact": 0.5, "written": 0.5, "forced_after": 0.8}
+    assert cost({arm: [Result(arm, 1, None, {}, alike | numbers) for numbers in of_arm] for arm, of_arm in arms.items()}) == answer

@@ -13,22 +13,15 @@ from playground.lessons.tensors import nn_transformer as lab
 from playground.model.transformer import Transformer
 
 
-def made(seed=1):
-    model = Transformer(lab.CONFIG, len(lab.WORDS), len(lab.WORDS), torch.Generator().manual_seed(seed))
-    return lab.disturb(model, seed).eval()
-
-
-def table(outcome, name):
-    (found,) = (exhibit for exhibit in outcome.exhibits if exhibit.name == name)
-    return found
+def made(**knobs):
+    config = replace(lab.CONFIG, **knobs)
+    return lab.disturb(Transformer(config, len(lab.WORDS), len(lab.WORDS), torch.Generator().manual_seed(1)), 1).eval()
 
 
 def test_every_argument_of_nn_transformer_is_matched_and_every_parameter_of_the_twin_copied():
-    """All arguments but those that replace its parts, or say where it lives."""
     ours = made()
     there = set(inspect.signature(nn.Transformer).parameters) - {"custom_encoder", "custom_decoder", "device", "dtype"}
     assert there == set(KNOBS) == set(arguments(lab.CONFIG))
-    assert ours.encoder[0].norm_1.eps == arguments(lab.CONFIG)["layer_norm_eps"]
     theirs, pairs = as_nn_transformer(ours)
     assert {id(their) for _, their in pairs} == {id(parameter) for parameter in theirs.parameters()}
     outside = {id(one) for name, one in ours.named_parameters() if "embedding" in name or "projection" in name}
@@ -44,52 +37,23 @@ def test_every_argument_of_nn_transformer_is_matched_and_every_parameter_of_the_
 
 
 def test_a_model_with_its_own_d_k_has_no_twin():
-    """What nn.Transformer makes of d_model and heads, said as a number, is none of its own."""
     width = lab.CONFIG.d_model // lab.CONFIG.n_heads
-    for d_k in (width, 2 * width):
-        ours = Transformer(replace(lab.CONFIG, d_k=d_k), len(lab.WORDS), len(lab.WORDS), torch.Generator().manual_seed(1))
-        if d_k == width:
-            assert lab.apart(ours, as_nn_transformer(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5
-        else:
-            with pytest.raises(Refusal) as refusal:
-                as_nn_transformer(ours)
-            assert refusal.value.key == "lessons.own_d_k"
-
-
-def test_torchs_layers_begin_as_copies_and_share_nothing():
-    """Ours are drawn one by one."""
-    ours = made()
-    layers = lab.clones(as_nn_transformer(ours)[0].encoder.layers[0])
-    said = table(lab.LAB.outcome(1), "parameters").said
-    assert lab.between_layers(layers) == said["cloned"] == 0
-    assert said["drawn"] > 0.1
-    with torch.no_grad():
-        layers[0].linear1.weight[0, 0] += 1
-    assert lab.between_layers(layers) == pytest.approx(1)
+    ours = made(d_k=width)
+    assert lab.apart(ours, as_nn_transformer(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5
+    with pytest.raises(Refusal) as refusal:
+        as_nn_transformer(made(d_k=2 * width))
+    assert refusal.value.key == "lessons.own_d_k"
 
 
 @pytest.mark.parametrize("gradient", [True, False])  # as on the page, where nothing is differentiated
-def test_what_the_prose_says(gradient):
+def test_slips_cost_and_the_fast_path_computes_the_same_without_padding(gradient):
     before = torch.get_rng_state()
     with torch.set_grad_enabled(gradient):
-        outcome = lab.LAB.outcome(int(gradient))
+        exhibits = {exhibit.name: exhibit for exhibit in lab.LAB.outcome(int(gradient)).exhibits}
     assert torch.equal(torch.get_rng_state(), before), "nothing is drawn from the global generator"
-    assert outcome.answer == "rounding"
-    assert outcome.numbers["exact"] < 1e-13
-    slips = table(outcome, "slips").said
-    assert 0 < slips["float_masks"] < 1e-5 < slips["least"]
-    assert lab.added(torch.tensor([True, False])).tolist() == [-torch.inf, 0]
-    costs = dict(table(outcome, "slips").rows)
-    assert [cost for name, cost in costs.items() if float(cost) > 0.01] == list(costs.values())[2:]
-    rows = {row[0]: row[1:] for row in table(outcome, "fast").rows}
-    real, cells = int((lab.SRC != 0).sum()), lab.SRC.numel()
-    assert rows["tokens"] == (str(cells), str(cells), str(real))
-    assert rows["weights"] == (lab.TIMES.join("2455"), "none", "none")
-    assert int(rows["operations"][2]) < int(rows["operations"][1]) / 5
-    assert all(float(difference) < 1e-5 for difference in rows["apart"])
-    said = table(outcome, "fast").said
-    assert said["asked"] < 1e-6
-    assert said["hooked"] > said["fast_operations"]
-    lengths = table(outcome, "memory").values
-    assert (lengths[2, 3:] == 0).all()
-    assert (lengths[:2] > 0).all()
+    values = exhibits["slips"].said
+    assert 0 < values["float_masks"] < 1e-5 < values["least"]
+    assert values["cloned"] == 0 < 0.1 < values["drawn"], "torch's layers begin as copies, ours are drawn one by one"
+    rows = {row[0]: row[1:] for row in exhibits["fast"].rows}
+    assert rows["tokens"] == (str(lab.SRC.numel()), str(lab.SRC.numel()), str(int((lab.SRC != 0).sum())))
+    assert all(float(difference) < 1e-5 for difference in (*rows["apart"], exhibits["fast"].said["asked"]))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, ModelConfig
-from playground.lessons.why_attention import CLOCKED, WHY_ATTENTION, milliseconds, sequential_steps
+from playground.lessons.why_attention import WHY_ATTENTION, sequential_steps
 from playground.model.attention import MultiHeadAttention
 from playground.model.layers import FeedForward
 from playground.model.transformer import Transformer
@@ -15,7 +15,6 @@ from playground.variants import build
 from playground.variants.recurrent import GRU
 
 VOCABULARY = 30  # letters and special tokens, as in the lab
-ARMS = list(WHY_ATTENTION.arms_of(1))
 
 
 def model_of(config: ModelConfig) -> Transformer:
@@ -58,13 +57,6 @@ def test_the_sequential_steps_are_those_that_hooks_count(knobs, source, target):
         assert written == fed
 
 
-def test_the_four_models_have_about_as_many_parameters_and_taking_the_time_leaves_them_as_they_are():
-    models = [model_of(WHY_ATTENTION.experiment(arm, 1).model) for arm in ARMS]
-    sizes = [sum(p.numel() for p in model.parameters()) for model in models]
-    assert max(sizes) < 1.05 * min(sizes)
-    assert 49_000 < min(sizes) < max(sizes) < 52_000  # as its words say
-    before = [parameter.clone() for parameter in models[1].parameters()]
-    assert milliseconds(models[1], CLOCKED[0]) > 0
-    assert not models[1].training
-    assert all(map(torch.equal, before, models[1].parameters()))
-    assert all(parameter.grad is None for parameter in models[1].parameters())
+def test_the_four_models_have_about_as_many_parameters():
+    sizes = [sum(part.numel() for part in model_of(WHY_ATTENTION.experiment(arm, 1).model).parameters()) for arm in WHY_ATTENTION.arms]
+    assert 49_000 < min(sizes) < max(sizes) < min(52_000, 1.05 * min(sizes))  # as its words say

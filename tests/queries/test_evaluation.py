@@ -10,11 +10,12 @@ import torch
 
 from playground.config import EOS, PAD, UNK, Refusal
 from playground.data.corpus import Item
-from playground.decoding import greedy, search
+from playground.decoding import greedy
 from playground.queries import evaluation, lengths, time_slices, validation
 from playground.queries.evaluation import measure, scores, tokenization
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, tally, validate
+from tests.queries.conftest import complete
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}
@@ -25,26 +26,13 @@ REFERENCES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def run():
-    return alone(tiny(**KNOBS))[0]
-
-
 def corpus_of(run):
     return CORPORA.get(run.experiment, run.pairs)
-
-
-def complete(ask):
-    """What is known in the end, asked again and again."""
-    while (result := ask()).sentences < result.asked:
-        pass
-    return result
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("tokenize", ["13a", "zh"])
 def test_bleu_and_chrf_are_sacrebleus(tokenize):
-    """Called by hand, with the references turned round as it wants them: None where a sentence has fewer."""
     result = measure(OUTPUTS, REFERENCES, tokenize)
     first = ["the cat is on the mat .", "a dog", "she looks for the lock", "x y"]
     streams = [first, ["there is a cat on the mat .", None, "he looks for the lock", None]]
@@ -58,7 +46,6 @@ def test_bleu_and_chrf_are_sacrebleus(tokenize):
 
 @pytest.mark.trust
 def test_the_bootstrap_is_sacrebleus():
-    """The interval and the signature that the `sacrebleu` program gives with --confidence."""
     outputs, references = OUTPUTS[::2], REFERENCES[::2]
     result = measure(outputs, references, "13a", 200)
     streams = list(zip(*references, strict=True))
@@ -76,45 +63,30 @@ def test_the_bootstrap_is_sacrebleus():
 
 @pytest.mark.trust
 @pytest.mark.parametrize("split", ["heldout", "harder"])
-def test_the_scores_are_what_greedy_decoding_writes(reader, run, split):
-    corpus, (model, step) = corpus_of(run), reader.model_at(run, None)
+def test_the_scores_are_what_greedy_decoding_writes(reader, run, model, split):
+    corpus = corpus_of(run)
     result = complete(lambda: scores(reader, CORPORA, run, None, split))
     items = getattr(corpus, split)
-    assert (result.step, result.sentences, result.evaluated.of) == (step, len(items), len(items))
+    assert (result.step, result.sentences, result.evaluated.of) == (run.step, len(items), len(items))
     limits = [2 * len(item.src_ids) + 16 for item in items]
     outputs = greedy(model, [item.src_ids for item in items], max(limits))
     written = [output.ids[:limit] for output, limit in zip(outputs, limits, strict=True)]
     right = [ids == (*item.tgt_ids, EOS) for ids, item in zip(written, items, strict=True)]
-    assert result.evaluated.whole
+    expected = validate(model, build_eval_set(corpus, items))
     assert result.evaluated.validation.exact_match == pytest.approx(sum(right) / len(items))
-    assert result.wrong == len(items) - sum(right)
-    assert result.evaluated.validation.token_accuracy == pytest.approx(validate(model, build_eval_set(corpus, items)).token_accuracy)
+    assert result.evaluated.validation.token_accuracy == pytest.approx(expected.token_accuracy)
     texts = [corpus.tgt_tokenizer.decode(ids) for ids in written]
     assert result.measured == measure(texts, [[item.tgt] for item in items], "char", evaluation.RESAMPLES)
-    assert result.tokenize == "char"
+    assert (result.wrong, result.tokenize, result.of_words) == (len(items) - sum(right), "char", False)
     assert result.unfinished == sum(ids[-1] != EOS for ids in written)
     assert result.unknown == sum(UNK in ids for ids in written)
-    assert not result.of_words  # every answer of a task can be got wholly right
     characters = [sum(len(text.replace(" ", "")) for text in some) for some in (texts, [item.tgt for item in items])]
     assert result.measured.length_ratio == pytest.approx(characters[0] / characters[1])
     first = next(at for at, correct in enumerate(right) if not correct)
     mistake = result.mistakes[0]
-    assert mistake.source == items[first].src
+    assert (mistake.source, "".join(piece.text for piece in mistake.reference)) == (items[first].src, items[first].tgt)
     assert [piece.id for piece in mistake.output] == list(written[first])
-    assert "".join(piece.text for piece in mistake.reference) == items[first].tgt
     assert len(result.mistakes) <= evaluation.MAX_MISTAKES
-
-
-def test_a_beam_writes_what_a_search_for_each_sentence_finds(reader, run):
-    (model, _), items = reader.model_at(run, None), corpus_of(run).heldout
-    greedily, result = (complete(lambda way=way: scores(reader, CORPORA, run, None, "heldout", *way)) for way in ((1, 2.0), (3, 1.0)))
-    assert greedily.measured == complete(lambda: scores(reader, CORPORA, run, None, "heldout")).measured
-    texts = []
-    for item in items:
-        ids = search(model, item.src_ids, 3, 1.0, 2 * len(item.src_ids) + 16).hypotheses[0].ids
-        texts.append(corpus_of(run).tgt_tokenizer.decode(ids))
-    assert result.measured == measure(texts, [[item.tgt] for item in items], "char", evaluation.RESAMPLES)
-    assert result.measured != greedily.measured
 
 
 class Parrot(torch.nn.Module):
@@ -136,7 +108,6 @@ class Parrot(torch.nn.Module):
 @pytest.mark.trust
 @pytest.mark.parametrize(("which", "right"), [(0, True), (-1, True), (None, False)])
 def test_every_right_answer_counts(reader, monkeypatch, which, right):
-    """A model that always takes the second meaning is as right as one that takes the first; one that takes neither is wrong."""
     run = alone(tiny(**TWO_WAYS))[0]
     corpus = corpus_of(run)
     encode = corpus.tgt_tokenizer.encode
@@ -150,11 +121,8 @@ def test_every_right_answer_counts(reader, monkeypatch, which, right):
     some = SimpleNamespace(get=lambda *_: replace(corpus, heldout=tuple(spelt)))
     result = complete(lambda: scores(reader, some, run, None, "heldout"))
     assert result.sentences == len(spelt) > 5
-    assert result.most_references == 2
-    assert result.evaluated.validation.exact_match == right
-    assert result.wrong == (0 if right else len(spelt))
-    assert (result.measured.bleu == pytest.approx(100)) == right
-    assert (result.measured.chrf == pytest.approx(100)) == right
+    assert (result.most_references, result.evaluated.validation.exact_match, result.wrong) == (2, right, 0 if right else len(spelt))
+    assert [score == pytest.approx(100) for score in (result.measured.bleu, result.measured.chrf)] == [right] * 2
 
 
 def test_the_answer_that_has_most_of_the_tokens_is_judged():
@@ -172,12 +140,7 @@ def test_the_answer_that_has_most_of_the_tokens_is_judged():
     assert reported(9, 7, 8, 6) == ([True, True, False], False)  # two of four, two of three
 
 
-# ---- piece by piece -----------------------------------------------------------------------------------------------------------------
-
-
 def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run, monkeypatch):
-    """Each question is answered after a moment with what is known. Of a run at work, whose parameters change from one question to the next,
-    all is of one step, and of a few sentences."""
     requests, write = [], evaluation._write
     monkeypatch.setattr(evaluation, "_write", lambda *given: requests.append(len(given[-1])) or write(*given))
     with monkeypatch.context() as slow:
@@ -197,29 +160,24 @@ def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run
     assert requests == [50, 50, 20, 25]
 
 
-def test_an_empty_split_and_an_empty_question_are_refused(reader):
-    run = alone(tiny(task="beer", steps=5))[0]
-    with pytest.raises(Refusal) as error:
-        scores(reader, CORPORA, run, None, "harder")
-    assert error.value.key == "evaluation.no_sentences"
-    with pytest.raises(ValueError):
-        time_slices.in_slices(reader, run, None, ("nothing",), [], lambda model, part: part)
-
-
-def test_what_cannot_be_resampled_or_measured_and_how_sentences_are_cut():
-    """Some resamples have nothing in common with the references, and sacrebleu can't average them. It keeps no sentence either."""
+def test_nothing_is_resampled_or_measured_that_cannot_be_and_no_sentence_is_kept(reader):
     result, without = measure(OUTPUTS, REFERENCES, "13a", 200), measure(OUTPUTS, REFERENCES, "13a")
     assert (result.chrf, result.chrf_reach, result.chrf_signature) == (without.chrf, None, without.chrf_signature)
     assert result.bleu == without.bleu
     for wrong in (([], []), (["a"], []), (["a"], [[]])):
         with pytest.raises(ValueError):
             measure(*wrong, "13a")
-    cuts = {("三千四百", "五"): "zh", ("abc", "xyz"): "char", ("a dog barks .", "it rains"): "13a"}
-    assert [tokenization(list(texts)) for texts in cuts] == list(cuts.values())
-    assert tokenization(["a b", "c d"], "characters") == "char"
     for tokenize in ("13a", "zh", "char", "intl"):
         tokenizer = sacrebleu.BLEU(tokenize=tokenize).tokenizer
         measure(OUTPUTS, REFERENCES, tokenize)
         parts = [type(part).__call__ for part in (tokenizer, *vars(tokenizer).values()) if hasattr(type(part).__call__, "cache_info")]
-        assert parts
-        assert all(part.cache_info().currsize == 0 for part in parts)
+        assert [part.cache_info().currsize for part in parts] == [0] * len(parts) != []
+    cuts = {("三千四百", "五"): "zh", ("abc", "xyz"): "char", ("a dog barks .", "it rains"): "13a"}
+    assert [tokenization(list(texts)) for texts in cuts] == list(cuts.values())
+    assert tokenization(["a b", "c d"], "characters") == "char"
+    beer = alone(tiny(task="beer", steps=5))[0]
+    with pytest.raises(Refusal) as error:
+        scores(reader, CORPORA, beer, None, "harder")
+    assert error.value.key == "evaluation.no_sentences"
+    with pytest.raises(ValueError):
+        time_slices.in_slices(reader, beer, None, ("nothing",), [], lambda model, part: part)

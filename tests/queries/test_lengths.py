@@ -1,6 +1,5 @@
 """How far a run reaches is asked with sentences it never saw, of every length there can be."""
 
-
 import numpy as np
 import pytest
 
@@ -8,45 +7,28 @@ from playground.config import EOS
 from playground.decoding import greedy
 from playground.queries import lengths
 from playground.tasks.toy_tasks import split_of
+from tests.queries.conftest import complete
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
 
 
-@pytest.fixture(scope="module")
-def run():
-    return alone(tiny(**KNOBS))[0]
-
-
-@pytest.fixture
-def few(monkeypatch):
-    """Two sentences of each length are enough to see what is asked."""
-    monkeypatch.setattr(lengths, "affordable", lambda run, tokens, most, least: least)
-
-
-def complete(ask):
-    while (result := ask()).sentences < result.asked:
-        pass
-    return result
-
-
-def test_every_length_up_to_three_times_that_of_training(reader, run, few):
+def test_every_length_up_to_three_times_that_of_training(reader, run, monkeypatch):
+    monkeypatch.setattr(lengths, "affordable", lambda run, tokens, most, least: least)  # two sentences of each length
     corpus = CORPORA.get(run.experiment)
     result = complete(lambda: lengths.lengths(reader, CORPORA, run, None))
     longest = max(len(item.src_ids) for item in corpus.train)
     assert result.made
     assert result.trained == (min(len(item.tgt_ids) for item in corpus.train), longest)
     assert result.reach.counts.tolist()[2:] == [2] * (3 * longest - 2)
-    seen = {item.src for item in corpus.train}
     made = lengths._made(run, corpus)
-    assert not seen & {item.src for item in made}
+    assert not {item.src for item in corpus.train} & {item.src for item in made}
     assert {split_of("copy", item.src) for item in made} == {"heldout", "harder"}
 
 
 @pytest.mark.trust
-def test_right_is_what_greedy_decoding_writes(reader, run):
-    """Forced with the right tokens, all of them are the likeliest if and only if the model writes them by itself."""
-    corpus, (model, _) = CORPORA.get(run.experiment), reader.model_at(run, None)
+def test_right_is_what_greedy_decoding_writes(run, model):
+    corpus = CORPORA.get(run.experiment)
     items = [item for item in corpus.train if len(item.src_ids) < 7][:30] + list(corpus.heldout)
     written = greedy(model, [item.src_ids for item in items], 40)
     for item, hypothesis, (right, whole) in zip(items, written, lengths.forced(model, corpus, items), strict=True):
@@ -64,4 +46,5 @@ def test_the_lengths_there_are_where_none_can_be_made(reader):
     result = complete(lambda: lengths.lengths(reader, CORPORA, run, None))
     assert not result.made
     assert result.asked == result.reach.counts.sum() == len(corpus.heldout) + len(corpus.harder)
-    assert result.trained == (min(len(item.tgt_ids) for item in corpus.train), max(len(item.tgt_ids) for item in corpus.train))
+    sizes = [len(item.tgt_ids) for item in corpus.train]
+    assert result.trained == (min(sizes), max(sizes))

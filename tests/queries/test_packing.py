@@ -1,14 +1,11 @@
 """A row of a run's own training batch."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from playground.config import BOS, EOS, PAD
 from playground.inspection import masks
 from playground.model.transformer import Transformer
 from playground.queries.packing import packed_row
@@ -16,40 +13,20 @@ from tests.runs.tiny import CORPORA, tiny
 
 
 def made_up(packing: bool) -> SimpleNamespace:
-    """What is asked of a run here."""
     return SimpleNamespace(id=f"packing {packing}", experiment=tiny(packing=packing, batch_size=12, dropout=0.0), pairs=None)
-
-
-def test_it_holds_whole_pairs_of_the_training_data(reader):
-    run = made_up(packing=True)
-    row = packed_row(reader, CORPORA, run)
-    assert row.pairs > 1
-    pairs = {(item.src_ids, item.tgt_ids) for item in CORPORA.get(run.experiment).train}
-    for number in range(1, row.pairs + 1):
-        src = [token for token, pair in zip(row.src, row.src_segment_ids, strict=True) if pair == number]
-        tgt = list(zip(row.tgt_in, row.tgt_out, row.tgt_segment_ids, strict=True))
-        read, following = ([pair[side] for pair in tgt if pair[2] == number] for side in (0, 1))
-        assert (src[-1], read[0], following[-1]) == (EOS, BOS, EOS)
-        assert read[1:] == following[:-1]
-        assert (tuple(src[:-1]), tuple(read[1:])) in pairs
-    assert all(token == PAD for token, pair in zip(row.tgt_in, row.tgt_segment_ids, strict=True) if pair == 0)
 
 
 @pytest.mark.trust
 def test_the_masks_are_where_the_model_has_weights(reader):
-    """In training itself: a weight is exactly 0 where the shown mask hides a cell, and nowhere else."""
     run = made_up(packing=True)
     row = packed_row(reader, CORPORA, run)
-    displayed = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
+    assert row.pairs > 1
+    assert packed_row(reader, CORPORA, made_up(packing=False)) is None
     corpus = CORPORA.get(run.experiment)
     model = Transformer(run.experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size).eval()
     with torch.no_grad():
         result = model(*(torch.tensor([ids]) for ids in (row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)))
-    for part, mask in displayed.items():
+    for part, mask in masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids).items():
         for layer in getattr(result, part):
             seen = mask.allowed.any(axis=1)  # a row of padding may see nothing at all
             np.testing.assert_array_equal((layer[0].numpy() > 0)[:, seen], np.broadcast_to(mask.allowed[seen], layer[0][:, seen].shape))
-
-
-def test_a_run_that_does_not_pack_has_none(reader):
-    assert packed_row(reader, CORPORA, made_up(packing=False)) is None

@@ -1,42 +1,32 @@
+"""A look into a run is the trace of its own parameters, computed once, of whatever is typed; and who looks changes nothing."""
+
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-import torch
 
-from playground.config import EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
 from playground.decoding import trace
-from playground.queries.reader import REFERENCE
+from playground.queries import references
+from playground.queries.training_step import starting_point
 from playground.queries.translate import translate
+from playground.reading.uploads import Pair, Pairs
 from playground.runs.run import Run
-from tests.runs.tiny import PAIRS, alone, curve, same_parameters, tiny, wait
+from tests.runs.tiny import alone, curve, same_parameters, tiny
 
-ME = "my token"
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
 
-@pytest.fixture(scope="module")
-def run():
-    """A trained run; nobody serves it."""
-    return alone(tiny(**KNOBS))[0]
-
-
-def sentence(reader, run):
-    return reader.examples(run)[0][0]
-
-
-def test_a_look_is_the_trace(reader, run):
-    text = sentence(reader, run)
+def test_a_look_is_the_trace(reader, run, model, text):
     look = reader.look(run, None, text)
-    model, _ = reader.model_at(run, None)
     written = tuple(piece.id for piece in look.asked)
     expected = trace(model, run.tokenizers[0].encode(text), written)
     for name in ("encoder", "decoder", "cross"):
         assert np.array_equal(getattr(look, name), getattr(expected, name))
-    s, t = len(look.source), len(look.asked)
-    assert look.cross.shape == (1, 2, t, s)
+    assert look.cross.shape == (1, 2, len(look.asked), len(look.source))
     assert (look.source[-1].text, look.source[-1].id) == (SPECIAL_TOKENS[EOS], EOS)
-    assert look.fed[0].text == SPECIAL_TOKENS[1]
-    assert look.fed[1:] == look.asked[:-1]
-    assert len(look.likely) == len(look.probabilities) == len(look.right) == t
+    assert (look.fed[0].text, look.fed[1:]) == (SPECIAL_TOKENS[BOS], look.asked[:-1])
+    assert len(look.right) == len(look.asked)
     assert all(len(row) == 5 and row[0].probability >= row[4].probability for row in look.likely)
     assert [row[0].id for row in look.likely] == list(written)
     assert look.probabilities == tuple(row[0].probability for row in look.likely)
@@ -45,11 +35,9 @@ def test_a_look_is_the_trace(reader, run):
 def test_the_reference_is_aligned_and_right(reader, run):
     text, target = reader.examples(run)[0]
     look = reader.look(run, None, text, "reference")
-    assert look.finished
     assert "".join(piece.text for piece in look.asked[:-1]).replace(" ", "") == target.replace(" ", "")
-    assert all(look.right)
-    assert len(look.alignment) == len(look.asked)
-    assert look.alignment[-1] is None
+    assert (look.finished, all(look.right)) == (True, True)
+    assert (len(look.alignment), look.alignment[-1]) == (len(look.asked), None)
     for place, piece in zip(look.alignment[:-1], look.asked[:-1], strict=True):
         assert look.source[place].text == piece.text  # sorting moves letters, it makes none
     wrong = reader.look(run, None, text, target[::-1] + target[:1])
@@ -57,15 +45,20 @@ def test_the_reference_is_aligned_and_right(reader, run):
     assert not all(wrong.right)
 
 
-def test_an_earlier_step_is_the_nearest_kept(reader, run):
-    text = sentence(reader, run)
+def test_an_earlier_step_is_the_nearest_kept(reader, run, text):
     kept = run.replay.parameter_steps
-    assert translate(reader, run, 0, text).step == 0
-    assert translate(reader, run, 10**6, text).step == kept[-1] == 40
+    assert [translate(reader, run, step, text).step for step in (0, 10**6)] == [0, kept[-1]] == [0, 40]
     for step in range(41):
         _, actual = reader.model_at(run, step)
         assert abs(actual - step) == min(abs(other - step) for other in kept)
         assert same_parameters(dict(reader.model_at(run, step)[0].named_parameters()), run.replay.parameters(step)[1])
+
+
+@pytest.mark.parametrize(("saved", "begins"), [(None, 5), (3, 3)])
+def test_of_a_run_at_work_the_step_that_is_taken_apart_changes_only_when_its_steps_have_doubled(saved, begins):
+    run = SimpleNamespace(tokenizers=(), unfinished=True, checkpoint_step=saved, steps=99, step=7, first_step=0, working=True)
+    run.snapshot, run.replay = None, SimpleNamespace(kept=dict.fromkeys((1, 2, 3, 5, 7)))
+    assert starting_point(run, None).step == begins
 
 
 def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader, run, monkeypatch):
@@ -84,50 +77,27 @@ def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader,
     assert not model.training
 
 
-@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "{{x}}$$x$$", "日本", "%s{0}", "<eos>"])
-def test_whatever_is_typed_is_text(reader, run, text):
-    look = reader.look(run, None, text)
-    assert "".join(piece.text for piece in look.source[:-1]).replace("␣", "") != ""
-    assert not all(piece.known for piece in look.source)
-    assert look.references is None
-    assert look.right is None
-    assert translate(reader, run, None, text).candidates[0].correct is None
-    assert reader.look(run, 0, text, REFERENCE).asked == reader.look(run, None, text).asked  # nobody knows it
+def test_own_sentences_have_all_their_answers(reader):
+    own = tiny(task="own", own="upload")
+    pairs = Pairs((Pair("a b", "x", 1), Pair("c", "y", 2), Pair("a b", "z", 3)), {}, 3, "tsv", ("a.tsv",))
+    run = Run("an-id-of-a-run-of-own", "some-name", own, data=pairs)
+    assert [references.references(run, text) for text in ("a b", "c", "d")] == [("x", "z"), ("y",), None]
+    assert references.references(Run("an-id-of-a-run-of-none", "some-name", own), "c") is None
 
 
-def test_the_table_of_positions_is_the_parameter(reader, run):
-    table, step = reader.position_table(run, None)
-    assert table.shape == (MAX_POSITIONS, 8)
-    assert step == 40
-    with pytest.raises(Refusal, match="positions"):
-        reader.position_table(alone(tiny(steps=60))[0], None)
-
-
-def test_own_data_have_all_their_answers(reader, runs):
-    own = runs.create(tiny(task="own", own="upload", steps=2), ME, pairs=PAIRS)
-    wait(lambda: not own.working)
-    result = translate(reader, own, None, "word3 again")
-    assert result.references == ("wort3 noch",)
-    assert translate(reader, own, None, "something else").references is None
-    assert [piece.known for piece in reader.pieces(own, "word3 unheard")][1] is False
-    assert len(reader.examples(own, "heldout", 2)) == 2
-    assert reader.look(own, None, "word3 again", "reference").alignment is None
-
-
-def test_looking_while_it_trains_changes_nothing_in_the_training(reader, runs):
-    live = runs.create(tiny(steps=60), ME)
-    wait(lambda: live.snapshot is not None)
-    text, steps = sentence(reader, live), set()
+def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):
+    live, steps = world.runs.create(tiny(), "my token"), set()
+    world.until(lambda: live.snapshot is not None)
     while live.working:
         live.seen()
-        steps.add(reader.look(live, None, text).step)
-    assert curve(live) == curve(alone(tiny(steps=60))[0])
-    assert len(steps) >= 1
-    assert torch.get_num_threads() == 1
+        steps.add(reader.look(live, None, reader.examples(live)[0][0]).step)
+        if not world.turn():
+            world.round()
+    assert curve(live) == curve(alone(tiny())[0])
+    assert len(steps) > 1
 
 
-def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
-    text = sentence(reader, run)
+def test_what_is_known_waits_for_no_thread(reader, run, text, monkeypatch):
     look = reader.look(run, None, text, "reference")
     taken = reader.take_apart(("step", 1), lambda: (1, 2))
 
@@ -142,7 +112,9 @@ def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
 
 
 def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
-    fresh = Run("not-yet-prepared-run-id", "calm-fox", tiny())
+    fresh, other = Run("not-yet-prepared-run-id", "calm-fox", tiny()), alone(tiny())[0]
+    table, step = reader.position_table(run, None)
+    assert (table.shape, step) == ((MAX_POSITIONS, 8), 40)
     for ask, key in (
         *((lambda text=text: reader.look(run, None, text), "runs.empty") for text in ("", "   ", "\n\t", "\ud800")),
         *((lambda size=size: translate(reader, run, None, "a" * size), "runs.too_long") for size in (MAX_POSITIONS, 3_000_000)),
@@ -150,15 +122,15 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
         (lambda: reader.look(fresh, None, "abc"), "runs.nothing_yet"),
         (lambda: reader.pieces(fresh, "abc"), "runs.nothing_yet"),
         (lambda: reader.model_at(fresh, None), "runs.nothing_yet"),
+        (lambda: starting_point(fresh, None), "runs.nothing_yet"),
+        (lambda: reader.position_table(other, None), "runs.no_positions"),
     ):
         with pytest.raises(Refusal) as refusal:
             ask()
         assert refusal.value.key == key
 
 
-def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run):
-    """Even under one key: to name a key one need not know the others."""
-    text = sentence(reader, run)
+def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run, text):
     assert reader.look(run, None, text) is reader.look(run, 40, text) is not reader.look(run, 0, text)
     assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
     key = ("scores", 0)

@@ -1,107 +1,78 @@
-"""Every way of decoding a sentence, what it cost, and what is said of it."""
+"""Every way of decoding a sentence, what it cost, what is said of it, and what stands for a word that the model can't write."""
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from playground.config import EOS, MAX_POSITIONS, Refusal
+from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
+from playground.data.tokenizers import WordTokenizer
 from playground.decoding import classify, greedy, search
+from playground.queries import copying
 from playground.queries.translate import DecodingOptions, trace_of, translate
 from playground.tasks.toy_tasks import references
-from tests.runs.tiny import alone, tiny
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
 
-@pytest.fixture(scope="module")
-def run():
-    """A trained run; nobody serves it."""
-    return alone(tiny(**KNOBS))[0]
+@pytest.fixture
+def write(reader, run, text):
+    """write(**options) -> the translation of `text` in that way."""
+    return lambda **options: translate(reader, run, None, text, DecodingOptions(**options))
 
 
-def sentence(reader, run):
-    return reader.examples(run)[0][0]
-
-
-def test_a_translation_is_the_models_own(reader, run):
-    text = sentence(reader, run)
-    found = translate(reader, run, None, text)
-    model, step = reader.model_at(run, None)
-    src, tgt = run.tokenizers
-    (expected,) = greedy(model, [src.encode(text)], 60)
-    (candidate,) = found.candidates
-    assert (found.step, step) == (40, 40)
+def test_a_translation_is_the_models_own(run, model, text, write):
+    result, (src, tgt) = write(), run.tokenizers
+    (expected,), (candidate,) = greedy(model, [src.encode(text)], 60), result.candidates
+    assert (result.step, result.search, result.verdict, result.prefix) == (40, None, None, ())
     assert tuple(piece.id for piece in candidate.pieces) == expected.ids
     assert candidate.probabilities == pytest.approx(np.exp(expected.logprobs), abs=1e-6)
-    assert candidate.text == tgt.decode(expected.ids)
-    assert candidate.finished == expected.finished
-    assert found.references == references("sort", text)
-    assert len(candidate.right) == len(candidate.pieces)
-    assert candidate.correct == (candidate.text in found.references and candidate.finished)
-    assert (found.search, found.verdict, found.prefix) == (None, None, ())
+    assert (candidate.text, candidate.finished) == (tgt.decode(expected.ids), expected.finished)
+    assert (result.references, len(candidate.right)) == (references("sort", text), len(candidate.pieces))
+    assert candidate.correct == (candidate.text in result.references and candidate.finished)
 
 
-def test_every_method_has_candidates(reader, run):
-    text = sentence(reader, run)
-    beams = translate(reader, run, None, text, DecodingOptions("beam", width=3)).candidates
-    assert len(beams) == 3
-    assert [c.score for c in beams] == sorted((c.score for c in beams), reverse=True)
-    drawn = {
-        translate(reader, run, None, text, DecodingOptions("sample", temperature=3.0, seed=seed)).candidates[0].text for seed in range(5)
-    }
-    assert len(drawn) > 1
-    one = DecodingOptions("sample", temperature=3.0, top_k=1, seed=3)
-    assert translate(reader, run, None, text, one).candidates[0].text == translate(reader, run, None, text).candidates[0].text
-    way = DecodingOptions("sample", temperature=3.0, seed=2)
-    written = tuple(piece.id for piece in translate(reader, run, None, text, way).candidates[0].pieces)
+def test_sampling_draws_and_a_look_follows_the_very_tokens(reader, run, text, write):
+    drawn = [write(method="sample", temperature=3.0, seed=seed).candidates[0] for seed in range(5)]
+    assert len({candidate.text for candidate in drawn}) > 1
+    assert write(method="sample", temperature=3.0, top_k=1, seed=3).candidates[0].text == write().candidates[0].text
+    written = tuple(piece.id for piece in drawn[2].pieces)
     look = trace_of(reader, run, None, text, written)
-    assert tuple(piece.id for piece in look.asked) == written, "a look follows the very tokens"
+    assert tuple(piece.id for piece in look.asked) == written
     assert trace_of(reader, run, None, text, written) is look
     with pytest.raises(Refusal, match="guess"):
-        translate(reader, run, None, text, DecodingOptions("guess"))
+        write(method="guess")
 
 
-def test_a_prefix_is_continued(reader, run):
-    text, tokenizer = sentence(reader, run), run.tokenizers[1]
+def test_a_prefix_is_continued_and_may_be_unknown_or_nothing_but_not_too_long(run, text, write):
     for method in ("greedy", "beam", "sample"):
-        found = translate(reader, run, None, text, DecodingOptions(method, prefix="zy"))
-        assert [piece.text for piece in found.prefix] == ["z", "y"]
-        for candidate in found.candidates:
-            assert [piece.id for piece in candidate.pieces[:2]] == tokenizer.encode("zy")
-    (plain,) = translate(reader, run, None, text).candidates
-    assert translate(reader, run, None, text, DecodingOptions(prefix=plain.text[:2])).candidates[0].text == plain.text
-    (right,) = references("sort", text)
-    (reported,) = translate(reader, run, None, text, DecodingOptions(prefix=right[0])).candidates
-    assert reported.right[0]
-    (elsewhere,) = translate(reader, run, None, text, DecodingOptions(prefix="zz" if right[0] != "z" else "aa")).candidates
+        result = write(method=method, prefix="zy")
+        assert [piece.text for piece in result.prefix] == ["z", "y"]
+        assert all([piece.id for piece in one.pieces[:2]] == run.tokenizers[1].encode("zy") for one in result.candidates)
+    (plain,), (right,) = write().candidates, references("sort", text)
+    assert write(prefix=plain.text[:2]).candidates[0].text == plain.text
+    assert write(prefix=right[0]).candidates[0].right[0]
+    (elsewhere,) = write(prefix="zz" if right[0] != "z" else "aa").candidates
     assert (elsewhere.right, elsewhere.correct) == (None, None), "what was given is not held against the model"
-
-
-def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
-    text = sentence(reader, run)
-    found = translate(reader, run, None, text, DecodingOptions(prefix="z7"))
-    assert [piece.known for piece in found.prefix] == [True, False]
-    assert translate(reader, run, None, text, DecodingOptions(prefix="  ")).prefix == ()
-    assert len(translate(reader, run, None, text, DecodingOptions(prefix="z" * (MAX_POSITIONS - 1))).candidates[0].pieces) <= MAX_POSITIONS
+    assert [piece.known for piece in write(prefix="z7").prefix] == [True, False]
+    assert write(prefix="  ").prefix == ()
+    assert len(write(prefix="z" * (MAX_POSITIONS - 1)).candidates[0].pieces) <= MAX_POSITIONS
     for length in (MAX_POSITIONS, 1_000_000):
         with pytest.raises(Refusal) as refusal:
-            translate(reader, run, None, text, DecodingOptions(prefix="z" * length))
+            write(prefix="z" * length)
         assert refusal.value.key == "decoding.prefix_too_long"
 
 
-@pytest.mark.parametrize("prefix", ["", "z"])
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-def test_the_work_with_the_cache_and_without(reader, run, method, prefix):
-    text = sentence(reader, run)
-    stored, anew = (translate(reader, run, None, text, DecodingOptions(method, prefix=prefix, cache=cache)) for cache in (True, False))
+@pytest.mark.parametrize(("method", "prefix"), [("greedy", "z"), ("beam", ""), ("sample", "z")])
+def test_the_work_with_the_cache_and_without(write, method, prefix):
+    stored, anew = (write(method=method, prefix=prefix, cache=cache) for cache in (True, False))
     for way in ("cached", "anew"):  # what follows by formula is what is counted when it runs
         one, other = getattr(stored, way), getattr(anew, way)
         assert (one.positions, one.multiplications) == (other.positions, other.multiplications)
     assert stored.cached.positions < stored.anew.positions
     assert stored.cached.multiplications < stored.anew.multiplications
-    assert (stored.cached.ms, stored.anew.ms, stored.same) == (None, None, None)
-    assert anew.same
+    assert (stored.cached.ms, stored.anew.ms, stored.same, anew.same) == (None, None, None, True)
     assert min(anew.cached.ms, anew.anew.ms) > 0
     assert [c.text for c in stored.candidates] == [c.text for c in anew.candidates]
     if method != "beam":
@@ -110,23 +81,39 @@ def test_the_work_with_the_cache_and_without(reader, run, method, prefix):
         assert stored.anew.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
 
 
-def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run):
-    text, target = reader.examples(run)[0]
-    found = translate(reader, run, None, text, DecodingOptions("beam", width=3))
-    model, _ = reader.model_at(run, None)
-    src, tgt = run.tokenizers
+def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run, model):
+    (text, target), (src, tgt) = reader.examples(run)[0], run.tokenizers
+    result = translate(reader, run, None, text, DecodingOptions("beam", width=3))
     expected = search(model, src.encode(text), 3, 0.6, 2 * len(text) + 16)
-    assert [node.token for node in found.search.nodes] == [node.token for node in expected.nodes]
+    assert [node.token for node in result.search.nodes] == [node.token for node in expected.nodes]
+    assert len(result.candidates) == 3
+    assert [one.score for one in result.candidates] == sorted((one.score for one in result.candidates), reverse=True)
     verdict = classify(model, src.encode(text), expected, [(*tgt.encode(target), EOS)])
-    assert (found.verdict.kind, found.verdict.pruned) == (verdict.kind, verdict.pruned)
-    assert (found.verdict.kind == "found") == found.candidates[0].correct
+    assert (result.verdict.kind, result.verdict.pruned) == (verdict.kind, verdict.pruned)
+    assert (result.verdict.kind == "found") == result.candidates[0].correct
     assert translate(reader, run, None, "zzé", DecodingOptions("beam")).verdict is None
 
 
-def test_nobody_waits_for_ever(reader, run, monkeypatch):
+def test_nobody_waits_for_ever(write, monkeypatch):
     gate = threading.Event()
     monkeypatch.setattr("playground.queries.reader.TIMEOUT_S", 0.05)
     monkeypatch.setattr("playground.queries.translate.greedy", lambda *arguments: gate.wait(30))
     with pytest.raises(Refusal, match="longer than"):
-        translate(reader, run, None, "some text")
+        write(prefix="a")
     gate.set()
+
+
+def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_heads(monkeypatch):
+    misleading = [[[1, 0, 0, 0]] * 3] * 2  # the first layer
+    first = [[0.6, 0.4, 0, 0], [0.1, 0.2, 0.3, 0.4], [0.5, 0, 0.5, 0]]
+    second = [[0, 0.5, 0.5, 0], [0.1, 0.1, 0, 0.8], [0, 0, 1, 0]]
+    nothing = np.zeros((0, 0, 2, 3))
+    for cross, source, target, places in (
+        ([misleading, [first, second]], [4, UNK, 5], [UNK, UNK, EOS], (1, 1, None)),  # of the second token EOS has .6, which is no word
+        ([misleading, [first, second]], [4, UNK, 5], [UNK, 4, UNK], (1, None, 2)),
+        (nothing, [4, 5], [UNK, EOS], (None, None)),
+        (nothing, [4, 5], [6, EOS], (None, None)),
+    ):
+        monkeypatch.setattr(copying, "trace", lambda *_, cross=cross: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))
+        assert copying.looked_at(None, source, target) == places
+    assert copying.copied(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")
