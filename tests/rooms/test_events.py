@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from playground.rooms.events import Hub
 from playground.rooms.room import TEACHER
+from tests.rooms.group import BEN
 from tests.rooms.group import TEACHER as TOKEN
 
 LONG = 60.0  # seconds for news that comes
@@ -22,39 +24,35 @@ def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_ot
             waits += [await listener.wait(LONG), await listener.wait(0)]
             hub.tell("FGHJK")
             waits.append(await listener.wait(0))
-            thread = threading.Thread(target=hub.tell, args=("ABCDE",))
-            thread.start()
-            waits.append(await listener.wait(LONG))
-            thread.join()
-            hub.follow("ABCDE", 1, False)
-            waits.append(await listener.wait(LONG))
-            hub.end("ABCDE")
-            waits.append(await listener.wait(LONG))
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(hub.tell, "ABCDE")
+                waits.append(await listener.wait(LONG))
+            for news in (partial(hub.follow, "ABCDE", 1, False), partial(hub.end, "ABCDE")):
+                news()
+                waits.append(await listener.wait(LONG))
             with hub.listen("ABCDE", 2):
                 waits.append(await listener.wait(LONG))
             waits.append(await listener.wait(LONG))
             return waits
 
     assert asyncio.run(story()) == [True, True, False, False, True, True, True, True, True]
-    hub, left = Hub(), []
+    hub = Hub()
 
     async def ended() -> None:
-        left.append(hub.listen("ABCDE", 1))
-        left[0].__enter__()
+        hub.listen("ABCDE", 1).__enter__()
 
     asyncio.run(ended())
     hub.tell("ABCDE")  # a listener of a server that has ended harms no other
 
 
-def test_members_are_here_and_follow(pair):
+def test_members_are_here_and_follow():
     """A member with two windows is one; the teacher is no member; who has left is in neither."""
+    hub, states = Hub(), []
 
-    async def story() -> list[tuple[set, set, bool]]:
-        hub, states = Hub(), []
+    def look() -> None:
+        states.append((hub.here("ABCDE"), hub.followers("ABCDE"), hub.is_open("ABCDE")))
 
-        def look() -> None:
-            states.append((hub.here("ABCDE"), hub.followers("ABCDE"), hub.is_open("ABCDE")))
-
+    async def story() -> None:
         with hub.listen("ABCDE", TEACHER):
             look()
             with hub.listen("ABCDE", 1), hub.listen("ABCDE", 2):
@@ -67,21 +65,24 @@ def test_members_are_here_and_follow(pair):
                 hub.end("ABCDE")
                 look()
         look()
-        return states
 
-    async def viewed() -> list[object]:
+    asyncio.run(story())
+    both = {1, 2}
+    assert states == [(set(), set(), True), (both, {1}, True), (both, both, True), (both, both, True), (set(), set(), False)]
+
+
+def test_the_class_sees_at_once_where_the_teacher_looks_and_the_teacher_who_is_here(pair):
+    async def story() -> list[object]:
         with pair.rooms.hub.listen(pair.code, 1) as listener, pair.rooms.hub.listen(pair.code, 2):
             await listener.wait(LONG)
             pair.rooms.point(*pair.key(TOKEN), {"layer": "1"}, {})
-            assert await listener.wait(LONG), "the class sees at once where the teacher looks"
-            pair.rooms.follow(*pair.key("c" * 32), False)
+            assert await listener.wait(LONG)
+            pair.rooms.follow(*pair.key(BEN), False)
             view = pair.view(TOKEN)
             return [view["here"], view["followers"], *(one["here"] for one in view["members"])]
 
-    assert asyncio.run(viewed()) == [2, 1, True, True]
+    assert asyncio.run(story()) == [2, 1, True, True]
     assert [one["here"] for one in pair.view(TOKEN)["members"]] == [False, False]
-    both = {1, 2}
-    assert asyncio.run(story()) == [(set(), set(), True), (both, {1}, True), (both, both, True), (both, both, True), (set(), set(), False)]
 
 
 def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(group):

@@ -68,20 +68,16 @@ def test_every_member_trains_their_arm_with_a_seed_of_their_own():
 @pytest.mark.parametrize(
     ("arms", "order", "base", "key"),
     [
-        (THREE[:1], "together", {}, "rooms.bad_arms"),
-        ([{"steps": steps} for steps in range(100, 109)], "together", {}, "rooms.bad_arms"),
-        (THREE, "at once", {}, "rooms.bad_arms"),
+        (THREE[:1], "together", {}, "rooms.bad_arms"), ([{"steps": steps} for steps in range(100, 109)], "together", {}, "rooms.bad_arms"),
+        (THREE, "at once", {}, "rooms.bad_arms"), ([{"seed": 1}, {"seed": 2}], "together", {}, "rooms.seed_is_dealt"),
         ([{"learning_rate": 0.01}, {"learning_rate": "0.010"}], "together", {}, "rooms.same_arms"),
-        ([{"seed": 1}, {"seed": 2}], "together", {}, "rooms.seed_is_dealt"),
         ([{"learning_rate": 1e9}, {}], "together", {}, "config.not_in_range"),
-        ([{"learning_rate": [1]}, {}], "together", {}, "config.not_in_range"),
-        ([{"nothing": 1}, {}], "together", {}, "config.unknown"),
-        ([{"self": 1}, {}], "together", {}, "config.unknown"),
-        (THREE, "together", {"self": 1}, "config.unknown"),
+        ([{"learning_rate": [1]}, {}], "together", {}, "config.not_in_range"), ([{"nothing": 1}, {}], "together", {}, "config.unknown"),
+        ([{"self": 1}, {}], "together", {}, "config.unknown"), (THREE, "together", {"self": 1}, "config.unknown"),
         (THREE, "together", {"task": {"x": 1}}, "config.not_a_choice"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_is_no_experiment_is_refused(arms, order, base, key):
     with refused(key):
         experiment.made(base, arms, order, room_of(1))

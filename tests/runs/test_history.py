@@ -21,25 +21,11 @@ def history(rows=3):
     return found
 
 
-def test_a_row_is_there_once_its_last_column_is():
-    found = history()
-    assert len(found.steps) == 3
-    found.steps._columns["step"].append(4)
-    assert len(found.steps) == 3
-    assert found.steps.rows(1)["step"] == [2, 3]
-    assert found.steps.last()["step"] == 3
-    assert History().steps.last() is None
-
-
 def test_it_comes_back_from_json_bit_for_bit():
-    found = history()
-    back = History.from_json(json.loads(json.dumps(found.to_json(), allow_nan=False)))
-    for name in found.steps.names:
-        assert str(back.steps.column(name)) == str(found.steps.column(name))  # str: nan is nan
-    assert back.validations.rows() == found.validations.rows()
-    assert str(back.diagnostics.rows()) == str(found.diagnostics.rows())
-    assert back.events == found.events
-    assert back.probes == found.probes
+    one = history()
+    back = History.from_json(json.loads(json.dumps(one.to_json(), allow_nan=False)))
+    assert str((back.steps.rows(), back.diagnostics.rows())) == str((one.steps.rows(), one.diagnostics.rows()))  # str: nan is nan
+    assert (back.validations.rows(), back.events, back.probes) == (one.validations.rows(), one.events, one.probes)
 
 
 def test_histories_of_before_are_read():

@@ -6,26 +6,17 @@ from playground.runs.limits import Limits, free_memory, machine_cores
 
 
 def test_the_environment_decides(monkeypatch):
-    for name, value in {"CORES": "3", "MEMORY": "1e9", "RUNS_EACH": "7", "IDLE_MINUTES": "0.5", "DEVICE": "cpu"}.items():
+    values = {"CORES": "3", "MEMORY": "1e9", "IDLE_MINUTES": "0.5", "DEVICE": "cpu", "ENGINE": "elsewhere"}
+    for name, value in values.items():
         monkeypatch.setenv(f"PLAYGROUND_{name}", value)
-    found = Limits.from_environment()
-    assert (found.cores, found.memory, found.runs_each, found.idle_seconds, found.devices) == (3, 10**9, 7, 30.0, ("cpu",))
-
-
-def test_a_server_that_is_told_nothing_trains_beside_the_page_what_comes_second(monkeypatch):
-    monkeypatch.delenv("PLAYGROUND_ENGINE")
-    assert Limits.from_environment().engine == "auto"
-    monkeypatch.setenv("PLAYGROUND_ENGINE", "elsewhere")
-    assert Limits.from_environment().engine == "auto"
-    assert "| `PLAYGROUND_ENGINE` | auto |" in README.read_text(encoding="utf-8")
-
-
-def test_every_count_has_a_name_in_the_environment(monkeypatch):
     for number, name in enumerate(limits.COUNTS, start=1):
         monkeypatch.setenv(f"PLAYGROUND_{name.upper()}", str(number))
-    found = Limits.from_environment()
-    assert [getattr(found, name) for name in limits.COUNTS] == list(range(1, len(limits.COUNTS) + 1))
-    assert all(type(getattr(found, name)) is type(getattr(Limits, name)) for name in limits.COUNTS)
+    one = Limits.from_environment()
+    assert (one.cores, one.memory, one.idle_seconds, one.devices, one.engine) == (3, 10**9, 30.0, ("cpu",), "auto")
+    assert [getattr(one, name) for name in limits.COUNTS] == list(range(1, len(limits.COUNTS) + 1))
+    assert all(type(getattr(one, name)) is type(getattr(Limits, name)) for name in limits.COUNTS)
+    monkeypatch.delenv("PLAYGROUND_ENGINE")
+    assert Limits.from_environment().engine == "auto", "a server trains beside the page"
 
 
 def test_the_readme_says_every_setting_and_what_it_is_by_itself():
@@ -34,18 +25,15 @@ def test_the_readme_says_every_setting_and_what_it_is_by_itself():
         assert f"| `PLAYGROUND_{name.upper()}` | {getattr(Limits, name):,} |".replace(".0", "") in said, name
 
 
-def test_what_is_no_number_is_passed_over(monkeypatch):
+def test_what_is_no_number_is_passed_over_and_only_what_lasts_may_never_end(monkeypatch):
     for value in ("", "many", "nan", "inf", "-1", "0"):
         monkeypatch.setenv("PLAYGROUND_RUNS_EACH", value)
         assert Limits.from_environment().runs_each == Limits.runs_each
-
-
-def test_what_lasts_may_never_end(monkeypatch):
     for name in ("UNSEEN_DAYS", "SHARED_DAYS", "RUNS_KEPT", "REQUEST_SECONDS"):
         monkeypatch.setenv(f"PLAYGROUND_{name}", "never")
-    found = Limits.from_environment()
-    assert (found.unseen_days, found.shared_days) == (math.inf, math.inf)
-    assert (found.runs_kept, found.request_seconds) == (Limits.runs_kept, Limits.request_seconds)
+    one = Limits.from_environment()
+    assert (one.unseen_days, one.shared_days) == (math.inf, math.inf)
+    assert (one.runs_kept, one.request_seconds) == (Limits.runs_kept, Limits.request_seconds)
 
 
 def test_a_container_gets_its_share(monkeypatch):

@@ -111,18 +111,14 @@ def test_what_a_save_could_not_do_is_an_error_of_the_day(world, monkeypatch):
     assert recent.counts["save_failed", ""] == 1
 
 
-def test_the_setting_chooses_the_form(monkeypatch):
-    root = logging.getLogger()
-    kept, level = list(root.handlers), root.level
-    try:
-        for said, form in (("json", logs.Json), ("", logs.Words)):
-            monkeypatch.setenv("PLAYGROUND_LOG", said)
-            logs.begin()
-            (handler,) = root.handlers
-            assert isinstance(handler.formatter, form)
-            assert handler.stream is sys.stderr
-    finally:
-        root.handlers, root.level = kept, level
+@pytest.mark.parametrize(("setting", "form"), [("json", logs.Json), ("", logs.Words)])
+def test_the_setting_chooses_the_form(monkeypatch, setting, form):
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    monkeypatch.setattr(logging.getLogger(), "level", logging.WARNING)
+    monkeypatch.setenv("PLAYGROUND_LOG", setting)
+    logs.begin()
+    (handler,) = logging.getLogger().handlers
+    assert (type(handler.formatter), handler.stream) == (form, sys.stderr)
 
 
 def test_a_library_writes_the_same_way():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from playground.runs.names import owner_of
@@ -27,43 +25,20 @@ def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     copy = world.runs.copy(source.id, YOU)
     assert (copy.status, copy.message, copy.resumable, copy.beside) == ("done", None, False, source.id)
     assert (copy.experiment, copy.seconds, copy.parent) == (source.experiment, source.seconds, None)
-    assert copy.id != source.id
-    assert copy.name not in ("", source.name)
-    assert (copy.owner, copy.label, copy.visited) == (owner_of(YOU), "", False)
-    assert world.runs.mine(YOU) == [copy]
+    assert (copy.owner, copy.label, copy.visited, copy.name == source.name) == (owner_of(YOU), "", False, False)
     world.runs.delete(source.id, ME)
     again = world.restart().get(copy.id)
-    assert again.name == copy.name
-    assert world.runs.owns(copy.id, YOU)
+    assert (again.name, world.runs.mine(YOU)) == (copy.name, [again])
     assert same(again, source)
 
 
-@pytest.mark.parametrize("order", [None, "pause"])
-def test_a_copy_of_an_unfinished_run_is_paused_there_and_goes_on_to_the_same_end(world, order):
-    source = begun(world, steps=30, step=7, order=order)
-    copy = world.runs.copy(source.id, YOU)
-    assert source.status == ("paused" if order else "training")
-    assert (copy.status, copy.live) == ("paused", source.live)
-    assert 7 <= copy.step == copy.snapshot.step == len(copy.history.steps) <= source.step < 30
-    ordered(world, copy, "resume", YOU)
-    twin, _ = alone(tiny())
-    assert curve(copy) == curve(twin)
-    assert same_replay(copy, twin)
-
-
-def test_a_shipped_run_is_copied_as_it_is_and_forked_without_a_jump_of_the_loss(serve):
-    """A fresh optimiser at the full learning rate would undo much in its first step."""
+def test_a_shipped_run_is_copied_as_it_is(serve):
     runs = serve(shipped=SHIPPED)
-    source = runs.get("reverse")
-    copy = runs.copy("reverse", ME)
+    source, copy = runs.get("reverse"), runs.copy("reverse", ME)
     assert (copy.status, copy.shipped, copy.step) == ("done", False, source.step)
     assert same(copy, source)
     runs.delete(copy.id, ME)
     assert runs.get("reverse") is source
-    training = Training(source.experiment, CORPORA.get(source.experiment))
-    training.go_on(*reversed(source.parameters_at(45)))
-    losses = [step.loss for step, _ in zip(training.steps(), range(6), strict=False)]
-    assert max(losses[1:]) < 1.1 * losses[0], losses
 
 
 def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
@@ -90,18 +65,14 @@ def test_what_has_not_begun_or_has_no_new_owner_is_neither_copied_nor_forked(wor
             make(source.id, "")
 
 
-def test_only_unfinished_copies_count_as_unfinished_and_all_make_room(world):
-    world.restart(runs_each=2, runs_kept=6, recent_hours=1e-9)
+def test_only_unfinished_copies_count_as_unfinished(world):
+    world.restart(runs_each=1)
     finished, source = ended(world, steps=2), begun(world, order="pause")
     for _ in range(2):
-        world.runs.copy(source.id, YOU)
+        world.runs.copy(finished.id, YOU)
+    assert world.runs.copy(source.id, YOU).status == "paused"
     with refused("runs.too_many_yours"):
         world.runs.copy(source.id, YOU)
-    for _ in range(4):
-        world.runs.seen(finished.id)
-        world.runs.copy(finished.id, YOU)
-    assert [run.status for run in world.runs.mine(YOU)] == ["done"] * 2 + ["paused"] * 2
-    assert world.runs.get(finished.id) is finished
 
 
 def test_a_fork_goes_on_at_its_parents_step(world):
@@ -115,9 +86,7 @@ def test_a_fork_goes_on_at_its_parents_step(world):
     at_rest(world, fork)
     assert curve(held) == curve(fork)
     assert same_replay(held, fork)
-    assert (fork.parent, fork.first_step, fork.owner) == ((source.id, at), at, owner_of(YOU))
-    assert (fork.status, fork.step, fork.steps) == ("done", 40, 40)
-    assert fork.history.steps.column("step") == [*range(1, 41)]
+    assert (fork.parent, fork.first_step, fork.owner, fork.status, fork.step) == ((source.id, at), at, owner_of(YOU), "done", 40)
     assert [column[:at] for column in curve(fork)] == [column[:at] for column in curve(source)]
     rates, theirs = fork.history.steps.column("learning_rate"), source.history.steps.column("learning_rate")
     risen = at + REWARMED
@@ -125,9 +94,6 @@ def test_a_fork_goes_on_at_its_parents_step(world):
     assert rates[at:risen] == pytest.approx([rate * n / REWARMED for n, rate in enumerate(theirs[at:risen], 1)])
     assert fork.history.validations.column("step") == source.history.validations.column("step")
     assert (fork.replay.steps, fork.replay.plan.probes) == (source.replay.steps, source.replay.plan.probes)
-    for early in (step for step in source.replay.parameter_steps if step <= at):
-        assert same_parameters(fork.replay.parameters(early)[1], source.replay.parameters(early)[1])
-
     training = Training(source.experiment, CORPORA.get(source.experiment))
     training.go_on(source.replay.parameters(at)[1], at)
     assert fork.history.steps.column("loss")[at:] == [step.loss for step in training.steps()]
@@ -162,7 +128,6 @@ def test_a_fork_of_the_end_has_as_many_steps_again(world):
     assert (fork.first_step, fork.step, fork.steps) == (30, 60, 60)
     rates = fork.history.steps.column("learning_rate")
     assert rates[34:] == [learning_rate(fork.experiment.training, 8, step) for step in range(35, 61)]
-    assert rates[34] > rates[35]  # the run's own warm-up is over
     assert {0, 30, 60} <= set(fork.replay.steps)
     third = world.runs.fork(fork.id, 30, YOU)
     assert (third.first_step, third.steps) == (30, 60)
@@ -173,8 +138,7 @@ def test_a_fork_keeps_what_was_changed_before_its_step_and_is_read_back_before_i
     world.runs.set_live(source.id, ME, "learning_rate", 0.002)
     world.until(lambda: source.history.events)
     ordered(world, source, "pause")
-    events = [(source.history.events[0][0], "learning_rate", 0.002)]
-    forks = {world.runs.fork(source.id, step, YOU).id: (step, events) for step, events in ((source.step, events), (0, []))}
+    forks = {world.runs.fork(source.id, step, YOU).id: (step, events) for step, events in ((source.step, source.history.events), (0, []))}
     world.restart()
     for id, (step, events) in forks.items():
         fork = world.runs.get(id)
@@ -183,20 +147,4 @@ def test_a_fork_keeps_what_was_changed_before_its_step_and_is_read_back_before_i
         world.runs.resume(id, YOU)
         world.until(lambda fork=fork, step=step: fork.step > step)
         assert fork.live_at(fork.step)["learning_rate"] == (0.002 if events else 0.01)
-        assert fork.history.steps.column("learning_rate")[0] == 0.01
         assert fork.history.steps.column("learning_rate")[-1] <= (0.002 if events else 0.01)
-
-
-def test_a_fork_of_before_counted_anew(world):
-    """Its run.json says nothing of a first step: its history is all its own."""
-    source = ended(world, steps=20)
-    source.parent = ("gone", 42)
-    world.runs.store.note(source)
-    file = world.runs.store.path(source) / "run.json"
-    card = json.loads(file.read_text())
-    del card["first_step"]
-    world.end(killed=False)
-    file.write_text(json.dumps(card))
-    world.start()
-    again = world.runs.get(source.id)
-    assert (again.parent, again.first_step, len(again.history.steps)) == (("gone", 42), 0, 20)

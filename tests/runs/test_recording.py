@@ -20,34 +20,25 @@ def recorded(replay_bytes=LIMITS.replay_bytes, watched=False, until=None, memory
     return run, recording
 
 
-def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_looked_at():
-    (quiet, _), (watched, _) = recorded(), recorded(watched=True)
+@pytest.mark.parametrize("memory", [(), ((2, "cut"), (15, "whole"))])
+def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_looked_at(memory):
+    """Also while the way of the memory changes: a picture waits with the knob as it was."""
+    (quiet, _), (watched, _) = recorded(memory=memory), recorded(watched=True, memory=memory)
     assert quiet.replay.steps == watched.replay.steps == quiet.replay.plan.steps
     assert quiet.replay.waiting > 10
     assert same_replay(quiet, watched)
     assert quiet.replay.waiting == 0
 
 
-def test_a_picture_is_developed_as_the_memory_was_when_it_was_taken():
-    """The knob `memory` may change while a run trains; a picture waits with the knob as it was."""
-    changes = ((2, "cut"), (15, "whole"))
-    assert same_replay(recorded(memory=changes)[0], recorded(memory=changes, watched=True)[0])
-
-
-@pytest.mark.parametrize(("rights", "asked"), [((0.1, 0.2, 0.3), (BRIEF, BRIEF, 150)), ((0.4, 0.6, 0.9), (BRIEF, 150, 150))])
-def test_all_held_out_sentences_are_asked_from_half_right_on_and_at_the_end(monkeypatch, rights, asked):
-    whole = 150
-    rights, at = iter(rights), {}
-
-    def validate(self, split="heldout", most=None):
-        at.setdefault(self.step, next(rights) if self.step not in at else at[self.step])
-        return Validation(1.0, 0.5, at[self.step], most or whole)
-
-    monkeypatch.setattr(Training, "validate", validate)
-    run, recording = recorded(validation_size=whole, train_size=300)
+@pytest.mark.parametrize(("rights", "numbers"), [((0.1, 0.2, 0.3), (BRIEF, BRIEF, 150)), ((0.4, 0.6, 0.9), (BRIEF, 150, 150))])
+def test_all_held_out_sentences_are_asked_from_half_right_on_and_at_the_end(monkeypatch, rights, numbers):
+    monkeypatch.setattr(
+        Training, "validate", lambda self, split="heldout", most=None: Validation(1.0, 0.5, rights[self.step // 10 - 1], most or 150)
+    )
+    run, recording = recorded(validation_size=150, train_size=300)
     recording.finish()
     assert run.history.validations.column("step") == [10, 20, 30]
-    assert run.history.validations.column("pairs") == list(asked)
+    assert run.history.validations.column("pairs") == list(numbers)
 
 
 def test_a_run_that_stops_between_is_asked_everything_once_more():

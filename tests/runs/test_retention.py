@@ -72,17 +72,13 @@ def test_what_is_unseen_for_longest_goes_first_and_no_more_than_must():
     assert keeping(runs_kept=2).overdue(runs) == [runs[1], runs[3]]
     assert keeping(bytes_kept=3 * MEGABYTE).overdue(runs) == [runs[1]]
     assert keeping(bytes_kept=3 * MEGABYTE - 1).overdue(runs) == [runs[1], runs[3]]
-    mine, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
-    assert keeping(bytes_each=2 * MEGABYTE).overdue([*mine, *yours]) == [mine[2]]
-
-
-def test_where_runs_never_go_unseen_they_go_only_to_make_room():
-    ages = {"unseen_days": math.inf, "shared_days": math.inf}
-    runs = [aged(10_000), aged(9_000, visited=True), aged(2)]
-    assert keeping(**ages).overdue(runs) == []
-    assert keeping(runs_kept=1, **ages).overdue(runs) == [runs[0], runs[2]]
-    assert keeping(**ages).share(runs, ME).next is None
-    assert keeping(runs_kept=3, **ages).share(runs, ME).next is runs[0]
+    ours, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
+    assert keeping(bytes_each=2 * MEGABYTE).overdue([*ours, *yours]) == [ours[2]]
+    never = {"unseen_days": math.inf, "shared_days": math.inf}
+    old = [aged(10_000), aged(9_000, visited=True), aged(2)]
+    assert keeping(**never).overdue(old) == []
+    assert keeping(runs_kept=1, **never).overdue(old) == [old[0], old[2]]
+    assert [keeping(runs_kept=most, **never).share(old, ME).next for most in (4, 3)] == [None, old[0]]
 
 
 def test_a_full_server_refuses_and_says_what_to_do():
@@ -118,10 +114,9 @@ def test_a_server_lets_go_refuses_and_remembers_looks(world):
     for run in (first, second):
         run.looked_at -= 2 * HOUR
         os.utime(runs.store.path(run) / "run.json", (0, 0))
-    for token in (ME, ""):
-        runs.seen(first.id, token)
+    for token in (ME, "", YOU):
         assert not first.visited, "only others make a run visited"
-    runs.seen(first.id, YOU)
+        runs.seen(first.id, token)
     runs._housekeeper.note_looks()
     runs = world.restart(killed=False)
     again, other = runs.get(first.id), runs.get(second.id)

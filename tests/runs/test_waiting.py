@@ -1,14 +1,15 @@
 """Nobody waits for another visitor's disk: what takes long is done without the registry's lock, and the limits hold all the same."""
 
+import contextlib
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from playground.config import Refusal
 from playground.runs import registry
 from playground.runs.disk import files
-from playground.runs.run import UNFINISHED, Run
-from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
+from tests.runs.by_hand import LONG, at_rest, begun, ordered, refused
 from tests.runs.tiny import ME, YOU, tiny
 
 
@@ -48,85 +49,61 @@ def test_what_takes_long_is_done_without_the_lock(world, meanwhile):
 
 
 def test_places_are_reserved_while_runs_are_written(world, meanwhile):
-    """What is being written counts already, for its owner and for all, and is there for no one; it counts once when it is there."""
-    runs = world.restart(runs_each=3, runs_unfinished=4)
-    asked = []
+    """What is being written counts already, for its owner and for all, and is there for no one."""
+    runs, seen = world.restart(runs_each=3, runs_unfinished=4), []
 
     def ask():
-        asked.append(runs.mine(ME))
+        seen.append(runs.mine(ME))
         for owner, count, key in ((ME, 2, "runs.too_many_yours"), (YOU, 3, "runs.too_many")):
             with refused(key):
                 runs.create_all([tiny()] * count, owner, [""] * count)
 
     meanwhile(runs.store, "create", ask)
-    made = runs.create_all([tiny(steps=LONG)] * 2, ME, ["", ""])
-    assert asked == [[], []]
-    assert {*runs.mine(ME)} == {*made}
-    runs.store.create = type(runs.store).create.__get__(runs.store)
-    for owner in (ME, YOU):
-        runs.create(tiny(steps=LONG), owner)
-    with refused("runs.too_many"):
-        runs.create(tiny(), YOU)
+    arms = [tiny(steps=LONG), tiny(steps=LONG, seed=2)]
+    made = runs.create_all(arms, ME, ["one", "two"])
+    assert [(run.experiment, run.label) for run in made] == list(zip(arms, ["one", "two"], strict=True))
+    assert (seen, runs.mine(ME)) == ([[], []], made[::-1])
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ZeroDivisionError()])
-def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_places(world, monkeypatch, error):
-    runs = world.restart(runs_each=3, runs_unfinished=3)
-    for name, written in ((runs.store, "create"), (files, "_write_new")):
-        real, begins = getattr(name, written), []
+FULL = OSError(28, "No space left on device")
 
-        def write(*arguments, real=real, begins=begins):
-            if len(begins) == 2:
-                raise error
-            begins.append(1)
-            return real(*arguments)
 
-        monkeypatch.setattr(name, written, write)
-        with pytest.raises(Refusal if isinstance(error, OSError) else ZeroDivisionError):
-            runs.create_all([tiny(steps=LONG)] * 3, ME, [""] * 3)
-        monkeypatch.undo()
-        assert len(begins) == 2
-        assert (runs.mine(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == ([], [], {})
+@pytest.mark.parametrize(("error", "name"), [(FULL, "create"), (FULL, "_write_new"), (ZeroDivisionError(), "create")])
+def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_places(world, monkeypatch, error, name):
+    runs, begins = world.restart(runs_each=3, runs_unfinished=3), []
+    thing = files if name == "_write_new" else runs.store
+    real = getattr(thing, name)
+
+    def write(*arguments):
+        if len(begins) == 2:
+            raise error
+        begins.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(thing, name, write)
+    with pytest.raises(Refusal if error is FULL else ZeroDivisionError):
+        runs.create_all([tiny(steps=LONG)] * 3, ME, [""] * 3)
+    monkeypatch.undo()
+    assert len(begins) == 2
+    assert (runs.mine(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == ([], [], {})
     made = runs.create_all([tiny(steps=1)] * 3, ME, [""] * 3)
     assert [at_rest(world, run).status for run in made] == ["done"] * 3
 
 
-def test_runs_may_come_and_go_while_they_are_counted(world, monkeypatch):
-    first, *_ = [ended(world, steps=1) for _ in range(3)]
-    there = world.runs._admission.runs
-
-    def unfinished(run):
-        there.pop(first.id, None)  # it is deleted at that very moment
-        return run.status in UNFINISHED
-
-    monkeypatch.setattr(Run, "unfinished", property(unfinished))
-    assert world.runs.create(tiny(), ME) in world.runs.mine(ME)
-
-
 def test_the_limits_hold_when_twenty_come_at_once(world):
-    runs = world.restart(runs_each=2, runs_unfinished=5)
-    start, reasons, most = threading.Barrier(20), [], []
-    owners = [f"owner {number}" for number in range(5)]
+    runs, start = world.restart(runs_each=2, runs_unfinished=5), threading.Barrier(20)
 
     def visit(number):
         start.wait(60)
-        try:
-            runs.create_all([tiny(steps=LONG)] * (1 + number % 2), owners[number % 5], [""] * (1 + number % 2))
-        except Refusal as refusal:
-            reasons.append(refusal.key)
-        most.append(sum(len(runs.mine(owner)) for owner in owners))
+        count = 1 + number % 2
+        with contextlib.suppress(Refusal):
+            runs.create_all([tiny(steps=LONG)] * count, f"owner {number % 5}", [""] * count)
+        return len(runs.kept())
 
-    threads = [threading.Thread(target=visit, args=(number,)) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(most) == 20
-    made = [runs.mine(owner) for owner in owners]
-    assert max(most) == sum(map(len, made)) <= 5
-    assert all(len(of_one) <= 2 for of_one in made)
-    assert {*reasons} <= {"runs.too_many", "runs.too_many_yours"}
-    assert len({run.name for of_one in made for run in of_one}) == sum(map(len, made))
+    with ThreadPoolExecutor(20) as pool:
+        assert max(pool.map(visit, range(20))) == len(runs.kept()) <= 5
+    assert all(len(runs.mine(f"owner {number}")) <= 2 for number in range(5))
+    assert len({run.name for run in runs.kept()}) == len(runs.kept())
 
 
 def test_two_who_resume_the_same_run_start_it_once(world, meanwhile):

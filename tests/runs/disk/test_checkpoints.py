@@ -18,9 +18,8 @@ def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints, "CHECKPOINTS", {"sort": {**TINY, "task": "sort", "steps": 3}})
     for _ in range(2):  # the second takes the place of the first
         (run,) = make(tmp_path, ("sort",))
-        assert run.step == 3
     (back,) = read_shipped(tmp_path)
-    assert (back.id, back.name, back.step, back.shipped) == ("sort", "sort", 3, True)
+    assert (run.step, back.id, back.name, back.step, back.shipped) == (3, "sort", "sort", 3, True)
     assert back.experiment == tiny(task="sort", steps=3)
     assert [path.name for path in tmp_path.iterdir()] == ["sort"]
     assert size(tmp_path) == sum(file.stat().st_size for file in (tmp_path / "sort").iterdir())

@@ -173,7 +173,7 @@ def test_pictures_that_wait_to_be_made_take_no_more_than_the_replay(begin, store
 def test_own_sentences_travel_and_not_where_they_are(begin, store, tmp_path, monkeypatch):
     """What trains may be on another machine, with a disk of its own."""
     sent, ask = [], Near.ask
-    monkeypatch.setattr(Near, "ask", lambda link, *asked: (sent.append(pickle.dumps(asked)), ask(link, *asked))[1])
+    monkeypatch.setattr(Near, "ask", lambda link, *question: (sent.append(pickle.dumps(question)), ask(link, *question))[1])
     run, trainer = begin(tiny(task="own", tokenizer="words", steps=12), data=PAIRS)
     assert run.longest_target == 3  # how much it may be asked to write
     trainer.advance(TURN, True)
@@ -209,16 +209,6 @@ def test_who_watches_gets_snapshots_and_hears_of_the_curve(begin):
     assert 1 < run.snapshot.step <= run.step
     assert version < run.snapshot.version <= run.version
     assert max(mark.rows for mark in run.marks.values()) <= len(run.history.steps) == run.step
-
-
-def test_stopped_early_it_ends_there(begin):
-    run, trainer = begin(tiny())
-    end = next(step for step in range(11, 30) if step not in run.replay.plan.steps)
-    while run.step < end:
-        trainer.advance(TURN, True)
-    trainer.finish()
-    assert run.history.validations.column("step")[-1] == end
-    assert run.replay.steps[-1] == run.replay.parameter_steps[-1] == run.snapshot.step == end
 
 
 def test_the_steps_of_a_timed_run_are_planned_where_it_trains(begin, store):

@@ -15,7 +15,7 @@ from playground.config import Refusal
 from playground.runs.forecast import forecast
 from playground.training.loop import Diverged, Training
 from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
-from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, ended_as_if_alone, tiny
+from tests.runs.tiny import ME, PAIRS, YOU, alone, curve, done, ended_as_if_alone, tiny
 
 ROOT = Path(__file__).parents[3]
 BAD, AT = 666, 4  # the seed of the runs that something happens to, and the step before it
@@ -96,23 +96,18 @@ def test_a_refusal_while_it_is_prepared_is_its_message(world):
     assert (run.status, run.message.key.partition(".")[0]) == ("failed", "data")
 
 
-@pytest.fixture
+@contextmanager
 def full(world):
-    """full() -> a context in which the disk takes nothing."""
-
-    @contextmanager
-    def disk():
-        with world.disk:
-            world.disk.refusals = 1_000
-            yield
-        world.disk.refusals = 0
-
-    return disk
+    """The disk takes nothing meanwhile."""
+    with world.disk:
+        world.disk.refusals = 1_000
+        yield
+    world.disk.refusals = 0
 
 
-def test_a_full_disk_stops_no_training(world, full):
+def test_a_full_disk_stops_no_training(world):
     run = begun(world, steps=30)
-    with full():
+    with full(world):
         assert (ordered(world, run, "pause").status, run.message.key) == ("paused", "runs.end_not_on_disk")
         with refused("runs.disk_full"):
             world.runs.create(tiny(), YOU)
@@ -128,36 +123,15 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("value", CHANGES)
-def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, full, value, caplog):
+def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, value, caplog):
     run = begun(world, order="pause", steps=30)
     version = run.version
-    with full(), refused("runs.change_not_saved"):
+    with full(world), refused("runs.change_not_saved"):
         CHANGES[value](world.runs, run.id)
     assert value in (run.label, run.status, run.live["learning_rate"])
     assert run.version > version  # every page is told
     assert "No space" in caplog.text
     assert ordered(world, run, "resume").status == "done", "nothing else is harmed"
-
-
-def test_a_pause_on_a_full_disk_before_it_is_prepared_loses_nothing_that_is_only_there(world, full):
-    run = begun(world, order="pause")
-    back = world.restart().get(run.id)
-    world.runs.resume(run.id, ME)
-    with full():
-        ordered(world, back, "pause")
-    assert (back.snapshot.step, len(back.history.steps)) == (run.step, run.step)
-
-
-def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
-    before = set(threading.enumerate())
-    runs = serve()
-    run = at_step(runs.create(tiny(steps=100_000), ME), 3)
-    runs.close()
-    assert set(threading.enumerate()) <= before
-    assert run.status == "interrupted"
-    back = serve().get(run.id)
-    assert (back.status, back.step, back.name, back.message.key) == ("interrupted", run.step, run.name, "runs.interrupted")
-    assert curve(back) == curve(run)
 
 
 def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(serve, monkeypatch, caplog):
@@ -166,13 +140,10 @@ def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(s
 
     monkeypatch.setattr("playground.runs.queue.warmup._once", threading.Lock())
     monkeypatch.setattr("playground.runs.queue.warmup._ready", set())
-    monkeypatch.setattr("playground.runs.queue.warmup.build_corpus", fail)
-    monkeypatch.setattr("playground.runs.machine_speed._measured", fail)
-    monkeypatch.setattr("playground.runs.machine_speed.product_rate", fail)
+    for name in ("queue.warmup.build_corpus", "machine_speed._measured", "machine_speed.product_rate"):
+        monkeypatch.setattr(f"playground.runs.{name}", fail)
     runs = serve()
-    run = done(runs.create(tiny(), ME))
-    assert run.status == "done"
-    assert curve(run) == curve(alone(tiny())[0])
+    assert curve(done(runs.create(tiny(), ME))) == curve(alone(tiny())[0])
     wide = done(runs.create(tiny(d_model=256, steps=1), ME))
     assert (wide.status, wide.precision) == ("done", "float32")
     assert "no such instruction" in caplog.text

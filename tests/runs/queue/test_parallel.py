@@ -97,8 +97,8 @@ def burn(seconds):
 
 @pytest.fixture
 def answered():
-    """A reader's thread that knows what a long and a short question take, and `ask(*kinds)`, which has them asked in this order while it is
-    busy and returns the order in which they were answered. `long`: seconds that a long one takes; `pause`: seconds after each."""
+    """answered(*kinds) -> the order in which a reader's thread, which knows what a `long` and a short question take, answers them, when
+    they were asked in this order, `pause` seconds apart, while it was busy."""
     now, opened, order = [0.0], threading.Event(), []
     readers = ReaderThreads(1, clock=lambda: now[0])
     readers.ask(lambda: None, 30, "short")
@@ -106,15 +106,16 @@ def answered():
 
         def ask(*kinds, long=1.0, pause=0.0):
             readers._costs.put("long", long)
-            asked = [askers.submit(readers.ask, opened.wait, 30)]
+            answers = [askers.submit(readers.ask, opened.wait, 30)]
             wait(lambda: readers._begun)
             for number, kind in enumerate(kinds, 1):
-                asked.append(askers.submit(readers.ask, lambda kind=kind: order.append(kind) or burn(0.06 * (kind == "new")), 30, kind))
+                work = lambda kind=kind: order.append(kind) or burn(0.06 * (kind == "new"))  # noqa: E731
+                answers.append(askers.submit(readers.ask, work, 30, kind))
                 wait(lambda number=number: len(readers._waiting) == number)
                 now[0] += pause
             opened.set()
-            for one in asked:
-                one.result()
+            for answer in answers:
+                answer.result()
             return order
 
         yield ask
@@ -161,10 +162,10 @@ def test_what_one_answer_asks_for_later_does_not_wait_anew(patience, order):
 def test_what_is_asked_counts_for_who_asks():
     readers = ReaderThreads(1)
     with ThreadPoolExecutor(1) as another:
-        before, theirs = readers.seconds, another.submit(lambda: readers.seconds).result()
+        before = readers.seconds, another.submit(lambda: readers.seconds).result()
         readers.ask(lambda: burn(0.05), 30)
-        assert readers.seconds - before >= 0.05
-        assert another.submit(lambda: readers.seconds).result() - theirs < 0.05
+        assert readers.seconds - before[0] >= 0.05
+        assert another.submit(lambda: readers.seconds).result() - before[1] < 0.05
     readers.close()
 
 

@@ -121,7 +121,7 @@ def test_a_lone_job_has_all_the_cores_it_can_use_and_one_as_soon_as_another_wait
     assert (cores[0], cores[1], cores[-1]) == (given, 1, given)
 
 
-def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory():
+def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory_but_its_lane():
     server, waiting = ByHand(cores=1, memory=100), Job("waiting", bytes=100)
     server.add(Job("holder", bytes=100, turns=3, during=lambda: server.turn()), waiting)
     server.turns(1)
@@ -130,9 +130,6 @@ def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory():
     server.scheduler.poke()
     server.turns(2)
     assert server.log[:3] == ["holder", "waiting", "holder"]
-
-
-def test_an_urgent_job_waits_for_its_lane():
     server, urgent = ByHand(), Job("urgent", lane="process")
     urgent.urgent = True
     server.add(Job("first", lane="process", during=lambda: server.add(urgent) and server.turn()))
@@ -145,8 +142,7 @@ def test_memory_is_given_first_come_first_served_and_what_is_no_job_takes_some_t
     made = server.add(*(Job(n, owner=n, bytes=bytes) for n, bytes in enumerate((60, 60, 30))))
     assert [job.place for job in made] == [0, 1, 2], "the small one would fit, but it came later"
     server.turns()
-    assert [job.place for job in made] == [0, 0, 0]
-    assert server.log[0] == 0
+    assert ([job.place for job in made], server.log[0]) == ([0, 0, 0], 0)
     server = ByHand(memory=100, unaccounted=lambda: 50)
     made = server.add(Job("first", bytes=60, turns=2), Job("second", bytes=10))
     assert [job.place for job in made] == [0, 1], "the first is alone and may have all"
@@ -198,18 +194,18 @@ class Threaded(Job):
         self.server, self.done = SimpleNamespace(begun=lambda job: job.during()), threading.Event()
 
     def turn(self, seconds, parallel_map):
-        more = super().turn(seconds, parallel_map)
-        if not more:
-            self.done.set()
-        return more
+        return super().turn(seconds, parallel_map) or self.done.set()
 
 
 @pytest.fixture
 def start():
+    """start(*jobs) -> a scheduler with threads, and these jobs."""
     opened = []
 
-    def make(cores=2, **options):
+    def make(*jobs, cores=2, **options):
         opened.append(Scheduler(cores, 100, 0.01, **options))
+        for job in jobs:
+            opened[-1].add(job)
         return opened[-1]
 
     yield make
@@ -219,14 +215,12 @@ def start():
 
 def test_real_threads_give_every_turn_and_closing_leaves_none(start):
     before = threading.active_count()
-    scheduler, broken = start(cores=3), Threaded("broken", during=lambda: 1 / 0)
     jobs = [Threaded(n, owner=n % 3, cores=3, turns=3) for n in range(7)]
-    for job in (broken, *jobs):
-        scheduler.add(job)
+    scheduler = start(Threaded("broken", during=lambda: 1 / 0), *jobs, cores=3)
     assert all(job.done.wait(60) for job in jobs)
-    scheduler.close()
+    for _ in range(2):
+        scheduler.close()
     assert threading.active_count() == before
-    scheduler.close()
 
 
 @pytest.mark.fault("an exception in the warm-up", "the log says so, and workers go on")
@@ -236,7 +230,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, er
         raise error
 
     job = Threaded("first")
-    start(warm_up=warm_up).add(job)
+    start(job, warm_up=warm_up)
     assert job.done.wait(60)
     assert "warm-up" in caplog.text
     assert type(error).__name__ in caplog.text
@@ -277,10 +271,8 @@ def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, c
 def test_a_dead_worker_is_replaced_and_every_job_gets_its_turns(start, caplog, monkeypatch):
     real, dying = Scheduler._work, [1, 1]
     monkeypatch.setattr(Scheduler, "_work", lambda self: dying.pop() if dying else real(self))
-    scheduler = start()
     jobs = [Threaded(n, owner=n) for n in range(3)]
-    for job in jobs:
-        scheduler.add(job)
+    scheduler = start(*jobs)
     wait(lambda: scheduler.count()["alive"] == 0)
     assert scheduler.replace(lambda turn: False) == [], "none had a turn"
     assert all(job.done.wait(60) for job in jobs)
