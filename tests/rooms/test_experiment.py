@@ -30,8 +30,7 @@ def test_every_block_of_numbers_has_each_arm_once_however_late_they_come(count, 
     assert late["dealt"] == whole["dealt"]
     blocks = [[late["dealt"][str(n)] for n in range(first, first + count)] for first in range(1, 41 - count, count)]
     assert {tuple(sorted(block)) for block in blocks} == {tuple(range(count))}
-    assert len(set(map(tuple, blocks))) > 1, "each block is drawn anew, and each experiment"
-    assert len({tuple(experiment.made({}, whole["arms"], "together", room_of(*range(1, 41)))["dealt"].values()) for _ in range(3)}) > 1
+    assert len(set(map(tuple, blocks))) > 1, "each block is drawn anew"
 
 
 @given(st.randoms(use_true_random=False))

@@ -44,12 +44,11 @@ def test_answers_are_counted_in_groups_and_then_under_no_number(crowd):
 
 
 def test_those_who_were_asked_about_other_numbers_count_as_right_or_wrong_alone(crowd):
-    for token, asked in zip(CLASS, (SAME, OTHER, SAME), strict=False):
-        give(crowd, token, 2, asked)
+    for token, numbers in zip(CLASS, (SAME, OTHER, SAME), strict=False):
+        give(crowd, token, 2, numbers)
     assert tally(crowd) == tally(crowd, OTHER) == Tally(3, 3, {})
     give(crowd, CLASS[3], 1)
-    assert tally(crowd) == Tally(3, 3, {2: 2, 1: 1})
-    assert tally(crowd, OTHER).choices == {}
+    assert (tally(crowd), tally(crowd, OTHER).choices) == (Tally(3, 3, {2: 2, 1: 1}), {})
 
 
 def test_the_first_answer_of_each_counts_and_the_teacher_sees_how_many(crowd):

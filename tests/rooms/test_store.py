@@ -86,15 +86,6 @@ def test_nothing_outlives_its_date(group, late):
     assert [*group.folder.iterdir(), *group.copy.parent.iterdir()] == []
 
 
-def test_a_room_of_before_is_read_and_fixes_nothing(group):
-    """Version 1 had nothing fixed, nothing to do and no limits."""
-    old = {name: value for name, value in json.loads(group.path.read_text()).items() if name not in ("fixed", "now", "limits")}
-    group.path.write_text(json.dumps(old | {"version": 1}))
-    group.restart()
-    assert group.names() == ["Anna"]
-    assert (group.view(ANNA)["fixed"]["settings"], group.view(ANNA)["now"]) == ({}, None)
-
-
 def damaged(text: str) -> list[str]:
     room = json.loads(text)
     member = room["members"][0]

@@ -58,10 +58,6 @@ def test_it_writes_what_greedy_decoding_writes_and_its_picture_is_the_trace(seed
             assert completion.encoder is completion.decoder is completion.cross is None
 
 
-def test_a_small_vocabulary_has_fewer_than_five_likeliest():
-    assert complete(model(1, vocabulary=4), [(5, 6)], [()], [4], [True])[0].top_ids.shape[1] == 4
-
-
 def test_parameters_that_are_no_numbers_give_numbers():
     made = model(1)
     with torch.no_grad():

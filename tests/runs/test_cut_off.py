@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from playground.config import Refusal
 from playground.runs import cut_off
 from tests.runs.by_hand import LONG, begun, ordered
 from tests.runs.tiny import ME, YOU, alone, curve, same_parameters, same_replay, tiny
@@ -120,13 +119,6 @@ def test_one_that_gets_on_is_tried_anew_each_time(world):
         world.runs._workers.save(back)
 
 
-def test_one_that_a_person_resumed_was_at_work_though_no_save_has_come_since(world):
-    run = ordered(world, training(world), "pause")
-    world.runs.resume(run.id, ME)
-    world.until(lambda: run.status == "training")
-    assert world.restart().get(run.id).status == "interrupted"
-
-
 @pytest.mark.parametrize(("order", "status"), [("pause", "paused"), ("stop", "stopped"), ("step", "paused"), ("train", "interrupted")])
 def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, order, status):
     run = training(world)
@@ -134,14 +126,3 @@ def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, orde
     after = world.restart(killed=False)
     assert card(world, run)["status"] == after.get(run.id).status == status
     assert after.copy(run.id, YOU).status == ("stopped" if status == "interrupted" else status), "a copy was not cut off"
-
-
-def test_one_that_hung_waits_for_a_person(world):
-    run = training(world)
-    world.end(killed=False)
-    run.say("interrupted", Refusal("runs.step_hung", step=2, seconds="60", saved=1))
-    world.runs.store.note(run)
-    world.start()
-    world.runs.seen(run.id)
-    world.round()
-    assert world.runs.get(run.id).status == "interrupted"

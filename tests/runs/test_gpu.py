@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from playground.queries.reader import Reader
-from playground.runs.limits import Limits
 from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, limits, same_parameters, tiny
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -14,12 +13,6 @@ GPU = limits(devices=("cuda:0",))
 @pytest.fixture
 def runs(serve):
     return serve(GPU)
-
-
-def test_a_gpu_is_taken_unless_another_is_named(monkeypatch):
-    assert Limits.from_environment().devices[0] == "cuda:0"
-    monkeypatch.setenv("PLAYGROUND_DEVICE", "cpu")
-    assert Limits.from_environment().devices == ("cpu",)
 
 
 def test_a_run_has_the_pictures_that_it_has_on_a_cpu_and_can_be_looked_into(runs):

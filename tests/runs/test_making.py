@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from playground.runs.names import owner_of
-from playground.runs.registry import SHIPPED
 from playground.training.loop import Training
 from playground.training.schedule import REWARMED, learning_rate
 from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
@@ -32,15 +31,6 @@ def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     assert same(again, source)
 
 
-def test_a_shipped_run_is_copied_as_it_is(serve):
-    runs = serve(shipped=SHIPPED)
-    source, copy = runs.get("reverse"), runs.copy("reverse", ME)
-    assert (copy.status, copy.shipped, copy.step) == ("done", False, source.step)
-    assert same(copy, source)
-    runs.delete(copy.id, ME)
-    assert runs.get("reverse") is source
-
-
 def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
     source = world.runs.create(tiny(task="own", own="upload-7"), ME, pairs=PAIRS)
     source.secret = True
@@ -54,25 +44,13 @@ def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
 
 
 def test_what_has_not_begun_or_has_no_new_owner_is_neither_copied_nor_forked(world):
-    run = world.runs.create(tiny(), ME)
-    ordered(world, run, "pause")
-    for make in (world.runs.copy, lambda id, token: world.runs.fork(id, 0, token)):
-        with refused("runs.nothing_yet"):
-            make(run.id, ME)
-    source = ended(world, steps=2)
-    for make in (world.runs.copy, lambda id, token: world.runs.fork(id, 0, token)):
-        with refused("runs.no_token"):
-            make(source.id, "")
-
-
-def test_only_unfinished_copies_count_as_unfinished(world):
-    world.restart(runs_each=1)
-    finished, source = ended(world, steps=2), begun(world, order="pause")
-    for _ in range(2):
-        world.runs.copy(finished.id, YOU)
-    assert world.runs.copy(source.id, YOU).status == "paused"
-    with refused("runs.too_many_yours"):
-        world.runs.copy(source.id, YOU)
+    source, new = ended(world, steps=2), world.runs.create(tiny(), ME)
+    ordered(world, new, "pause")
+    for run, token, key in ((new, ME, "runs.nothing_yet"), (source, "", "runs.no_token")):
+        with refused(key):
+            world.runs.copy(run.id, token)
+        with refused(key):
+            world.runs.fork(run.id, 0, token)
 
 
 def test_a_fork_goes_on_at_its_parents_step(world):
@@ -105,21 +83,6 @@ def test_a_fork_of_what_is_unfinished_takes_the_optimiser_over(world):
     fork = at_rest(world, world.runs.fork(source.id, source.step, YOU))
     assert curve(fork) == curve(alone(tiny())[0])
     assert world.runs.fork(source.id, 0, YOU).first_step == 0
-
-
-def test_a_fork_begins_between_two_pictures(world):
-    """Its own first step is among the pictures, and there are no more of them than before."""
-    source = begun(world, steps=5000, eval_every=1000, step=30, order="pause")
-    while source.step in source.replay.plan.steps:
-        ordered(world, source, "step_once")
-    at = source.step
-    fork = world.runs.fork(source.id, None, YOU)
-    assert fork.step == fork.snapshot.step == at
-    world.until(lambda: at in fork.replay.steps)
-    assert ordered(world, fork, "stop", YOU).status == "stopped"
-    assert at in fork.replay.parameter_steps
-    assert same_parameters(fork.replay.parameters(at)[1], source.snapshot.parameters)
-    assert len(fork.replay.plan.steps) == len(source.replay.plan.steps)
 
 
 def test_a_fork_of_the_end_has_as_many_steps_again(world):

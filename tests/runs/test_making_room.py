@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from playground.runs import housekeeping, visitors
+from playground.runs import visitors
 from playground.runs.rules import Rules
 from tests.runs.by_hand import at_rest, begun, ordered, refused
 from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, tiny
@@ -147,20 +147,3 @@ def test_addresses_are_known_for_so_many_and_no_more(monkeypatch):
     for number, token in enumerate("abac"):
         known.came(token, f"of {token}, {number}")
     assert [known.address(visitors.owner_of(token)) for token in "abc"] == ["of a, 2", "", "of c, 3"]
-
-
-def test_free_memory_goes_back_when_a_run_has_ended_and_stays_while_the_same_ones_train(world, monkeypatch):
-    given, tidy = [], world.runs._housekeeper.free_memory
-    monkeypatch.setattr(housekeeping, "give_back", lambda: given.append(1))
-    begun(world)
-    short = begun(world, YOU)
-    tidy()
-    given.clear()
-    tidy()
-    assert given == []
-    world.runs.stop(short.id, YOU)
-    while short.working:
-        world.turn()
-    for _ in range(2):
-        tidy()
-    assert given == [1]

@@ -41,14 +41,6 @@ def test_all_held_out_sentences_are_asked_from_half_right_on_and_at_the_end(monk
     assert run.history.validations.column("pairs") == list(numbers)
 
 
-def test_a_run_that_stops_between_is_asked_everything_once_more():
-    run, recording = recorded(validation_size=150, train_size=300, until=10)
-    assert run.history.validations.column("pairs") == [BRIEF]
-    recording.finish()
-    assert run.history.validations.column("step") == [10, 10]
-    assert run.history.validations.column("pairs") == [BRIEF, 150]
-
-
 def test_who_watches_hears_of_the_curve_ten_times_a_second_and_nobody_else_does(monkeypatch):
     """Between two pictures of the model, which cost more, the steps are told: what a page shows is not behind."""
 

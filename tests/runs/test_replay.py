@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from playground.config import ModelConfig, Refusal
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
-from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
-from tests.runs.tiny import alone, same_replay, tiny
+from playground.runs.replay import Completion, Frame, Replay, attention_bytes, plan, replay_steps, spread
+from tests.runs.tiny import same_replay
 
 MODEL = ModelConfig(d_model=8, n_heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
 VOCABULARY = 30
@@ -96,26 +96,6 @@ def test_frames_and_parameters_are_there_for_every_step():
     assert Replay().frame(3) is None
     with pytest.raises(KeyError):
         Replay().parameters(3)
-
-
-def test_parameters_are_found_while_the_run_is_resumed():
-    """The worker takes the last parameters away between a reader's two reads: the reader gets those of the first."""
-
-    class Resumed(Replay):
-        last = property(lambda self: self.lasts.pop(0), lambda self, last: setattr(self, "lasts", [last, None, None]))
-
-    replay = Resumed(ReplayPlan(steps=(0, 5), parameter_steps=(0, 5)))
-    replay.kept[0], replay.last = {"a": torch.zeros(1)}, (5, {"a": torch.ones(1)})
-    assert replay.parameters(4) == (5, {"a": torch.ones(1)})
-    assert replay.parameters(4)[0] == 0
-
-
-def test_a_run_whose_replay_is_emptied_at_that_moment_has_its_newest_parameters(monkeypatch):
-    run, _ = alone(tiny(steps=2))
-    monkeypatch.setattr(run.replay, "kept", {})
-    monkeypatch.setattr(run.replay, "last", None)
-    monkeypatch.setattr(Replay, "parameter_steps", (2,))  # as they were a moment ago
-    assert run.parameters_at(2) == (run.snapshot.step, run.snapshot.parameters)
 
 
 def test_a_replay_comes_back_from_its_files():

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pandas
 
-from playground.runs.disk.store import Store, read_kept
+from playground.runs.disk.store import read_kept
 from playground.runs.history import STEPS, VALIDATIONS, History
 from playground.runs.registry import Runs
 from playground.runs.run import Run
@@ -69,12 +69,3 @@ def test_kept_runs_are_read_beside_the_server_that_trains_them(world):
     assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
     assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
     assert list(read_kept(runs.store.folder / "nowhere")) == []
-
-
-def test_what_is_damaged_has_a_row_without_numbers(tmp_path):
-    store, run = Store(tmp_path), Run("a-new-run-with-an-id-22", "fresh-finch", tiny(), status="done")
-    store.save(run, {"config.json": b"{}", "history.json": b"{}"})
-    (store.path(run) / "history.json").write_bytes(b"{]")
-    run.release()
-    assert pandas.isna(Runs.table([run])["exact_match"][0])
-    store.close()

@@ -56,12 +56,6 @@ def test_the_schedule_ends_with_the_time():
     assert planned[-1] == run.steps == run.step < 400
 
 
-def test_it_has_no_more_steps_than_were_asked_for():
-    run = Run("a", "a", tiny(**TIMED | {"steps": 30}))
-    assert len([*train(run, lambda now: 0.1)]) == 30
-    assert run.history.events == []
-
-
 @pytest.mark.night
 def test_with_its_events_it_is_repeated_without_a_clock():
     first, again = Run("a", "a", tiny(**TIMED)), Run("b", "b", tiny(**TIMED | {"minutes": 0.0}))

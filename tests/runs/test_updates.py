@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
-from playground.runs.run import Run, Snapshot
+from playground.runs.run import Run
 from playground.runs.updates import Updates
 from tests.runs.tiny import tiny
 
@@ -115,19 +115,6 @@ def test_an_increment_is_small_and_the_same_bytes_for_everyone():
     one, other = (updates.get(run, page.since)[0] for _ in range(2))
     assert one is other
     assert (json.loads(one)["from"], json.loads(one)["rows"]["step"]) == (500, [501, 502, 503])
-
-
-def test_an_increment_tells_of_the_newest_picture_and_reads_none_for_it():
-    run, updates = a_run(), Updates()
-    page = Page(updates, run)
-    assert page.ask()["picture"] is None
-    run.parts["snapshot"] = Snapshot(run.version + 1, 7, {})
-    train(run, 9)
-    assert (page.ask()["picture"], run.step) == (7, 9)
-    run.loaders = {"snapshot": lambda: pytest.fail("read from the disk for a number")}
-    run.release()
-    run.touch()
-    assert page.ask()["picture"] is None
 
 
 def test_a_long_history_is_thinned_but_its_end_is_exact_and_old_versions_are_forgotten():

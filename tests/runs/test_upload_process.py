@@ -80,13 +80,6 @@ def test_in_a_process_of_its_own_many_pairs_come_in_order_and_refusals_travel():
     assert refused([("a.tsv", b"")]).key == "data.nothing_inside"
 
 
-def test_libraries_that_map_much_memory_have_room():
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet, file = pytest.importorskip("pyarrow.parquet"), io.BytesIO()
-    parquet.write_table(pyarrow.table({"en": ["a", "b"], "de": ["c", "d"]}), file)
-    assert [pair[:2] for pair in upload_process.read([("a.parquet", file.getvalue())]).pairs] == [("a", "c"), ("b", "d")]
-
-
 def test_too_large_is_not_even_sent(monkeypatch):
     monkeypatch.setattr(subprocess, "run", None)
     assert refused([("a", bytes(20 * 1024**2 + 1))]).key == "data.too_large"

@@ -1,8 +1,5 @@
 """Nobody waits for another visitor's disk: what takes long is done without the registry's lock, and the limits hold all the same."""
 
-import contextlib
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -90,43 +87,14 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
     assert [at_rest(world, run).status for run in made] == ["done"] * 3
 
 
-def test_the_limits_hold_when_twenty_come_at_once(world):
-    runs, start = world.restart(runs_each=2, runs_unfinished=5), threading.Barrier(20)
-
-    def visit(number):
-        start.wait(60)
-        count = 1 + number % 2
-        with contextlib.suppress(Refusal):
-            runs.create_all([tiny(steps=LONG)] * count, f"owner {number % 5}", [""] * count)
-        return len(runs.kept())
-
-    with ThreadPoolExecutor(20) as pool:
-        assert max(pool.map(visit, range(20))) == len(runs.kept()) <= 5
-    assert all(len(runs.mine(f"owner {number}")) <= 2 for number in range(5))
-    assert len({run.name for run in runs.kept()}) == len(runs.kept())
-
-
-def test_two_who_resume_the_same_run_start_it_once(world, meanwhile):
-    run, started = begun(world, order="stop"), []
+def test_two_who_resume_the_same_run_start_it_once_and_one_that_is_deleted_meanwhile_is_gone(world, meanwhile):
+    run, gone, started = begun(world, order="stop"), begun(world, order="stop"), []
     meanwhile(registry, "bytes_needed", lambda: world.runs.resume(run.id, ME))
     meanwhile(world.runs._workers, "start", lambda: started.append(1))
     world.runs.resume(run.id, ME)
     assert started == [1]
-    world.until(lambda: run.status == "training")
-
-
-def test_a_run_that_is_deleted_while_it_is_resumed_is_gone(world, meanwhile):
-    run = begun(world, order="stop")
-    meanwhile(registry, "bytes_needed", lambda: world.runs.delete(run.id, ME))
+    meanwhile(registry, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
     with refused("runs.unknown"):
-        world.runs.resume(run.id, ME)
-    assert world.runs._workers._jobs == {}
-    assert not world.runs.store.path(run).exists()
-
-
-def test_a_job_is_forgotten_before_it_is_known_that_it_is_over(world, meanwhile):
-    """Else its end would take away the job of a run that was resumed at that very moment."""
-    run, busy = begun(world), []
-    meanwhile(world.runs._workers._jobs[run.id].done, "set", lambda: busy.append(world.runs._workers.busy(run)))
-    ordered(world, run, "stop")
-    assert busy == [False]
+        world.runs.resume(gone.id, ME)
+    assert [*world.runs._workers._jobs] == [run.id]
+    assert not world.runs.store.path(gone).exists()

@@ -16,7 +16,6 @@ from playground.model.size import parameter_count
 from playground.reading.formats import limits as sizes
 from playground.reading.pairs import json_parts
 from playground.reading.uploads import Pair, Pairs
-from playground.runs.disk import files
 from playground.runs.disk.folder import NAMES, Folder, describe, pack_state
 from playground.runs.disk.parameters import parameter_shapes
 from playground.runs.disk.store import first_files, write_run
@@ -128,22 +127,6 @@ def test_a_pickle_is_not_opened_under_any_name(folder, name):
         rewrite(folder, name, bomb)
     is_refused(folder)
     assert not Bomb.fired
-
-
-def test_weights_of_another_shape_are_refused(folder):
-    whole = Folder(folder).run.snapshot.parameters
-    name = next(name for name, tensor in whole.items() if tensor.ndim == 2 and len(tensor) != tensor.shape[1])
-    for tensors in (
-        {**whole, name: whole[name].T.contiguous()},  # as many numbers, another shape
-        {**whole, "extra": torch.zeros(1)},
-        {key: tensor for key, tensor in whole.items() if key != name},
-        {("other" if key == name else key): tensor for key, tensor in whole.items()},
-        {**whole, name: whole[name].double()},
-        {**whole, name: whole[name] * float("nan")},
-        {**whole, name: whole[name].int()},
-    ):
-        rewrite(folder, "weights.safetensors", files.to_safetensors(tensors))
-        is_refused(folder)
 
 
 @pytest.mark.fault("a config of a model larger than any memory", "refused before anything is made")

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from playground.runs.disk import files, saves
+from playground.runs.disk import files
 from playground.runs.disk.folder import NAMES, Folder, describe
 from playground.runs.names import owner_of
 from playground.runs.queue import train_inline
@@ -158,20 +158,6 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, again, 
     assert "\n" not in line
 
 
-def test_a_page_that_knew_more_gets_everything_anew(data, again):
-    path, id, early, newest = data
-    runs = again()
-    run = runs.get(id)
-    assert len(run.history.steps) == newest
-    run.touch()
-    _, since = runs.update(run, 0)
-    run.release()
-    DAMAGE["truncated"](path / "replay.safetensors")
-    assert run.replay.frames[-1].step <= early
-    answer = json.loads(runs.update(run, since)[0])
-    assert (answer["from"], answer["rows"]["step"][-1], answer["step"]) == (0, early, early)
-
-
 def test_a_fork_and_a_copy_are_made_of_the_save_before(data, again):
     path, id, early, _ = data
     DAMAGE["emptied"](path / "state.safetensors")
@@ -230,16 +216,6 @@ def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data, again):
     assert store.disk_size(run) == store.size(run)
 
 
-@pytest.mark.parametrize("status", ["training", "done"])
-def test_own_sentences_damaged_while_the_run_trains_are_not_carried_on(data, status):
-    """What stays the same from save to save is taken from where it is whole."""
-    path, _, _, _ = data
-    kept = {"pairs.json": Folder(path).entries["pairs.json"]}
-    flipped((path if status == "done" else old_of(path)) / "pairs.json")
-    linked, written = saves.kept_files(path, kept, spare=status == "training")
-    assert files.digest(written.get("pairs.json") or linked["pairs.json"].read_bytes()) == kept["pairs.json"]["sha256"]
-
-
 @pytest.mark.fault("a run that a later version wrote", "it is left to the last byte as it is, and said so")
 def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, again, caplog):
     path, id, _, _ = data
@@ -280,9 +256,3 @@ def test_a_delete_that_is_cut_brings_no_save_of_before_back(data):
         gone.append(not target.exists())
         assert gone[-1] or Folder(target).run.step == newest, "the newest, or nothing"
     assert gone == sorted(gone)
-
-
-def test_a_broken_off_step_back_leaves_the_save_before(data, again):
-    path, id, early, _ = data
-    path.rename(files.beside(path).damaged)
-    assert again().get(id).step == early

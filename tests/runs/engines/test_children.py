@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.runs.corpora import Corpora
 from playground.runs.engines import children, choice
-from playground.runs.engines.choice import Engines
 from playground.runs.engines.remote import Remote
 from tests.runs.tiny import ME, YOU, at_step, done, ended_as_if_alone, limits, tiny, wait
 
@@ -125,17 +123,6 @@ def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, 
     assert alive(other)
 
 
-@pytest.mark.night
-@pytest.mark.parametrize("ready", [0, 1, 2])
-def test_closed_while_its_processes_start_nothing_is_left(caplog, ready):
-    before = {*multiprocessing.active_children()}
-    engines = Engines(Corpora(), limits(engine="processes"))
-    wait(lambda: len(engines.ready) >= ready)
-    engines.close()
-    assert not {*multiprocessing.active_children()} - before
-    assert "no_process" not in caplog.text
-
-
 LONELY = """
 import sys, time
 from pathlib import Path
@@ -166,10 +153,3 @@ def test_processes_end_with_the_one_that_asks_them(tmp_path, number):
     server.send_signal(number)
     server.wait(60)
     wait(lambda: not any(map(alive, pids)), 10)
-
-
-@pytest.mark.night
-def test_the_main_module_of_a_server_loads_no_page_into_its_processes():
-    """Python imports it there once more, under another name."""
-    code = "import sys, app, playground.__main__; sys.exit(not {'gradio', 'plotly', 'playground.ui'}.isdisjoint(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

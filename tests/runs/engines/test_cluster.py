@@ -8,7 +8,7 @@ from playground.runs.engines import choice, cluster
 from playground.runs.health import health
 from playground.runs.queue import saving
 from tests.runs.engines.links import Machines
-from tests.runs.tiny import ME, alone, at_step, curve, done, ended_as_if_alone, limits, needed, tiny, wait
+from tests.runs.tiny import ME, alone, at_step, curve, done, limits, needed, tiny, wait
 
 
 @pytest.fixture
@@ -30,17 +30,6 @@ def trained_by(serve, monkeypatch):
         return runs
 
     return start
-
-
-@pytest.mark.night
-def test_whenever_one_ends_a_run_is_its_solitary_twin(trained_by):
-    machines = Machines("1", "2", often=15)
-    runs = trained_by(machines, save_seconds=0.02)
-    experiments = [tiny(seed=seed, steps=20) for seed in (1, 2, 3)]
-    made = [runs.create(experiment, ME) for experiment in experiments]
-    for run, experiment in zip(map(done, made), experiments, strict=True):
-        ended_as_if_alone(run, experiment)
-    assert machines.deaths > 0
 
 
 def test_a_run_goes_where_there_is_a_machine_and_says_where(trained_by):
@@ -88,13 +77,3 @@ def test_a_cluster_that_cannot_be_reached_leaves_the_training_here(trained_by, c
     assert (said["status"], said["reasons"], said["cluster"]["note"]) == ("ok", ["cluster_unreachable"], sentence)
     assert (run.status, run.where) == ("done", {})
     assert curve(run) == curve(alone(tiny(steps=12))[0])
-
-
-def test_what_is_missing_is_known_at_once(monkeypatch):
-    """Ray itself would look for minutes."""
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
-    with pytest.raises(RuntimeError, match=r"requirements-ray\.txt"):
-        cluster.begin(None, "127.0.0.1:1")
-    monkeypatch.undo()
-    with pytest.raises(ConnectionRefusedError):
-        cluster.probe("ray://127.0.0.1:1")

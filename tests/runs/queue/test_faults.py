@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ import torch
 from playground.config import Refusal
 from playground.runs.forecast import forecast
 from playground.training.loop import Diverged, Training
-from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
+from tests.runs.by_hand import at_rest, ended
 from tests.runs.tiny import ME, PAIRS, YOU, alone, curve, done, ended_as_if_alone, tiny
 
 ROOT = Path(__file__).parents[3]
@@ -94,44 +93,6 @@ def test_an_exception_while_it_ends_still_ends_it(world, monkeypatch):
 def test_a_refusal_while_it_is_prepared_is_its_message(world):
     run = at_rest(world, world.runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
     assert (run.status, run.message.key.partition(".")[0]) == ("failed", "data")
-
-
-@contextmanager
-def full(world):
-    """The disk takes nothing meanwhile."""
-    with world.disk:
-        world.disk.refusals = 1_000
-        yield
-    world.disk.refusals = 0
-
-
-def test_a_full_disk_stops_no_training(world):
-    run = begun(world, steps=30)
-    with full(world):
-        assert (ordered(world, run, "pause").status, run.message.key) == ("paused", "runs.end_not_on_disk")
-        with refused("runs.disk_full"):
-            world.runs.create(tiny(), YOU)
-        assert world.runs.mine(YOU) == []
-    ordered(world, run, "resume")
-    ended_as_if_alone(run, tiny())
-
-
-CHANGES = {
-    "new": lambda runs, id: runs.rename(id, ME, "new"), "stopped": lambda runs, id: runs.stop(id, ME),
-    0.002: lambda runs, id: runs.set_live(id, ME, "learning_rate", 0.002),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("value", CHANGES)
-def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, value, caplog):
-    run = begun(world, order="pause", steps=30)
-    version = run.version
-    with full(world), refused("runs.change_not_saved"):
-        CHANGES[value](world.runs, run.id)
-    assert value in (run.label, run.status, run.live["learning_rate"])
-    assert run.version > version  # every page is told
-    assert "No space" in caplog.text
-    assert ordered(world, run, "resume").status == "done", "nothing else is harmed"
 
 
 def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(serve, monkeypatch, caplog):

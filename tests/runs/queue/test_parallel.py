@@ -134,41 +134,6 @@ def test_who_is_answered_first(answered, kinds, options, order):
     assert answered(*kinds.split(), **options) == order.split()
 
 
-@pytest.mark.parametrize(("patience", "order"), [(0.0, ["mine", "theirs"]), (30.0, ["theirs", "mine"])])
-def test_what_one_answer_asks_for_later_does_not_wait_anew(patience, order):
-    """Unless it has the patience to let those go first who came in the meantime."""
-    readers, opened, begun, going_on, answered = ReaderThreads(1), threading.Event(), threading.Event(), threading.Event(), []
-
-    def later():
-        with readers.one_answer(patience):
-            begun.set()
-            going_on.wait(30)
-            readers.ask(lambda: answered.append("mine"), 30)
-
-    with ThreadPoolExecutor(3) as askers:
-        asked = [askers.submit(readers.ask, opened.wait, 30), askers.submit(later)]
-        wait(lambda: readers._begun and begun.is_set())
-        asked.append(askers.submit(readers.ask, lambda: answered.append("theirs"), 30))
-        wait(lambda: len(readers._waiting) == 1)
-        going_on.set()
-        wait(lambda: len(readers._waiting) == 2)
-        opened.set()
-        for one in asked:
-            one.result()
-    readers.close()
-    assert answered == order
-
-
-def test_what_is_asked_counts_for_who_asks():
-    readers = ReaderThreads(1)
-    with ThreadPoolExecutor(1) as another:
-        before = readers.seconds, another.submit(lambda: readers.seconds).result()
-        readers.ask(lambda: burn(0.05), 30)
-        assert readers.seconds - before[0] >= 0.05
-        assert another.submit(lambda: readers.seconds).result() - before[1] < 0.05
-    readers.close()
-
-
 def test_closing_leaves_nobody_waiting():
     opened, readers = threading.Event(), ReaderThreads(1)
     with ThreadPoolExecutor(3) as askers:

@@ -101,15 +101,6 @@ def test_turns_go_to_the_owner_and_then_to_the_run_that_had_least(drawn):
         assert max(runs) - min(runs) <= 2 * longest
 
 
-def test_a_job_that_comes_back_has_saved_nothing_up():
-    server = ByHand(cores=1)
-    server.add(Job("steady", owner="steady", turns=100))
-    server.turns(30)
-    server.add(Job("late", owner="late", turns=100))
-    server.turns(20)
-    assert server.log[30:].count("late") == 10
-
-
 @pytest.mark.parametrize(("wanted", "given"), [(1, 1), (2, 2), (8, 3)])
 def test_a_lone_job_has_all_the_cores_it_can_use_and_one_as_soon_as_another_waits(wanted, given):
     server, cores = ByHand(), []
@@ -158,16 +149,6 @@ def test_other_machines_have_cores_and_memory_of_their_own():
     assert server.scheduler.reserved == 100
     server.turn()
     assert sorted(server.log) == ["first", "holder", "other", "second"], "all but the one that needs a core here"
-
-
-@pytest.mark.parametrize(("elsewhere", "longer"), [(2, 1), (module.CROWD, 1), (20 * module.CROWD, 20)])
-def test_a_crowd_of_processes_elsewhere_has_longer_turns(elsewhere, longer):
-    server = ByHand(cores=1)
-    server.scheduler.grow(elsewhere)
-    far, here = server.add(Job("far", node="far", lane="far"), Job("here", owner="b"))
-    server.turns()
-    assert far.given == pytest.approx(0.1 * longer)
-    assert here.given == pytest.approx(0.1)
 
 
 def test_an_overdue_turn_is_given_up_and_its_memory_comes_back_when_it_ends():
