@@ -45,44 +45,31 @@ def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_ot
     hub.tell("ABCDE")  # a listener of a server that has ended harms no other
 
 
-def test_members_are_here_and_follow():
+def test_the_class_sees_at_once_where_the_teacher_looks_and_the_teacher_who_is_here_and_follows(pair):
     """A member with two windows is one; the teacher is no member; who has left is in neither."""
-    hub, states = Hub(), []
+    hub, states = pair.rooms.hub, []
 
     def look() -> None:
-        states.append((hub.here("ABCDE"), hub.followers("ABCDE"), hub.is_open("ABCDE")))
+        view = pair.view(TOKEN)
+        states.append((view["here"], view["followers"], [one["here"] for one in view["members"]], hub.is_open(pair.code)))
 
     async def story() -> None:
-        with hub.listen("ABCDE", TEACHER):
+        with hub.listen(pair.code, TEACHER):
             look()
-            with hub.listen("ABCDE", 1), hub.listen("ABCDE", 2):
-                with hub.listen("ABCDE", 1):
-                    hub.follow("ABCDE", 2, False)
+            with hub.listen(pair.code, 1) as listener, hub.listen(pair.code, 2):
+                await listener.wait(LONG)
+                pair.rooms.point(*pair.key(TOKEN), {"layer": "1"}, {})
+                assert await listener.wait(LONG)
+                with hub.listen(pair.code, 1):
+                    pair.rooms.follow(*pair.key(BEN), False)
                     look()
-                hub.follow("ABCDE", 2, True)
-                look()
-                hub.follow("ABCDE", 1, False)
-                hub.end("ABCDE")
+                pair.rooms.follow(*pair.key(BEN), True)
                 look()
         look()
 
     asyncio.run(story())
-    both = {1, 2}
-    assert states == [(set(), set(), True), (both, {1}, True), (both, both, True), (both, both, True), (set(), set(), False)]
-
-
-def test_the_class_sees_at_once_where_the_teacher_looks_and_the_teacher_who_is_here(pair):
-    async def story() -> list[object]:
-        with pair.rooms.hub.listen(pair.code, 1) as listener, pair.rooms.hub.listen(pair.code, 2):
-            await listener.wait(LONG)
-            pair.rooms.point(*pair.key(TOKEN), {"layer": "1"}, {})
-            assert await listener.wait(LONG)
-            pair.rooms.follow(*pair.key(BEN), False)
-            view = pair.view(TOKEN)
-            return [view["here"], view["followers"], *(one["here"] for one in view["members"])]
-
-    assert asyncio.run(story()) == [2, 1, True, True]
-    assert [one["here"] for one in pair.view(TOKEN)["members"]] == [False, False]
+    both, nobody = [True, True], [False, False]
+    assert states == [(0, 0, nobody, True), (2, 1, both, True), (2, 2, both, True), (0, 0, nobody, False)]
 
 
 def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(group):

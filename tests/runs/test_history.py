@@ -1,12 +1,26 @@
+"""The curve of a run: kept bit for bit, thinned for a page, and as tables; and which tokens of an output are right."""
+
+from __future__ import annotations
+
+import io
+import itertools
 import json
 import math
 
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from playground.config import EOS, UNK
+from playground.runs.disk.store import read_kept
 from playground.runs.history import History, Probe, decimate
-from tests.runs.by_hand import refused
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.runs.tables import csv_of
+from playground.runs.tokens import tokens_correct
+from tests.runs.by_hand import begun, ended, refused
+from tests.runs.tiny import ME, alone, tiny
 
 
 def history(rows=3):
@@ -87,3 +101,91 @@ def test_a_decimated_curve_keeps_ends_and_extremes(losses, most):
     numbers = [loss for loss in losses if not math.isnan(loss)]
     if len(numbers) == len(losses):
         assert (min(few["loss"]), max(few["loss"])) == (min(losses), max(losses))
+
+
+def test_an_empty_history_has_frames_of_the_same_kinds_and_half_a_row_is_left_out():
+    empty, history = History(), alone(tiny())[0].history
+    assert (empty.steps.last(), history.steps.last()["step"], history.steps.rows(28)["step"]) == (None, 30, [29, 30])
+    assert empty.frame().dtypes.equals(history.frame().dtypes)
+    assert empty.validation_frame().dtypes.equals(history.validation_frame().dtypes)
+    empty.steps.append(1, 0.5, 0.1, 0.2, 10.0)
+    empty.steps._columns["step"].append(2.0)
+    assert empty.frame()["step"].tolist() == [1]
+
+
+def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
+    history = alone(tiny())[0].history
+    history = History.from_json(history.to_json())
+    history.steps.append(31, math.nan, 0.1, math.inf, 10.0)
+    back = pandas.read_csv(io.StringIO(csv_of(history.frame())), float_precision="round_trip")
+    pandas.testing.assert_frame_equal(back, history.frame(), check_exact=True)
+
+
+def test_runs_stand_side_by_side():
+    run, training = alone(tiny(variant="batch_norm", steps=10))
+    new = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(task="sort"), label='=HYPERLINK("http://x", "y")', created=1_700_000_000.7)
+    table = Runs.table(iter([run, new]))
+    first, second = table.to_dict("records")
+    last = run.history.validations.last()
+    assert (first["name"], first["task"], first["status"], first["step"], first["steps"]) == (run.name, "reverse", "done", 10, 10)
+    assert (first["validation_loss"], first["exact_match"]) == (last["loss"], last["exact_match"])
+    assert first["parameters"] == sum(parameter.numel() for parameter in training.model.parameters())
+    assert (second["label"], second["task"], second["status"], second["step"]) == (new.label, "sort", "queued", 0)
+    assert str(second["created"]) == "2023-11-14 22:13:20+00:00"
+    assert all(pandas.isna(second[name]) for name in ("validation_loss", "exact_match", "token_accuracy", "parameters"))
+    assert table.dtypes.equals(Runs.table([]).dtypes)
+    assert pandas.read_csv(io.StringIO(csv_of(table)))["label"][1] == "'" + new.label, "a label is no formula"
+
+
+def test_kept_runs_are_read_beside_the_server_that_trains_them(world):
+    runs, first, second = world.runs, ended(world, steps=10), begun(world)
+    runs.rename(first.id, ME, "short")
+    (runs.store.root / ("b" * 22)).mkdir()
+    (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
+    before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
+    table = Runs.table(read_kept(runs.store.folder)).set_index("name")
+    assert set(table.index) == {first.name, second.name}
+    assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
+    assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
+    assert list(read_kept(runs.store.folder / "nowhere")) == []
+
+
+# letters are tokens, "." is the end, "?" is <unk>; in the marks "+" is right, "-" is wrong
+IDS = {".": EOS, "?": UNK}
+
+
+def ids(text: str) -> tuple[int, ...]:
+    return tuple(IDS.get(letter, ord(letter)) for letter in text)
+
+
+@pytest.mark.parametrize(
+    ("written", "answer", "marks"),
+    [
+        ("abcd.", "abcd", "+++++"),
+        ("axcd.", "abcd", "+-+++"),  # one replaced
+        ("acd.", "abcd", "+-++"),  # one missing: only the token that stands in its place
+        ("bcd.", "abcd", "-+++"),
+        ("abc.", "abcd", "+++-"),  # the end comes too early
+        ("abxcd.", "abcd", "++-+++"),  # one too many
+        ("abcdd.", "abcd", "++++-+"),  # of two that are the same the first counts
+        ("aabcd.", "abcd", "+-++++"),
+        ("abcd", "abcd", "++++"),  # not ended yet
+        ("a?cd.", "a?cd", "+-+++"),  # nobody could read it
+        ("a.", "", "-+"),
+        ("xyz.", "ab", "---+"),
+        ("", "ab", ""),
+    ],
+)
+def test_one_slip_does_not_make_the_rest_wrong(written, answer, marks):
+    assert "".join("-+"[right] for right in tokens_correct(ids(written), [ids(answer)])) == marks
+
+
+def test_the_answer_that_agrees_most_is_the_one_that_counts():
+    assert tokens_correct(ids("acd."), [ids("xyz"), ids("acd"), ids("abcd")]) == (True,) * 4
+    assert tokens_correct(ids("ab."), []) == (False,) * 3
+
+
+def test_all_are_right_exactly_where_the_answer_was_written():
+    texts = ["".join(letters) for size in range(4) for letters in itertools.product("ab", repeat=size)]
+    for written, answer in itertools.product(texts, texts):
+        assert all(tokens_correct(ids(written + "."), [ids(answer)])) == (written == answer)

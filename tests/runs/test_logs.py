@@ -3,7 +3,6 @@
 import io
 import logging
 import re
-import sys
 
 import pytest
 
@@ -89,13 +88,3 @@ def test_rooms_and_uploads(tmp_path, written):
     assert [len(of(written, name)) for name in ("room_opened", "room_closed", "upload_read", "upload_refused")] == [1, 1, 1, 1]
     everything = "\n".join(written())
     assert not [secret for secret in (code, "secret", "hallo") if secret in everything]
-
-
-@pytest.mark.parametrize(("setting", "form"), [("json", logs.Json), ("", logs.Words)])
-def test_the_setting_chooses_the_form(monkeypatch, setting, form):
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    monkeypatch.setattr(logging.getLogger(), "level", logging.WARNING)
-    monkeypatch.setenv("PLAYGROUND_LOG", setting)
-    logs.begin()
-    (handler,) = logging.getLogger().handlers
-    assert (type(handler.formatter), handler.stream) == (form, sys.stderr)

@@ -1,7 +1,8 @@
-"""The machine's clock is set a day or thirty years forth or back: nothing that lasts days ends for it, and nothing is deleted."""
+"""What the machine says: of the date, where nothing that lasts days ends when its clock is set, and of its cores and memory."""
 
 from __future__ import annotations
 
+import math
 import time
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.rooms.registry import WRONG_CODES, Rooms
-from playground.runs import steady_clock
+from playground.runs import limits, steady_clock
+from playground.runs.limits import Limits, free_memory, machine_cores
 from playground.runs.steady_clock import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
 from tests.runs.by_hand import at_rest, begun, ended, refused
 from tests.runs.tiny import ME, alone, curve, tiny
@@ -77,3 +79,40 @@ def test_a_run_trains_on_and_none_is_deleted(world, years):
     world.runs.seen(old.id)
     assert looked <= old.looked_at < looked + 600, "or it would be the last to go, or the first"
     assert (run.status, run.eta, curve(run)) == ("done", None, curve(alone(tiny())[0]))
+
+
+def test_the_environment_decides(monkeypatch):
+    values = {"CORES": "3", "MEMORY": "1e9", "IDLE_MINUTES": "0.5", "DEVICE": "cpu", "ENGINE": "elsewhere"}
+    for name, value in values.items():
+        monkeypatch.setenv(f"PLAYGROUND_{name}", value)
+    for number, name in enumerate(limits.COUNTS, start=1):
+        monkeypatch.setenv(f"PLAYGROUND_{name.upper()}", str(number))
+    one = Limits.from_environment()
+    assert (one.cores, one.memory, one.idle_seconds, one.devices, one.engine) == (3, 10**9, 30.0, ("cpu",), "auto")
+    assert [getattr(one, name) for name in limits.COUNTS] == list(range(1, len(limits.COUNTS) + 1))
+    assert all(type(getattr(one, name)) is type(getattr(Limits, name)) for name in limits.COUNTS)
+    monkeypatch.delenv("PLAYGROUND_ENGINE")
+    assert Limits.from_environment().engine == "auto", "a server trains beside the page"
+
+
+def test_what_is_no_number_is_passed_over_and_only_what_lasts_may_never_end(monkeypatch):
+    for value in ("", "many", "nan", "inf", "-1", "0"):
+        monkeypatch.setenv("PLAYGROUND_RUNS_EACH", value)
+        assert Limits.from_environment().runs_each == Limits.runs_each
+    for name in ("UNSEEN_DAYS", "SHARED_DAYS", "RUNS_KEPT", "REQUEST_SECONDS"):
+        monkeypatch.setenv(f"PLAYGROUND_{name}", "never")
+    one = Limits.from_environment()
+    assert (one.unseen_days, one.shared_days) == (math.inf, math.inf)
+    assert (one.runs_kept, one.request_seconds) == (Limits.runs_kept, Limits.request_seconds)
+
+
+def test_a_container_gets_its_share(monkeypatch):
+    said = {"/sys/fs/cgroup/cpu.max": "100000 100000\n", "/sys/fs/cgroup/memory.max": "5000\n", "/sys/fs/cgroup/memory.current": "2000\n"}
+    monkeypatch.setattr(limits, "_read", lambda path: said.get(path, "MemAvailable:   1000 kB\n"))
+    assert machine_cores() == 1
+    assert free_memory() == 3000
+    said |= {"/sys/fs/cgroup/cpu.max": "max 100000\n", "/sys/fs/cgroup/memory.max": "max\n"}
+    assert machine_cores() >= 1
+    assert free_memory() == 1000 * 1024
+    monkeypatch.setattr(limits, "_read", lambda path: "")
+    assert free_memory() == 4 * limits.GB

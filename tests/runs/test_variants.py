@@ -7,7 +7,7 @@ from playground.config import limits
 from playground.runs.model_cache import ModelCache
 from playground.training.loop import Training
 from tests.runs.by_hand import at_rest, ordered
-from tests.runs.test_recording import recorded
+from tests.runs.test_replay import recorded
 from tests.runs.tiny import CORPORA, ME, YOU, alone, ended_as_if_alone, same_parameters, same_replay, tiny
 from tests.training.corpora import training_of
 

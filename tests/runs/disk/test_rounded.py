@@ -1,4 +1,4 @@
-"""Parameters in a byte per number: what is read back is near the exact ones at every step, and the attention of the model with it."""
+"""The shipped runs, and their parameters in a byte per number: near the exact ones at every step, and the attention of the model with it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ import torch
 
 from playground.config import EOS
 from playground.decoding import trace
-from playground.runs.disk.checkpoints import REPLAY_BYTES, experiment, round_parameters
+from playground.runs.disk import checkpoints
+from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, REPLAY_BYTES, experiment, make, round_parameters, size
+from playground.runs.disk.folder import Folder
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.disk.rounded import LARGEST, pack_rounded, rounded_shapes, unpack_rounded
+from playground.runs.disk.store import read_shipped
 from playground.runs.queue import train_inline
-from playground.runs.replay import MIN_FRAMES, ROUNDING
+from playground.runs.registry import SHIPPED
+from playground.runs.replay import MIN_FRAMES, ROUNDING, replay_steps
 from playground.variants import build
 from tests.runs.by_hand import refused
-from tests.runs.tiny import CORPORA, same_parameters
+from tests.runs.tiny import CORPORA, TINY, same_parameters, tiny
 
 SENTENCES = 10
 
@@ -89,3 +93,42 @@ def test_they_are_read_back_as_they_were_and_a_file_that_lacks_some_is_refused(t
             unpack_replay(wrong, numbers, model, vocabulary, shapes)
     with refused("runs.not_a_run"):
         unpack_replay(text, numbers, replace(model, d_model=32), vocabulary, {name: (1, *shape) for name, shape in shapes.items()})
+
+
+STEPS = 5
+
+
+def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoints, "CHECKPOINTS", {"sort": {**TINY, "task": "sort", "steps": 3}})
+    for _ in range(2):  # the second takes the place of the first
+        (run,) = make(tmp_path, ("sort",))
+    (back,) = read_shipped(tmp_path)
+    assert (run.step, back.id, back.name, back.step, back.shipped) == (3, "sort", "sort", 3, True)
+    assert back.experiment == tiny(task="sort", steps=3)
+    assert [path.name for path in tmp_path.iterdir()] == ["sort"]
+    assert size(tmp_path) == sum(file.stat().st_size for file in (tmp_path / "sort").iterdir())
+
+
+@pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
+class TestShipped:
+    def test_all_are_there_and_small(self):
+        assert {run.id for run in read_shipped(SHIPPED)} >= set(CHECKPOINTS)
+        assert size(SHIPPED) <= ALTOGETHER
+
+    @pytest.mark.parametrize("name", CHECKPOINTS)
+    def test_each_is_whole_and_every_frame_has_its_parameters(self, name):
+        run = Folder(SHIPPED / name).run
+        assert (run.experiment, run.status) == (experiment(name), "done")
+        assert run.exact_match >= 0.95
+        assert run.replay.steps[-1] == run.snapshot.step == run.step
+        assert run.replay.parameter_steps == run.replay.steps == replay_steps(run.steps, MIN_FRAMES)
+
+    @pytest.mark.parametrize("name", ["reverse", "german_english"])
+    def test_trained_again_for_a_few_steps_it_goes_the_same_way(self, name):
+        """Not bit for bit: another machine adds in another order."""
+        kept = Folder(SHIPPED / name).run
+        again = train_inline.new_run(experiment(name))
+        for step in train_inline.train(again, CORPORA, 0):
+            if step == STEPS:
+                break
+        assert again.history.steps.column("loss") == pytest.approx(kept.history.steps.column("loss", 0, STEPS), rel=1e-3)

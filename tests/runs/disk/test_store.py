@@ -1,16 +1,23 @@
+"""The folder of a server: its runs, read when they are looked at; and whether the disk answers."""
+
+import contextlib
+import errno
 import json
 import os
 from unittest.mock import Mock
 
 import pytest
 
-from playground.runs.disk import store
+from playground.runs.disk import files, store
 from playground.runs.disk.store import Store, default_folder
+from playground.runs.disk.watch import DiskWatch
+from playground.runs.health import health
 from playground.runs.history import History
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
-from tests.runs.by_hand import refused
-from tests.runs.tiny import alone, curve, same_replay, tiny
+from playground.runs.runtime import Runtime
+from tests.runs.by_hand import ended, refused
+from tests.runs.tiny import ME, alone, curve, ended_as_if_alone, same_replay, tiny
 
 ID = "a-run-with-an-id-of-22"
 
@@ -126,3 +133,55 @@ def test_shipped_runs_are_read_by_their_folders_names(tmp_path, caplog):
     assert (back.id, back.name, back.owner, back.shipped, back.resumable) == ("reverse", "reverse", "", True, False)
     assert "broken" in caplog.text
     assert store.read_shipped(tmp_path / "nowhere") == []
+
+
+def test_a_full_disk_is_said_until_a_write_succeeds(world):
+    runs = world.runs
+    assert health(runs)["disk"]["last_error"] is None
+    world.disk.refusals = 1
+    with world.disk, refused("runs.disk_full"):
+        runs.create(tiny(), ME)
+    runs._housekeeper.write_waiting()  # nothing waits, so nothing is known to be better
+    for reasons in (["disk_refuses"], []):
+        report = health(runs)
+        assert (report["status"], report["reasons"]) == ("busy" if reasons else "ok", reasons)
+        assert report["disk"]["last_error"]["name"] == "ENOSPC"
+        ended(world, steps=1)
+    runs.store.disk.look()
+    assert health(runs)["disk"]["free"] > 0
+
+
+def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(world, monkeypatch):
+    """The watch leaves the worker where it is: when the disk comes back it goes on."""
+    real, reports = files.replace_folder, []
+    run = world.runs.create(tiny(), ME)
+    world.until(lambda: run.step >= 3)
+
+    def hang(*arguments, **options):
+        world.hang()
+        run.seen()
+        reports.append(health(world.runs))
+        return real(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "replace_folder", hang)
+        world.runs._workers.save(run)
+    (report,) = reports
+    assert (report["status"], report["reasons"]) == ("failing", ["disk_silent"])
+    assert (report["workers"]["lost"], report["disk"]["silent_seconds"] > 80_000) == (0, True)
+    world.until(lambda: run.status == "done")
+    ended_as_if_alone(run, tiny())
+    assert health(world.runs)["status"] == "ok"
+
+
+def test_the_watch_says_for_how_long_the_oldest_question_has_had_no_answer(tmp_path):
+    now = [100.0]
+    watch = DiskWatch(tmp_path, Runtime(monotonic=lambda: now[0]))
+    with watch.asked():
+        now[0] += 5
+        with contextlib.suppress(OSError), watch.asked(writes=True):
+            now[0] += 2
+            assert watch.silent_seconds == 7
+            raise OSError(errno.EIO, "broken")
+        assert watch.silent_seconds == 7
+    assert (watch.silent_seconds, watch.refuses, watch.last_error.name) == (0, True, "EIO")

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 from playground.runs.engines.children import Child
 from playground.runs.engines.choice import PRELOADED
-from playground.runs.engines.cluster import Cluster, begin
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
-from tests.runs.tiny import CORPORA, wait
+from tests.runs.tiny import CORPORA
 
 
 class Near:
@@ -101,14 +100,3 @@ def processes(count):
     finally:
         for child in children:
             child.close()
-
-
-@contextmanager
-def slots(address):
-    """The processes of a Ray cluster, ready."""
-    cluster = Cluster(lambda: begin(multiprocessing.get_context("forkserver"), address), 120.0)
-    try:
-        wait(lambda: cluster.ready and len(cluster.ready) == len(cluster._slots), 120)
-        yield cluster.ready
-    finally:
-        cluster.close()

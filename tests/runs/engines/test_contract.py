@@ -13,25 +13,21 @@ from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
 from playground.runs.engines.trainer import Lost
 from playground.runs.making import new_run
-from tests.runs.engines.links import Dying, Near, processes, slots
+from tests.runs.engines.links import Dying, Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(scope="module", params=["here", "host", *(pytest.param(name, marks=pytest.mark.night) for name in ("process", "ray"))])
+@pytest.fixture(scope="module", params=["here", "host", pytest.param("process", marks=pytest.mark.night)])
 def engine(request):
     """engine(run) -> a Trainer of it."""
     with ExitStack() as stack:
         if request.param == "here":
-            yield lambda run, replay_bytes=LIMITS.replay_bytes: InProcess(run, CORPORA, replay_bytes)
+            yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
         else:
-            link = {
-                "host": Near,
-                "process": lambda: stack.enter_context(processes(1))[0],
-                "ray": lambda: stack.enter_context(slots(request.getfixturevalue("ray_cluster").address))[0],
-            }[request.param]()
-            yield lambda run, replay_bytes=LIMITS.replay_bytes: Remote(run, link, replay_bytes)
+            link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
+            yield lambda run: Remote(run, link, LIMITS.replay_bytes)
 
 
 @pytest.fixture
@@ -153,21 +149,6 @@ def test_an_engine_that_dies_at_random_costs_no_more_than_one_interval_of_saves(
             trainer = None
     assert link.deaths > 1
     assert_is_its_twin(run, experiment)
-
-
-def test_pictures_that_wait_to_be_made_take_no_more_than_the_replay(begin, store, engine):
-    run, trainer = begin(tiny())
-    trainer.close()
-    small = engine(run, 30 * 1024)
-    small.prepare(partial(store.read, run))
-    to_the_end(small)
-    waiting = [materialise for _, materialise in run.replay._captured_steps if getattr(materialise, "func", None) is not tuple]
-    size = sum(tensor.nbytes for tensor in run.snapshot.parameters.values())
-    assert len(waiting) * size <= 30 * 1024
-    assert [c.ids for frame in run.replay.frames for c in frame.completions] == [
-        c.ids for frame in alone(tiny())[0].replay.frames for c in frame.completions
-    ]
-    small.close()
 
 
 def test_own_sentences_travel_and_not_where_they_are(begin, store, tmp_path, monkeypatch):

@@ -68,26 +68,6 @@ def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
     wait(lambda: readers.lost == 0)
 
 
-def test_a_crowd_is_no_hang():
-    """Who waits too long for a thread that was asked late has waited in a crowd."""
-    now, opened = [0.0], threading.Event()
-    readers = ReaderThreads(1, clock=lambda: now[0])
-    with ThreadPoolExecutor(1) as askers:
-        first = askers.submit(readers.ask, lambda: opened.wait(60), 60)
-        wait(lambda: readers._begun)
-        with pytest.raises(TimeoutError):
-            readers.ask(lambda: None, 0.01)
-        assert readers.lost == 0
-        now[0] = 10.0
-        with pytest.raises(TimeoutError):
-            readers.ask(lambda: None, 0.01)
-        assert readers.lost == 1
-        assert readers.ask(lambda: "an answer", 60) == "an answer", "on a thread in its place"
-        opened.set()
-        first.result(60)
-    readers.close()
-
-
 def burn(seconds):
     """Takes so much time of a processor."""
     until = time.thread_time() + seconds

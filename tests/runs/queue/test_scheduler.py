@@ -139,18 +139,6 @@ def test_memory_is_given_first_come_first_served_and_what_is_no_job_takes_some_t
     assert [job.place for job in made] == [0, 1], "the first is alone and may have all"
 
 
-def test_other_machines_have_cores_and_memory_of_their_own():
-    server = ByHand(cores=1, memory=100, room={"near": 50, "far": 50}.get)
-    server.scheduler.grow(2)
-    server.add(Job("holder", bytes=100, turns=2, during=lambda: [server.turn() for _ in range(3)]))
-    drawn = [("first", "near"), ("other", "far"), ("second", "near"), ("here", None)]
-    made = server.add(*(Job(name, owner=name, bytes=30, node=node, lane=node and name) for name, node in drawn))
-    assert [job.place for job in made] == [0, 0, 1, 2]
-    assert server.scheduler.reserved == 100
-    server.turn()
-    assert sorted(server.log) == ["first", "holder", "other", "second"], "all but the one that needs a core here"
-
-
 def test_an_overdue_turn_is_given_up_and_its_memory_comes_back_when_it_ends():
     server, lost = ByHand(cores=2), []
 
