@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.runs import visitors
 from playground.runs.health import health
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
@@ -178,19 +177,6 @@ def test_nobody_looks(world):
     assert run.checkpoint_step == run.step > 3
 
 
-def test_idle_runs_make_room_for_their_owner_and_for_others(world):
-    world.restart(runs_unfinished=3, runs_each=1)
-    idle = [begun(world, owner, order="pause") for owner in ("a", "b", ME)]
-    with refused("runs.too_many_yours"):
-        world.runs.create(tiny(), ME)
-    with refused("runs.too_many"):
-        world.runs.create(tiny(), YOU)
-    world.clock.passed += IDLE_S
-    for owner in (YOU, ME):
-        world.runs.create(tiny(steps=1), owner)
-    assert [on_disk(world, run) for run in idle] == [("stopped", "runs.nobody_looked")] * 3
-
-
 def test_a_full_disk_shuts_no_one_out(world, caplog):
     world.restart(runs_unfinished=1)
     run = begun(world, order="pause")
@@ -232,17 +218,6 @@ def test_what_others_count_on_stays(world, reason):
     assert run.unfinished
 
 
-@pytest.mark.parametrize(("each", "owner", "count", "key"), [(2, YOU, 2, "runs.too_many"), (1, ME, 1, "runs.too_many_yours")])
-def test_no_run_is_put_away_in_vain(world, each, owner, count, key):
-    world.restart(runs_unfinished=2, runs_each=each)
-    old = begun(world, "a", order="pause")
-    world.clock.passed += 60
-    mine = begun(world, order="pause")
-    with refused(key):
-        world.runs.create_all([tiny(seed=seed) for seed in range(count)], owner, [""] * count)
-    assert (old.status, mine.status) == ("paused", "paused")
-
-
 @pytest.mark.fault("a new token for each of many runs", "the address is told that it has too many")
 def test_new_tokens_at_one_address_get_no_more_than_its_share(world):
     """But for those in a room, where its own limits hold instead."""
@@ -261,11 +236,3 @@ def test_new_tokens_at_one_address_get_no_more_than_its_share(world):
         world.runs.create(tiny(steps=1), "student")
     with refused("runs.too_many_near"):
         world.runs.create(tiny(), "three")
-
-
-def test_addresses_are_known_for_so_many_and_no_more(monkeypatch):
-    monkeypatch.setattr(visitors, "MOST_OWNERS", 2)
-    known = visitors.Visitors()
-    for number, token in enumerate("abac"):
-        known.came(token, f"of {token}, {number}")
-    assert [known.address(visitors.owner_of(token)) for token in "abc"] == ["of a, 2", "", "of c, 3"]

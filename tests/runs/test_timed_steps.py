@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 
 from playground.config import Experiment
 from playground.runs import machine_speed
-from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import write_run
 from playground.runs.history import History
 from playground.runs.pace import STRETCHES, Pace
-from playground.runs.queue import train_inline
 from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.runs.timed_steps import MOMENTS, TimedSteps
@@ -46,16 +43,6 @@ def rates(monkeypatch):
 def test_what_is_chosen(rates, wanted, d_model, ratio, expected):
     rates(ratio)
     assert machine_speed.precision(wanted, d_model, "cpu") == expected
-
-
-def test_the_run_says_what_was_chosen(rates, tmp_path):
-    rates(8.0)
-    run = train_inline.new_run(Experiment().with_(d_model=256))
-    assert run.precision == "bfloat16"
-    assert run.experiment.training.precision == "auto"
-    write_run(tmp_path / "run", run, train_inline.first_files(run))
-    assert Folder(tmp_path / "run").run.precision == "bfloat16"
-    assert train_inline.new_run(Experiment()).precision == "float32"
 
 
 def test_calls_products_and_elements_are_told_apart():

@@ -117,16 +117,6 @@ def test_an_increment_is_small_and_the_same_bytes_for_everyone():
     assert (json.loads(one)["from"], json.loads(one)["rows"]["step"]) == (500, [501, 502, 503])
 
 
-def test_a_long_history_is_thinned_but_its_end_is_exact_and_old_versions_are_forgotten():
-    run, updates = a_run(), Updates()
-    for _ in range(2500):
-        train(run, 2)
-    rows = Page(updates, run).ask()["rows"]["step"]
-    assert 500 <= len(rows) <= 1002
-    assert rows[-1] == 5000
-    assert len(run.marks) < 600
-
-
 @pytest.mark.parametrize("since", [0, 1, 10**9, -5, "later"])
 def test_an_unknown_version_gets_everything(since):
     """A page that outlived the server asks for one as well: versions of a new server never look like those of an old one."""

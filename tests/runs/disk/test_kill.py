@@ -82,23 +82,3 @@ def test_killed_the_run_is_what_it_would_have_been(world, point):
     ordered(world, run, "resume", TOKEN)
     assert names() == [run.id]
     ended_as_if_alone(run, tiny())
-
-
-LEAVING = """
-from pathlib import Path
-import sys
-from playground.runs.registry import Runs
-from tests.runs.tiny import limits, tiny, wait
-run = Runs(Path(sys.argv[1]), None, limits(cores=1)).create(tiny(steps=100_000), "survivor")
-wait(lambda: run.step > 3)
-"""
-
-
-@pytest.mark.night
-def test_a_server_that_ends_by_itself_leaves_in_order(tmp_path):
-    """The interpreter's exit closes the runs: no abort by a thread that still trains, and the run is saved."""
-    ended = subprocess.run([sys.executable, "-c", LEAVING, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    folder, _ = sorted((tmp_path / "runs").iterdir())  # the save before is beside it
-    assert '"status":"interrupted"' in (folder / "run.json").read_text()
-    assert (folder / "state.safetensors").exists()

@@ -158,17 +158,6 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, again, 
     assert "\n" not in line
 
 
-def test_a_fork_and_a_copy_are_made_of_the_save_before(data, again):
-    path, id, early, _ = data
-    DAMAGE["emptied"](path / "state.safetensors")
-    runs = again()
-    assert runs.copy(id, YOU).step == runs.fork(id, None, YOU).step == runs.get(id).step == early
-    DAMAGE["emptied"](path / "weights.safetensors")
-    with refused("runs.not_a_run"):  # there is none before any more
-        runs.copy(id, YOU)
-    assert path.is_dir()
-
-
 @pytest.mark.fault("both saves of a run damaged", "a sentence, and nothing is thrown away")
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json"])
 def test_when_both_are_damaged_nothing_is_thrown_away(world, data, again, caplog, name):

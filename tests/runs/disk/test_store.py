@@ -1,7 +1,5 @@
 """The folder of a server: its runs, read when they are looked at; and whether the disk answers."""
 
-import contextlib
-import errno
 import json
 import os
 from unittest.mock import Mock
@@ -10,12 +8,10 @@ import pytest
 
 from playground.runs.disk import files, store
 from playground.runs.disk.store import Store, default_folder
-from playground.runs.disk.watch import DiskWatch
 from playground.runs.health import health
 from playground.runs.history import History
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
-from playground.runs.runtime import Runtime
 from tests.runs.by_hand import ended, refused
 from tests.runs.tiny import ME, alone, curve, ended_as_if_alone, same_replay, tiny
 
@@ -172,16 +168,3 @@ def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(world, monkeypat
     world.until(lambda: run.status == "done")
     ended_as_if_alone(run, tiny())
     assert health(world.runs)["status"] == "ok"
-
-
-def test_the_watch_says_for_how_long_the_oldest_question_has_had_no_answer(tmp_path):
-    now = [100.0]
-    watch = DiskWatch(tmp_path, Runtime(monotonic=lambda: now[0]))
-    with watch.asked():
-        now[0] += 5
-        with contextlib.suppress(OSError), watch.asked(writes=True):
-            now[0] += 2
-            assert watch.silent_seconds == 7
-            raise OSError(errno.EIO, "broken")
-        assert watch.silent_seconds == 7
-    assert (watch.silent_seconds, watch.refuses, watch.last_error.name) == (0, True, "EIO")

@@ -1,6 +1,5 @@
 """Processes beside the page's: who trains there, and what happens when one dies, hangs, or is left alone."""
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.runs.engines import children, choice
+from playground.runs.engines import choice
 from playground.runs.engines.remote import Remote
 from tests.runs.tiny import ME, YOU, at_step, done, ended_as_if_alone, limits, tiny, wait
 
@@ -45,14 +44,6 @@ def alive(pid):
         return False
 
 
-def held(pid):
-    """Bytes of memory of a process; 0 where the system doesn't say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except OSError:
-        return 0
-
-
 def check_ended_as_if_alone(made, experiments):
     for run, experiment in zip(map(done, made), experiments, strict=True):
         ended_as_if_alone(run, experiment)
@@ -65,19 +56,6 @@ def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside):
     assert isinstance(trainer(runs, lone), Remote)
     assert process_of(runs, lone) != process_of(runs, second)
     ended_as_if_alone(done(second), tiny())
-
-
-@pytest.mark.night
-@pytest.mark.skipif(not sys.platform.startswith("linux") or not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="glibc only")
-def test_what_the_steps_of_a_training_took_is_given_back_with_its_end(beside):
-    """The process keeps it from step to step; the next training may never need as much, and there are as many processes as cores. And where
-    the machine has no memory left, it goes before the page does."""
-    runs = beside()
-    large = at_step(runs.create(tiny(steps=100_000, d_model=256, d_ff=1024, encoder_layers=2, decoder_layers=2, batch_size=128), ME), 2)
-    process, took = process_of(runs, large), held(process_of(runs, large))
-    runs.delete(large.id, ME)
-    assert held(process) < took - 30 * 2**20
-    assert int(Path(f"/proc/{process}/oom_score_adj").read_text()) == children.FIRST_TO_GO > int(children.OOM_SCORE.read_text())
 
 
 @pytest.mark.fault("kill -9 or SIGSTOP of a process that trains", "it is replaced, and its runs go on")
