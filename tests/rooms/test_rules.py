@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from types import SimpleNamespace
 
 import pytest
@@ -70,12 +69,6 @@ def test_a_fixed_knob_is_not_moved_and_runs_that_are_looked_at_are_shared(pair, 
     assert not rules.shared(run)
     pair.rooms.point(*pair.key(TEACHER), {"run": run.id}, LISTS | {"run": [run.id]})
     assert (rules.shared(run), rules.awaited(run)) == (True, False)
-
-    async def awaited() -> bool:
-        with pair.rooms.hub.listen(pair.code, 1):
-            return rules.awaited(run)
-
-    assert asyncio.run(awaited())
 
 
 def run(id: str, owner: str = "anna", unfinished: bool = True) -> SimpleNamespace:

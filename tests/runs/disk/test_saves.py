@@ -112,18 +112,6 @@ def data(paused, tmp_path, world):
     return tmp_path / "data" / "runs" / run.id, run.id, early, run.step
 
 
-@pytest.fixture
-def again(world):
-    """again() -> the runs of a server over that folder."""
-
-    def start():
-        world.end(killed=False)
-        world.start()
-        return world.runs
-
-    return start
-
-
 def complaints(caplog):
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
@@ -133,14 +121,14 @@ def complaints(caplog):
     "it is set aside, the one before is used, its owner is told; resumed, it becomes what it would have become",
 )
 @pytest.mark.parametrize(("name", "how"), [*OFTEN, *(pytest.param(*case, marks=pytest.mark.night) for case in RARELY)])
-def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, again, name, how, caplog):
+def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, how, caplog):
     path, id, early, _ = data
     DAMAGE[how](path / name)
-    run = again().get(id)
+    run = world.restart(killed=False).get(id)
     assert all(getattr(run, part) is not None for part in PARTS)
     if name != "state.safetensors":  # which is not read before the run goes on
         if run.status == "paused":
-            run = again().get(id)  # and it is still told
+            run = world.restart(killed=False).get(id)  # and it is still told
         assert run.snapshot.step == run.step == run.checkpoint_step == len(run.history.steps) == early
         assert run.status == ("interrupted" if name in ("run.json", "config.json") else "paused")
         assert (run.message.key, run.message.values["step"]) == ("runs.earlier_save", early)
@@ -160,12 +148,12 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, again, 
 
 @pytest.mark.fault("both saves of a run damaged", "a sentence, and nothing is thrown away")
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json"])
-def test_when_both_are_damaged_nothing_is_thrown_away(world, data, again, caplog, name):
+def test_when_both_are_damaged_nothing_is_thrown_away(world, data, caplog, name):
     path, id, _, newest = data
     for damaged in (path, old_of(path)):
         flipped(damaged / name) if name != "run.json" else DAMAGE["truncated"](damaged / name)
     before = sorted(path.parent.rglob("*"))
-    runs = again()
+    runs = world.restart(killed=False)
     if name == "run.json":
         with refused("runs.not_a_run"):
             runs.get(id)
@@ -181,23 +169,23 @@ def test_when_both_are_damaged_nothing_is_thrown_away(world, data, again, caplog
     assert sorted(path.parent.rglob("*")) == before
 
 
-def test_going_back_takes_back_nothing_that_the_owner_has_said(data, again):
+def test_going_back_takes_back_nothing_that_the_owner_has_said(world, data):
     path, id, _, _ = data
-    runs = again()
+    runs = world.restart(killed=False)
     runs.rename(id, ME, "mine alone")
     runs.share_sentences(id, ME, False)
     runs.hand_over(ME, YOU)
     DAMAGE["emptied"](path / "run.json")
-    run = again().get(id)
+    run = world.restart(killed=False).get(id)
     assert (run.label, run.sentences_shared, run.owner) == ("mine alone", False, owner_of(YOU))
 
 
-def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data, again):
+def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data):
     path, id, _, _ = data
     assert {file.name for file in path.iterdir()} == {file.name for file in old_of(path).iterdir()}
     for file in path.iterdir():
         assert file.stat().st_ino != (old_of(path) / file.name).stat().st_ino
-    run = again().get(id)
+    run = world.restart(killed=False).get(id)
     store = world.runs.store
     assert store.disk_size(run) == store.size(run) + files.size_of(old_of(path))
     ordered(world, run, "resume")
@@ -206,14 +194,14 @@ def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data, again):
 
 
 @pytest.mark.fault("a run that a later version wrote", "it is left to the last byte as it is, and said so")
-def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, again, caplog):
+def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, caplog):
     path, id, _, _ = data
     card = json.loads((path / "run.json").read_bytes())
     (path / "run.json").write_text(json.dumps({"format": 2, "id": id, "more": card}))
     for name in ("new", "gone"):
         shutil.copytree(path, path.with_name(f"{id}.{name}"))
     before = {file: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
-    runs = again()
+    runs = world.restart(killed=False)
     with refused("runs.newer_format") as refusal:
         runs.get(id)
     assert runs.mine(ME) == []
