@@ -20,7 +20,6 @@ from playground.runs.timed_steps import MOMENTS, TimedSteps
 from playground.training.loop import Training
 from playground.training.work import Work
 from tests.runs.tiny import CORPORA, LIMITS, curve, tiny
-from tests.training.corpora import training_of
 
 
 @pytest.fixture
@@ -61,19 +60,6 @@ def test_products_of_a_wide_model_are_as_fast_as_its_precision_makes_them(rates)
     assert machine_speed.products_faster(Experiment().with_(d_model=256)) == 8.0 * machine_speed.BFLOAT16
     for narrow_or_exact in (Experiment(), Experiment().with_(d_model=256, precision="float32")):
         assert machine_speed.products_faster(narrow_or_exact) == 1.0
-
-
-@pytest.mark.night
-@pytest.mark.parametrize("knobs", [{}, {"norm": "pre", "positions": "both", "bias": False}, {"dropout": 0.2, "memory_mode": "mean"}])
-def test_bfloat16_learns_and_its_parameters_stay_float32(knobs):
-    rough, fine = (training_of(task="copy", steps=60, d_model=32, batch_size=32, **knobs) for _ in range(2))
-    rough.precision = "bfloat16"
-    rough.diagnostic_steps = frozenset({5})
-    losses = [[step.loss for step in training.steps()] for training in (rough, fine)]
-    assert losses[0] != losses[1]
-    assert losses[0] == pytest.approx(losses[1], rel=0.1)
-    assert losses[0][-1] < 0.95 * losses[0][0]
-    assert all(parameter.dtype == torch.float32 for parameter in rough.model.parameters())
 
 
 TIMED = {"steps": 400, "minutes": 0.25, "schedule": "linear", "eval_every": 1000}

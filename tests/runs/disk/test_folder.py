@@ -2,27 +2,19 @@
 
 import json
 import pickle
-import secrets
 import shutil
-from unittest.mock import patch
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from playground.config import Refusal, limits
 from playground.model.size import parameter_count
-from playground.reading.formats import limits as sizes
-from playground.reading.pairs import json_parts
-from playground.reading.uploads import Pair, Pairs, read_files
-from playground.reading.uploads import report as report_of
+from playground.reading.uploads import read_files
 from playground.runs.disk.folder import NAMES, Folder, describe, pack_state
 from playground.runs.disk.parameters import parameter_shapes
 from playground.runs.disk.read_report import from_json, to_json
-from playground.runs.disk.store import first_files, write_run
+from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
-from playground.runs.run import Run
 from playground.training.loop import Training
 from tests.runs.by_hand import refused
 from tests.runs.tiny import CORPORA, LIMITS, PAIRS, curve, same_parameters, same_replay, tiny
@@ -180,12 +172,12 @@ def test_what_cannot_be_is_refused(folder, name, change):
 def test_what_runs_of_before_do_not_say_is_as_it_was(folder):
     """And a part of a config that is asked for by no one changes nothing."""
     card, history, config = (json.loads((folder / name).read_bytes()) for name in ("run.json", "history.json", "config.json"))
-    del card["live"]["memory_mode"], history["diagnostics"]
+    del card["live"]["memory_mode"], card["first_step"], history["diagnostics"]
     (folder / "run.json").write_text(json.dumps(card))
     rewrite(folder, "history.json", json.dumps(history).encode())
     rewrite(folder, "config.json", json.dumps(config | {"extra": {}}).encode())
     run = Folder(folder).run
-    assert (run.live["memory_mode"], run.history.diagnostics, run.experiment) == ("whole", None, EXPERIMENT)
+    assert (run.live["memory_mode"], run.first_step, run.history.diagnostics, run.experiment) == ("whole", 0, None, EXPERIMENT)
 
 
 def test_a_state_of_another_model_and_other_sentences_are_refused(folder):
@@ -195,31 +187,6 @@ def test_a_state_of_another_model_and_other_sentences_are_refused(folder):
     next(other.steps())
     rewrite(folder, "state.safetensors", pack_state(other))
     is_refused(folder)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.text(st.sampled_from('ab"\\é狗👍'), min_size=1, max_size=40), min_size=2, max_size=30), st.integers(-40, 40))
-def test_own_data_are_written_only_if_they_can_be_read_back(tmp_path, texts, room):
-    """Around a limit that is small enough to be met: whatever was written opens again, and what is too large leaves nothing."""
-    path = tmp_path / secrets.token_hex(8)
-    pairs = Pairs(tuple(Pair(text, text[::-1], n) for n, text in enumerate(texts * 40, 1)), {"blank": (0,)}, 1, "tsv", ("a",))
-    run = Run(path.name, "some-name", tiny(task="own", own="upload"), data=pairs)
-    size = sum(map(len, json_parts(pairs)))
-    with patch.object(sizes, "JSON_LIMIT", size + room):
-        if room < 0:
-            with refused("data.too_large_to_keep"):
-                write_run(path, run, first_files(run))
-            assert not path.exists()
-        else:
-            write_run(path, run, first_files(run))
-            assert Folder(path).run.pairs == pairs
-
-
-def test_what_runs_kept_before_there_were_accounts_is_read():
-    before = {"lines": 2, "kind": "tsv", "names": ["a.tsv"], "credit": ""}
-    pairs = from_json(before, [["a", "b", 1], ["c", "d", 2]])
-    assert [pair[:2] for pair in pairs.pairs] == [("a", "b"), ("c", "d")]
-    assert report_of(pairs, "en") == ["Lines read: 2; pairs kept: 2; dropped: 0."]
 
 
 @pytest.mark.parametrize(
