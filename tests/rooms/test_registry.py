@@ -179,22 +179,6 @@ def test_the_class_sees_where_the_teacher_looks_and_nothing_personal(group):
         assert group.view(ANNA)["cursor"] == cursor
 
 
-def test_the_rules_of_rooms_that_are_open_hold_and_else_of_all_that_were_joined(group):
-    codes = [group.code, group.rooms.open(TEACHER, "en", group.clock.now + DAY).code]
-    for code in codes:
-        group.join(ANNA, code=code)
-
-    async def attended() -> list[str]:
-        with group.rooms.hub.listen(codes[0], 1):
-            return [room.code for room, number in group.rooms.attended(ANNA) if number == 1]
-
-    assert asyncio.run(attended()) == codes[:1]
-    assert [(room.code, number) for room, number in group.rooms.attended(ANNA)] == [(code, 1) for code in codes]
-    assert group.rooms.attended(TEACHER) == group.rooms.attended(BEN) == []
-    group.clock.now += DAY
-    assert [room.code for room, _ in group.rooms.attended(ANNA)] == codes[:1]
-
-
 LONG = 60.0  # seconds for news that comes
 
 

@@ -17,13 +17,13 @@ from playground.words import LANGUAGES
 CREDITED = (
     "嗨。\tHi.\tCC-BY 2.0 (France) Attribution: tatoeba.org #1 (A)\n你好\u200b。\tHello.\tCC-BY 2.0 (France) Attribution: tatoeba.org #2\n"
 )
-UPLOADS = {
-    "gz": ([("a.tsv.gz", gzip.compress(CREDITED.encode()))], {"swap": True}),
-    "guessed": ([("a.csv", "source,target\ncafé,coffee\nthé vert,green tea\n,x\n".encode("latin-1"))], {"header": True}),
-    "chosen": ([("a.csv", "id,en,de,fr\n1,a,b,c\n2,d,e,f\n".encode("utf-16"))], {"source": "de", "target": 3, "encoding": "utf-16"}),
-    "inflected": ([("deu.trn", "".join(f"{n}en\t{n}t\tV;PRS\n{n}en\t{n}te\tV;PST\n" for n in "abcdefgh").encode())], {}),
-    "undone": ([("a/\u202e<b>\ud800.tsv", b"don &apos;t\tni@@ cht\n\n")], {"undo": True}),
-}
+UPLOADS = [
+    ([("a.tsv.gz", gzip.compress(CREDITED.encode()))], {"swap": True}),
+    ([("a.csv", "source,target\ncafé,coffee\nthé vert,green tea\n,x\n".encode("latin-1"))], {"header": True}),
+    ([("a.csv", "id,en,de,fr\n1,a,b,c\n2,d,e,f\n".encode("utf-16"))], {"source": "de", "target": 3, "encoding": "utf-16"}),
+    ([("deu.trn", "".join(f"{n}en\t{n}t\tV;PRS\n{n}en\t{n}te\tV;PST\n" for n in "abcdefgh").encode())], {}),
+    ([("a/\u202e<b>\ud800.tsv", b"don &apos;t\tni@@ cht\n\n")], {"undo": True}),
+]
 
 
 def refused(files, **choices) -> Refusal:
@@ -49,21 +49,20 @@ def here(monkeypatch):
     monkeypatch.setattr(subprocess, "run", run)
 
 
-@pytest.mark.parametrize("name", UPLOADS)
-def test_the_same_as_in_this_process(here, name):
-    files, choices = UPLOADS[name]
-    assert upload_process.read(files, Choices(**choices)) == read_files(files, Choices(**choices))
+def test_the_same_as_in_this_process(here):
+    for files, choices in UPLOADS:
+        assert upload_process.read(files, Choices(**choices)) == read_files(files, Choices(**choices))
 
 
 REFUSED = [([], {}), ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}), ([("a.tsv", b"a\tb")], {"source": 7}), ([("a", b"%PDF")], {})]
 
 
-@pytest.mark.parametrize(("files", "choices"), REFUSED)
-def test_refusals_travel(here, files, choices):
-    with pytest.raises(Refusal) as directly:
-        read_files(files, Choices(**choices))
-    there = refused(files, **choices)
-    assert (there.key, there.values) == (directly.value.key, directly.value.values)
+def test_refusals_travel(here):
+    for files, choices in REFUSED:
+        with pytest.raises(Refusal) as directly:
+            read_files(files, Choices(**choices))
+        there = refused(files, **choices)
+        assert (there.key, there.values) == (directly.value.key, directly.value.values)
 
 
 def test_in_a_process_of_its_own_many_pairs_come_in_order_and_refusals_travel():

@@ -10,7 +10,7 @@ from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.health import health
 from playground.runs.queue import saving
-from tests.runs.by_hand import begun, ordered
+from tests.runs.by_hand import begun
 from tests.runs.engines.links import Dying, Machines, Near
 from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, ended_as_if_alone, limits, tiny, wait
 
@@ -98,26 +98,6 @@ def test_a_run_that_goes_on_says_from_where_until_it_is_saved(trained_by):
     assert run.checkpoint_step == step
     saved(world, run)
     assert run.message is None
-
-
-def lost(*asked):
-    raise Lost
-
-
-@pytest.mark.parametrize(("order", "status"), [("pause", "paused"), ("stop", "stopped"), ("close", "interrupted")])
-def test_an_order_is_obeyed_though_the_process_is_gone(trained_by, order, status):
-    link = Near()
-    world = trained_by(link)
-    run = begun(world)
-    step = saved(world, run)
-    link.ask = lost
-    run = world.restart(killed=False).get(run.id) if order == "close" else ordered(world, run, order)
-    assert (run.status, run.checkpoint_step, len(run.history.steps)) == (status, step, run.step)
-    assert run.step == step
-    del link.ask
-    world.runs.resume(run.id, ME)
-    world.until(lambda: run.step > step)
-    check_curve(run)
 
 
 def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by):
