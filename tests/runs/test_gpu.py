@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from playground.queries.reader import Reader
-from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, limits, same_parameters, tiny
+from tests.runs.tiny import ME, YOU, at_step, curve, done, limits, same_parameters, tiny
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 GPU = limits(devices=("cuda:0",))
@@ -13,16 +12,6 @@ GPU = limits(devices=("cuda:0",))
 @pytest.fixture
 def runs(serve):
     return serve(GPU)
-
-
-def test_a_run_has_the_pictures_that_it_has_on_a_cpu_and_can_be_looked_into(runs):
-    run, twin = done(runs.create(tiny(), ME)), alone(tiny())[0]
-    assert (run.status, run.message, run.device) == ("done", None, "cuda:0")
-    assert run.replay.steps == twin.replay.steps
-    assert run.history.validations.column("step") == twin.history.validations.column("step")
-    reader = Reader(runs)
-    assert reader.look(run, None, reader.examples(run)[0][0]).asked
-    reader.close()
 
 
 def test_two_share_it_and_one_that_was_stopped_goes_on_as_if_it_had_not(runs, serve, tmp_path):

@@ -51,14 +51,6 @@ def test_one_line_for_whatever_is_said(written):
     assert "test_logs.py:" in written()[2]
 
 
-def test_the_words_of_the_system_are_kept(written):
-    for error in (OSError(28, "No space left on device", "/data/AAAAAAAAAAAAAAAAAAAAA1/x"), RuntimeError("mat1 and mat2")):
-        logs.event(LOG, "failed", error=logs.reason(error))
-    assert "No space left" in written()[0]
-    assert "/data" not in written()[0]
-    assert "mat1" in written()[1]
-
-
 def test_a_runs_life_is_in_it_and_no_id(world, written):
     runs = world.restart(runs_each=1)
     run = at_rest(world, runs.create(tiny(steps=2), ME, label=EVIL))

@@ -115,11 +115,10 @@ def test_a_training_waits_for_memory_that_something_else_has_taken(world):
     assert third.message.values["needed"] in str(third.message)
     report = health(runs)
     assert (report["status"], report["reasons"], report["runs"]["waiting"]) == ("busy", ["memory_full"], 1)
-    job, version = runs._workers._jobs[third.id], third.version
     for place in (2, 1):
-        job.place = place
-        assert json.loads(runs.update(third, version)[0])["place"] == place, "pages hear of it"
-        version += 1
+        version, runs._workers._jobs[third.id].place = third.version, place
+        assert third.version > version, "pages hear of it"
+        assert json.loads(runs.update(third, version)[0])["place"] == place
     ordered(world, first, "stop")
     world.until(lambda: third.status == "done")
     assert third.message is None
