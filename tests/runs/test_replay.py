@@ -18,7 +18,7 @@ from playground.runs.capture import complete
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording
-from playground.runs.replay import Completion, Frame, Replay, attention_bytes, plan, replay_steps, spread
+from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
 from playground.runs.run import Run
 from playground.training.loop import Training
 from playground.training.metrics import Validation
@@ -111,6 +111,13 @@ def test_frames_and_parameters_are_there_for_every_step():
     assert Replay().frame(3) is None
     with pytest.raises(KeyError):
         Replay().parameters(3)
+
+
+def test_a_frame_is_there_once_and_parameters_that_are_no_numbers_are_not_kept():
+    made = Replay(ReplayPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
+    for step, number in ((0, 1.0), (1, float("inf")), (1, float("inf"))):
+        made.capture(step, tuple, {"a": torch.tensor([number])})
+    assert (made.steps, made.parameter_steps) == ((0, 1), (0,))
 
 
 def test_a_replay_comes_back_from_its_files():
