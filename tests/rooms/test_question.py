@@ -225,18 +225,6 @@ def test_arms_stay_even_while_members_come_and_go(luck):
         assert set(activity["dealt"]) == set(map(str, present))
 
 
-def test_every_member_trains_their_arm_with_a_seed_of_their_own():
-    activity = made(range(1, 7), steps=200)
-    experiments = [experiment.experiment_of(activity, number) for number in range(1, 7)]
-    assert [one.training.seed for one in experiments] == list(range(1, 7))
-    assert {one.training.steps for one in experiments} == {200}
-    assert [one.training.learning_rate for one in experiments] == [THREE[arm]["learning_rate"] for arm in activity["dealt"].values()]
-    with refused("rooms.no_arm"):
-        experiment.experiment_of(activity, TEACHER)
-    arms = made(arms=[{}, {"n_heads": 1}, {"learning_rate": 0.02}], n_heads=2, learning_rate=0.01)["arms"]  # each has all that differs
-    assert arms == [{"n_heads": 2, "learning_rate": 0.01}, {"n_heads": 1, "learning_rate": 0.01}, {"n_heads": 2, "learning_rate": 0.02}]
-
-
 @pytest.mark.parametrize(
     ("arms", "order", "base", "key"),
     [

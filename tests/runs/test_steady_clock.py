@@ -17,8 +17,6 @@ from tests.runs.by_hand import at_rest, begun, ended, refused
 from tests.runs.tiny import ME, alone, curve, tiny
 
 DAY = 86_400.0
-
-
 JUMPS = st.sampled_from([DAY, -DAY, 30 * 365 * DAY, -30 * 365 * DAY])
 
 
@@ -28,6 +26,8 @@ class Machine:
     def __init__(self) -> None:
         self.even, self.jumped = 1000.0, 0.0
         self.clock = SteadyClock(lambda: 1.8e9 + self.even + self.jumped, lambda: self.even)
+
+
 @given(JUMPS | st.just(JUMP_SECONDS / 2))
 def test_a_jump_counts_once_it_has_lasted_and_a_small_one_at_once(jump):
     machine = Machine()

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.config import Experiment
 from playground.runs import machine_speed
 from playground.runs.history import History
 from playground.runs.pace import STRETCHES, Pace
@@ -53,13 +52,6 @@ def test_calls_products_and_elements_are_told_apart():
         assert (again.layer, again.operation, again.element, again.once) == pytest.approx((0.001, 1e-11, 1e-9, once))
     assert speed.step(*counted[2], faster=4.0) == pytest.approx(0.003 + 0.01 + 0.09 / 4 + 0.01)
     assert machine_speed.solved(counted[:3], [0.01, 0.01, 0.01]).element == 0.0
-
-
-def test_products_of_a_wide_model_are_as_fast_as_its_precision_makes_them(rates):
-    rates(8.0)
-    assert machine_speed.products_faster(Experiment().with_(d_model=256)) == 8.0 * machine_speed.BFLOAT16
-    for narrow_or_exact in (Experiment(), Experiment().with_(d_model=256, precision="float32")):
-        assert machine_speed.products_faster(narrow_or_exact) == 1.0
 
 
 TIMED = {"steps": 400, "minutes": 0.25, "schedule": "linear", "eval_every": 1000}

@@ -239,16 +239,6 @@ def test_a_decimated_curve_keeps_ends_and_extremes(losses, most):
         assert (min(few["loss"]), max(few["loss"])) == (min(losses), max(losses))
 
 
-def test_an_empty_history_has_frames_of_the_same_kinds_and_half_a_row_is_left_out():
-    empty, history = History(), alone(tiny())[0].history
-    assert (empty.steps.last(), history.steps.last()["step"], history.steps.rows(28)["step"]) == (None, 30, [29, 30])
-    assert empty.frame().dtypes.equals(history.frame().dtypes)
-    assert empty.validation_frame().dtypes.equals(history.validation_frame().dtypes)
-    empty.steps.append(1, 0.5, 0.1, 0.2, 10.0)
-    empty.steps._columns["step"].append(2.0)
-    assert empty.frame()["step"].tolist() == [1]
-
-
 def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
     history = alone(tiny())[0].history
     history = History.from_json(history.to_json())

@@ -116,24 +116,6 @@ def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by)
     check_curve(made[2])
 
 
-def test_what_began_in_the_page_goes_on_beside_it_once_there_is_a_process(trained_by):
-    """As after a start of the server, when runs go on before there is one. A full disk is not asked at every turn to let it move."""
-    link = Near()
-    world = trained_by()
-    run = begun(world, steps=60)
-    world.runs._workers._engines.ready.append(link)
-    with world.disk:
-        world.disk.refusals = 1
-        world.until(lambda: not world.disk.refusals)
-        world.until(lambda step=run.step: run.step >= step + 10)
-    assert not link.host._trainings
-    assert (run.status, run.message.key) == ("training", "runs.not_saved")
-    saved(world, run)
-    world.until(lambda: link.host._trainings)
-    world.until(lambda step=run.step: run.step >= step + 3)
-    check_curve(run)
-
-
 @pytest.fixture
 def on_machines(serve, monkeypatch):
     """on_machines(machines) -> Runs that train there; None: they can't be reached."""

@@ -176,6 +176,8 @@ def test_a_thread_that_waits_for_the_disk_is_left_alone(watchdog):
 
 
 ROOT = Path(__file__).parents[3]
+
+
 @pytest.mark.fault("a loss that diverges", "the run says so and keeps its last good step; others train on")
 def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(world, monkeypatch):
     def steps(self, real=Training.steps):
