@@ -170,10 +170,10 @@ def recorded(replay_bytes=LIMITS.replay_bytes, watched=False, until=None, memory
     return run, recording
 
 
-@pytest.mark.parametrize("memory", [(), ((2, "cut"), (15, "whole"))])
+@pytest.mark.parametrize("memory", [(), ((2, "cut"), (9, "whole"))])
 def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_looked_at(memory):
     """Also while the way of the memory changes: a picture waits with the knob as it was."""
-    (quiet, _), (watched, _) = recorded(memory=memory), recorded(watched=True, memory=memory)
+    (quiet, _), (watched, _) = recorded(memory=memory, steps=16), recorded(watched=True, memory=memory, steps=16)
     assert quiet.replay.steps == watched.replay.steps == quiet.replay.plan.steps
     assert quiet.replay.waiting > 10
     assert same_replay(quiet, watched)
