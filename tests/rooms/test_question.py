@@ -1,16 +1,23 @@
-"""The class's guess: who may do what, what nobody is told, and what is left once a question is closed."""
+"""What a class guesses, answers and trains: who may do what, who is dealt which arm, and what nobody is told."""
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import reduce
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from playground.rooms import activities, question
-from playground.rooms.question import SURE, Question
+from playground.rooms import activities, answers, experiment, progress, question
+from playground.rooms.answers import Answer, Tally
+from playground.rooms.question import LEAST, SURE, Question
 from playground.rooms.room import TEACHER
 from playground.ui.links import LISTS
-from tests.rooms.group import refused, room_of
+from tests.rooms.group import ANNA, BEN, Group, refused, room_of
+from tests.rooms.group import TEACHER as TOKEN
 
 PLACE, OPTIONS, ROOM = {"lab": "softmax"}, ("grows", "shrinks", "same"), room_of(1, 2)
 
@@ -23,14 +30,6 @@ def asked(*guesses: tuple[str, str]) -> Question:
 
 def seen(one: Question, number: int = TEACHER) -> dict:
     return question.seen(one, ROOM, number)
-
-
-def test_everybody_sees_how_many_have_answered_and_nobody_what():
-    one = question.answered(asked(("grows", "50")), 1, "shrinks", "95")
-    assert one["answers"] == {"1": ["shrinks", "95"]}, "a guess takes the place of the one before"
-    common = {"place": PLACE, "state": "open", "joined": 2, "answered": 1}
-    assert [seen(one, number) for number in (TEACHER, 1, 2)] == [common | {"mine": mine} for mine in (False, True, False)]
-    assert seen(question.closed(one, ROOM, TEACHER), 1) == common | {"state": "closed", "mine": False}
 
 
 @pytest.mark.parametrize(
@@ -48,8 +47,11 @@ def test_what_one_or_two_guessed_or_how_sure_they_were_is_not_told(guesses, coun
 
 def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
     """A count that falls when a member leaves would tell what they had guessed."""
-    open_one = asked(("grows", "75"), ("grows", "75"))
+    open_one = question.answered(asked(("same", "50"), ("grows", "75")), 1, "grows", "75")  # in the place of the one before
     closed = question.closed(open_one, ROOM, TEACHER)
+    common = {"place": PLACE, "joined": 2, "answered": 2}
+    assert [seen(open_one, number) for number in (TEACHER, 1)] == [common | {"state": "open", "mine": mine} for mine in (False, True)]
+    assert seen(closed, 1) == common | {"state": "closed", "mine": False}
     assert closed == {
         "kind": "question", "place": PLACE, "options": list(OPTIONS), "state": "closed", "joined": 2,
         "counts": {"grows": [0, 2, 0], "shrinks": [0, 0, 0], "same": [0, 0, 0]},
@@ -70,18 +72,11 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
         ("rooms.teacher_asks", lambda: question.answered(asked(), TEACHER, "grows", "75")),
         ("rooms.no_activity", lambda: activities.found(ROOM, "nothing", "question")),
         ("rooms.no_activity", lambda: activities.found(activities.changed(ROOM, "one", asked()), "one", "experiment")),
-        *(
-            ("config.not_a_choice", partial(lambda *guess: question.answered(asked(), 1, *guess), *guess))
-            for guess in (("unknown", "75"), ("", "75"), ("grows", ""), ("grows", "100"), ("x" * 5000, "75"))
-        ),
-        *(
-            (key, partial(lambda place: question.asked(ROOM, TEACHER, place, OPTIONS, LISTS), place))
-            for place, key in (
-                ({"lab": "no"}, "config.not_a_choice"),
-                ({"lesson": "no"}, "config.not_a_choice"),
-                ({"no": "1"}, "config.unknown"),
-            )
-        ),
+        ("config.not_a_choice", lambda: question.answered(asked(), 1, "unknown", "75")),
+        ("config.not_a_choice", lambda: question.answered(asked(), 1, "grows", "100")),
+        ("config.not_a_choice", lambda: question.asked(ROOM, TEACHER, {"lab": "no"}, OPTIONS, LISTS)),
+        ("config.not_a_choice", lambda: question.asked(ROOM, TEACHER, {"lesson": "no"}, OPTIONS, LISTS)),
+        ("config.unknown", lambda: question.asked(ROOM, TEACHER, {"no": "1"}, OPTIONS, LISTS)),
     ],
 )
 def test_what_is_refused(key, act):
@@ -107,3 +102,156 @@ def test_the_calibration_counts_all_that_is_revealed_and_decided():
     other = decided | {"counts": {"c": [0, 0, 3, 0], "d": [0, 0, 0, 2]}, "answer": "d"}
     undecided = decided | {"answer": ""}
     assert question.calibration([decided, other, undecided, decided | {"counts": {}}, {"state": "closed"}]) == {"50": (1, 3), "95": (3, 7)}
+
+
+CLASS = [str(n) * 32 for n in range(LEAST * 2)]
+SAME, OTHER = "0123456789", "abcdef0123"
+QUESTIONS, STEPS = {"attention": ["attended", "row_rest"]}, {"attention": 4, "masks": 3}
+
+
+@pytest.fixture
+def crowd(group: Group) -> Group:
+    for token in CLASS:
+        group.join(token)
+    return group
+
+
+def give(group: Group, token: str, choice: int, asked: str = SAME, lesson: str = "attention", question: str = "attended") -> None:
+    """The choice 2 is right."""
+    answer = Answer(lesson, question, asked, choice, choice == 2)
+    group.change(token, answers.NAME, lambda room, number: answers.reported(room, number, answer, QUESTIONS, 4))
+
+
+def tally(group: Group, asked: str = SAME) -> Tally:
+    return answers.tally(group.room().activities.get(answers.NAME), "attention", "attended", asked)
+
+
+def test_answers_are_counted_in_groups_and_then_under_no_number(crowd):
+    """Neither a count nor the difference of two tells what one member chose."""
+    tallies = [tally(crowd)]
+    for token, choice in zip(CLASS, (2, 0, 2, 1, 2, 2), strict=True):
+        give(crowd, token, choice)
+        tallies.append(tally(crowd))
+    assert tallies == [Tally(0, 0, {})] * 3 + [Tally(2, 3, {2: 2, 0: 1})] * 3 + [Tally(4, 6, {2: 4, 0: 1, 1: 1})]
+    groups = crowd.room().activities[answers.NAME]["given"]["attention"]["attended"]["groups"]
+    assert [one["waiting"] for one in groups.values()] == [{}, {}]
+    assert tally(crowd, "") == Tally(4, 6, {}), "marks alone where nothing is asked on screen"
+
+
+def test_those_who_were_asked_about_other_numbers_count_as_right_or_wrong_alone(crowd):
+    for token, numbers in zip(CLASS, (SAME, OTHER, SAME), strict=False):
+        give(crowd, token, 2, numbers)
+    assert tally(crowd) == tally(crowd, OTHER) == Tally(3, 3, {})
+    give(crowd, CLASS[3], 1)
+    assert (tally(crowd), tally(crowd, OTHER).choices) == (Tally(3, 3, {2: 2, 1: 1}), {})
+
+
+def test_the_first_answer_of_each_counts_and_the_teacher_sees_how_many(crowd):
+    for token, choices in zip(CLASS, ((0, 2, 2, 2), (0,), (0,)), strict=False):
+        assert tally(crowd).count == 0
+        for choice in choices:
+            give(crowd, token, choice)
+    assert tally(crowd) == Tally(0, 3, {0: 3})
+    give(crowd, CLASS[0], 1, question="row_rest")
+    views = [crowd.view(token)["activities"]["answers"] for token in (TOKEN, CLASS[0])]
+    assert views == [{"kind": "answers", "counted": {"attention": 2 * LEAST}}, {"kind": "answers"}]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"choice": 4}, {"choice": -1}, {"asked": ""}, {"asked": "x" * 10}, {"asked": SAME + "0"}, {"lesson": "no"}, {"question": "no"}],
+)
+def test_answers_to_what_no_lesson_asks_are_refused(crowd, wrong):
+    with refused("rooms.bad_answer"):
+        give(crowd, CLASS[0], **({"choice": 1} | wrong))
+
+
+def report(group: Group, token: str, done: dict) -> None:
+    group.change(token, progress.NAME, lambda room, number: progress.reported(room, number, done, STEPS))
+
+
+def test_the_newest_report_counts_and_only_the_teacher_sees_it(pair):
+    for token, done in ((ANNA, {"attention": 1}), (BEN, {"attention": 4, "masks": 1}), (ANNA, {"attention": 2})):
+        report(pair, token, done)
+    views = [pair.view(token)["activities"][progress.NAME] for token in (TOKEN, ANNA, BEN)]
+    done = {"done": {"1": {"attention": 2}, "2": {"attention": 4, "masks": 1}}}
+    assert views == [{"kind": "course"} | done, {"kind": "course"}, {"kind": "course"}]
+
+
+@pytest.mark.parametrize("done", [{"nothing": 1}, *({"attention": count} for count in (5, 0, -1, "1", True, None))])
+def test_progress_that_the_course_does_not_have_is_refused(pair, done):
+    with refused("rooms.bad_progress"):
+        report(pair, ANNA, done)
+    for act, value in ((give, 1), (report, {"attention": 1})):
+        with refused("rooms.teacher_reports"):
+            act(pair, TOKEN, value)
+
+
+THREE = [{"learning_rate": rate} for rate in (0.01, 0.02, 0.05)]
+
+
+def made(numbers: Iterable[int] = (), arms: object = THREE, order: str = "together", **base: object) -> dict:
+    return experiment.made(base, arms, order, room_of(*numbers))
+
+
+@given(st.integers(2, 8), st.lists(st.integers(1, 40), max_size=4))
+def test_every_block_of_numbers_has_each_arm_once_however_late_they_come(count, times):
+    whole = made(range(1, 41), arms=[{"steps": 100 * (1 + n)} for n in range(count)])
+    late = {**whole, "dealt": {}}
+    for last in (*sorted(times), 40):
+        late = experiment.joined(late, room_of(*range(1, last + 1)))
+    assert late["dealt"] == whole["dealt"]
+    blocks = [[late["dealt"][str(n)] for n in range(first, first + count)] for first in range(1, 41 - count, count)]
+    assert {tuple(sorted(block)) for block in blocks} == {tuple(range(count))}
+    assert len(set(map(tuple, blocks))) > 1, "each block is drawn anew"
+
+
+@given(st.randoms(use_true_random=False))
+def test_arms_stay_even_while_members_come_and_go(luck):
+    """Those that are present differ by one at most once as many have come as have gone, and nobody's arm changes."""
+    present, last = list(range(1, 10)), 9
+    activity = made(present)
+    for _ in range(40):
+        before = dict(activity["dealt"])
+        gone = luck.choice(present)
+        present.remove(gone)
+        activity = experiment.without(activity, gone)
+        last += 1
+        present.append(last)
+        activity = experiment.joined(activity, room_of(*present))
+        assert {number: before[number] for number in map(str, present[:-1])}.items() <= activity["dealt"].items()
+        counts = Counter(activity["dealt"].values())
+        assert max(counts.values()) - min(counts.values()) <= 1
+        assert set(activity["dealt"]) == set(map(str, present))
+
+
+@pytest.mark.parametrize(
+    ("arms", "order", "base", "key"),
+    [
+        (THREE[:1], "together", {}, "rooms.bad_arms"), ([{"steps": steps} for steps in range(100, 109)], "together", {}, "rooms.bad_arms"),
+        (THREE, "at once", {}, "rooms.bad_arms"), ([{"seed": 1}, {"seed": 2}], "together", {}, "rooms.seed_is_dealt"),
+        ([{"learning_rate": 0.01}, {"learning_rate": "0.010"}], "together", {}, "rooms.same_arms"),
+        ([{"learning_rate": 1e9}, {}], "together", {}, "config.not_in_range"),
+        ([{"learning_rate": [1]}, {}], "together", {}, "config.not_in_range"), ([{"nothing": 1}, {}], "together", {}, "config.unknown"),
+        ([{"self": 1}, {}], "together", {}, "config.unknown"), (THREE, "together", {"self": 1}, "config.unknown"),
+        (THREE, "together", {"task": {"x": 1}}, "config.not_a_choice"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_experiment_is_refused(arms, order, base, key):
+    with refused(key):
+        experiment.made(base, arms, order, room_of(1))
+
+
+def test_members_see_their_own_arm_and_run_and_the_board_while_it_is_shown():
+    activity = experiment.began(experiment.began(made([1, 2]), 1, "run-of-one"), 2, "run-of-two")
+    room = room_of(1, 2, 3)
+    common = {"order": "together", "shared": False, "board": False}
+    assert experiment.seen(activity, room, 1) == common | {"arm": THREE[activity["dealt"]["1"]], "run": "run-of-one"}
+    assert experiment.seen(activity, room, 3) == common | {"arm": None, "run": ""}
+    assert experiment.seen(activity, room, TEACHER) == common | {
+        "board": True, "arms": THREE, "dealt": activity["dealt"], "runs": {"1": "run-of-one", "2": "run-of-two"},
+    }  # fmt: skip
+    for shared, tab, boards in ((False, "", [True, False]), (False, experiment.BOARD, [True, True]), (True, "", [True, True])):
+        looked_at = replace(room, cursor={"tab": tab})
+        assert [experiment.shows_board({**activity, "shared": shared}, looked_at, number) for number in (TEACHER, 1)] == boards

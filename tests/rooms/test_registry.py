@@ -1,8 +1,9 @@
-"""Who may do what in a room, and what becomes of names, codes and dates."""
+"""Who may do what in a room, and what becomes of names, codes and dates; and how streams hear that there is news."""
 
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from playground.cursor import FIELDS, FOLLOWED
 from playground.rooms import registry
 from playground.rooms.activities import MAX_ACTIVITIES
+from playground.rooms.events import Hub
 from playground.rooms.registry import CLASS_CODES, DAY, MAX_ROOMS_EACH, WRONG_CODES, WRONG_SECONDS
 from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, NAME, ticket_of
+from playground.rooms.room import TEACHER as THE_TEACHER
 from playground.ui.links import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER, at_once, refused
 
@@ -29,28 +32,16 @@ def test_a_member_keeps_a_number_that_is_never_given_twice(group):
     assert group.join(BEN).members[-1].number == 3
 
 
-def test_strangers_see_nothing(group):
-    for ticket in ("", ticket_of(group.code, BEN), ticket_of("ABCDE", TEACHER), TEACHER, group.code):
-        with refused("rooms.not_in"):
-            group.rooms.view(group.code, ticket)
-    assert ticket_of(group.code, "") == ""
-    with refused("runs.no_token"):
-        group.join("")
-
-
-@pytest.mark.parametrize(
-    ("act", "arguments"),
-    [
-        ("hide", (1, True)), ("remove", (1,)), ("point", ({"layer": "1"}, LISTS)), ("fix", ({}, LISTS)), ("limit", ({},)),
-        ("assign", ("mine", {}, LISTS)), ("withdraw", ("name",)), ("end", ()),
-    ],
-)  # fmt: skip
-def test_only_the_teacher_acts_as_one(group, act, arguments):
+def test_only_the_teacher_acts_as_one(group):
     group.join(ANNA)
-    with refused("rooms.not_teacher"):
-        getattr(group.rooms, act)(*group.key(ANNA), *arguments)
-    with refused("rooms.not_in"):
-        getattr(group.rooms, act)(*group.key(BEN), *arguments)
+    acts = {
+        "hide": (1, True), "remove": (1,), "point": ({"layer": "1"}, LISTS), "fix": ({}, LISTS), "limit": ({},),
+        "assign": ("mine", {}, LISTS), "withdraw": ("name",), "end": (),
+    }  # fmt: skip
+    for act, arguments in acts.items():
+        for token, key in ((ANNA, "rooms.not_teacher"), (BEN, "rooms.not_in")):
+            with refused(key):
+                getattr(group.rooms, act)(*group.key(token), *arguments)
 
 
 def test_members_leave_all_their_rooms_and_the_teacher_can_only_end_them(pair):
@@ -67,13 +58,18 @@ def test_members_leave_all_their_rooms_and_the_teacher_can_only_end_them(pair):
         pair.join(BEN)
 
 
-def test_no_token_is_stored_and_two_rooms_do_not_tell_that_one_person_was_in_both(group):
+def test_strangers_see_nothing_and_no_token_is_stored(group):
+    """Two rooms do not tell that one person was in both."""
     codes = [group.code, group.rooms.open(TEACHER, "en", group.clock.now + DAY).code]
     rooms = [group.join(ANNA, code=code) for code in codes]
     texts = "".join((group.folder / f"{code}.json").read_text() for code in codes)
     assert not [secret for secret in (TEACHER, ANNA, *(ticket_of(code, ANNA) for code in codes)) if secret in texts]
-    owners = [{room.owner, room.members[0].owner} for room in rooms]
-    assert len(owners[0] | owners[1]) == 4
+    assert len({room.owner for room in rooms} | {room.members[0].owner for room in rooms}) == 4
+    for ticket in ("", ticket_of(group.code, BEN), ticket_of("ABCDE", TEACHER), TEACHER, group.code):
+        with refused("rooms.not_in"):
+            group.rooms.view(group.code, ticket)
+    with refused("runs.no_token"):
+        group.join("")
 
 
 def test_an_activity_is_withdrawn_by_name_and_there_are_not_too_many(group):
@@ -86,17 +82,6 @@ def test_an_activity_is_withdrawn_by_name_and_there_are_not_too_many(group):
     assert list(group.room().activities) == others
     with refused("rooms.no_activity"):
         group.rooms.withdraw(*group.key(TEACHER), first)
-
-
-def test_a_full_disk_changes_nothing(pair, monkeypatch):
-    def write(*_: object) -> None:
-        raise OSError("full")
-
-    before = pair.view(TEACHER)
-    monkeypatch.setattr("playground.runs.disk.files.write_file", write)
-    with refused("rooms.not_saved"):
-        pair.join("z" * 32)
-    assert pair.view(TEACHER) == before
 
 
 # ---- limits --------------------------------------------------------------------------------------------------------------------------
@@ -113,16 +98,11 @@ def test_the_last_places_are_given_once_and_what_is_said_at_once_all_counts(grou
     assert group.room().now["done"] == list(range(1, 17))
 
 
-@pytest.mark.parametrize(
-    ("token", "language", "days", "key"),
-    [
-        *((TEACHER, "en", days, "rooms.bad_date") for days in (-1, 0, MAX_DAYS + 1.001, float("nan"), float("inf"))),
-        ("", "en", 1, "runs.no_token"), (TEACHER, "xx", 1, "rooms.no_language"),
-    ],
-)  # fmt: skip
-def test_a_room_has_a_teacher_a_language_and_a_last_day(group, token, language, days, key):
-    with refused(key):
-        group.rooms.open(token, language, group.clock.now + days * DAY)
+def test_a_room_has_a_teacher_a_language_and_a_last_day(group):
+    wrong = [(TEACHER, "en", days, "rooms.bad_date") for days in (-1, 0, MAX_DAYS + 1.001, float("nan"), float("inf"))]
+    for token, language, days, key in [*wrong, ("", "en", 1, "runs.no_token"), (TEACHER, "xx", 1, "rooms.no_language")]:
+        with refused(key):
+            group.rooms.open(token, language, group.clock.now + days * DAY)
     assert group.rooms.open(BEN, "zh", group.clock.now + (MAX_DAYS + 1) * DAY).language == "zh"
 
 
@@ -158,25 +138,26 @@ def test_codes_can_not_be_tried_out(group, address, most):
     group.join(BEN, address=address)
 
 
-@pytest.mark.parametrize(
-    ("name", "clean"),
-    [
-        ("<b>Anna</b>", "<b>Anna</b>"), (" Anna \r\n\t Maria ", "Anna Maria"), ("A\x00n\x1bn\x7fa", "A n n a"), ("\u202eannA", "annA"),
-        ("\u200bA\u2028B", "A B"), ("x" * 999, "x" * NAME), ("A\ud800", "A?"), ("Zoe\u0308", "Zoë"), ("李雷", "李雷"), (" ", ""),
-    ],
-)  # fmt: skip
-def test_a_name_is_one_short_line_of_text_and_hidden_at_will(group, name, clean):
-    group.join(ANNA, name)
-    assert group.names() == [clean]
+NAMES = {
+    "<b>Anna</b>": "<b>Anna</b>", " Anna \r\n\t Maria ": "Anna Maria", "A\x00n\x1bn\x7fa": "A n n a", "\u202eannA": "annA",
+    "\u200bA\u2028B": "A B", "x" * 999: "x" * NAME, "A\ud800": "A?", "Zoe\u0308": "Zoë", "李雷": "李雷", " ": "",
+}  # fmt: skip
+
+
+def test_a_name_is_one_short_line_of_text_and_hidden_at_will(group):
+    for name, clean in NAMES.items():
+        group.join(ANNA, name)
+        assert group.names() == [clean]
+    group.join(ANNA, "Anna")
     for hidden in (True, False):
         group.rooms.hide(*group.key(TEACHER), 1, hidden)
-        assert (group.names(), group.view(TEACHER)["members"][0]["hidden"]) == (["" if hidden else clean], hidden)
+        assert (group.names(), group.view(TEACHER)["members"][0]["hidden"]) == (["" if hidden else "Anna"], hidden)
 
 
-@pytest.mark.parametrize("code", [" ", "..", "../../etc/passwd", "ABCDE/../X", "A" * 10_000, "\x00", "ﬀﬀﬀﬀ"], ids=ascii)
-def test_a_foreign_code_is_no_path(group, code, tmp_path):
-    with refused("rooms.unknown"):
-        group.join(ANNA, code=code)
+def test_a_foreign_code_is_no_path(group, tmp_path):
+    for code in (" ", "..", "../../etc/passwd", "ABCDE/../X", "A" * 10_000, "\x00", "ﬀﬀﬀﬀ"):
+        with refused("rooms.unknown"):
+            group.join(ANNA, code=code)
     assert sorted(tmp_path.iterdir()) == [tmp_path / "rooms", tmp_path / "rooms.copies"]
 
 
@@ -198,17 +179,72 @@ def test_the_class_sees_where_the_teacher_looks_and_nothing_personal(group):
         assert group.view(ANNA)["cursor"] == cursor
 
 
-def test_the_rules_of_rooms_that_are_open_hold_and_else_of_all_that_were_joined(group):
-    codes = [group.code, group.rooms.open(TEACHER, "en", group.clock.now + DAY).code]
-    for code in codes:
-        group.join(ANNA, code=code)
+LONG = 60.0  # seconds for news that comes
 
-    async def attended() -> list[str]:
-        with group.rooms.hub.listen(codes[0], 1):
-            return [room.code for room, number in group.rooms.attended(ANNA) if number == 1]
 
-    assert asyncio.run(attended()) == codes[:1]
-    assert [(room.code, number) for room, number in group.rooms.attended(ANNA)] == [(code, 1) for code in codes]
-    assert group.rooms.attended(TEACHER) == group.rooms.attended(BEN) == []
-    group.clock.now += DAY
-    assert [room.code for room, _ in group.rooms.attended(ANNA)] == codes[:1]
+def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_other_room():
+    async def story() -> list[bool]:
+        with hub.listen("ABCDE", 1) as listener:
+            waits = [await listener.wait(LONG)]
+            for _ in range(1000):
+                hub.tell("ABCDE")
+            waits += [await listener.wait(LONG), await listener.wait(0)]
+            hub.tell("FGHJK")
+            waits.append(await listener.wait(0))
+            for news in (hub.tell, partial(hub.follow, number=1, follows=False), hub.end):
+                with ThreadPoolExecutor(1) as thread:
+                    thread.submit(news, "ABCDE")
+                waits.append(await listener.wait(LONG))
+            with hub.listen("ABCDE", 2):
+                waits.append(await listener.wait(LONG))
+            return [*waits, await listener.wait(LONG)]
+
+    hub = Hub()
+    assert asyncio.run(story()) == [True, True, False, False, True, True, True, True, True]
+
+
+def test_the_class_sees_at_once_where_the_teacher_looks_and_the_teacher_who_is_here_and_follows(pair):
+    """A member with two windows is one; the teacher is no member; who has left is in neither."""
+    hub, states = pair.rooms.hub, []
+
+    def look() -> None:
+        view = pair.view(TEACHER)
+        states.append((view["here"], view["followers"], [one["here"] for one in view["members"]], hub.is_open(pair.code)))
+
+    async def story() -> None:
+        with hub.listen(pair.code, THE_TEACHER):
+            look()
+            with hub.listen(pair.code, 1) as listener, hub.listen(pair.code, 2):
+                await listener.wait(LONG)
+                pair.rooms.point(*pair.key(TEACHER), {"layer": "1"}, {})
+                assert await listener.wait(LONG)
+                with hub.listen(pair.code, 1):
+                    pair.rooms.follow(*pair.key(BEN), False)
+                    look()
+                pair.rooms.follow(*pair.key(BEN), True)
+                look()
+        look()
+
+    asyncio.run(story())
+    both, nobody = [True, True], [False, False]
+    assert states == [(0, 0, nobody, True), (2, 1, both, True), (2, 2, both, True), (0, 0, nobody, False)]
+
+
+def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(group):
+    """And it is awaited while the page of the room is open."""
+    runs = ("looked-at", "dealt", "other")
+
+    def shown(to_somebody: bool = False) -> list[bool]:
+        return [group.rooms.shows(run, to_somebody=to_somebody) for run in runs]
+
+    async def awaited() -> list[bool]:
+        with group.rooms.hub.listen(group.code, 1):
+            return shown(to_somebody=True)
+
+    assert shown() == [False, False, False]
+    group.rooms.point(*group.key(TEACHER), {"run": "looked-at"}, {})
+    group.change(TEACHER, "course", lambda room, number: {"kind": "course", "done": {"1": ["a", {"run": "dealt"}]}})
+    assert shown() == asyncio.run(awaited()) == [True, True, False]
+    assert shown(to_somebody=True) == [False, False, False]
+    group.rooms.end(*group.key(TEACHER))
+    assert shown() == [False, False, False]

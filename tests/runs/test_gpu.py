@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from playground.queries.reader import Reader
-from playground.runs.limits import Limits
-from tests.runs.tiny import LIMITS, ME, YOU, at_step, curve, done, limits, same_parameters, tiny, wait
+from tests.runs.tiny import ME, YOU, at_step, curve, done, limits, same_parameters, tiny
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 GPU = limits(devices=("cuda:0",))
@@ -14,24 +12,6 @@ GPU = limits(devices=("cuda:0",))
 @pytest.fixture
 def runs(serve):
     return serve(GPU)
-
-
-def test_a_gpu_is_taken_unless_another_is_named(monkeypatch):
-    assert Limits.from_environment().devices[0] == "cuda:0"
-    monkeypatch.setenv("PLAYGROUND_DEVICE", "cpu")
-    assert Limits.from_environment().devices == ("cpu",)
-
-
-def test_a_run_tells_what_it_tells_on_a_cpu(runs, serve, tmp_path):
-    run, other = runs.create(tiny(), ME), serve(LIMITS, tmp_path / "other").create(tiny(), ME)
-    assert (done(run).status, run.message) == ("done", None)
-    assert (run.device, done(other).device) == ("cuda:0", "cpu")
-    assert run.replay.steps == other.replay.steps
-    assert run.history.validations.column("step") == other.history.validations.column("step")
-    reader = Reader(runs)
-    text = reader.examples(run)[0][0]
-    assert reader.look(run, None, text).asked
-    reader.close()
 
 
 def test_two_share_it_and_one_that_was_stopped_goes_on_as_if_it_had_not(runs, serve, tmp_path):
@@ -64,15 +44,3 @@ def test_one_that_takes_too_much_ends_alone(runs):
     assert other.working or other.status == "done"
     assert done(other).status == "done"
     assert done(runs.create(tiny(), ME)).status == "done"
-
-
-def test_the_memory_of_runs_that_are_over_is_free_again(runs):
-    def over():
-        run = done(runs.create(tiny(), ME))
-        wait(lambda: not runs._workers.busy(run))
-
-    over()
-    before = torch.cuda.memory_allocated()
-    for _ in range(3):
-        over()
-    wait(lambda: torch.cuda.memory_allocated() <= before)

@@ -1,10 +1,8 @@
 """The log: one line for each event, whatever a visitor wrote, and nobody's id."""
 
 import io
-import json
 import logging
 import re
-import sys
 
 import pytest
 
@@ -13,7 +11,7 @@ from playground.config import Refusal
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import ticket_of
 from playground.runs import upload_process
-from tests.runs.by_hand import LONG, at_rest, ended, refused
+from tests.runs.by_hand import LONG, at_rest, refused
 from tests.runs.tiny import ME, tiny
 
 EVIL = "a sentence\nof mine\r\n\u2028{\"level\": \"error\"}"
@@ -53,21 +51,6 @@ def test_one_line_for_whatever_is_said(written):
     assert "test_logs.py:" in written()[2]
 
 
-def test_the_words_of_the_system_are_kept(written):
-    for error in (OSError(28, "No space left on device", "/data/AAAAAAAAAAAAAAAAAAAAA1/x"), RuntimeError("mat1 and mat2")):
-        logs.event(LOG, "failed", error=logs.reason(error))
-    assert "No space left" in written()[0]
-    assert "/data" not in written()[0]
-    assert "mat1" in written()[1]
-
-
-def test_json_has_a_name_for_everything():
-    fields = {"event": "run_done", "fields": {"step": 3, "run": "x"}}
-    record = logging.makeLogRecord(fields | {"created": 0.5, "msecs": 500, "levelname": "INFO"})
-    said = json.loads(logs.Json().format(record))
-    assert said == {"time": "1970-01-01T00:00:00.500Z", "level": "info", "event": "run_done", "step": 3, "run": "x"}
-
-
 def test_a_runs_life_is_in_it_and_no_id(world, written):
     runs = world.restart(runs_each=1)
     run = at_rest(world, runs.create(tiny(steps=2), ME, label=EVIL))
@@ -97,37 +80,3 @@ def test_rooms_and_uploads(tmp_path, written):
     assert [len(of(written, name)) for name in ("room_opened", "room_closed", "upload_read", "upload_refused")] == [1, 1, 1, 1]
     everything = "\n".join(written())
     assert not [secret for secret in (code, "secret", "hallo") if secret in everything]
-
-
-def test_what_a_save_could_not_do_is_an_error_of_the_day(world, monkeypatch):
-    recent = logs.Recent()
-    monkeypatch.setattr(logging.getLogger("playground"), "handlers", [recent])
-    run = ended(world, steps=1)
-    world.disk.refusals = 1
-    with world.disk, refused("runs.change_not_saved"):
-        world.runs.rename(run.id, ME, "x")
-    (said,) = recent.day()
-    assert (said["event"], said["level"], said["run"]) == ("save_failed", "warning", logs.pseudonym(run.id))
-    assert recent.counts["save_failed", ""] == 1
-
-
-def test_the_setting_chooses_the_form(monkeypatch):
-    root = logging.getLogger()
-    kept, level = list(root.handlers), root.level
-    try:
-        for said, form in (("json", logs.Json), ("", logs.Words)):
-            monkeypatch.setenv("PLAYGROUND_LOG", said)
-            logs.begin()
-            (handler,) = root.handlers
-            assert isinstance(handler.formatter, form)
-            assert handler.stream is sys.stderr
-    finally:
-        root.handlers, root.level = kept, level
-
-
-def test_a_library_writes_the_same_way():
-    library = logging.getLogger("some_library.errors")
-    library.addHandler(logging.NullHandler())
-    library.propagate = False
-    logs.adopt("some_library")
-    assert (library.handlers, library.propagate) == ([], True)

@@ -1,13 +1,19 @@
-"""What visitors do with runs, through the whole of it: registry, workers, recording, store."""
+"""What visitors do with runs, through the whole of it; runs that begin from another; and those that go on when the server went away."""
 
+from __future__ import annotations
 
+import json
+
+import pytest
+
+from playground.config import Refusal
 from playground.queries.reader import Reader
-from playground.reading.formats import limits as sizes
-from playground.runs import recording
+from playground.runs import cut_off, recording
 from playground.runs.names import owner_of
 from playground.training.loop import Training
-from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
-from tests.runs.tiny import CORPORA, ME, PAIRS, alone, curve, ended_as_if_alone, limits, same_parameters, tiny, wait
+from playground.training.schedule import REWARMED, learning_rate
+from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
+from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, curve, ended_as_if_alone, limits, same_parameters, same_replay, tiny, wait
 
 
 def test_a_run_is_trained_to_its_end(world):
@@ -33,63 +39,45 @@ def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkey
     then, training = {}, Training(experiments[0], CORPORA.get(experiments[0]))
     for step in training.steps():
         then[step.step] = {name: p.detach().clone() for name, p in training.model.named_parameters()}
-    seen, torn = set(), []
     live = [runs.create(experiment, owner) for experiment, owner in zip(experiments, ("a", "b", "c"), strict=True)]
+    snapshots = {}
 
     def over():
         for run in live:
             run.seen()
-        snapshot = live[0].snapshot
-        if snapshot and snapshot.step and not same_parameters(snapshot.parameters, then[snapshot.step]):
-            torn.append(snapshot.step)
-        seen.add(snapshot and snapshot.step)
+        if snapshot := live[0].snapshot:
+            snapshots[snapshot.step] = snapshot
         return not any(run.working for run in live)
 
     wait(over)
-    assert torn == []
-    assert len(seen) > 3
+    assert len(snapshots) > 3
+    assert all(same_parameters(snapshot.parameters, then[step]) for step, snapshot in snapshots.items() if step)
     for run, experiment in zip(live, experiments, strict=True):
         ended_as_if_alone(run, experiment)
         assert same_parameters(run.snapshot.parameters, alone(experiment)[0].snapshot.parameters)
 
 
-def test_paused_stepped_stopped_and_resumed_it_is_the_same_run(world):
+def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world):
     run = begun(world, steps=30, order="pause")
     step = run.step
     assert (run.status, run.checkpoint_step) == ("paused", step)
     ordered(world, run, "step_once")
     assert (run.status, run.step, len(run.history.steps)) == ("paused", step + 1, step + 1)
-    world.runs.resume(run.id, ME)
-    world.until(lambda: run.step >= step + 3)
-    for _ in range(3):  # a pause that is taken back
-        world.runs.pause(run.id, ME)
-        world.runs.resume(run.id, ME)
-    ordered(world, run, "stop")
-    assert run.status == "stopped"
-    assert run.replay.steps[-1] == run.step == run.snapshot.step == run.replay.parameter_steps[-1] < 30
-    assert run.history.validations.last()["step"] == run.step
-    ordered(world, run, "resume")
-    twin, _ = alone(tiny())
-    assert curve(run) == curve(twin)
-    assert same_parameters(run.snapshot.parameters, twin.snapshot.parameters)
+    for order in ("resume", "pause", "resume"):
+        getattr(world.runs, order)(run.id, ME)
+    ended_as_if_alone(at_rest(world, run), tiny())
 
 
 def test_what_a_run_at_rest_does_not_do(world):
-    run = begun(world, order="pause")
-    with refused("runs.not_at_work"):
-        world.runs.pause(run.id, ME)
+    run, done = begun(world, order="pause"), ended(world, steps=2)
+    orders = [(run, "pause", "runs.not_at_work"), (done, "pause", "runs.not_at_work"), (done, "stop", "runs.not_at_work")]
+    for of, order, key in [*orders, (done, "resume", "runs.not_resumable"), (done, "step_once", "runs.not_resumable")]:
+        with refused(key):
+            getattr(world.runs, order)(of.id, ME)
     world.runs.stop(run.id, ME)
     assert run.status == "stopped"
-    for order in ("stop", "pause"):
-        with refused("runs.not_at_work"):
-            getattr(world.runs, order)(run.id, ME)
-    done = ended(world, steps=2)
-    for order in ("resume", "step_once"):
-        with refused("runs.not_resumable"):
-            getattr(world.runs, order)(done.id, ME)
-    for order in ("pause", "stop"):
-        with refused("runs.not_at_work"):
-            getattr(world.runs, order)(done.id, ME)
+    with refused("runs.not_at_work"):
+        world.runs.stop(run.id, ME)
     with refused("runs.ended"):
         world.runs.set_live(done.id, ME, "max_grad_norm", 2.0)
 
@@ -106,20 +94,21 @@ def test_stop_at_and_minutes_end_a_run(world):
     assert (run.status, run.message.key) == ("done", "runs.minutes_over")
 
 
-def test_live_knobs_act_from_the_next_step_and_are_recorded(world):
+def test_live_knobs_are_checked_and_recorded_also_those_of_a_paused_run(world):
     run = begun(world, steps=60)
     world.runs.set_live(run.id, ME, "learning_rate", "0.002")
     world.until(lambda: run.history.events)
-    step = run.history.events[0][0]
     ordered(world, run, "pause")
-    world.runs.set_live(run.id, ME, "max_grad_norm", 0.5)
-    ordered(world, run, "resume")
-    rates = run.history.steps.column("learning_rate")
-    assert set(rates[:step]) == {0.01}
-    assert set(rates[step:]) == {0.002}
-    assert [event[1:] for event in run.history.events] == [("learning_rate", 0.002), ("max_grad_norm", 0.5)]
+    before = dict(run.live)
+    for value in (float("nan"), float("inf"), -1, "much", None, True):
+        with pytest.raises(Refusal, match="learning_rate"):
+            world.runs.set_live(run.id, ME, "learning_rate", value)
     with refused("runs.not_live"):
         world.runs.set_live(run.id, ME, "d_model", 8)
+    assert run.live == before
+    world.runs.set_live(run.id, ME, "max_grad_norm", 0.5)
+    ordered(world, run, "resume")
+    assert [event[1:] for event in run.history.events] == [("learning_rate", 0.002), ("max_grad_norm", 0.5)]
 
 
 def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart(world):
@@ -127,26 +116,237 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart
     world.runs.set_live(run.id, ME, "memory_mode", "cut")
     world.until(lambda: run.history.events)
     ordered(world, run, "pause")
-    (cut, knob, value), reader = run.history.events[0], Reader(world.runs)
-    assert (knob, value) == ("memory_mode", "cut")
+    cut, reader = run.history.events[0][0], Reader(world.runs)
     assert [run.memory_at(step) for step in (0, cut, cut + 1, 5000)] == ["whole", "whole", "cut", "cut"]
-    for step in run.replay.parameter_steps:
+    for step in (*run.replay.parameter_steps, None):
         model, actual = reader.model_at(run, step)
-        assert (actual, model.config.memory_mode) == (step, "cut" if step > cut else "whole")
-    assert reader.model_at(run, None)[0].config.memory_mode == "cut"
+        assert model.config.memory_mode == ("cut" if actual > cut else "whole")
     reader.close()
     assert [world.runs.fork(run.id, step, ME).live["memory_mode"] for step in (None, 0)] == ["cut", "whole"]
     rows = run.history.diagnostics.rows()
     assert cut + 1 in rows["step"]  # what it does is seen at once
     assert all((gradient == 0) == (step > cut) for step, gradient in zip(rows["step"], rows["encoder/gradient"], strict=True))
     again = world.restart().get(run.id)
-    assert again.live["memory_mode"] == "cut"
-    assert (again.history.events, again.history.diagnostics.rows()) == (run.history.events, rows)
+    assert (again.live["memory_mode"], again.history.events, again.history.diagnostics.rows()) == ("cut", run.history.events, rows)
 
 
-def test_own_data_that_are_too_large_to_be_kept_leave_no_run(world, monkeypatch):
-    monkeypatch.setattr(sizes, "JSON_LIMIT", 1000)
-    with refused("data.too_large_to_keep"):
-        world.runs.create(tiny(task="own", own="upload"), ME, pairs=PAIRS)
-    assert world.runs.mine(ME) == []
-    assert list(world.runs.store.root.iterdir()) == []
+def same(one, other):
+    """Whether two runs are the same in all that was learnt and recorded."""
+    equal = curve(one) == curve(other) and one.history.to_json() == other.history.to_json() and same_replay(one, other)
+    return equal and one.step == other.step and same_parameters(one.snapshot.parameters, other.snapshot.parameters)
+
+
+def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
+    source = ended(world)
+    world.runs.rename(source.id, ME, "the source")
+    source.visited = True
+    copy = world.runs.copy(source.id, YOU)
+    assert (copy.status, copy.message, copy.resumable, copy.beside) == ("done", None, False, source.id)
+    assert (copy.experiment, copy.seconds, copy.parent) == (source.experiment, source.seconds, None)
+    assert (copy.owner, copy.label, copy.visited, copy.name == source.name) == (owner_of(YOU), "", False, False)
+    world.runs.delete(source.id, ME)
+    again = world.restart().get(copy.id)
+    assert (again.name, world.runs.mine(YOU)) == (copy.name, [again])
+    assert same(again, source)
+
+
+def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(world):
+    source = world.runs.create(tiny(task="own", own="upload-7"), ME, pairs=PAIRS)
+    source.secret = True
+    world.until(lambda: source.step >= 3)
+    ordered(world, source, "pause")
+    for made in (world.runs.copy(source.id, ME), world.runs.fork(source.id, None, ME)):
+        assert (made.pairs.pairs, made.credit, made.secret) == (PAIRS.pairs, PAIRS.credit, True)
+        if made.status == "paused":
+            world.runs.resume(made.id, ME)
+        assert at_rest(world, made).status == "done"
+
+
+def test_what_has_not_begun_or_has_no_new_owner_is_neither_copied_nor_forked(world):
+    source, new = ended(world, steps=2), world.runs.create(tiny(), ME)
+    ordered(world, new, "pause")
+    for run, token, key in ((new, ME, "runs.nothing_yet"), (source, "", "runs.no_token")):
+        with refused(key):
+            world.runs.copy(run.id, token)
+        with refused(key):
+            world.runs.fork(run.id, 0, token)
+
+
+def test_a_fork_goes_on_at_its_parents_step(world):
+    """With the learning rate and the pictures of its parent, whether it is paused while the rate rises or not."""
+    source = ended(world, steps=40, schedule="linear", warmup=10)
+    at = next(step for step in source.replay.parameter_steps if step >= 12)
+    fork, held = (world.runs.fork(source.id, at, YOU) for _ in range(2))
+    world.until(lambda: held.step >= at + 2)
+    assert ordered(world, held, "pause", YOU).step < at + REWARMED
+    ordered(world, held, "resume", YOU)
+    at_rest(world, fork)
+    assert curve(held) == curve(fork)
+    assert same_replay(held, fork)
+    assert (fork.parent, fork.first_step, fork.owner, fork.status, fork.step) == ((source.id, at), at, owner_of(YOU), "done", 40)
+    assert [column[:at] for column in curve(fork)] == [column[:at] for column in curve(source)]
+    rates, theirs = fork.history.steps.column("learning_rate"), source.history.steps.column("learning_rate")
+    risen = at + REWARMED
+    assert rates[:at] + rates[risen - 1 :] == theirs[:at] + theirs[risen - 1 :]
+    assert rates[at:risen] == pytest.approx([rate * n / REWARMED for n, rate in enumerate(theirs[at:risen], 1)])
+    assert fork.history.validations.column("step") == source.history.validations.column("step")
+    assert (fork.replay.steps, fork.replay.plan.probes) == (source.replay.steps, source.replay.plan.probes)
+    training = Training(source.experiment, CORPORA.get(source.experiment))
+    training.go_on(source.replay.parameters(at)[1], at)
+    assert fork.history.steps.column("loss")[at:] == [step.loss for step in training.steps()]
+
+
+def test_a_fork_of_what_is_unfinished_takes_the_optimiser_over(world):
+    """Where its state is kept, the fork is the run that would have gone on."""
+    source = begun(world, steps=30, step=7, order="pause")
+    fork = at_rest(world, world.runs.fork(source.id, source.step, YOU))
+    assert curve(fork) == curve(alone(tiny())[0])
+    assert world.runs.fork(source.id, 0, YOU).first_step == 0
+
+
+def test_a_fork_of_the_end_has_as_many_steps_again(world):
+    source = ended(world, steps=30, schedule="linear", warmup=10)
+    fork = at_rest(world, world.runs.fork(source.id, None, YOU))
+    assert (fork.first_step, fork.step, fork.steps) == (30, 60, 60)
+    rates = fork.history.steps.column("learning_rate")
+    assert rates[34:] == [learning_rate(fork.experiment.training, 8, step) for step in range(35, 61)]
+    assert {0, 30, 60} <= set(fork.replay.steps)
+    third = world.runs.fork(fork.id, 30, YOU)
+    assert (third.first_step, third.steps) == (30, 60)
+
+
+def test_a_fork_keeps_what_was_changed_before_its_step_and_is_read_back_before_it_has_begun(world):
+    source = begun(world, eval_every=1000)
+    world.runs.set_live(source.id, ME, "learning_rate", 0.002)
+    world.until(lambda: source.history.events)
+    ordered(world, source, "pause")
+    forks = {world.runs.fork(source.id, step, YOU).id: (step, events) for step, events in ((source.step, source.history.events), (0, []))}
+    world.restart()
+    for id, (step, events) in forks.items():
+        fork = world.runs.get(id)
+        assert (fork.parent, fork.first_step, fork.step, len(fork.history.steps)) == ((source.id, step), step, step, step)
+        assert fork.history.events == events
+        world.runs.resume(id, YOU)
+        world.until(lambda fork=fork, step=step: fork.step > step)
+        assert fork.live_at(fork.step)["learning_rate"] == (0.002 if events else 0.01)
+        assert fork.history.steps.column("learning_rate")[-1] <= (0.002 if events else 0.01)
+
+
+ADDRESS = "192.0.2.1"
+
+
+def training(world, owner=ME, **knobs):
+    """A run that has come so far, and is saved there."""
+    run = begun(world, owner, **knobs)
+    world.runs._workers.save(run)
+    assert run.working
+    return run
+
+
+def card(world, run):
+    return json.loads((world.runs.store.path(run) / "run.json").read_text())
+
+
+@pytest.mark.fault(
+    "kill -9 in the middle of a training",
+    "it goes on by itself when somebody looks, and becomes what it would have become, bit for bit",
+)
+@pytest.mark.parametrize("killed", [True, False])
+def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(world, killed):
+    run = training(world, steps=30)
+    back = world.restart(killed).get(run.id)
+    step = back.step
+    assert 3 <= step == back.checkpoint_step < 30
+    world.runs.seen(run.id)
+    world.until(lambda: back.status == "done")
+    assert (back.message.key, back.message.values["step"]) == ("runs.went_on", step)
+    twin, _ = alone(tiny())
+    assert curve(back) == curve(twin)
+    assert same_parameters(back.snapshot.parameters, twin.snapshot.parameters)
+    assert same_replay(back, twin)
+
+
+@pytest.mark.fault("kill -9 while runs are paused or stopped", "they stay so until a person resumes them")
+def test_what_a_person_paused_or_stopped_stays_as_it_is(world):
+    held = [ordered(world, training(world), order) for order in ("pause", "stop")]
+    cut = training(world)
+    after = world.restart()
+    after.visitors.came(ME, ADDRESS)
+    for run in (*held, cut):
+        after.seen(run.id)
+    world.until(lambda: after.get(cut.id).step > cut.checkpoint_step)
+    assert [after.get(run.id).status for run in held] == ["paused", "stopped"]
+
+
+def test_the_owner_comes_or_a_class_and_all_of_theirs_go_on_and_no_others(world, monkeypatch):
+    mine, yours, awaited = [training(world, seed=seed) for seed in (1, 2)], training(world, YOU), training(world, "a third")
+    after = world.restart()
+    status = lambda *runs: {after.get(run.id).status for run in runs}  # noqa: E731
+    after.visitors.came(ME, ADDRESS)
+    world.until(lambda: status(*mine) == {"training"})
+    assert status(yours, awaited) == {"interrupted"}
+    monkeypatch.setattr(after.rules, "awaited", lambda run: run.id == awaited.id)
+    world.round()
+    world.until(lambda: status(awaited) == {"training"})
+    assert status(yours) == {"interrupted"}
+
+
+@pytest.mark.fault("a restart, and no place for a run that was cut off", "it goes on as soon as there is one")
+@pytest.mark.parametrize("away", [0.0, 601.0])
+def test_without_a_place_it_waits_until_there_is_one(world, away):
+    """As long as a visitor may be away."""
+    cut = training(world)
+    after = world.restart(runs_unfinished=1)
+    other = after.create(tiny(steps=LONG), YOU)
+    after.seen(cut.id)
+    back = after.get(cut.id)
+    for _ in range(3):
+        world.round()
+        assert back.status == "interrupted"
+    world.clock.passed += away
+    other.seen()
+    world.round()
+    after.delete(other.id, YOU)
+    for _ in range(3):
+        world.round()
+    assert (back.status == "interrupted") == (away > world.limits.idle_seconds)
+
+
+@pytest.mark.fault("a run that takes the server down each time it goes on", "after three times it waits for a person")
+def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(world):
+    run = training(world)
+    step = run.checkpoint_step
+    for tries in range(1, cut_off.TRIES + 1):
+        back = world.restart().get(run.id)  # no save has come since
+        assert back.message.key == "runs.interrupted"
+        world.runs.seen(run.id)
+        world.until(lambda: back.status == "training")  # noqa: B023
+        assert card(world, run)["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
+    back = world.restart().get(run.id)
+    assert (back.status, back.message.key, back.message.values["tries"]) == ("interrupted", "runs.cut_off_often", cut_off.TRIES)
+    world.runs.seen(run.id)
+    world.runs.visitors.came(ME, ADDRESS)
+    world.round()
+    assert back.status == "interrupted"
+    world.runs.resume(run.id, ME)
+    world.until(lambda: back.step > step)
+
+
+def test_one_that_gets_on_is_tried_anew_each_time(world):
+    run = training(world)
+    for _ in range(cut_off.TRIES + 1):
+        back = world.restart().get(run.id)
+        world.runs.seen(run.id)
+        world.until(lambda: back.status == "training")  # noqa: B023
+        assert back.message.values["tries"] == 1
+        world.until(lambda step=back.step: back.step > step)  # noqa: B023
+        world.runs._workers.save(back)
+
+
+@pytest.mark.parametrize(("order", "status"), [("pause", "paused"), ("stop", "stopped"), ("step", "paused"), ("train", "interrupted")])
+def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, order, status):
+    run = training(world)
+    assert world.runs._workers.ask(run, order)
+    after = world.restart(killed=False)
+    assert card(world, run)["status"] == after.get(run.id).status == status
+    assert after.copy(run.id, YOU).status == ("stopped" if status == "interrupted" else status), "a copy was not cut off"

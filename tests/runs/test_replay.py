@@ -1,4 +1,7 @@
+"""The pictures of a run: when they are taken and developed, also of a changed model; they are those of what greedy decoding writes."""
+
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,10 +9,23 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playground.config import ModelConfig, Refusal
+from playground.choices import VARIANTS
+from playground.config import EOS, ModelConfig, Refusal, limits
+from playground.decoding import greedy, trace
+from playground.model.padding import padded
+from playground.model.transformer import Transformer
+from playground.runs.capture import complete
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
+from playground.runs.model_cache import ModelCache
+from playground.runs.recording import BRIEF, Recording
 from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
-from tests.runs.tiny import alone, same_parameters, tiny
+from playground.runs.run import Run
+from playground.training.loop import Training
+from playground.training.metrics import Validation
+from tests.runs.by_hand import at_rest, ordered
+from tests.runs.tiny import CORPORA, LIMITS, ME, YOU, alone, ended_as_if_alone, same_parameters, same_replay, tiny
+from tests.training.corpora import training_of
+from tests.variants.varied import STEADY, UNSTEADY, naive, talkative
 
 MODEL = ModelConfig(d_model=8, n_heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
 VOCABULARY = 30
@@ -80,12 +96,9 @@ def test_a_budget_is_kept_and_used(budget, numbers):
 def test_long_sentences_go_without_attention_first():
     made = captured(400_000, lengths=((6, 12), (200, 40)))
     assert made.plan.attention == (True, False)
-    assert made.frames[0].completions[1].cross is None
-
-
-def test_attention_bytes_counts_what_is_there():
-    one = completion(np.random.default_rng(0), MODEL, 7, 9, True)
-    assert attention_bytes(MODEL, 7, 9) == one.encoder.nbytes + one.decoder.nbytes + one.cross.nbytes
+    one, other = made.frames[0].completions
+    assert attention_bytes(MODEL, 6, 12) == one.encoder.nbytes + one.decoder.nbytes + one.cross.nbytes
+    assert other.cross is None
 
 
 def test_frames_and_parameters_are_there_for_every_step():
@@ -100,55 +113,11 @@ def test_frames_and_parameters_are_there_for_every_step():
         Replay().parameters(3)
 
 
-def test_a_run_that_goes_on_has_the_replay_of_one_that_never_stopped():
-    whole, cut = captured(500_000), captured(500_000)
-    cut.frames = tuple(frame for frame in whole.frames if frame.step <= 165)
-    cut.kept = {step: kept for step, kept in whole.kept.items() if step <= 165}
-    extra = whole.frames[-1].completions
-    cut.capture(171, lambda: extra)
-    cut.end({"a.weight": torch.zeros(1)})
-    assert cut.steps[-1] == 171
-    assert 171 in cut.parameter_steps
-    cut.reopen(171)
-    assert cut.steps == tuple(step for step in whole.steps if step <= 171)
-    assert 171 not in cut.parameter_steps
-
-
-def test_parameters_are_found_while_the_run_is_resumed():
-    """The worker takes the last parameters away between a reader's two reads: the reader gets those it has found."""
-
-    class Resumed(Replay):
-        @property
-        def last(self):
-            found, self._last = self._last, None
-            return found
-
-        @last.setter
-        def last(self, last):
-            self._last = last
-
-    replay = Resumed(ReplayPlan(steps=(0, 5), parameter_steps=(0, 5)))
-    replay.kept[0] = {"a": torch.zeros(1)}
-    replay.last = (5, {"a": torch.ones(1)})
-    actual, found = replay.parameters(4)
-    assert (actual, found["a"].item()) == (5, 1)
-    assert replay.parameters(4)[0] == 0
-
-
-def test_a_run_whose_replay_is_emptied_at_that_moment_has_its_newest_parameters(monkeypatch):
-    run, _ = alone(tiny(steps=2))
-    monkeypatch.setattr(run.replay, "kept", {})
-    monkeypatch.setattr(run.replay, "last", None)
-    monkeypatch.setattr(Replay, "parameter_steps", (2,))  # as they were a moment ago
-    assert run.parameters_at(2) == (run.snapshot.step, run.snapshot.parameters)
-
-
-def test_parameters_that_are_no_numbers_are_not_kept():
+def test_a_frame_is_there_once_and_parameters_that_are_no_numbers_are_not_kept():
     made = Replay(ReplayPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
-    made.capture(0, tuple, {"a": torch.tensor([1.0])})
-    made.capture(1, tuple, {"a": torch.tensor([float("inf")])})
-    assert made.parameter_steps == (0,)
-    assert made.steps == (0, 1)
+    for step, number in ((0, 1.0), (1, float("inf")), (1, float("inf"))):
+        made.capture(step, tuple, {"a": torch.tensor([number])})
+    assert (made.steps, made.parameter_steps) == ((0, 1), (0,))
 
 
 def test_a_replay_comes_back_from_its_files():
@@ -156,12 +125,8 @@ def test_a_replay_comes_back_from_its_files():
     packed = pack_replay(made)
     back = unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, shapes_of(made.last[1]))
     assert (back.plan, back.steps, list(back.kept)) == (made.plan, made.steps, list(made.kept))
-    for one, other in zip(made.frames, back.frames, strict=True):
-        for here, there in zip(one.completions, other.completions, strict=True):
-            assert here.ids == there.ids
-            for name in ("probabilities", "top_ids", "top_probabilities", "encoder", "decoder", "cross"):
-                assert np.array_equal(getattr(here, name), getattr(there, name))
-    assert all(same_parameters(made.kept[step], back.kept[step]) for step in made.kept)
+    back.last = made.last  # which is among the weights
+    assert same_replay(SimpleNamespace(replay=made), SimpleNamespace(replay=back))
     packed = pack_replay(Replay())
     assert unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, {}).steps == ()
 
@@ -190,3 +155,169 @@ def test_a_replay_that_was_tampered_with_is_refused(old, new):
     spoiled = packed["replay.json"].replace(old, new, 1)
     with pytest.raises(Refusal, match="not a run"):
         unpack_replay(spoiled, packed["replay.safetensors"], MODEL, VOCABULARY, {"a.weight": (12_000,), "b.weight": (3, 4)})
+
+
+def recorded(replay_bytes=LIMITS.replay_bytes, watched=False, until=None, memory=(), **knobs) -> tuple[Run, Recording]:
+    """A training that somebody sees every step of, or nobody any."""
+    experiment = tiny(**knobs)
+    run = Run("some-run", "some-run", experiment)
+    recording = Recording(run, Training(experiment, CORPORA.get(experiment)), replay_bytes)
+    for step in recording.steps():
+        recording._next_live = 0.0 if watched else float("inf")
+        run.live["memory_mode"] = dict(memory).get(step, run.live["memory_mode"])
+        if step == until:
+            break
+    return run, recording
+
+
+@pytest.mark.parametrize("memory", [(), ((2, "cut"), (9, "whole"))])
+def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_looked_at(memory):
+    """Also while the way of the memory changes: a picture waits with the knob as it was."""
+    (quiet, _), (watched, _) = recorded(memory=memory, steps=16), recorded(watched=True, memory=memory, steps=16)
+    assert quiet.replay.steps == watched.replay.steps == quiet.replay.plan.steps
+    assert quiet.replay.waiting > 10
+    assert same_replay(quiet, watched)
+    assert quiet.replay.waiting == 0
+
+
+@pytest.mark.parametrize(("rights", "numbers"), [((0.1, 0.2, 0.3), (BRIEF, BRIEF, 150)), ((0.4, 0.6, 0.9), (BRIEF, 150, 150))])
+def test_all_held_out_sentences_are_asked_from_half_right_on_and_at_the_end(monkeypatch, rights, numbers):
+    monkeypatch.setattr(
+        Training, "validate", lambda self, split="heldout", most=None: Validation(1.0, 0.5, rights[self.step // 10 - 1], most or 150)
+    )
+    run, recording = recorded(validation_size=150, train_size=300)
+    recording.finish()
+    assert run.history.validations.column("step") == [10, 20, 30]
+    assert run.history.validations.column("pairs") == list(numbers)
+
+
+SOURCES = [(5, 6, 7), (8,), (9, 10, 11, 12, 4, 5), (7, 7)]
+TWISTED = [(5, 6, 7), (8,), (9, 10, 4, 4, 4, 5), (7, 7)]  # for a vocabulary of 11
+EQUALLY_LONG = [(4, 9, 7), (6, 8, 10), (5, 5, 6), (9, 4, 10)]
+LIMITS = st.lists(st.integers(1, 12), min_size=4, max_size=4)
+
+
+def model(seed, vocabulary=14, **config):
+    """Random parameters, scaled up so that the likeliest token is a clear one and outputs differ."""
+    made = Transformer(ModelConfig(d_model=16, n_heads=2, d_ff=16, **config), 14, vocabulary, torch.Generator().manual_seed(seed)).eval()
+    with torch.no_grad():
+        made.projection.weight.mul_(4)
+    return made
+
+
+def check_picture(made, source, completion):
+    """It is the trace of what was written."""
+    expected = trace(made, source, completion.ids)
+    for name in ("encoder", "decoder", "cross"):
+        assert getattr(completion, name).shape == getattr(expected, name).shape
+        assert np.allclose(getattr(completion, name), getattr(expected, name), atol=1e-3), name
+    steps = np.arange(len(completion.ids))
+    assert np.allclose(completion.probabilities, expected.probabilities[steps, list(completion.ids)], atol=1e-3)
+    assert np.allclose(completion.top_probabilities, -np.sort(-expected.probabilities)[:, :5], atol=1e-3)
+    assert tuple(completion.top_ids[:, 0]) == completion.ids == tuple(expected.probabilities.argmax(axis=-1).tolist())
+
+
+@given(
+    st.integers(0, 100), st.sampled_from(["post", "pre"]), st.sampled_from(["sinusoidal", "rotary", "learned"]), LIMITS,
+    st.sampled_from(["right", "wrong", "short"]), st.lists(st.booleans(), min_size=4, max_size=4),
+)  # fmt: skip
+def test_it_writes_what_greedy_decoding_writes_and_its_picture_is_the_trace(seed, norm, positions, limits, guess, wanted):
+    made = model(seed, norm=norm, positions=positions)
+    expected = [greedy(made, [source], limit)[0].ids for source, limit in zip(SOURCES, limits, strict=True)]
+    rng = np.random.default_rng(seed)
+    guesses = {"right": expected, "wrong": [rng.integers(0, 14, 9).tolist() for _ in SOURCES], "short": [()] * 4}[guess]
+    completions = complete(made, SOURCES, guesses, limits, wanted)
+    assert [completion.ids for completion in completions] == expected
+    for source, completion, drawn in zip(SOURCES, completions, wanted, strict=True):
+        length = len(completion.ids)
+        assert EOS not in completion.ids[:-1]
+        if drawn:
+            check_picture(made, source, completion)
+            assert (completion.decoder[:, :, ~np.tril(np.ones((length, length), bool))] == 0).all()
+        else:
+            assert completion.encoder is completion.decoder is completion.cross is None
+
+
+# --- models that were changed on purpose ---
+
+
+@settings(max_examples=10)
+@given(st.sampled_from([*STEADY, *UNSTEADY]))
+def test_of_a_twisted_model_too(variant):
+    """Also where what comes after a sentence's end would change it. Pictures are of sentences of one length, for padding may do so too."""
+    made, limits = talkative(variant), [9, 4, 1, 6]
+    expected = naive(made, padded([(*source, EOS) for source in TWISTED]), 9)
+    assert [hypothesis.ids for hypothesis in greedy(made, TWISTED, 9)] == expected
+    drawn = not VARIANTS[variant].recurrent
+    completions = complete(made, TWISTED, [(5, 6)] * 4, limits, [drawn] * 4)
+    assert [completion.ids for completion in completions] == [ids[:limit] for ids, limit in zip(expected, limits, strict=True)]
+    if drawn:
+        completions = complete(made, EQUALLY_LONG, [()] * 4, [7, 7, 3, 7], [True] * 4)
+        for source, completion in zip(EQUALLY_LONG, completions, strict=True):
+            check_picture(made, source, completion)
+        assert len({len(completion.ids) for completion in completions}) > 1
+
+
+def test_without_a_causal_mask_the_picture_shows_the_future():
+    for completion in complete(talkative("no_causal_mask"), TWISTED, [()] * 4, [9] * 4, [True] * 4):
+        assert (completion.decoder > 0).all()
+        assert np.allclose(completion.decoder.astype(float).sum(axis=-1), 1, atol=1e-2)
+
+
+TWISTS = (  # each kind: of mask, axis, batch, loss and chance; with fewer parameters, with more, and with those that have no gradient
+    "none", "no_causal_mask", "norm_over_positions", "unshifted", "padding_in_loss", "dropout_always", "no_feed_forward", "additive",
+    "batch_norm",
+)  # fmt: skip
+GATE = ("norm_over_positions", "batch_norm")
+DICE = ("dropout_always", "batch_norm")  # that throw dice or remember when they are asked
+
+
+@pytest.mark.parametrize("variant", [*GATE, *(pytest.param(name, marks=pytest.mark.night) for name in TWISTS if name not in GATE)])
+def test_killed_resumed_forked_and_copied_it_is_its_solitary_twin(world, variant):
+    knobs = {"variant": variant, "dropout": 0.2, "weight_decay": 0.1, "positions": "both", "steps": 4, "eval_every": 2}
+    experiment = tiny(**knobs)
+    run = world.runs.create(experiment, ME)
+    world.until(lambda: run.step >= 1)
+    world.runs._workers.save(run)
+    run = world.restart().get(run.id)
+    ordered(world, run, "resume")
+    ended_as_if_alone(run, experiment)
+    twin, training = alone(experiment)
+    copy = world.runs.copy(run.id, YOU)
+    fork = at_rest(world, world.runs.fork(run.id, 0, YOU))
+    run = world.restart().get(run.id)
+    for again in (run, world.runs.get(copy.id)):
+        assert same_parameters(again.snapshot.parameters, dict(training.model.named_parameters()))
+        assert same_replay(again, twin)
+    ours = Training(experiment, CORPORA.get(experiment))
+    ours.load_parameters(twin.replay.parameters(0)[1])
+    assert fork.history.steps.column("loss") == [step.loss for step in ours.steps()]
+    src, tgt_in, model = torch.tensor([[5, 6, 7, 2]]), torch.tensor([[1, 7, 6]]), training.model.eval()
+    assert torch.equal(ModelCache().get(run, None).model(src, tgt_in).logits, model(src, tgt_in).logits) or variant in DICE
+
+
+def test_what_a_batch_norm_saw_does_not_decay():
+    """However strongly weights are pulled to 0; with each optimiser."""
+    for optimiser in limits("optimiser").choices:
+        training = training_of(variant="batch_norm", optimiser=optimiser, weight_decay=0.5, threads=1, packing=False)
+        norm, given = training.replicas[0].encoder[0].norm_1, []
+        norm.register_forward_hook(lambda _, inputs, output, given=given: given.append(inputs[0].detach().clone()))
+        steps = training.steps()
+        for _ in range(5):
+            next(steps)
+        theirs = torch.nn.BatchNorm1d(16)
+        for x in given:
+            theirs(x.flatten(0, 1))
+        torch.testing.assert_close(norm.mean.data, theirs.running_mean, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(norm.variance.data, theirs.running_var, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("variant", DICE)
+def test_a_replay_is_the_same_whether_it_is_watched_or_not(variant):
+    """Also while the way of the memory changes."""
+    knobs = {"variant": variant, "dropout": 0.1, "steps": 4, "memory": ((1, "mean"), (2, "cut"))}
+    (quiet, _), (watched, _) = recorded(**knobs), recorded(watched=True, **knobs)
+    assert [value for _, knob, value in quiet.history.events if knob == "memory_mode"] == ["mean", "cut"]
+    assert same_replay(quiet, watched)
+    assert quiet.history.validations.rows() == watched.history.validations.rows()
+    assert quiet.history.diagnostics is None, "these are of the paper's model"

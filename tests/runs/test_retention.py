@@ -1,5 +1,6 @@
-"""Which runs stay on the disk, and which make room."""
+"""Which runs stay on the disk, and which make room, on it and among those at work; an address has its share, whatever its tokens."""
 
+import json
 import math
 import os
 from dataclasses import replace
@@ -12,9 +13,10 @@ from playground.runs.health import health
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
 from playground.runs.retention import DAY, HOUR, Retention
+from playground.runs.rules import Rules
 from playground.runs.run import STATUSES, UNFINISHED, Run
-from tests.runs.by_hand import ended, refused
-from tests.runs.tiny import ME, YOU, tiny
+from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
+from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, tiny
 
 NOW = 1e9
 MEGABYTE = 1_000_000
@@ -72,17 +74,13 @@ def test_what_is_unseen_for_longest_goes_first_and_no_more_than_must():
     assert keeping(runs_kept=2).overdue(runs) == [runs[1], runs[3]]
     assert keeping(bytes_kept=3 * MEGABYTE).overdue(runs) == [runs[1]]
     assert keeping(bytes_kept=3 * MEGABYTE - 1).overdue(runs) == [runs[1], runs[3]]
-    mine, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
-    assert keeping(bytes_each=2 * MEGABYTE).overdue([*mine, *yours]) == [mine[2]]
-
-
-def test_where_runs_never_go_unseen_they_go_only_to_make_room():
-    ages = {"unseen_days": math.inf, "shared_days": math.inf}
-    runs = [aged(10_000), aged(9_000, visited=True), aged(2)]
-    assert keeping(**ages).overdue(runs) == []
-    assert keeping(runs_kept=1, **ages).overdue(runs) == [runs[0], runs[2]]
-    assert keeping(**ages).share(runs, ME).next is None
-    assert keeping(runs_kept=3, **ages).share(runs, ME).next is runs[0]
+    ours, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
+    assert keeping(bytes_each=2 * MEGABYTE).overdue([*ours, *yours]) == [ours[2]]
+    never = {"unseen_days": math.inf, "shared_days": math.inf}
+    old = [aged(10_000), aged(9_000, visited=True), aged(2)]
+    assert keeping(**never).overdue(old) == []
+    assert keeping(runs_kept=1, **never).overdue(old) == [old[0], old[2]]
+    assert [keeping(runs_kept=most, **never).share(old, ME).next for most in (4, 3)] == [None, old[0]]
 
 
 def test_a_full_server_refuses_and_says_what_to_do():
@@ -118,10 +116,9 @@ def test_a_server_lets_go_refuses_and_remembers_looks(world):
     for run in (first, second):
         run.looked_at -= 2 * HOUR
         os.utime(runs.store.path(run) / "run.json", (0, 0))
-    for token in (ME, ""):
-        runs.seen(first.id, token)
+    for token in (ME, "", YOU):
         assert not first.visited, "only others make a run visited"
-    runs.seen(first.id, YOU)
+        runs.seen(first.id, token)
     runs._housekeeper.note_looks()
     runs = world.restart(killed=False)
     again, other = runs.get(first.id), runs.get(second.id)
@@ -131,3 +128,111 @@ def test_a_server_lets_go_refuses_and_remembers_looks(world):
     new = runs.create(tiny(steps=1), ME)
     assert {run.id for run in runs.mine(ME)} == {first.id, new.id}  # the link of the first is somewhere
     assert not runs.store.path(other).exists()
+
+
+IDLE_S = 601
+
+
+class Room(Rules):
+    """Where a run is shared, and a student works."""
+
+    def shared(self, run):
+        return True
+
+    def in_room(self, token):
+        return token == "student"
+
+
+def on_disk(world, run):
+    card = json.loads((world.runs.store.path(run) / "run.json").read_bytes())
+    return card["status"], card["message"] and card["message"]["key"]
+
+
+def test_a_paused_run_that_is_idle_is_stopped_and_goes_on_exactly_where_it_was(world):
+    """Counted from when somebody looked, and after a restart from there."""
+    run = begun(world, order="pause", steps=30)
+    step = run.step
+    world.clock.passed += IDLE_S
+    world.runs.seen(run.id)
+    world.clock.passed += IDLE_S - 20
+    world.round()
+    assert run.status == "paused"
+    run = world.restart().get(run.id)
+    for passed, status in ((IDLE_S - 20, "paused"), (20, "stopped")):
+        world.clock.passed += passed
+        world.round()
+        assert (run.status, run.step, run.resumable) == (status, step, True)
+    assert on_disk(world, run) == ("stopped", "runs.nobody_looked")
+    assert run.message.values["minutes"] == "10"
+    run = world.restart().get(run.id)
+    ended_as_if_alone(ordered(world, run, "resume"), tiny())
+
+
+@pytest.mark.fault("the browser of a run that trains closed for good", "the run is stopped, saved, and can be resumed")
+def test_nobody_looks(world):
+    run = begun(world)
+    world.clock.passed += IDLE_S
+    at_rest(world, run)
+    assert (run.status, run.message.key, run.resumable) == ("stopped", "runs.nobody_looked", True)
+    assert run.checkpoint_step == run.step > 3
+
+
+def test_a_full_disk_shuts_no_one_out(world, caplog):
+    world.restart(runs_unfinished=1)
+    run = begun(world, order="pause")
+    world.clock.passed += IDLE_S
+    with world.disk:
+        world.disk.refusals = 1
+        world.runs._housekeeper.stop_idle()
+    assert run.status == "stopped"
+    assert "No space" in caplog.text
+
+
+@pytest.mark.fault("every place taken by paused runs that nobody looks at", "the one that was seen longest ago gives way")
+def test_twenty_five_visitors_with_six_paused_runs_each_block_nobody(world):
+    world.restart(runs_unfinished=4, runs_each=2)
+    held = [begun(world, owner, order="pause", steps=30) for owner in ("a", "a", "b", "b")]
+    world.clock.passed += 60  # far less than what is idle
+    new = begun(world, YOU)
+    assert [run.status for run in held] == ["stopped", "paused", "paused", "paused"], "the one that was seen longest ago, and no other"
+    assert on_disk(world, held[0]) == ("stopped", "runs.gave_way")
+    world.clock.passed += 60
+    ordered(world, new, "stop", YOU)
+    world.runs.resume(held[1].id, "a")  # which takes a place of its own
+    world.runs.create(tiny(steps=1), YOU)
+    world.runs.resume(held[0].id, "a")
+    assert [run.status for run in held[2:]] == ["stopped", "paused"], "one that is resumed finds room too"
+    at_rest(world, held[0])
+    assert curve(held[0]) == curve(alone(tiny())[0])
+
+
+@pytest.mark.parametrize("reason", ["watched", "shared", "training"])
+def test_what_others_count_on_stays(world, reason):
+    world.restart(runs_unfinished=1)
+    run = begun(world, order=None if reason == "training" else "pause")
+    world.clock.passed += 0 if reason == "watched" else 60
+    if reason == "shared":
+        world.runs.rules = Room()
+    with refused("runs.too_many"):
+        world.runs.create(tiny(), YOU)
+    assert run.unfinished
+
+
+@pytest.mark.fault("a new token for each of many runs", "the address is told that it has too many")
+def test_new_tokens_at_one_address_get_no_more_than_its_share(world):
+    """But for those in a room, where its own limits hold instead."""
+    world.restart(runs_address=2)
+    for token in ("one", "two", "three", "student"):
+        world.runs.visitors.came(token, "192.0.2.1")
+    world.runs.visitors.came(YOU, "192.0.2.2")
+    for token in ("one", "two"):
+        begun(world, token)
+    with refused("runs.too_many_near"):
+        world.runs.create(tiny(), "three")
+    for token in (YOU, "one without an address"):
+        world.runs.create(tiny(steps=1), token)
+    world.runs.rules = Room()
+    for _ in range(2):
+        world.runs.create(tiny(steps=1), "student")
+    with refused("runs.too_many_near"):
+        world.runs.create(tiny(), "three")

@@ -1,52 +1,47 @@
-"""Who may change what, and how much of it."""
+"""Who may change what, and how much of it: the limits hold, and nobody waits for another visitor's disk."""
 
 import json
+import re
 
 import pytest
 
 from playground.config import Refusal
+from playground.runs import registry
+from playground.runs.disk import files
 from playground.runs.engines import in_process
-from tests.runs.by_hand import LONG, begun, ended, ordered, refused
-from tests.runs.tiny import ME, YOU, needed, tiny
+from playground.runs.names import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
+from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
+from tests.runs.tiny import ME, YOU, tiny
 
 CHANGES = {
-    "pause": lambda runs, id, token: runs.pause(id, token),
-    "resume": lambda runs, id, token: runs.resume(id, token),
-    "step": lambda runs, id, token: runs.step_once(id, token),
-    "stop": lambda runs, id, token: runs.stop(id, token),
-    "delete": lambda runs, id, token: runs.delete(id, token),
-    "rename": lambda runs, id, token: runs.rename(id, token, "mine now"),
-    "live": lambda runs, id, token: runs.set_live(id, token, "max_grad_norm", 1.0),
-    "share": lambda runs, id, token: runs.share_sentences(id, token, True),
-}
+    "pause": (), "resume": (), "step_once": (), "stop": (), "delete": (), "rename": ("mine now",), "set_live": ("max_grad_norm", 1.0),
+    "share_sentences": (True,),
+}  # fmt: skip
 
 
 def test_only_its_owner_may_change_a_run_and_no_one_a_shipped_one(world, serve, tmp_path):
     run = ended(world, steps=1)
     before = run.version
     (tmp_path / "checkpoints").mkdir()
-    copy = world.runs.copy(run.id, ME)
-    world.runs.store.path(copy).rename(tmp_path / "checkpoints" / "reverse")
+    world.runs.store.path(world.runs.copy(run.id, ME)).rename(tmp_path / "checkpoints" / "reverse")
     others = serve(folder=tmp_path / "other", shipped=tmp_path / "checkpoints")
     shipped = others.get("reverse")
     assert (shipped.shipped, others.shipped(), others.mine(ME)) == (True, [shipped], [])
-    for change in CHANGES.values():
-        for token in (YOU, "", run.owner, "\ud800"):
+    strangers = [(world.runs, run, token) for token in (YOU, "", run.owner, "\ud800")]
+    for name, values in CHANGES.items():
+        for runs, one, token in [*strangers, *((others, shipped, token) for token in (ME, "", shipped.owner))]:
             with refused("runs.not_yours"):
-                change(world.runs, run.id, token)
-        for token in (ME, "", shipped.owner):
-            with refused("runs.not_yours"):
-                change(others, "reverse", token)
+                getattr(runs, name)(one.id, token, *values)
     assert world.runs.get(run.id) is run
     assert (run.label, run.version) == ("", before)
 
 
-@pytest.mark.parametrize("id", ["", "../../etc/passwd", "nobody", "x" * 10_000, "\ud800", "%00"])
-def test_an_unknown_id_is_only_looked_up(world, id):
-    with refused("runs.unknown"):
-        world.runs.get(id)
-    with refused("runs.not_yours"):
-        world.runs.delete(id, ME)
+def test_an_unknown_id_is_only_looked_up(world):
+    for id in ("", "../../etc/passwd", "nobody", "x" * 10_000, "\ud800", "%00"):
+        with refused("runs.unknown"):
+            world.runs.get(id)
+        with refused("runs.not_yours"):
+            world.runs.delete(id, ME)
 
 
 def test_mine_is_mine_newest_first(world):
@@ -73,15 +68,26 @@ def test_one_owner_has_a_share_and_the_server_an_end(world):
         world.runs.resume(mine[0].id, ME)
 
 
-def test_an_experiment_gets_all_its_runs_or_none(world):
-    world.restart(runs_each=3, runs_unfinished=5)
-    arms = [tiny(steps=LONG), tiny(steps=LONG, seed=2)]
-    made = world.runs.create_all(arms, ME, ["one", "two"])
-    assert [(run.experiment, run.label) for run in made] == list(zip(arms, ["one", "two"], strict=True))
-    with refused("runs.too_many_yours"):
-        world.runs.create_all(arms, ME, ["", ""])
-    assert world.runs.mine(ME) == made[::-1]
-    world.runs.create_all(arms[:1], ME, [""])
+def test_names_are_two_words_and_never_taken_and_ids_not_to_be_guessed():
+    ids, taken = {new_id() for _ in range(1000)}, set()
+    assert len(ids) == 1000
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{22}", id) for id in ids)
+    for _ in range(600):
+        name = new_name(taken)
+        assert name not in taken
+        assert re.fullmatch(r"[a-z]+-[a-z]+", name)
+        taken.add(name)
+    every = {f"{adjective}-{animal}" for adjective in ADJECTIVES for animal in ANIMALS}
+    assert new_name(every)[-2:] == "-2"
+    assert new_name(every | {f"{name}-2" for name in every})[-2:] == "-3"
+
+
+def test_a_token_owns_what_was_made_with_it():
+    owner = owner_of("secret")
+    assert re.fullmatch(r"[0-9a-f]{64}", owner)
+    for token in ("secret", "Secret", "", owner, "secret\0", "\ud800", "密"):
+        assert owns(owner, token) == (token == "secret")
+        assert not owns("", token)
 
 
 def test_a_model_too_large_is_refused_before_anything_is_made(world, monkeypatch):
@@ -89,24 +95,6 @@ def test_a_model_too_large_is_refused_before_anything_is_made(world, monkeypatch
     with refused("model.too_large"):
         world.runs.create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
     assert world.runs.mine(ME) == []
-
-
-def test_runs_that_need_all_the_memory_wait_for_each_other(world):
-    world.restart(memory=int(needed(tiny()) * 1.5))
-    first, second = begun(world), world.runs.create(tiny(steps=2), YOU)
-    world.turn()
-    assert (first.place, second.place, second.status) == (0, 1, "queued")
-    ordered(world, first, "stop")
-    world.until(lambda: second.status == "done")
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1, "much", None, True])
-def test_live_values_are_checked(world, value):
-    run = begun(world)
-    before = dict(run.live)
-    with pytest.raises(Refusal, match="learning_rate"):
-        world.runs.set_live(run.id, ME, "learning_rate", value)
-    assert run.live == before
 
 
 def test_labels_are_text(world):
@@ -128,21 +116,91 @@ def test_runs_that_are_handed_over_are_the_others_also_after_a_restart(world):
     assert again.mine(ME) == []
 
 
-def test_a_deleted_run_is_gone(world):
-    run = begun(world)
-    path = world.runs.store.path(run)
-    world.runs._workers.save(run)
-    assert path.exists()
-    world.runs.delete(run.id, ME)
-    assert (path.exists(), world.runs.mine(ME), world.runs._workers._jobs) == (False, [], {})
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """meanwhile(thing, name, act): what happens while this function of it runs."""
+
+    def during(thing, name, act):
+        real, inside = getattr(thing, name), []
+
+        def call(*arguments, **options):
+            if not inside:
+                inside.append(1)
+                act()
+                inside.clear()
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(thing, name, call)
+
+    return during
+
+
+def test_what_takes_long_is_done_without_the_lock(world, meanwhile):
+    runs, done = world.runs, set()
+    long = dict.fromkeys(("create", "save", "note", "delete"), runs.store)
+    long |= {"bytes_needed": registry, "wait": runs._workers}
+    for name, thing in long.items():
+        meanwhile(thing, name, lambda name=name: done.add((name, runs._admission.lock.locked())))
+    run = begun(world, order="stop")
+    ordered(world, run, "step_once")
+    runs.create_all([tiny(steps=1), tiny(steps=2)], YOU, ["arm 1", "arm 2"])
+    for make in (runs.copy(run.id, YOU), runs.fork(run.id, None, YOU)):
+        runs.rename(make.id, YOU, "mine")
+        runs.delete(make.id, YOU)
+    runs.stop(run.id, ME)
+    assert done == {(name, False) for name in long}
+
+
+def test_places_are_reserved_while_runs_are_written(world, meanwhile):
+    """What is being written counts already, for its owner and for all, and is there for no one."""
+    runs, seen = world.restart(runs_each=3, runs_unfinished=4), []
+
+    def ask():
+        seen.append(runs.mine(ME))
+        for owner, count, key in ((ME, 2, "runs.too_many_yours"), (YOU, 3, "runs.too_many")):
+            with refused(key):
+                runs.create_all([tiny()] * count, owner, [""] * count)
+
+    meanwhile(runs.store, "create", ask)
+    arms = [tiny(steps=LONG), tiny(steps=LONG, seed=2)]
+    made = runs.create_all(arms, ME, ["one", "two"])
+    assert [(run.experiment, run.label) for run in made] == list(zip(arms, ["one", "two"], strict=True))
+    assert (seen, runs.mine(ME)) == ([[], []], made[::-1])
+
+
+FULL = OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(("error", "name"), [(FULL, "create"), (FULL, "_write_new"), (ZeroDivisionError(), "create")])
+def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_places(world, monkeypatch, error, name):
+    runs, begins = world.restart(runs_each=3, runs_unfinished=3), []
+    thing = files if name == "_write_new" else runs.store
+    real = getattr(thing, name)
+
+    def write(*arguments):
+        if len(begins) == 2:
+            raise error
+        begins.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(thing, name, write)
+    with pytest.raises(Refusal if error is FULL else ZeroDivisionError):
+        runs.create_all([tiny(steps=LONG)] * 3, ME, [""] * 3)
+    monkeypatch.undo()
+    assert len(begins) == 2
+    assert (runs.mine(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == ([], [], {})
+    made = runs.create_all([tiny(steps=1)] * 3, ME, [""] * 3)
+    assert [at_rest(world, run).status for run in made] == ["done"] * 3
+
+
+def test_two_who_resume_the_same_run_start_it_once_and_one_that_is_deleted_meanwhile_is_gone(world, meanwhile):
+    run, gone, started = begun(world, order="stop"), begun(world, order="stop"), []
+    meanwhile(registry, "bytes_needed", lambda: world.runs.resume(run.id, ME))
+    meanwhile(world.runs._workers, "start", lambda: started.append(1))
+    world.runs.resume(run.id, ME)
+    assert started == [1]
+    meanwhile(registry, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
     with refused("runs.unknown"):
-        world.runs.get(run.id)
-
-
-def test_the_oldest_unseen_run_makes_room(world):
-    world.restart(runs_kept=3, recent_hours=1e-9)
-    old = [ended(world, steps=1) for _ in range(3)]
-    old[0].seen()
-    newest = ended(world, steps=1)
-    assert [run.id for run in world.runs.mine(ME)] == [newest.id, old[2].id, old[0].id]
-    assert not world.runs.store.path(old[1]).exists()
+        world.runs.resume(gone.id, ME)
+    assert [*world.runs._workers._jobs] == [run.id]
+    assert not world.runs.store.path(gone).exists()

@@ -1,15 +1,27 @@
-"""What a page hears of a run: increments that add up to the whole, the same bytes for all who ask for the same."""
+"""What a page hears of a run, and its curve: kept bit for bit, thinned, as tables; and which tokens of an output are right."""
 
+from __future__ import annotations
+
+import io
+import itertools
 import json
+import math
 
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.config import Refusal
-from playground.runs.run import Run, Snapshot
+from playground.config import EOS, UNK, Refusal
+from playground.runs.disk.store import read_kept
+from playground.runs.history import History, Probe, decimate
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.runs.tables import csv_of
+from playground.runs.tokens import tokens_correct
 from playground.runs.updates import Updates
-from tests.runs.tiny import tiny
+from tests.runs.by_hand import begun, ended, refused
+from tests.runs.tiny import ME, alone, tiny
 
 WHOLE = ("validations", "events", "replay", "parameter_steps")  # what comes whole, and only where there is another
 
@@ -109,36 +121,12 @@ def test_what_comes_whole_comes_only_when_there_is_another():
 def test_an_increment_is_small_and_the_same_bytes_for_everyone():
     run, updates = a_run(), Updates()
     train(run, 500)
-    pages = [Page(updates, run) for _ in range(3)]
-    for page in pages:
-        page.ask()
-    train(run, 3)
-    answers = [updates.get(run, page.since)[0] for page in pages]
-    assert all(answer is answers[0] for answer in answers)
-    assert (json.loads(answers[0])["from"], json.loads(answers[0])["rows"]["step"]) == (500, [501, 502, 503])
-
-
-def test_an_increment_tells_of_the_newest_picture_and_reads_none_for_it():
-    run, updates = a_run(), Updates()
     page = Page(updates, run)
-    assert page.ask()["picture"] is None
-    run.parts["snapshot"] = Snapshot(run.version + 1, 7, {})
-    train(run, 9)
-    assert (page.ask()["picture"], run.step) == (7, 9)
-    run.loaders = {"snapshot": lambda: pytest.fail("read from the disk for a number")}
-    run.release()
-    run.touch()
-    assert page.ask()["picture"] is None
-
-
-def test_a_long_history_is_thinned_but_its_end_is_exact_and_old_versions_are_forgotten():
-    run, updates = a_run(), Updates()
-    for _ in range(2500):
-        train(run, 2)
-    rows = Page(updates, run).ask()["rows"]["step"]
-    assert 500 <= len(rows) <= 1002
-    assert rows[-1] == 5000
-    assert len(run.marks) < 600
+    page.ask()
+    train(run, 3)
+    one, other = (updates.get(run, page.since)[0] for _ in range(2))
+    assert one is other
+    assert (json.loads(one)["from"], json.loads(one)["rows"]["step"]) == (500, [501, 502, 503])
 
 
 @pytest.mark.parametrize("since", [0, 1, 10**9, -5, "later"])
@@ -177,3 +165,150 @@ def test_news_of_a_run_is_no_trouble_and_ends_with_it(status, key):
     answer = json.loads(Updates().get(run, 0)[0])
     assert (bool(answer["message"]), answer["trouble"]) == NEWS[status, key]
     assert not answer["message"] or answer["message"]["en"] == message.say("en")
+
+
+def history(rows=3):
+    found = History()
+    for step in range(1, rows + 1):
+        found.steps.append(step, 1 / step, 0.1, math.nan if step == 2 else 0.5, 1000 / 3)
+    found.validations.append(rows, 0.1 + 0.2, 0.5, 0.25, 10, 40)
+    found.events += [(2, "max_grad_norm", 0.7), (2, "memory_mode", "cut")]
+    found.add_diagnostics(1, {"memory/gradient": 0.123456, "encoder.0.feed_forward/dead": 1 / 3})
+    found.add_diagnostics(rows, {"memory/gradient": 0.0, "encoder.0.feed_forward/dead": math.nan})
+    found.probes = (Probe(("a",), ("b",), ("b", "<eos>"), (True, False), True),)
+    return found
+
+
+def test_it_comes_back_from_json_bit_for_bit():
+    one = history()
+    back = History.from_json(json.loads(json.dumps(one.to_json(), allow_nan=False)))
+    assert str((back.steps.rows(), back.diagnostics.rows())) == str((one.steps.rows(), one.diagnostics.rows()))  # str: nan is nan
+    assert (back.validations.rows(), back.events, back.probes) == (one.validations.rows(), one.events, one.probes)
+    assert one.diagnostics.rows()["memory/gradient"] == [0.1235, 0.0], "with four digits"
+    one.add_diagnostics(4, {"memory/gradient": 2.0})
+    assert one.diagnostics.rows() == {"step": [4], "memory/gradient": [2.0]}, "anew with other numbers"
+
+
+def test_histories_of_before_are_read():
+    """Diagnostics had another name, and validations were of as many sentences as were asked at most."""
+    data = history().to_json()
+    data["health"] = data.pop("diagnostics")
+    assert str(History.from_json(data).diagnostics.rows()) == str(history().diagnostics.rows())
+    data["validations"] = {"step": [1, 2], "loss": [2.0, 1.0], "token_accuracy": [0.1, 0.6], "exact_match": [0.0, 0.5], "pairs": [100, 500]}
+    assert History.from_json(data).validations.column("all_pairs") == [500, 500]
+    data["validations"] = {name: [] for name in data["validations"]}
+    assert len(History.from_json(data).validations) == 0
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: data["steps"].pop("loss"), lambda data: data["steps"]["loss"].pop(),
+        lambda data: data["steps"].update(extra=[1, 2, 3]), lambda data: data["steps"]["loss"].__setitem__(0, "much"),
+        lambda data: data["validations"].pop("pairs"), lambda data: data["validations"].update(pairs=3),
+        lambda data: data["events"].append([1, "d_model", 8]), lambda data: data["events"].append([1]),
+        lambda data: data["events"].append([1, "memory_mode", "half"]), lambda data: data["events"].append([1, "max_grad_norm", "cut"]),
+        lambda data: data["diagnostics"].update({"<b>": [1.0, 2.0]}), lambda data: data["diagnostics"].pop("step"),
+        lambda data: data["diagnostics"]["memory/gradient"].append(1.0), lambda data: data.update(diagnostics={}),
+        lambda data: data.update(diagnostics={"step": list(range(300))}),
+        lambda data: data.update(diagnostics={"step": [1]} | {f"a/{n}": [0.0] for n in range(2000)}),
+        lambda data: data["probes"][0].update(right=[True]), lambda data: data.pop("probes"), lambda data: data.update(steps=[1]),
+        lambda data: data["steps"].update({name: [0.0] * 300_000 for name in data["steps"]}),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(spoil):
+    data = history().to_json()
+    spoil(data)
+    with refused("runs.not_a_run"):
+        History.from_json(data)
+
+
+@given(st.lists(st.floats(allow_nan=True), max_size=300), st.integers(4, 200))
+def test_a_decimated_curve_keeps_ends_and_extremes(losses, most):
+    columns = {"step": [*range(1, len(losses) + 1)], "loss": losses}
+    few = decimate(columns, most)
+    if len(losses) <= most:
+        assert few is columns
+        return
+    assert most // 2 <= len(few["step"]) <= most + 2
+    assert few["step"] == sorted({*few["step"]})
+    assert (few["step"][0], few["step"][-1]) == (1, len(losses))
+    assert str([losses[step - 1] for step in few["step"]]) == str(few["loss"])
+    numbers = [loss for loss in losses if not math.isnan(loss)]
+    if len(numbers) == len(losses):
+        assert (min(few["loss"]), max(few["loss"])) == (min(losses), max(losses))
+
+
+def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
+    history = alone(tiny())[0].history
+    history = History.from_json(history.to_json())
+    history.steps.append(31, math.nan, 0.1, math.inf, 10.0)
+    back = pandas.read_csv(io.StringIO(csv_of(history.frame())), float_precision="round_trip")
+    pandas.testing.assert_frame_equal(back, history.frame(), check_exact=True)
+
+
+def test_runs_stand_side_by_side():
+    run, training = alone(tiny(variant="batch_norm", steps=10))
+    new = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(task="sort"), label='=HYPERLINK("http://x", "y")', created=1_700_000_000.7)
+    table = Runs.table(iter([run, new]))
+    first, second = table.to_dict("records")
+    last = run.history.validations.last()
+    assert (first["name"], first["task"], first["status"], first["step"], first["steps"]) == (run.name, "reverse", "done", 10, 10)
+    assert (first["validation_loss"], first["exact_match"]) == (last["loss"], last["exact_match"])
+    assert first["parameters"] == sum(parameter.numel() for parameter in training.model.parameters())
+    assert (second["label"], second["task"], second["status"], second["step"]) == (new.label, "sort", "queued", 0)
+    assert str(second["created"]) == "2023-11-14 22:13:20+00:00"
+    assert all(pandas.isna(second[name]) for name in ("validation_loss", "exact_match", "token_accuracy", "parameters"))
+    assert table.dtypes.equals(Runs.table([]).dtypes)
+    assert pandas.read_csv(io.StringIO(csv_of(table)))["label"][1] == "'" + new.label, "a label is no formula"
+
+
+def test_kept_runs_are_read_beside_the_server_that_trains_them(world):
+    runs, first, second = world.runs, ended(world, steps=10), begun(world)
+    runs.rename(first.id, ME, "short")
+    (runs.store.root / ("b" * 22)).mkdir()
+    (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
+    before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
+    table = Runs.table(read_kept(runs.store.folder)).set_index("name")
+    assert set(table.index) == {first.name, second.name}
+    assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
+    assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.root.rglob("*"))
+    assert list(read_kept(runs.store.folder / "nowhere")) == []
+
+
+# letters are tokens, "." is the end, "?" is <unk>; in the marks "+" is right, "-" is wrong
+IDS = {".": EOS, "?": UNK}
+
+
+def ids(text: str) -> tuple[int, ...]:
+    return tuple(IDS.get(letter, ord(letter)) for letter in text)
+
+
+@pytest.mark.parametrize(
+    ("written", "answer", "marks"),
+    [
+        ("abcd.", "abcd", "+++++"),
+        ("axcd.", "abcd", "+-+++"),  # one replaced
+        ("acd.", "abcd", "+-++"),  # one missing: only the token that stands in its place
+        ("abc.", "abcd", "+++-"),  # the end comes too early
+        ("abxcd.", "abcd", "++-+++"),  # one too many
+        ("abcdd.", "abcd", "++++-+"),  # of two that are the same the first counts
+        ("abcd", "abcd", "++++"),  # not ended yet
+        ("a?cd.", "a?cd", "+-+++"),  # nobody could read it
+        ("xyz.", "ab", "---+"),
+        ("", "ab", ""),
+    ],
+)
+def test_one_slip_does_not_make_the_rest_wrong(written, answer, marks):
+    assert "".join("-+"[right] for right in tokens_correct(ids(written), [ids(answer)])) == marks
+
+
+def test_the_answer_that_agrees_most_is_the_one_that_counts():
+    assert tokens_correct(ids("acd."), [ids("xyz"), ids("acd"), ids("abcd")]) == (True,) * 4
+    assert tokens_correct(ids("ab."), []) == (False,) * 3
+
+
+def test_all_are_right_exactly_where_the_answer_was_written():
+    texts = ["".join(letters) for size in range(4) for letters in itertools.product("ab", repeat=size)]
+    for written, answer in itertools.product(texts, texts):
+        assert all(tokens_correct(ids(written + "."), [ids(answer)])) == (written == answer)

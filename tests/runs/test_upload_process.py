@@ -17,17 +17,13 @@ from playground.words import LANGUAGES
 CREDITED = (
     "嗨。\tHi.\tCC-BY 2.0 (France) Attribution: tatoeba.org #1 (A)\n你好\u200b。\tHello.\tCC-BY 2.0 (France) Attribution: tatoeba.org #2\n"
 )
-UPLOADS = {
-    "tsv": ([("a.tsv", CREDITED.encode())], {}),
-    "gz": ([("a.tsv.gz", gzip.compress(CREDITED.encode()))], {"swap": True}),
-    "two": ([("a.de", b"eins\n\nzwei\n"), ("a.en", b"one\n\ntwo\n")], {}),
-    "guessed": ([("a.csv", "source,target\ncafé,coffee\nthé vert,green tea\n,x\n".encode("latin-1"))], {"header": True}),
-    "chosen": ([("a.csv", "id,en,de,fr\n1,a,b,c\n2,d,e,f\n".encode("utf-16"))], {"source": "de", "target": 3, "encoding": "utf-16"}),
-    "inflected": ([("deu.trn", "".join(f"{n}en\t{n}t\tV;PRS\n{n}en\t{n}te\tV;PST\n" for n in "abcdefgh").encode())], {}),
-    "undone": ([("a.tsv", b"don &apos;t\tni@@ cht\n\n")], {"undo": True}),
-    "names like <b> and \u202e": ([("a/\u202e<b>\ud800.tsv", b"a\tb\n")], {}),
-    "items": ([("a.json", b'[{"translation": {"en": "a", "de": "b"}}, {"translation": {"en": "", "de": "d"}}]')], {}),
-}
+UPLOADS = [
+    ([("a.tsv.gz", gzip.compress(CREDITED.encode()))], {"swap": True}),
+    ([("a.csv", "source,target\ncafé,coffee\nthé vert,green tea\n,x\n".encode("latin-1"))], {"header": True}),
+    ([("a.csv", "id,en,de,fr\n1,a,b,c\n2,d,e,f\n".encode("utf-16"))], {"source": "de", "target": 3, "encoding": "utf-16"}),
+    ([("deu.trn", "".join(f"{n}en\t{n}t\tV;PRS\n{n}en\t{n}te\tV;PST\n" for n in "abcdefgh").encode())], {}),
+    ([("a/\u202e<b>\ud800.tsv", b"don &apos;t\tni@@ cht\n\n")], {"undo": True}),
+]
 
 
 def refused(files, **choices) -> Refusal:
@@ -53,24 +49,20 @@ def here(monkeypatch):
     monkeypatch.setattr(subprocess, "run", run)
 
 
-@pytest.mark.parametrize("name", UPLOADS)
-def test_the_same_as_in_this_process(here, name):
-    files, choices = UPLOADS[name]
-    assert upload_process.read(files, Choices(**choices)) == read_files(files, Choices(**choices))
+def test_the_same_as_in_this_process(here):
+    for files, choices in UPLOADS:
+        assert upload_process.read(files, Choices(**choices)) == read_files(files, Choices(**choices))
 
 
-REFUSED = [
-    ([], {}), ([("a.tsv", b"")], {}), ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}), ([("a.tsv", b"a\tb")], {"source": 7}),
-    ([("a", b"%PDF")], {}),
-]  # fmt: skip
+REFUSED = [([], {}), ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}), ([("a.tsv", b"a\tb")], {"source": 7}), ([("a", b"%PDF")], {})]
 
 
-@pytest.mark.parametrize(("files", "choices"), REFUSED)
-def test_refusals_travel(here, files, choices):
-    with pytest.raises(Refusal) as directly:
-        read_files(files, Choices(**choices))
-    there = refused(files, **choices)
-    assert (there.key, there.values) == (directly.value.key, directly.value.values)
+def test_refusals_travel(here):
+    for files, choices in REFUSED:
+        with pytest.raises(Refusal) as directly:
+            read_files(files, Choices(**choices))
+        there = refused(files, **choices)
+        assert (there.key, there.values) == (directly.value.key, directly.value.values)
 
 
 def test_in_a_process_of_its_own_many_pairs_come_in_order_and_refusals_travel():
@@ -78,13 +70,6 @@ def test_in_a_process_of_its_own_many_pairs_come_in_order_and_refusals_travel():
     assert upload_process.read([("a.tsv", content)]) == read_files([("a.tsv", content)])
     assert upload_process.read([("a.tsv", b"a\tb\nabc\td\n")], max_characters=2).dropped == {"long": (2,)}
     assert refused([("a.tsv", b"")]).key == "data.nothing_inside"
-
-
-def test_libraries_that_map_much_memory_have_room():
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet, file = pytest.importorskip("pyarrow.parquet"), io.BytesIO()
-    parquet.write_table(pyarrow.table({"en": ["a", "b"], "de": ["c", "d"]}), file)
-    assert [pair[:2] for pair in upload_process.read([("a.parquet", file.getvalue())]).pairs] == [("a", "c"), ("b", "d")]
 
 
 def test_too_large_is_not_even_sent(monkeypatch):

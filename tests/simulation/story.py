@@ -53,8 +53,9 @@ class Story:
         with self.disk:
             self.world = World(folder, self.disk, processes=self.random.choice((0, 1, 2)))
         self.rules: dict[Callable[[], str | None], int] = {
-            self.create: 6, self.pause: 4, self.stop: 2, self.resume: 6, self.step_once: 2, self.fork: 1, self.copy: 1, self.delete: 1,
-            self.rename: 2, self.look: 4, self.trespass: 2, self.turns: 20, self.round: 4, self.pass_time: 2, self.set_clock: 1,
+            self.create: 6, self._order("pause"): 4, self._order("stop"): 2, self._order("resume"): 6, self._order("step_once"): 2,
+            self.fork: 1, self.copy: 1, self.delete: 1, self.rename: 2, self.look: 4, self.trespass: 2, self.turns: 20, self.round: 4,
+            self.pass_time: 2, self.set_clock: 1,
             self.kill: 2, self.kill_in_a_while: 3, self.restart: 1, self.damage: 3, self.fill_disk: 2, self.lose_process: 2, self.hang: 1,
         }  # fmt: skip
 
@@ -94,22 +95,14 @@ class Story:
         self.known[run.id] = Known(token, experiment, {label})
         return run.id
 
-    def pause(self) -> str:
-        return self._order("pause")
+    def _order(self, name: str) -> Callable[[], str]:
+        def order() -> str:
+            id, known = self._draw()
+            getattr(self.runs, name)(id, known.token)
+            return id
 
-    def stop(self) -> str:
-        return self._order("stop")
-
-    def resume(self) -> str:
-        return self._order("resume")
-
-    def step_once(self) -> str:
-        return self._order("step_once")
-
-    def _order(self, name: str) -> str:
-        id, known = self._draw()
-        getattr(self.runs, name)(id, known.token)
-        return id
+        order.__name__ = name
+        return order
 
     def fork(self) -> str:
         id, known = self._draw()
@@ -196,18 +189,17 @@ class Story:
         return f"for {self.disk.refusals} writes"
 
     def lose_process(self) -> str:
-        if not self.world.processes:
-            return "there is none"
-        process = self.random.choice(self.world.processes)
-        process.dies_in = self.random.randint(0, 6)
-        return f"in {process.dies_in} questions"
+        return self._plan("dies_in")
 
     def hang(self) -> str:
+        return self._plan("hangs_in")
+
+    def _plan(self, what: str) -> str:
         if not self.world.processes:
             return "there is none"
         process = self.random.choice(self.world.processes)
-        process.hangs_in = self.random.randint(0, 6)
-        return f"in {process.hangs_in} questions"
+        setattr(process, what, self.random.randint(0, 6))
+        return f"in {getattr(process, what)} questions"
 
     def damage(self) -> str:
         """One file of a newest save is torn or flipped, where a whole save is beside it."""

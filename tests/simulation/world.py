@@ -77,8 +77,8 @@ class Disk:
             return real_rename(path, target)
 
         files._write_new, pathlib.Path.rename = write, rename
-        files.os = _Shim(os, replace=self._guarded(os.replace), link=self._guarded(os.link))
-        files.shutil = _Shim(shutil, rmtree=self._guarded(shutil.rmtree))
+        files.os = SimpleNamespace(**vars(os) | {"replace": self._guarded(os.replace), "link": self._guarded(os.link)})
+        files.shutil = SimpleNamespace(**vars(shutil) | {"rmtree": self._guarded(shutil.rmtree)})
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -105,15 +105,6 @@ class Disk:
         if writes and self.refusals:
             self.refusals -= 1
             raise OSError(errno.ENOSPC, "No space left on device")
-
-
-class _Shim:
-    def __init__(self, module: Any, **replaced: Callable) -> None:
-        self._module = module
-        self.__dict__.update(replaced)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
 
 
 class Process(Near):

@@ -1,4 +1,5 @@
 import contextlib
+import itertools
 import json
 import os
 
@@ -33,9 +34,12 @@ def failing(monkeypatch, fails, error):
     return calls
 
 
-def crashing(monkeypatch, at):
-    """Lets the `at`-th operation on the disk, and all after it, not happen any more."""
-    return failing(monkeypatch, lambda number: number >= at, Crash())
+def folder_of(parent, spare):
+    """Written twice."""
+    parent.mkdir()
+    for data in (OLDER, OLD):
+        files.replace_folder(parent / "run", data, spare=spare)
+    return parent / "run"
 
 
 def contents(folder):
@@ -52,47 +56,33 @@ def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path, sp
     """Every operation on the disk is the last one once; what `recover` finds is whole each time, and both outcomes occur. With a spare one
     there is a whole one before it as well, each time."""
     outcomes = []
-    for at in range(1, 100):
-        folder = tmp_path / str(at) / "run"
-        folder.parent.mkdir()
-        files.replace_folder(folder, OLDER, spare=spare)
-        files.replace_folder(folder, OLD, spare=spare)
+    for at in itertools.count(1):
+        folder = folder_of(tmp_path / str(at), spare)
         with pytest.MonkeyPatch.context() as patch:
-            calls = crashing(patch, at)
+            calls = failing(patch, lambda number, at=at: number >= at, Crash())
             with contextlib.suppress(Crash):
                 files.replace_folder(folder, NEW, {"pairs.json": folder / "pairs.json"}, spare=spare)
-            done = len(calls) < at
+            is_over = len(calls) < at
         assert files.recover(folder, spare=spare)
-        found = contents(folder)
-        assert found in (OLD, NEW | {"pairs.json": b"[1]"})
+        assert contents(folder) in (OLD, NEW | {"pairs.json": b"[1]"})
         assert {path.name for path in folder.parent.iterdir()} == ({"run", "run.old"} if spare else {"run"})
+        outcomes.append(contents(folder) != OLD)
         if spare:
-            assert contents(files.beside(folder).old) == (OLDER if found == OLD else OLD)
-        outcomes.append(found["run.json"] == NEW["run.json"])
-        if done:
+            assert contents(files.beside(folder).old) == (OLD if outcomes[-1] else OLDER)
+        if is_over:
             break
-    else:
-        raise AssertionError("it never came to an end")
     assert outcomes == sorted(outcomes)  # first always the old, then always the new
     assert len(outcomes) > 10
-    assert outcomes[-1]
-    assert not outcomes[0]
+    assert (outcomes[0], outcomes[-1]) == (False, True)
 
 
-def test_a_crash_while_the_first_folder_is_written_leaves_nothing_and_a_file_is_the_old_or_the_new(tmp_path):
-    with pytest.MonkeyPatch.context() as patch:
-        crashing(patch, 6)
-        with pytest.raises(Crash):
-            files.replace_folder(tmp_path / "run", NEW)
-    assert not files.recover(tmp_path / "run")
-    assert list(tmp_path.iterdir()) == []
+def test_a_crash_while_a_file_is_written_leaves_the_old_or_the_new(tmp_path):
     outcomes = []
     for at in range(1, 12):
         files.write_file(tmp_path / "note", b"old")
-        with pytest.MonkeyPatch.context() as patch:
-            crashing(patch, at)
-            with contextlib.suppress(Crash):
-                files.write_file(tmp_path / "note", b"new")
+        with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Crash):
+            failing(patch, lambda number, at=at: number >= at, Crash())
+            files.write_file(tmp_path / "note", b"new")
         outcomes.append((tmp_path / "note").read_bytes())
     assert outcomes == sorted(outcomes, reverse=True)
     assert {*outcomes} == {b"old", b"new"}
@@ -101,26 +91,21 @@ def test_a_crash_while_the_first_folder_is_written_leaves_nothing_and_a_file_is_
 @pytest.mark.parametrize("spare", [False, True])
 def test_whatever_the_disk_refuses_the_old_folder_stands_and_nothing_is_left_over(tmp_path, spare):
     """Each operation is refused once, and all after it are not."""
-    for at in range(1, 100):
-        folder = tmp_path / str(at) / "run"
-        folder.parent.mkdir()
-        for older in (OLDER, OLD):
-            files.replace_folder(folder, older, spare=spare)
+    for at in itertools.count(1):
+        folder = folder_of(tmp_path / str(at), spare)
         with pytest.MonkeyPatch.context() as patch:
             calls = failing(patch, lambda number, at=at: number == at, OSError(28, "No space left on device"))
+            there, before = NEW, OLD
             try:
                 files.replace_folder(folder, NEW, spare=spare)
             except OSError:
-                assert contents(folder) == OLD
-                assert not spare or contents(files.beside(folder).old) == OLDER
-            else:
-                assert contents(folder) == NEW
-                assert not spare or contents(files.beside(folder).old) == OLD
+                there, before = OLD, OLDER
+        assert contents(folder) == there
+        assert not spare or contents(files.beside(folder).old) == before
         if len(calls) < at:
             return
         files.replace_folder(folder, NEW, spare=spare)
         assert {path.name for path in folder.parent.iterdir()} == ({"run", "run.old"} if spare else {"run"})
-    raise AssertionError("it never came to an end")
 
 
 TENSORS = {"a": torch.arange(6, dtype=torch.float32).reshape(2, 3), "b": torch.tensor([1, 2], dtype=torch.int32)}
@@ -144,12 +129,9 @@ HOSTILE = {
     "pickle": b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94.",
     "zip, as torch.save writes": b"PK\x03\x04" + b"\0" * 60,
     "endless header": (2**60).to_bytes(8, "little") + b"{}",
-    "header that is a list": (2).to_bytes(8, "little") + b"[]",
     "deep header": (60_000).to_bytes(8, "little") + b"[" * 60_000,
     "absurd shape": forged({"a": {"dtype": "F32", "shape": [2**39, 2**39], "data_offsets": [0, 2**80]}}),
-    "absurd shape, no data": forged({"a": {"dtype": "F32", "shape": [2**39], "data_offsets": [0, 0]}}),
     "negative shape": forged({"a": {"dtype": "F32", "shape": [-2, -3], "data_offsets": [0, 24]}}, b"\0" * 24),
-    "shape of true": forged({"a": {"dtype": "F32", "shape": [True], "data_offsets": [0, 4]}}, b"\0" * 4),
     "unknown type": forged({"a": {"dtype": "OBJECT", "shape": [1], "data_offsets": [0, 8]}}, b"\0" * 8),
     "overlap": forged({n: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]} for n in "ab"}, b"\0" * 4),
     "hole": forged({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}, b"\0" * 8),

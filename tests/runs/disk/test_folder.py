@@ -2,26 +2,19 @@
 
 import json
 import pickle
-import secrets
 import shutil
-from unittest.mock import patch
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from playground.config import Refusal, limits
 from playground.model.size import parameter_count
-from playground.reading.formats import limits as sizes
-from playground.reading.pairs import json_parts
-from playground.reading.uploads import Pair, Pairs
-from playground.runs.disk import files
+from playground.reading.uploads import read_files
 from playground.runs.disk.folder import NAMES, Folder, describe, pack_state
 from playground.runs.disk.parameters import parameter_shapes
-from playground.runs.disk.store import first_files, write_run
+from playground.runs.disk.read_report import from_json, to_json
+from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
-from playground.runs.run import Run
 from playground.training.loop import Training
 from tests.runs.by_hand import refused
 from tests.runs.tiny import CORPORA, LIMITS, PAIRS, curve, same_parameters, same_replay, tiny
@@ -130,22 +123,6 @@ def test_a_pickle_is_not_opened_under_any_name(folder, name):
     assert not Bomb.fired
 
 
-def test_weights_of_another_shape_are_refused(folder):
-    whole = Folder(folder).run.snapshot.parameters
-    name = next(name for name, tensor in whole.items() if tensor.ndim == 2 and len(tensor) != tensor.shape[1])
-    for tensors in (
-        {**whole, name: whole[name].T.contiguous()},  # as many numbers, another shape
-        {**whole, "extra": torch.zeros(1)},
-        {key: tensor for key, tensor in whole.items() if key != name},
-        {("other" if key == name else key): tensor for key, tensor in whole.items()},
-        {**whole, name: whole[name].double()},
-        {**whole, name: whole[name] * float("nan")},
-        {**whole, name: whole[name].int()},
-    ):
-        rewrite(folder, "weights.safetensors", files.to_safetensors(tensors))
-        is_refused(folder)
-
-
 @pytest.mark.fault("a config of a model larger than any memory", "refused before anything is made")
 def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch):
     """A config of 44 million parameters over weights of a few kilobytes: nothing of that size is ever built."""
@@ -195,12 +172,12 @@ def test_what_cannot_be_is_refused(folder, name, change):
 def test_what_runs_of_before_do_not_say_is_as_it_was(folder):
     """And a part of a config that is asked for by no one changes nothing."""
     card, history, config = (json.loads((folder / name).read_bytes()) for name in ("run.json", "history.json", "config.json"))
-    del card["live"]["memory_mode"], history["diagnostics"]
+    del card["live"]["memory_mode"], card["first_step"], history["diagnostics"]
     (folder / "run.json").write_text(json.dumps(card))
     rewrite(folder, "history.json", json.dumps(history).encode())
     rewrite(folder, "config.json", json.dumps(config | {"extra": {}}).encode())
     run = Folder(folder).run
-    assert (run.live["memory_mode"], run.history.diagnostics, run.experiment) == ("whole", None, EXPERIMENT)
+    assert (run.live["memory_mode"], run.first_step, run.history.diagnostics, run.experiment) == ("whole", 0, None, EXPERIMENT)
 
 
 def test_a_state_of_another_model_and_other_sentences_are_refused(folder):
@@ -212,19 +189,19 @@ def test_a_state_of_another_model_and_other_sentences_are_refused(folder):
     is_refused(folder)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.text(st.sampled_from('ab"\\é狗👍'), min_size=1, max_size=40), min_size=2, max_size=30), st.integers(-40, 40))
-def test_own_data_are_written_only_if_they_can_be_read_back(tmp_path, texts, room):
-    """Around a limit that is small enough to be met: whatever was written opens again, and what is too large leaves nothing."""
-    path = tmp_path / secrets.token_hex(8)
-    pairs = Pairs(tuple(Pair(text, text[::-1], n) for n, text in enumerate(texts * 40, 1)), {"blank": (0,)}, 1, "tsv", ("a",))
-    run = Run(path.name, "some-name", tiny(task="own", own="upload"), data=pairs)
-    size = sum(map(len, json_parts(pairs)))
-    with patch.object(sizes, "JSON_LIMIT", size + room):
-        if room < 0:
-            with refused("data.too_large_to_keep"):
-                write_run(path, run, first_files(run))
-            assert not path.exists()
-        else:
-            write_run(path, run, first_files(run))
-            assert Folder(path).run.pairs == pairs
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("lines", "many"), ("names", [3]), ("names", None), ("kind", None), ("credit", 3), ("dropped", [1]),
+        ("dropped", {"no reason": [1]}),
+        ("dropped", {"blank": ["first"]}), ("notes", [["data.no_such_note", {}]]), ("notes", [["data.note_same", {}]]),
+        ("notes", [["data.note_same", {"count": [], "line": 1}]]), ("unit", "page"), ("columns", [["a", 1]]), ("chosen", [0]),
+        ("encodings", [{"file": "a"}]), ("preview", [[1, [2], ""]]), ("dropped_rows", {"blank": 3}), ("traces", [None]),
+    ],
+)  # fmt: skip
+def test_what_cannot_have_been_written_is_refused(name, value):
+    pairs = read_files([("a.tsv", b"a\tb\nc\td\n")])
+    report = json.loads(json.dumps(to_json(pairs)))
+    assert from_json(report, pairs.pairs) == pairs
+    with pytest.raises((LookupError, TypeError, ValueError, AttributeError)):
+        from_json(report | {name: value}, pairs.pairs)

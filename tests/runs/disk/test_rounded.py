@@ -1,9 +1,8 @@
-"""Parameters in a byte per number: what is read back is near the exact ones at every step, and the attention of the model with it."""
+"""The shipped runs, and their parameters in a byte each: near the exact ones at every step, and the attention of the model with it."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,14 +10,15 @@ import torch
 
 from playground.config import EOS
 from playground.decoding import trace
-from playground.runs.disk.checkpoints import REPLAY_BYTES, experiment, round_parameters
-from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
+from playground.runs.disk import checkpoints
+from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, REPLAY_BYTES, experiment, make, round_parameters, size
 from playground.runs.disk.rounded import LARGEST, pack_rounded, rounded_shapes, unpack_rounded
+from playground.runs.disk.store import read_shipped
 from playground.runs.queue import train_inline
-from playground.runs.replay import MIN_FRAMES, ROUNDING
+from playground.runs.registry import SHIPPED
+from playground.runs.replay import MIN_FRAMES, ROUNDING, replay_steps
 from playground.variants import build
-from tests.runs.by_hand import refused
-from tests.runs.tiny import CORPORA, same_parameters
+from tests.runs.tiny import CORPORA, TINY, tiny
 
 SENTENCES = 10
 
@@ -48,44 +48,43 @@ def test_errors_do_not_add_up_and_what_does_not_change_is_exact(count, shape):
     assert all(torch.equal(back[step]["still"], exact[step]["still"]) for step in exact)
 
 
-@pytest.fixture(scope="module")
-def trained():
-    """(a shipped run trained again and rounded, its exact parameters)"""
+@pytest.mark.night
+def test_no_attention_weight_changes_by_more_than_the_page_says():
     run = train_inline.new_run(experiment("reverse"))
     for _ in train_inline.train(run, CORPORA, REPLAY_BYTES, MIN_FRAMES):
         pass
     exact = dict(run.replay.kept)
     round_parameters(run)
-    return run, exact
-
-
-@pytest.mark.night
-def test_no_attention_weight_changes_by_more_than_the_page_says(trained):
-    run, exact = trained
     heldout = CORPORA.get(run.experiment).heldout[:SENTENCES]
     model = build(run.experiment.model, *(tokenizer.size for tokenizer in run.tokenizers)).eval()
 
     def weights(parameters):
         model.load_state_dict(parameters, strict=False)
-        found = [trace(model, item.src_ids, (*item.tgt_ids, EOS)) for item in heldout]
-        return np.concatenate([stack.ravel() for each in found for stack in (each.encoder, each.decoder, each.cross)])
+        traces = [trace(model, item.src_ids, (*item.tgt_ids, EOS)) for item in heldout]
+        return np.concatenate([stack.ravel() for each in traces for stack in (each.encoder, each.decoder, each.cross)])
 
     assert len(exact) == MIN_FRAMES - 1
     assert max(np.abs(weights(exact[step]) - weights(run.replay.kept[step])).max() for step in exact) < ROUNDING
 
 
-@pytest.mark.night
-def test_they_are_read_back_as_they_were_and_a_file_that_lacks_some_is_refused(trained):
-    run, _ = trained
-    files, model, vocabulary = pack_replay(run.replay), run.experiment.model, run.tokenizers[1].size
-    shapes = shapes_of(run.snapshot.parameters)
-    back = unpack_replay(*files.values(), model, vocabulary, shapes)
-    assert list(back.kept) == list(run.replay.kept)
-    assert all(same_parameters(back.kept[step], run.replay.kept[step]) for step in back.kept)
-    assert pack_replay(back) == files
-    text, numbers = files.values()
-    for wrong in (text.replace(b'"rounded":true', b'"rounded":false'), text.replace(b'"kept":[0,', b'"kept":[')):
-        with refused("runs.not_a_run"):
-            unpack_replay(wrong, numbers, model, vocabulary, shapes)
-    with refused("runs.not_a_run"):
-        unpack_replay(text, numbers, replace(model, d_model=32), vocabulary, {name: (1, *shape) for name, shape in shapes.items()})
+def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoints, "CHECKPOINTS", {"sort": {**TINY, "task": "sort", "steps": 3}})
+    for _ in range(2):  # the second takes the place of the first
+        (run,) = make(tmp_path, ("sort",))
+    (back,) = read_shipped(tmp_path)
+    assert (run.step, back.id, back.name, back.step, back.shipped) == (3, "sort", "sort", 3, True)
+    assert back.experiment == tiny(task="sort", steps=3)
+    assert [path.name for path in tmp_path.iterdir()] == ["sort"]
+    assert size(tmp_path) == sum(file.stat().st_size for file in (tmp_path / "sort").iterdir())
+
+
+@pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
+def test_all_shipped_runs_are_there_small_and_whole_and_every_frame_has_its_parameters():
+    shipped = {run.id: run for run in read_shipped(SHIPPED)}
+    assert size(SHIPPED) <= ALTOGETHER
+    for name in CHECKPOINTS:
+        run = shipped[name]
+        assert (run.experiment, run.status) == (experiment(name), "done")
+        assert run.exact_match >= 0.95
+        assert run.replay.steps[-1] == run.snapshot.step == run.step
+        assert run.replay.parameter_steps == run.replay.steps == replay_steps(run.steps, MIN_FRAMES)

@@ -1,22 +1,27 @@
-"""Two saves of a run that can go on: whatever damages the newest, the one before is there, and its owner is told."""
+"""Two saves of a run that can go on: whatever damages the newest, or kills its writer, one is there, and the owner is told."""
 
+import itertools
 import json
 import logging
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
-from playground.runs.disk import files, saves
+from playground.runs.disk import files
 from playground.runs.disk.folder import NAMES, Folder, describe
 from playground.runs.names import owner_of
 from playground.runs.queue import train_inline
 from playground.runs.registry import Runs
 from tests.runs.by_hand import ended, ordered, refused
-from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, same_parameters, tiny
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, ended_as_if_alone, same_parameters, tiny
 from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
@@ -77,15 +82,9 @@ DAMAGE = {
     "not finite": hostile(lambda name, tensor: (name, tensor * float("nan"))),
 }
 EACH = {*NAMES, "run.json"} - {"tgt_tokenizer.json"}
-OFTEN = [
-    ("run.json", "truncated"), ("weights.safetensors", "flipped"), ("weights.safetensors", "not finite"),
-    ("state.safetensors", "deleted"), ("pairs.json", "emptied"),
-]  # fmt: skip
-RARELY = [
-    (name, how) for name in sorted(EACH) for how in DAMAGE
-    if (how in ("truncated", "emptied", "flipped", "deleted") or (name.endswith(".safetensors") and how != "not finite"))
-    and (name, how) not in OFTEN
-]  # fmt: skip
+OFTEN = [("run.json", "truncated"), ("weights.safetensors", "flipped"), ("state.safetensors", "deleted")]
+SHAPED = [(f"{name}.safetensors", how) for name in ("weights", "state", "replay") for how in ("absurd shapes", "wrong names")]
+RARELY = [("weights.safetensors", "not finite"), *SHAPED, *itertools.product(sorted(EACH), ("truncated", "emptied", "flipped", "deleted"))]
 
 
 @pytest.fixture(scope="module")
@@ -112,18 +111,6 @@ def data(paused, tmp_path, world):
     return tmp_path / "data" / "runs" / run.id, run.id, early, run.step
 
 
-@pytest.fixture
-def again(world):
-    """again() -> the runs of a server over that folder."""
-
-    def start():
-        world.end(killed=False)
-        world.start()
-        return world.runs
-
-    return start
-
-
 def complaints(caplog):
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
@@ -132,15 +119,15 @@ def complaints(caplog):
     "the newest save of a run truncated, emptied, deleted, with a bit flipped, or with hostile tensors",
     "it is set aside, the one before is used, its owner is told; resumed, it becomes what it would have become",
 )
-@pytest.mark.parametrize(("name", "how"), [*OFTEN, *(pytest.param(*case, marks=pytest.mark.night) for case in RARELY)])
-def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, again, name, how, caplog):
+@pytest.mark.parametrize(("name", "how"), [*OFTEN, *(pytest.param(*case, marks=pytest.mark.night) for case in RARELY if case not in OFTEN)])
+def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, how, caplog):
     path, id, early, _ = data
     DAMAGE[how](path / name)
-    run = again().get(id)
+    run = world.restart(killed=False).get(id)
     assert all(getattr(run, part) is not None for part in PARTS)
     if name != "state.safetensors":  # which is not read before the run goes on
         if run.status == "paused":
-            run = again().get(id)  # and it is still told
+            run = world.restart(killed=False).get(id)  # and it is still told
         assert run.snapshot.step == run.step == run.checkpoint_step == len(run.history.steps) == early
         assert run.status == ("interrupted" if name in ("run.json", "config.json") else "paused")
         assert (run.message.key, run.message.values["step"]) == ("runs.earlier_save", early)
@@ -158,39 +145,14 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, again, 
     assert "\n" not in line
 
 
-def test_a_page_that_knew_more_gets_everything_anew(data, again):
-    path, id, early, newest = data
-    runs = again()
-    run = runs.get(id)
-    assert len(run.history.steps) == newest
-    run.touch()
-    _, since = runs.update(run, 0)
-    run.release()
-    DAMAGE["truncated"](path / "replay.safetensors")
-    assert run.replay.frames[-1].step <= early
-    answer = json.loads(runs.update(run, since)[0])
-    assert (answer["from"], answer["rows"]["step"][-1], answer["step"]) == (0, early, early)
-
-
-def test_a_fork_and_a_copy_are_made_of_the_save_before(data, again):
-    path, id, early, _ = data
-    DAMAGE["emptied"](path / "state.safetensors")
-    runs = again()
-    assert runs.copy(id, YOU).step == runs.fork(id, None, YOU).step == runs.get(id).step == early
-    DAMAGE["emptied"](path / "weights.safetensors")
-    with refused("runs.not_a_run"):  # there is none before any more
-        runs.copy(id, YOU)
-    assert path.is_dir()
-
-
 @pytest.mark.fault("both saves of a run damaged", "a sentence, and nothing is thrown away")
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json"])
-def test_when_both_are_damaged_nothing_is_thrown_away(world, data, again, caplog, name):
+def test_when_both_are_damaged_nothing_is_thrown_away(world, data, caplog, name):
     path, id, _, newest = data
     for damaged in (path, old_of(path)):
         flipped(damaged / name) if name != "run.json" else DAMAGE["truncated"](damaged / name)
     before = sorted(path.parent.rglob("*"))
-    runs = again()
+    runs = world.restart(killed=False)
     if name == "run.json":
         with refused("runs.not_a_run"):
             runs.get(id)
@@ -206,23 +168,23 @@ def test_when_both_are_damaged_nothing_is_thrown_away(world, data, again, caplog
     assert sorted(path.parent.rglob("*")) == before
 
 
-def test_going_back_takes_back_nothing_that_the_owner_has_said(data, again):
+def test_going_back_takes_back_nothing_that_the_owner_has_said(world, data):
     path, id, _, _ = data
-    runs = again()
+    runs = world.restart(killed=False)
     runs.rename(id, ME, "mine alone")
     runs.share_sentences(id, ME, False)
     runs.hand_over(ME, YOU)
     DAMAGE["emptied"](path / "run.json")
-    run = again().get(id)
+    run = world.restart(killed=False).get(id)
     assert (run.label, run.sentences_shared, run.owner) == ("mine alone", False, owner_of(YOU))
 
 
-def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data, again):
+def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data):
     path, id, _, _ = data
     assert {file.name for file in path.iterdir()} == {file.name for file in old_of(path).iterdir()}
     for file in path.iterdir():
         assert file.stat().st_ino != (old_of(path) / file.name).stat().st_ino
-    run = again().get(id)
+    run = world.restart(killed=False).get(id)
     store = world.runs.store
     assert store.disk_size(run) == store.size(run) + files.size_of(old_of(path))
     ordered(world, run, "resume")
@@ -230,25 +192,15 @@ def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data, again):
     assert store.disk_size(run) == store.size(run)
 
 
-@pytest.mark.parametrize("status", ["training", "done"])
-def test_own_sentences_damaged_while_the_run_trains_are_not_carried_on(data, status):
-    """What stays the same from save to save is taken from where it is whole."""
-    path, _, _, _ = data
-    kept = {"pairs.json": Folder(path).entries["pairs.json"]}
-    flipped((path if status == "done" else old_of(path)) / "pairs.json")
-    linked, written = saves.kept_files(path, kept, spare=status == "training")
-    assert files.digest(written.get("pairs.json") or linked["pairs.json"].read_bytes()) == kept["pairs.json"]["sha256"]
-
-
 @pytest.mark.fault("a run that a later version wrote", "it is left to the last byte as it is, and said so")
-def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, again, caplog):
+def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, caplog):
     path, id, _, _ = data
     card = json.loads((path / "run.json").read_bytes())
     (path / "run.json").write_text(json.dumps({"format": 2, "id": id, "more": card}))
     for name in ("new", "gone"):
         shutil.copytree(path, path.with_name(f"{id}.{name}"))
     before = {file: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
-    runs = again()
+    runs = world.restart(killed=False)
     with refused("runs.newer_format") as refusal:
         runs.get(id)
     assert runs.mine(ME) == []
@@ -282,7 +234,73 @@ def test_a_delete_that_is_cut_brings_no_save_of_before_back(data):
     assert gone == sorted(gone)
 
 
-def test_a_broken_off_step_back_leaves_the_save_before(data, again):
-    path, id, early, _ = data
-    path.rename(files.beside(path).damaged)
-    assert again().get(id).step == early
+ROOT = Path(__file__).parents[3]
+TOKEN = "survivor"
+
+POINTS = {  # of a save: what stands beside the run's folder then
+    "write": {"", ".old", ".new"},  # the weights are half written
+    "marker": {"", ".old", ".new"},  # everything but run.json
+    "moved": {"", ".gone", ".new"},  # the save before has been moved away
+    "between": {".old", ".gone", ".new"},  # neither is in its place
+    "renamed": {"", ".old", ".gone"},  # the new one is in its place
+}
+# A server that saves after every step. At a point of its eighth save it kills itself.
+SERVER = """
+import os, signal, sys
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from playground.runs.disk import files
+from playground.runs.queue import saving
+from playground.runs.registry import Runs
+from tests.runs.tiny import limits, tiny, wait
+
+saving.SAVE_SHARE = 1e9  # save, whatever it costs
+replace, rename, write = files.replace_folder, Path.rename, files._write_new
+point, saves = sys.argv[2], []
+
+def end_at(here):
+    if len(saves) == 8 and here == point:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def rename_and_end(self, target):
+    rename(self, target)
+    end_at({".gone": "moved", ".old": "between", "": "renamed"}[Path(target).suffix])
+
+def write_and_end(path, data):
+    if path.name == "run.json":
+        end_at("marker")
+    half = path.name == "weights.safetensors" and len(saves) == 8 and point == "write"
+    write(path, data[: len(data) // 2] if half else data)
+    end_at("write" if half else "")
+
+def replace_folder(path, *arguments, **options):
+    saves.append(path)
+    replace(path, *arguments, **options)
+
+files.replace_folder, Path.rename, files._write_new = replace_folder, rename_and_end, write_and_end
+runs = Runs(Path(sys.argv[1]), None, limits(save_seconds=0.0))
+run = runs.create(tiny(), "survivor", label="<b>tough</b>")
+wait(lambda: not run.working, 120)
+"""
+
+
+@pytest.mark.fault("kill -9 at each point of a save", "the run is whole, and resumed it becomes what it would have become, bit for bit")
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
+@pytest.mark.parametrize("point", ["moved", *(pytest.param(point, marks=pytest.mark.night) for point in POINTS if point != "moved")])
+def test_killed_the_run_is_what_it_would_have_been(world, point):
+    folder = world.folder
+    world.end(killed=False)
+    server = subprocess.run([sys.executable, "-c", SERVER, str(folder), point], cwd=ROOT, timeout=120, check=False)
+    assert server.returncode == -signal.SIGKILL
+    names = lambda: sorted(path.name for path in (folder / "runs").iterdir())  # noqa: E731
+    assert {name[22:] for name in names()} == POINTS[point]
+    world.start()
+    (run,) = world.runs.mine(TOKEN)
+    assert (run.status, run.label) == ("interrupted", "<b>tough</b>")
+    assert 6 <= run.step == run.checkpoint_step == len(run.history.steps) < 30
+    assert names() == [run.id, f"{run.id}.old"]
+    assert Folder(files.beside(folder / "runs" / run.id).old).run.step == run.step - 1, "the save before is whole as well"
+    ordered(world, run, "resume", TOKEN)
+    assert names() == [run.id]
+    ended_as_if_alone(run, tiny())

@@ -1,15 +1,18 @@
+"""The folder of a server: its runs, read when they are looked at; and whether the disk answers."""
+
 import json
 from unittest.mock import Mock
 
 import pytest
 
-from playground.runs.disk import store
+from playground.runs.disk import files, store
 from playground.runs.disk.store import Store
+from playground.runs.health import health
 from playground.runs.history import History
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
-from tests.runs.by_hand import refused
-from tests.runs.tiny import PAIRS, alone, curve, same_replay, tiny
+from tests.runs.by_hand import ended, refused
+from tests.runs.tiny import ME, alone, curve, ended_as_if_alone, same_replay, tiny
 
 ID = "a-run-with-an-id-of-22"
 
@@ -40,38 +43,31 @@ def read_again(kept):
 
 def test_a_run_is_read_back_when_somebody_looks_and_can_be_let_go(kept):
     run = trained()
-    kept.create(run)
     kept.save(run, train_inline.contents(run))
     (back,) = read_again(kept)
-    assert (back.id, back.name, back.status, back.owner) == (ID, run.name, "done", "0" * 64)
-    assert back.parts == {}
+    assert (back.id, back.name, back.status, back.owner, back.parts) == (ID, run.name, "done", "0" * 64, {})
     assert back.history is back.history
     assert {*back.parts} == {"history"}
     replay = back.replay
     back.release()
     assert back.parts == {}
     assert back.replay is not replay
-    run.release()  # the run that was just saved can be read back too
-    assert curve(back) == curve(run) == curve(alone(tiny())[0])
+    assert curve(back) == curve(run)
     assert same_replay(run, back)
-
-
-def test_what_is_ahead_of_the_disk_is_not_let_go(kept):
-    run, newer = trained(), History()
-    kept.save(run, train_inline.contents(run))
-    run.hold(history=newer)
+    run.hold(history=History())  # ahead of the disk
     run.release()
-    assert run.history is newer
-    kept.save(run, train_inline.contents(run))
+    assert len(run.history.steps) == 0
+    kept.save(run, train_inline.contents(back))
     run.release()
-    assert run.history is not newer
+    assert curve(run) == curve(back)
 
 
-@pytest.mark.parametrize("status", ["queued", "preparing", "training", "paused", "done"])
-def test_what_a_server_that_went_away_left(kept, status):
-    kept.create(a_run(status=status))
-    (back,) = read_again(kept)
-    assert (back.status, bool(back.message)) == ((status, False) if status in ("paused", "done") else ("interrupted", True))
+def test_what_a_server_that_went_away_left(kept):
+    statuses = {"queued": "interrupted", "preparing": "interrupted", "training": "interrupted", "paused": "paused", "done": "done"}
+    for number, status in enumerate(statuses):
+        kept.create(a_run(f"{number:022}", status=status))
+    back = sorted(read_again(kept), key=lambda run: run.id)
+    assert [(run.status, bool(run.message)) for run in back] == [(status, status == "interrupted") for status in statuses.values()]
 
 
 def test_what_is_no_run_is_left_alone(kept, caplog):
@@ -92,20 +88,12 @@ def test_a_note_changes_what_it_names_and_nothing_else(kept):
     run = trained()
     kept.save(run, train_inline.contents(run))
     run.label, run.step = "a label", 61
-    kept.note(run, "label")
-    card = json.loads((kept.path(run) / "run.json").read_bytes())
-    assert (card["label"], card["step"]) == ("a label", 30)
-    kept.note(run)
-    assert json.loads((kept.path(run) / "run.json").read_bytes())["step"] == 61
+    for names, step in ((("label",), 30), ((), 61)):
+        kept.note(run, *names)
+        card = json.loads((kept.path(run) / "run.json").read_bytes())
+        assert (card["label"], card["step"]) == ("a label", step)
     kept.note(a_run("never-saved-run-of-22-"))
     assert [path.name for path in kept.root.iterdir()] == [ID]
-
-
-def test_own_pairs_stay_when_the_rest_is_saved(kept):
-    run = a_run(data=PAIRS)
-    kept.create(run)
-    kept.save(run, {"config.json": b"{}"}, keep=("pairs.json", "replay.json"))
-    assert sorted(path.name for path in kept.path(run).iterdir()) == ["config.json", "pairs.json", "run.json"]
 
 
 def test_two_servers_never_share_a_folder_unless_the_disk_knows_no_locks(kept, monkeypatch, caplog):
@@ -126,6 +114,44 @@ def test_shipped_runs_are_read_by_their_folders_names(tmp_path, caplog):
     (tmp_path / "README.md").write_text("")
     (back,) = store.read_shipped(tmp_path)
     assert (back.id, back.name, back.owner, back.shipped, back.resumable) == ("reverse", "reverse", "", True, False)
-    assert back.replay.steps[-1] == 30
     assert "broken" in caplog.text
     assert store.read_shipped(tmp_path / "nowhere") == []
+
+
+def test_a_full_disk_is_said_until_a_write_succeeds(world):
+    runs = world.runs
+    assert health(runs)["disk"]["last_error"] is None
+    world.disk.refusals = 1
+    with world.disk, refused("runs.disk_full"):
+        runs.create(tiny(), ME)
+    runs._housekeeper.write_waiting()  # nothing waits, so nothing is known to be better
+    for reasons in (["disk_refuses"], []):
+        report = health(runs)
+        assert (report["status"], report["reasons"]) == ("busy" if reasons else "ok", reasons)
+        assert report["disk"]["last_error"]["name"] == "ENOSPC"
+        ended(world, steps=1)
+    runs.store.disk.look()
+    assert health(runs)["disk"]["free"] > 0
+
+
+def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(world, monkeypatch):
+    """The watch leaves the worker where it is: when the disk comes back it goes on."""
+    real, reports = files.replace_folder, []
+    run = world.runs.create(tiny(), ME)
+    world.until(lambda: run.step >= 3)
+
+    def hang(*arguments, **options):
+        world.hang()
+        run.seen()
+        reports.append(health(world.runs))
+        return real(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "replace_folder", hang)
+        world.runs._workers.save(run)
+    (report,) = reports
+    assert (report["status"], report["reasons"]) == ("failing", ["disk_silent"])
+    assert (report["workers"]["lost"], report["disk"]["silent_seconds"] > 80_000) == (0, True)
+    world.until(lambda: run.status == "done")
+    ended_as_if_alone(run, tiny())
+    assert health(world.runs)["status"] == "ok"

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 from playground.runs.engines.children import Child
 from playground.runs.engines.choice import PRELOADED
-from playground.runs.engines.cluster import Cluster, begin
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
-from tests.runs.tiny import CORPORA, wait
+from tests.runs.tiny import CORPORA
 
 
 class Near:
@@ -49,14 +48,13 @@ class Dying(Near):
 
 
 class Machines:
-    """A driver of a cluster whose machines are in this process: each has one host, which ends where a run is asked for, now and then."""
+    """A driver of a cluster whose machines are in this process: each has one host."""
 
-    def __init__(self, *names, memory=2**30, often=None):
-        self.alive, self.memory, self.often, self.random = list(names), memory, often, random.Random(0)
-        self.hosts, self.coming, self.deaths = {}, [], 0
+    def __init__(self, *names):
+        self.alive, self.hosts, self.coming = list(names), {}, []
 
     def offer(self):
-        return SimpleNamespace(gpus=False, count=len(self.alive), memory=dict.fromkeys(self.alive, self.memory))
+        return SimpleNamespace(gpus=False, count=len(self.alive), memory=dict.fromkeys(self.alive, 2**30))
 
     def begin(self, number):
         self.coming.append(number)
@@ -70,9 +68,6 @@ class Machines:
         return came
 
     def ask(self, number, question, seconds, machine):
-        if self.often and self.random.random() < 1 / self.often:
-            self.deaths += 1
-            self.hosts.pop(number, None)
         if number not in self.hosts:
             raise Lost(guilty=False)
         return self.hosts[number][1].ask(*question)
@@ -101,14 +96,3 @@ def processes(count):
     finally:
         for child in children:
             child.close()
-
-
-@contextmanager
-def slots(address):
-    """The processes of a Ray cluster, ready."""
-    cluster = Cluster(lambda: begin(multiprocessing.get_context("forkserver"), address), 120.0)
-    try:
-        wait(lambda: cluster.ready and len(cluster.ready) == len(cluster._slots), 120)
-        yield cluster.ready
-    finally:
-        cluster.close()

@@ -1,6 +1,5 @@
 """Processes beside the page's: who trains there, and what happens when one dies, hangs, or is left alone."""
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -10,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.runs.corpora import Corpora
-from playground.runs.engines import children, choice
-from playground.runs.engines.choice import Engines
+from playground.runs.engines import choice
 from playground.runs.engines.remote import Remote
 from tests.runs.tiny import ME, YOU, at_step, done, ended_as_if_alone, limits, tiny, wait
 
@@ -47,14 +44,6 @@ def alive(pid):
         return False
 
 
-def held(pid):
-    """Bytes of memory of a process; 0 where the system doesn't say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except OSError:
-        return 0
-
-
 def check_ended_as_if_alone(made, experiments):
     for run, experiment in zip(map(done, made), experiments, strict=True):
         ended_as_if_alone(run, experiment)
@@ -66,18 +55,7 @@ def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside):
     second = runs.create(tiny(), YOU)
     assert isinstance(trainer(runs, lone), Remote)
     assert process_of(runs, lone) != process_of(runs, second)
-    check_ended_as_if_alone([second], [tiny()])
-
-
-@pytest.mark.night
-@pytest.mark.skipif(not sys.platform.startswith("linux") or not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="glibc only")
-def test_what_the_steps_of_a_training_took_is_given_back_with_its_end(beside):
-    """The process keeps it from step to step; the next training may never need as much, and there are as many processes as cores."""
-    runs = beside()
-    large = at_step(runs.create(tiny(steps=100_000, d_model=256, d_ff=1024, encoder_layers=2, decoder_layers=2, batch_size=128), ME), 2)
-    process, took = process_of(runs, large), held(process_of(runs, large))
-    runs.delete(large.id, ME)
-    assert held(process) < took - 30 * 2**20
+    ended_as_if_alone(done(second), tiny())
 
 
 @pytest.mark.fault("kill -9 or SIGSTOP of a process that trains", "it is replaced, and its runs go on")
@@ -123,26 +101,6 @@ def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, 
     assert alive(other)
 
 
-@pytest.mark.night
-@pytest.mark.skipif(not children.OOM_SCORE.exists(), reason="only Linux says who goes first")
-def test_where_the_machine_has_no_memory_left_a_process_that_trains_goes_and_not_the_page(beside):
-    runs = beside()
-    first = {int(Path(f"/proc/{child.pid}/oom_score_adj").read_text()) for child in runs._workers._engines.ready}
-    assert first == {children.FIRST_TO_GO}
-    assert int(children.OOM_SCORE.read_text()) < children.FIRST_TO_GO
-
-
-@pytest.mark.night
-@pytest.mark.parametrize("ready", [0, 1, 2])
-def test_closed_while_its_processes_start_nothing_is_left(caplog, ready):
-    before = {*multiprocessing.active_children()}
-    engines = Engines(Corpora(), limits(engine="processes"))
-    wait(lambda: len(engines.ready) >= ready)
-    engines.close()
-    assert not {*multiprocessing.active_children()} - before
-    assert "no_process" not in caplog.text
-
-
 LONELY = """
 import sys, time
 from pathlib import Path
@@ -173,9 +131,3 @@ def test_processes_end_with_the_one_that_asks_them(tmp_path, number):
     server.send_signal(number)
     server.wait(60)
     wait(lambda: not any(map(alive, pids)), 10)
-
-
-def test_the_main_module_of_a_server_loads_no_page_into_its_processes():
-    """Python imports it there once more, under another name."""
-    code = "import sys, app, playground.__main__; sys.exit(not {'gradio', 'plotly', 'playground.ui'}.isdisjoint(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

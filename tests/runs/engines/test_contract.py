@@ -13,25 +13,21 @@ from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
 from playground.runs.engines.trainer import Lost
 from playground.runs.making import new_run
-from tests.runs.engines.links import Dying, Near, processes, slots
+from tests.runs.engines.links import Dying, Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(scope="module", params=["here", "host", *(pytest.param(name, marks=pytest.mark.night) for name in ("process", "ray"))])
+@pytest.fixture(scope="module", params=["here", "host", pytest.param("process", marks=pytest.mark.night)])
 def engine(request):
     """engine(run) -> a Trainer of it."""
     with ExitStack() as stack:
         if request.param == "here":
-            yield lambda run, replay_bytes=LIMITS.replay_bytes: InProcess(run, CORPORA, replay_bytes)
+            yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
         else:
-            link = {
-                "host": Near,
-                "process": lambda: stack.enter_context(processes(1))[0],
-                "ray": lambda: stack.enter_context(slots(request.getfixturevalue("ray_cluster").address))[0],
-            }[request.param]()
-            yield lambda run, replay_bytes=LIMITS.replay_bytes: Remote(run, link, replay_bytes)
+            link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
+            yield lambda run: Remote(run, link, LIMITS.replay_bytes)
 
 
 @pytest.fixture
@@ -155,25 +151,10 @@ def test_an_engine_that_dies_at_random_costs_no_more_than_one_interval_of_saves(
     assert_is_its_twin(run, experiment)
 
 
-def test_pictures_that_wait_to_be_made_take_no_more_than_the_replay(begin, store, engine):
-    run, trainer = begin(tiny())
-    trainer.close()
-    small = engine(run, 30 * 1024)
-    small.prepare(partial(store.read, run))
-    to_the_end(small)
-    waiting = [materialise for _, materialise in run.replay._captured_steps if getattr(materialise, "func", None) is not tuple]
-    size = sum(tensor.nbytes for tensor in run.snapshot.parameters.values())
-    assert len(waiting) * size <= 30 * 1024
-    assert [c.ids for frame in run.replay.frames for c in frame.completions] == [
-        c.ids for frame in alone(tiny())[0].replay.frames for c in frame.completions
-    ]
-    small.close()
-
-
 def test_own_sentences_travel_and_not_where_they_are(begin, store, tmp_path, monkeypatch):
     """What trains may be on another machine, with a disk of its own."""
     sent, ask = [], Near.ask
-    monkeypatch.setattr(Near, "ask", lambda link, *asked: (sent.append(pickle.dumps(asked)), ask(link, *asked))[1])
+    monkeypatch.setattr(Near, "ask", lambda link, *question: (sent.append(pickle.dumps(question)), ask(link, *question))[1])
     run, trainer = begin(tiny(task="own", tokenizer="words", steps=12), data=PAIRS)
     assert run.longest_target == 3  # how much it may be asked to write
     trainer.advance(TURN, True)
@@ -209,16 +190,6 @@ def test_who_watches_gets_snapshots_and_hears_of_the_curve(begin):
     assert 1 < run.snapshot.step <= run.step
     assert version < run.snapshot.version <= run.version
     assert max(mark.rows for mark in run.marks.values()) <= len(run.history.steps) == run.step
-
-
-def test_stopped_early_it_ends_there(begin):
-    run, trainer = begin(tiny())
-    end = next(step for step in range(11, 30) if step not in run.replay.plan.steps)
-    while run.step < end:
-        trainer.advance(TURN, True)
-    trainer.finish()
-    assert run.history.validations.column("step")[-1] == end
-    assert run.replay.steps[-1] == run.replay.parameter_steps[-1] == run.snapshot.step == end
 
 
 def test_the_steps_of_a_timed_run_are_planned_where_it_trains(begin, store):

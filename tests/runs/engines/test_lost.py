@@ -1,13 +1,18 @@
-"""When the process that trains a run is gone, the run goes on from its last save, or ends with a sentence; no other is touched."""
+"""When the process that trains a run is gone, the run goes on from its last save, or ends with a sentence; no other is touched.
+So it is with a machine of a cluster."""
+
+import logging
 
 import pytest
 
+from playground.runs.engines import choice, cluster
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
+from playground.runs.health import health
 from playground.runs.queue import saving
-from tests.runs.by_hand import begun, ordered
-from tests.runs.engines.links import Dying, Near
-from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, tiny
+from tests.runs.by_hand import begun
+from tests.runs.engines.links import Dying, Machines, Near
+from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, ended_as_if_alone, limits, tiny, wait
 
 
 @pytest.fixture
@@ -95,33 +100,6 @@ def test_a_run_that_goes_on_says_from_where_until_it_is_saved(trained_by):
     assert run.message is None
 
 
-def lost(*asked):
-    raise Lost
-
-
-@pytest.mark.parametrize("order", ["pause", "stop", "delete", "close"])
-def test_an_order_is_obeyed_though_the_process_is_gone(trained_by, order):
-    link = Near()
-    world = trained_by(link)
-    run = begun(world)
-    step = saved(world, run)
-    link.ask = lost
-    if order == "close":
-        run = world.restart(killed=False).get(run.id)
-    elif order == "delete":
-        world.runs.delete(run.id, ME)
-        assert world.runs.find(run.id) is None
-        return
-    else:
-        ordered(world, run, order)
-    assert run.status == {"pause": "paused", "stop": "stopped", "close": "interrupted"}[order]
-    assert run.step == run.checkpoint_step == len(run.history.steps) == step
-    del link.ask
-    world.runs.resume(run.id, ME)
-    world.until(lambda: run.step > step)
-    check_curve(run)
-
-
 def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by):
     links = Near(), Near()
     world = trained_by(*links)
@@ -138,19 +116,59 @@ def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by)
     check_curve(made[2])
 
 
-def test_what_began_in_the_page_goes_on_beside_it_once_there_is_a_process(trained_by):
-    """As after a start of the server, when runs go on before there is one. A full disk is not asked at every turn to let it move."""
-    link = Near()
-    world = trained_by()
-    run = begun(world, steps=60)
-    world.runs._workers._engines.ready.append(link)
-    with world.disk:
-        world.disk.refusals = 1
-        world.until(lambda: not world.disk.refusals)
-        world.until(lambda step=run.step: run.step >= step + 10)
-    assert not link.host._trainings
-    assert (run.status, run.message.key) == ("training", "runs.not_saved")
-    saved(world, run)
-    world.until(lambda: link.host._trainings)
-    world.until(lambda step=run.step: run.step >= step + 3)
-    check_curve(run)
+@pytest.fixture
+def on_machines(serve, monkeypatch):
+    """on_machines(machines) -> Runs that train there; None: they can't be reached."""
+    monkeypatch.setattr(cluster, "LOOK_S", 0.005)
+    monkeypatch.setattr(cluster, "AGAIN_S", 0.01)
+    monkeypatch.setattr(saving, "SAVE_SHARE", 1e9)
+
+    def start(machines, **values):
+        def begin(context, address):
+            if machines is None:
+                raise ConnectionRefusedError
+            return machines
+
+        monkeypatch.setattr(choice, "begin", begin)
+        runs = serve(limits(cluster="there", **values))
+        wait(lambda: runs._workers.cluster["processes"] == (len(machines.alive) if machines else 0))
+        return runs
+
+    return start
+
+
+def test_a_run_goes_where_there_is_a_machine_and_says_where(on_machines):
+    machines = Machines("1", "2")
+    runs = on_machines(machines)
+    one, two = (at_step(runs.create(tiny(steps=100_000, seed=seed), ME), 3) for seed in (1, 2))
+    assert {one.where["node"], two.where["node"]} == {"10.0.0.1", "10.0.0.2"}
+    assert b'"where":{"node":"10.0.0.' in runs.update(one)[0]
+    assert health(runs)["cluster"] == {"state": "connected", "machines": 2, "processes": 2}
+    runs._workers.save(one)
+    saved = one.checkpoint_step
+    machines.lose(one.where["node"][-1])
+    wait(lambda: one.where == two.where)
+    at_step(one, saved + 3)
+    machines.lose(two.where["node"][-1])
+    wait(lambda: not (one.where or two.where))
+    at_step(two, two.step + 3)
+    assert len({runs._workers._jobs[run.id].lane for run in (one, two)} - {None}) == 0, "at home, then"
+    machines.alive.append("3")
+    wait(lambda: one.where == two.where == {"node": "10.0.0.3"})
+    runs.pause(one.id, ME)
+    wait(lambda: one.status == "paused")
+    began = [column[:60] for column in curve(one)]
+    assert began == [column[: one.step] for column in curve(alone(tiny(steps=60, seed=1))[0])]
+
+
+def test_a_cluster_that_cannot_be_reached_leaves_the_training_here(on_machines, caplog):
+    with caplog.at_level(logging.WARNING, "playground"):
+        runs = on_machines(None)
+        wait(lambda: runs._workers.cluster["state"] == "unreachable")
+        said = health(runs)
+        run = done(runs.create(tiny(steps=12), ME))
+    sentence = "The Ray cluster can’t be reached: runs are trained on this machine."
+    assert [record.getMessage() for record in caplog.records if "Ray" in record.getMessage()] == [f"{sentence} (ConnectionRefusedError: )"]
+    assert (said["status"], said["reasons"], said["cluster"]["note"]) == ("ok", ["cluster_unreachable"], sentence)
+    assert (run.status, run.where) == ("done", {})
+    assert curve(run) == curve(alone(tiny(steps=12))[0])

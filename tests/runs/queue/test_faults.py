@@ -1,10 +1,9 @@
-"""What goes wrong in one run stays in that run, and is said in plain words."""
+"""What goes wrong in one run stays in that run, and is said in plain words; one whose step never ends goes on from its last save."""
 
 import json
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +12,18 @@ import torch
 
 from playground.config import Refusal
 from playground.runs.forecast import forecast
+from playground.runs.health import health
+from playground.runs.queue.scheduler import Turn
+from playground.runs.queue.watchdog import DELETED_LONGER, DELETED_S, FIRST, LONGER, Watchdog
+from playground.runs.queue.workers import CLOSE_TIMEOUT_S
+from playground.runs.runtime import Runtime
 from playground.training.loop import Diverged, Training
-from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
-from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, ended_as_if_alone, tiny
+from tests.runs.by_hand import at_rest, begun, ended
+from tests.runs.queue.test_scheduler import Job
+from tests.runs.tiny import ME, PAIRS, YOU, alone, curve, done, ended_as_if_alone, tiny
 
-ROOT = Path(__file__).parents[3]
 BAD, AT = 666, 4  # the seed of the runs that something happens to, and the step before it
+HUNG = tiny(seed=BAD, steps=20)
 
 
 @pytest.fixture
@@ -34,6 +39,143 @@ def happens(monkeypatch):
         monkeypatch.setattr(Training, "_update", update)
 
     return begin
+
+
+@pytest.fixture
+def hang(world, happens):
+    """hang(*meanwhile): the fifth step of a run goes on for a day, in which all this happens."""
+    plans = []
+
+    def go_on(training):
+        if plans:
+            world.clock.passed += 86_400
+            for do in plans.pop():
+                do()
+
+    def begin(*meanwhile):
+        plans.append(meanwhile)
+        return world.runs.create(HUNG, ME)
+
+    happens(go_on)
+    return begin
+
+
+def test_it_is_given_up_and_goes_on_from_its_last_save_and_what_the_step_comes_to_changes_nothing(world, hang):
+    reports = []
+
+    def state(run):
+        files = [path.read_bytes() for path in sorted(world.runs.store.path(run).iterdir())]
+        return run.version, run.step, len(run.history.steps), files
+
+    def given_up():
+        world.round()
+        back = world.runs.get(run.id)
+        assert back is not run
+        assert (back.status, back.message.key, back.message.values["step"]) == ("interrupted", "runs.step_hung", AT + 1)
+        assert world.scheduler.count() == {"training": 0, "waiting": 0, "alive": 2, "replaced": 0, "lost": 1}
+        assert world.scheduler.reserved > 0, "it still holds its memory"
+        world.runs.resume(run.id, ME)
+        world.until(lambda: back.status == "done")
+        reports.append((back, state(back)))
+
+    run = hang(given_up)
+    world.until(lambda: reports and not world.turn())
+    ((back, before),) = reports
+    assert (world.runs.get(run.id), state(back), back.status) == (back, before, "done")
+    assert (world.scheduler.count()["lost"], world.scheduler.reserved) == (0, 0)
+    assert curve(back) == curve(alone(HUNG)[0])
+
+
+@pytest.mark.parametrize(("order", "is_known"), [("pause", False), ("stop", True), ("delete", False), ("delete", True)])
+def test_an_order_to_a_hung_run_is_answered(world, hang, order, is_known):
+    """Before the watchdog has seen it, and after."""
+    answers = []
+
+    def ask():
+        if is_known:
+            world.round()
+        try:
+            answers.append(getattr(world.runs, order)(run.id, ME))
+        except Refusal as refusal:
+            answers.append(refusal.key)
+        world.round()
+
+    run = hang(ask)
+    world.until(lambda: answers)
+    assert answers == ["runs.not_at_work" if order == "stop" else None]
+    if order == "delete":
+        assert world.runs.find(run.id) is None
+        assert not world.runs.store.path(run).exists()
+    else:
+        assert world.runs.get(run.id).status == "interrupted"
+
+
+@pytest.mark.fault("a step that hangs on every worker", "its run is given up; all others go on")
+def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(world, hang, caplog):
+    reports, held = [], []
+
+    def given_up():
+        other.seen()
+        world.round()
+        world.until(lambda: other.status == "done")
+        assert [world.runs.get(run.id).message.key for run in held] == ["runs.step_hung"] * 2
+        reports.append(health(world.runs)["workers"])
+
+    held += [hang(given_up), hang(lambda: world.until(lambda: reports))]
+    other = world.runs.create(tiny(), YOU)
+    world.until(lambda: reports)
+    assert reports == [{"alive": 2, "replaced": 0, "lost": 2}]
+    assert curve(other) == curve(alone(tiny())[0])
+    assert "run_hung" in caplog.text
+    assert health(world.runs)["workers"]["lost"] == 0
+
+
+@pytest.mark.fault("a server that is to end while a step hangs", "it ends; the other runs are saved")
+def test_a_server_with_a_hung_step_can_be_closed(world, hang, monkeypatch):
+    closed = []
+
+    def close(real=world.scheduler.close):
+        monkeypatch.setattr(world.scheduler, "close", lambda seconds: closed.append(seconds) or real(seconds))
+        world.end(killed=False)
+
+    other = begun(world, YOU)
+    run = hang(close)
+    world.until(lambda: closed or not run.working)
+    assert 0 < closed[0] <= CLOSE_TIMEOUT_S, "it is waited for only so long"
+    store = world.runs.store
+    assert (other.status, store.open(other).run.step) == ("interrupted", other.step)
+    assert store.open(run).run.step == 0, "what a thread still writes to is not saved"
+
+
+def turn(longest=0.0, job=None):
+    return Turn(job, 1, threading.current_thread(), 0.0, longest)
+
+
+@pytest.fixture
+def watchdog():
+    """Over nothing, with ten seconds of patience, and no thread of its own."""
+    runtime = Runtime(monotonic=lambda: 0.0, spawn=lambda work, name: threading.Thread())
+    return lambda waits=lambda thread: False: Watchdog((), 10.0, waits, print, runtime)
+
+
+def test_patience_is_as_long_as_the_steps_of_the_run(watchdog):
+    dropped = Job("dropped")
+    dropped.unwanted = True
+    cases = {(0.0, None): FIRST * 10, (0.1, None): 10, (3.0, None): LONGER * 3}
+    cases |= {(0.1, dropped): DELETED_S, (3.0, dropped): DELETED_LONGER * 3, (0.0, dropped): FIRST * 10}  # it may be making a tokenizer
+    assert {case: watchdog().patience(turn(*case)) for case in cases} == cases
+
+
+def test_a_thread_that_waits_for_the_disk_is_left_alone(watchdog):
+    waiting = [True]
+    watch = watchdog(lambda thread: waiting[0] and thread == threading.get_ident())
+    assert not watch._is_overdue(turn(1.0), now=1e9)
+    waiting[0] = False
+    assert not watch._is_overdue(turn(1.0), now=1e9 + 1), "nor when the disk has come back in this moment"
+    assert watch._is_overdue(turn(1.0), now=1e9 + 100)
+
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.fault("a loss that diverges", "the run says so and keeps its last good step; others train on")
@@ -96,83 +238,16 @@ def test_a_refusal_while_it_is_prepared_is_its_message(world):
     assert (run.status, run.message.key.partition(".")[0]) == ("failed", "data")
 
 
-@pytest.fixture
-def full(world):
-    """full() -> a context in which the disk takes nothing."""
-
-    @contextmanager
-    def disk():
-        with world.disk:
-            world.disk.refusals = 1_000
-            yield
-        world.disk.refusals = 0
-
-    return disk
-
-
-def test_a_full_disk_stops_no_training(world, full):
-    run = begun(world, steps=30)
-    with full():
-        assert (ordered(world, run, "pause").status, run.message.key) == ("paused", "runs.end_not_on_disk")
-        with refused("runs.disk_full"):
-            world.runs.create(tiny(), YOU)
-        assert world.runs.mine(YOU) == []
-    ordered(world, run, "resume")
-    ended_as_if_alone(run, tiny())
-
-
-CHANGES = {
-    "new": lambda runs, id: runs.rename(id, ME, "new"), "stopped": lambda runs, id: runs.stop(id, ME),
-    0.002: lambda runs, id: runs.set_live(id, ME, "learning_rate", 0.002),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("value", CHANGES)
-def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(world, full, value, caplog):
-    run = begun(world, order="pause", steps=30)
-    version = run.version
-    with full(), refused("runs.change_not_saved"):
-        CHANGES[value](world.runs, run.id)
-    assert value in (run.label, run.status, run.live["learning_rate"])
-    assert run.version > version  # every page is told
-    assert "No space" in caplog.text
-    assert ordered(world, run, "resume").status == "done", "nothing else is harmed"
-
-
-def test_a_pause_on_a_full_disk_before_it_is_prepared_loses_nothing_that_is_only_there(world, full):
-    run = begun(world, order="pause")
-    back = world.restart().get(run.id)
-    world.runs.resume(run.id, ME)
-    with full():
-        ordered(world, back, "pause")
-    assert (back.snapshot.step, len(back.history.steps)) == (run.step, run.step)
-
-
-def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
-    before = set(threading.enumerate())
-    runs = serve()
-    run = at_step(runs.create(tiny(steps=100_000), ME), 3)
-    runs.close()
-    assert set(threading.enumerate()) <= before
-    assert run.status == "interrupted"
-    back = serve().get(run.id)
-    assert (back.status, back.step, back.name, back.message.key) == ("interrupted", run.step, run.name, "runs.interrupted")
-    assert curve(back) == curve(run)
-
-
 def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(serve, monkeypatch, caplog):
     def fail(*arguments):
         raise RuntimeError("no such instruction")
 
     monkeypatch.setattr("playground.runs.queue.warmup._once", threading.Lock())
     monkeypatch.setattr("playground.runs.queue.warmup._ready", set())
-    monkeypatch.setattr("playground.runs.queue.warmup.build_corpus", fail)
-    monkeypatch.setattr("playground.runs.machine_speed._measured", fail)
-    monkeypatch.setattr("playground.runs.machine_speed.product_rate", fail)
+    for name in ("queue.warmup.build_corpus", "machine_speed._measured", "machine_speed.product_rate"):
+        monkeypatch.setattr(f"playground.runs.{name}", fail)
     runs = serve()
-    run = done(runs.create(tiny(), ME))
-    assert run.status == "done"
-    assert curve(run) == curve(alone(tiny())[0])
+    assert curve(done(runs.create(tiny(), ME))) == curve(alone(tiny())[0])
     wide = done(runs.create(tiny(d_model=256, steps=1), ME))
     assert (wide.status, wide.precision) == ("done", "float32")
     assert "no such instruction" in caplog.text

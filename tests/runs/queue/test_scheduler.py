@@ -1,13 +1,17 @@
-"""Who trains next, and on how many cores: turns are given by hand and last as long as a test says; at the end, real threads."""
+"""Who trains next, and on how many cores: turns are given by hand, or by real threads; and who looks into a model next."""
 
 import threading
+import time
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.runs.queue import scheduler as module
+from playground.runs.queue.parallel import PATIENCE, Helpers, ReaderThreads
 from playground.runs.queue.scheduler import Scheduler
 from playground.runs.runtime import Runtime
 from tests.runs.tiny import wait
@@ -101,15 +105,6 @@ def test_turns_go_to_the_owner_and_then_to_the_run_that_had_least(drawn):
         assert max(runs) - min(runs) <= 2 * longest
 
 
-def test_a_job_that_comes_back_has_saved_nothing_up():
-    server = ByHand(cores=1)
-    server.add(Job("steady", owner="steady", turns=100))
-    server.turns(30)
-    server.add(Job("late", owner="late", turns=100))
-    server.turns(20)
-    assert server.log[30:].count("late") == 10
-
-
 @pytest.mark.parametrize(("wanted", "given"), [(1, 1), (2, 2), (8, 3)])
 def test_a_lone_job_has_all_the_cores_it_can_use_and_one_as_soon_as_another_waits(wanted, given):
     server, cores = ByHand(), []
@@ -121,7 +116,7 @@ def test_a_lone_job_has_all_the_cores_it_can_use_and_one_as_soon_as_another_wait
     assert (cores[0], cores[1], cores[-1]) == (given, 1, given)
 
 
-def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory():
+def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory_but_its_lane():
     server, waiting = ByHand(cores=1, memory=100), Job("waiting", bytes=100)
     server.add(Job("holder", bytes=100, turns=3, during=lambda: server.turn()), waiting)
     server.turns(1)
@@ -130,9 +125,6 @@ def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory():
     server.scheduler.poke()
     server.turns(2)
     assert server.log[:3] == ["holder", "waiting", "holder"]
-
-
-def test_an_urgent_job_waits_for_its_lane():
     server, urgent = ByHand(), Job("urgent", lane="process")
     urgent.urgent = True
     server.add(Job("first", lane="process", during=lambda: server.add(urgent) and server.turn()))
@@ -145,33 +137,10 @@ def test_memory_is_given_first_come_first_served_and_what_is_no_job_takes_some_t
     made = server.add(*(Job(n, owner=n, bytes=bytes) for n, bytes in enumerate((60, 60, 30))))
     assert [job.place for job in made] == [0, 1, 2], "the small one would fit, but it came later"
     server.turns()
-    assert [job.place for job in made] == [0, 0, 0]
-    assert server.log[0] == 0
+    assert ([job.place for job in made], server.log[0]) == ([0, 0, 0], 0)
     server = ByHand(memory=100, unaccounted=lambda: 50)
     made = server.add(Job("first", bytes=60, turns=2), Job("second", bytes=10))
     assert [job.place for job in made] == [0, 1], "the first is alone and may have all"
-
-
-def test_other_machines_have_cores_and_memory_of_their_own():
-    server = ByHand(cores=1, memory=100, room={"near": 50, "far": 50}.get)
-    server.scheduler.grow(2)
-    server.add(Job("holder", bytes=100, turns=2, during=lambda: [server.turn() for _ in range(3)]))
-    drawn = [("first", "near"), ("other", "far"), ("second", "near"), ("here", None)]
-    made = server.add(*(Job(name, owner=name, bytes=30, node=node, lane=node and name) for name, node in drawn))
-    assert [job.place for job in made] == [0, 0, 1, 2]
-    assert server.scheduler.reserved == 100
-    server.turn()
-    assert sorted(server.log) == ["first", "holder", "other", "second"], "all but the one that needs a core here"
-
-
-@pytest.mark.parametrize(("elsewhere", "longer"), [(2, 1), (module.CROWD, 1), (20 * module.CROWD, 20)])
-def test_a_crowd_of_processes_elsewhere_has_longer_turns(elsewhere, longer):
-    server = ByHand(cores=1)
-    server.scheduler.grow(elsewhere)
-    far, here = server.add(Job("far", node="far", lane="far"), Job("here", owner="b"))
-    server.turns()
-    assert far.given == pytest.approx(0.1 * longer)
-    assert here.given == pytest.approx(0.1)
 
 
 def test_an_overdue_turn_is_given_up_and_its_memory_comes_back_when_it_ends():
@@ -198,18 +167,18 @@ class Threaded(Job):
         self.server, self.done = SimpleNamespace(begun=lambda job: job.during()), threading.Event()
 
     def turn(self, seconds, parallel_map):
-        more = super().turn(seconds, parallel_map)
-        if not more:
-            self.done.set()
-        return more
+        return super().turn(seconds, parallel_map) or self.done.set()
 
 
 @pytest.fixture
 def start():
+    """start(*jobs) -> a scheduler with threads, and these jobs."""
     opened = []
 
-    def make(cores=2, **options):
+    def make(*jobs, cores=2, **options):
         opened.append(Scheduler(cores, 100, 0.01, **options))
+        for job in jobs:
+            opened[-1].add(job)
         return opened[-1]
 
     yield make
@@ -219,14 +188,12 @@ def start():
 
 def test_real_threads_give_every_turn_and_closing_leaves_none(start):
     before = threading.active_count()
-    scheduler, broken = start(cores=3), Threaded("broken", during=lambda: 1 / 0)
     jobs = [Threaded(n, owner=n % 3, cores=3, turns=3) for n in range(7)]
-    for job in (broken, *jobs):
-        scheduler.add(job)
+    scheduler = start(Threaded("broken", during=lambda: 1 / 0), *jobs, cores=3)
     assert all(job.done.wait(60) for job in jobs)
-    scheduler.close()
+    for _ in range(2):
+        scheduler.close()
     assert threading.active_count() == before
-    scheduler.close()
 
 
 @pytest.mark.fault("an exception in the warm-up", "the log says so, and workers go on")
@@ -236,7 +203,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, er
         raise error
 
     job = Threaded("first")
-    start(warm_up=warm_up).add(job)
+    start(job, warm_up=warm_up)
     assert job.done.wait(60)
     assert "warm-up" in caplog.text
     assert type(error).__name__ in caplog.text
@@ -277,12 +244,125 @@ def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, c
 def test_a_dead_worker_is_replaced_and_every_job_gets_its_turns(start, caplog, monkeypatch):
     real, dying = Scheduler._work, [1, 1]
     monkeypatch.setattr(Scheduler, "_work", lambda self: dying.pop() if dying else real(self))
-    scheduler = start()
     jobs = [Threaded(n, owner=n) for n in range(3)]
-    for job in jobs:
-        scheduler.add(job)
+    scheduler = start(*jobs)
     wait(lambda: scheduler.count()["alive"] == 0)
     assert scheduler.replace(lambda turn: False) == [], "none had a turn"
     assert all(job.done.wait(60) for job in jobs)
     assert scheduler.count() | {"training": 0} == {"training": 0, "waiting": 0, "alive": 2, "replaced": 2, "lost": 0}
     assert "worker_replaced" in caplog.text
+
+
+@given(cores=st.integers(1, 3), count=st.integers(0, 7))
+def test_results_come_in_order(cores, count):
+    with Helpers(2) as helpers:
+        assert list(helpers.parallel_map(cores)(lambda n: n * n, range(count))) == [n * n for n in range(count)]
+        assert (helpers.parallel_map(cores) is map) == (cores == 1)
+
+
+def test_parts_are_worked_on_at_once_by_one_torch_thread_each_and_closing_leaves_none():
+    both, before = threading.Barrier(2), threading.active_count()
+
+    def work(_):
+        both.wait(60)  # passes only when two are here
+        return threading.get_ident(), torch.get_num_threads()
+
+    with Helpers(1) as helpers:
+        (one, threads), (other, others) = helpers.parallel_map(2)(work, range(2))
+    assert one == threading.get_ident() != other
+    assert threads == others == 1
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_an_error_is_raised_when_all_have_come_to_rest(wrong):
+    finished, failed = [], threading.Event()
+
+    def work(n):
+        if n == wrong:
+            failed.set()
+            raise ZeroDivisionError
+        assert failed.wait(60)
+        finished.append(n)
+
+    with Helpers(1) as helpers:
+        with pytest.raises(ZeroDivisionError):
+            helpers.parallel_map(2)(work, range(2))
+        assert finished == [1 - wrong]
+
+
+@pytest.mark.fault("a look into a model that never ends, on every thread that looks", "others have their place; /health and the log say so")
+def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
+    opened, there, readers = threading.Event(), threading.Barrier(2), ReaderThreads(2)
+    with ThreadPoolExecutor(2) as askers:
+        list(askers.map(lambda _: readers.ask(there.wait, 30), range(2)))  # a thread that has to start may be late for a question
+        hung = [askers.submit(readers.ask, lambda: opened.wait(60), 0.1) for _ in range(2)]
+        for asked in hung:
+            with pytest.raises(TimeoutError):
+                asked.result()
+    assert readers.ask(lambda: "an answer", 5) == "an answer"
+    assert readers.lost == 2
+    assert "reader_hung" in caplog.text
+    readers.close()
+    opened.set()
+    wait(lambda: readers.lost == 0)
+
+
+def burn(seconds):
+    """Takes so much time of a processor."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+@pytest.fixture
+def answered():
+    """answered(*kinds) -> the order in which a reader's thread, which knows what a `long` and a short question take, answers them, when
+    they were asked in this order, `pause` seconds apart, while it was busy."""
+    now, opened, order = [0.0], threading.Event(), []
+    readers = ReaderThreads(1, clock=lambda: now[0])
+    readers.ask(lambda: None, 30, "short")
+    with ThreadPoolExecutor(9) as askers:
+
+        def ask(*kinds, long=1.0, pause=0.0):
+            readers._costs.put("long", long)
+            answers = [askers.submit(readers.ask, opened.wait, 30)]
+            wait(lambda: readers._begun)
+            for number, kind in enumerate(kinds, 1):
+                work = lambda kind=kind: order.append(kind) or burn(0.06 * (kind == "new"))  # noqa: E731
+                answers.append(askers.submit(readers.ask, work, 30, kind))
+                wait(lambda number=number: len(readers._waiting) == number)
+                now[0] += pause
+            opened.set()
+            for answer in answers:
+                answer.result()
+            return order
+
+        yield ask
+    readers.close()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "options", "order"),
+    [
+        ("long long short short", {}, "short short long long"),  # what is answered soon first
+        ("new new new short", {}, "new short new new"),  # what a kind takes is learnt while others of it wait, as when a class begins
+        ("long short", {"long": 0.004, "pause": 2 * PATIENCE * 0.004}, "long short"),  # none waits for ever
+    ],
+)
+def test_who_is_answered_first(answered, kinds, options, order):
+    assert answered(*kinds.split(), **options) == order.split()
+
+
+def test_closing_leaves_nobody_waiting():
+    opened, readers = threading.Event(), ReaderThreads(1)
+    with ThreadPoolExecutor(3) as askers:
+        askers.submit(readers.ask, lambda: opened.wait(30), 60)
+        wait(lambda: readers._begun)
+        behind = askers.submit(readers.ask, lambda: "never", 60)
+        wait(lambda: readers._waiting)
+        closing = askers.submit(readers.close)
+        wait(lambda: readers._pool._shutdown)
+        opened.set()
+        closing.result(30)
+        assert isinstance(behind.exception(30), CancelledError)
