@@ -12,10 +12,9 @@ import torch
 
 from playground.arguments import parser
 from playground.cli import main
-from playground.data.corpus import build_corpus
 from playground.queries import lines
 from playground.runs.disk.folder import Folder
-from tests.runs.tiny import CORPORA, PAIRS, tiny
+from tests.runs.tiny import CORPORA
 from tests.test_cli import SMALL, machine, said  # noqa: F401
 
 DICE = random.Random(1)
@@ -111,27 +110,11 @@ def test_given_files_are_what_is_validated_and_tested_on(capsys, tmp_path):
     assert [item.src for item in corpus.test] == ["a3 b", "a50 b"]
     assert {item.src for item in corpus.train} == {f"a{n} b" for n in range(30)} - {"a2 b", "a3 b"}
     assert run.history.validations.last()["all_pairs"] == 3
-
-    assert main([*asked, "--test", test]) == 0  # the other one is drawn as ever
-    run = Folder(tmp_path / "run").run
-    corpus = build_corpus(run.experiment.data, run.pairs)
-    assert (len(corpus.heldout), len(corpus.test), len(corpus.train)) == (2, 2, 27)
-    assert not {item.src for item in corpus.heldout} & {item.src for item in (*corpus.train, *corpus.test)}
-
-
-def test_pairs_to_test_on_alone_train_nothing(capsys, tmp_path):
-    (tmp_path / "test.tsv").write_text("a\tb\nc\td\n")
-    assert main(["train", *SMALL, "--test", str(tmp_path / "test.tsv")]) == 2
+    drawn = CORPORA.get(run.experiment, replace(run.pairs, given=(0, 0)))  # corpora are kept by what makes them
+    assert [item.src for item in drawn.heldout] != [item.src for item in corpus.heldout]
+    assert main(["train", *SMALL, "--test", test]) == 2  # on them alone nothing is trained
     assert "--data" in capsys.readouterr().err
     assert parser().parse_args(["train", "--test", "7"]).test_size == "7"  # what the option was once
-
-
-def test_the_same_pairs_split_otherwise_are_another_corpus():
-    """Corpora are kept by what makes them."""
-    experiment = tiny(task="own")
-    drawn, given = CORPORA.get(experiment, PAIRS), CORPORA.get(experiment, replace(PAIRS, given=(5, 3)))
-    assert [item.src for item in given.heldout] == [pair.src for pair in PAIRS.pairs[32:37]]
-    assert [item.src for item in drawn.heldout] != [item.src for item in given.heldout]
 
 
 def test_columns_are_joined_and_held_out_by_as_the_options_say(capsys, tmp_path):

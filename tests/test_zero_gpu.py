@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from playground import zero_gpu
-
 ROOT = Path(__file__).parents[1]
 # What the package of this name does there: it must come before Gradio, and says that there is a GPU where asking for one is an error.
 SPACES = """
@@ -54,9 +52,3 @@ def test_a_zero_gpu_space_declares_one_function_and_trains_on_the_cpu(tmp_path):
     done = subprocess.run(command, env=there, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [["lent_gpu"], "done", "cpu", "None", True]
-
-
-def test_elsewhere_there_is_nothing_of_it():
-    assert not zero_gpu.ON_ZERO_GPU
-    assert not hasattr(zero_gpu, "lent_gpu")
-    assert "spaces" not in sys.modules

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import unicodedata
 
-import pytest
-
 from playground.config import Refusal
 from playground.reading.formats.limits import LINE_LIMIT
 from playground.reading.text import normalise
@@ -15,11 +13,6 @@ from playground.words import LANGUAGES
 
 SEVERAL_ROWS = ("po", "json_lines", "json", "tmx", "xliff")  # kinds of which an item may be several rows
 SAID = ("line", "one", "two", "lines_one", "lines_two")  # values of a refusal that its sentence must hold
-
-
-def numbered(*cases: tuple) -> list:
-    """Cases of a test that are called by their number: what they hold may be long."""
-    return [pytest.param(*case, id=str(number)) for number, case in enumerate(cases)]
 
 
 def named(*contents: str | bytes | dict) -> list[tuple[str, bytes]]:
@@ -36,6 +29,11 @@ def read(*contents: str | bytes | dict, max_characters: int = LINE_LIMIT, **choi
 
 def two(pairs: Pairs) -> list[tuple[str, str]]:
     return [pair[:2] for pair in pairs.pairs]
+
+
+def clean(pairs) -> list[tuple[str, str]]:
+    """What is kept of these texts."""
+    return [(src, tgt) for src, tgt in ((normalise(src), normalise(tgt)) for src, tgt in pairs) if src and tgt]
 
 
 def check(pairs: Pairs) -> None:

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import zipfile
 from importlib.util import find_spec
 from itertools import product
@@ -16,17 +15,13 @@ from playground.reading.formats.escapes import found as traces_in
 from playground.reading.formats.markup import plain
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs
-from tests.reading.cases import PO
+from tests.reading.cases import CASES
 from tests.reading.formats.test_exchange import AB, CD, XLIFF_12, XLIFF_20, tmx
 from tests.reading.formats.test_sheets import parquet, workbook
-from tests.reading.outcomes import read, read_or_refused, two
+from tests.reading.outcomes import clean, named, read, read_or_refused, two
 from tests.reading.test_unpacking import tarred, zipped
 
 TSV = b"hello\thallo\nhow are you?\twie geht's?\n\nNA\tnull\n"
-CREDITED = (
-    "嗨。\tHi.\tCC-BY 2.0 (France) Attribution: tatoeba.org #1 (A)\n你好\u200b。\tHello.\tCC-BY 2.0 (France) Attribution: tatoeba.org #2\n"
-)
-FUZZY = '#, fuzzy\nmsgid "a"\nmsgstr "b"\n\nmsgid ""\n"c"\nmsgid_plural "d"\nmsgstr[0] "e"\nmsgstr[1] "f"\n\n#~ msgid "g"\n#~ msgstr "h"\n'
 
 
 def restored(packed: bytes) -> bytes:
@@ -35,44 +30,18 @@ def restored(packed: bytes) -> bytes:
         return zipped(*[(name, file.read(name)) for name in file.namelist()], how=zipfile.ZIP_STORED)
 
 
-GOOD = {  # name -> file
-    "a.tsv": TSV,
-    "a.csv": b'source,target\n"Well, ""no""","Na ja, nein"\n"two\nlines",zwei Zeilen\n',
-    "excel.csv": "\ufeffsep=;\r\nJa, gut;Yes, good\r\nNein;No\r\n",
-    "credited.txt": CREDITED,
-    "utf16.txt": CREDITED.encode("utf-16"),
-    "gbk.txt": CREDITED.replace("\u200b", "").encode("gbk"),
-    "latin.txt": "café\tcoffee\nthé\ttea\n".encode("latin-1"),
-    "bars.txt": "Hi. ||| Hallo.\nNo. ||| Nein.\n",
-    "scan.txt": "IN: jump twice OUT: I_JUMP I_JUMP\nIN: walk OUT: I_WALK\n",
-    "interleaved.txt": "How are you?\nWie geht es dir?\n\nI am here.\nIch bin hier.\n\nWhere is the house?\nWo ist das Haus?\n",
-    "anki.txt": '#separator:tab\n#html:true\n#guid column:1\n#tags column:4\nA!\t<b>Hi</b>\tHallo\ttag\nD!\tNo\t"Nein, ""nie"""\ttag\n',
-    "words.yml": "# words\nhi: \"hallo\"\nbye: 'tsch\\u00fcss' # x\ngood day: guten Tag\n",
-    "replay.srt": "1\n00:00:01,000 --> 00:00:02,500\nHi.\nHallo.\n\n2\n00:00:03,000 --> 00:00:04,500\nNo.\nNein.\n",
-    "gen.txt": "S-1\tHi\nT-1\tHallo\nH-1\t-0.3\tHal\nS-0\tNo\nT-0\tNein\n",
-    "cards.txt": "Hi\tHallo;No\tNein;Yes\tJa",
-    "dictionary.u8": "# CC\n漢語 汉语 [Han4 yu3] /Chinese/\n狗 狗 [gou3] /dog/\n",
-    "list.txt": "# list\n1. Hi\tHallo\n2. No\tNein\n3. Yes\tJa\n",
-    "hub.csv": ",translation\n0,\"{'en': 'Hi', 'de': 'Hallo'}\"\n1,\"{'en': 'No', 'de': 'Nein'}\"\n",
-    "table.md": "# Words\n\n| en | de |\n|---|---|\n| Hi | Hallo |\n| No | Nein |\n",
-    "a.json": json.dumps({"data": [{"translation": {"en": "Hi.", "de": "Hallo."}}, {"translation": {"en": "No.", "de": None}}]}),
-    "a.jsonl": '{"src": "a", "tgt": "b"}\n{"src": "c", "tgt": "d", "id": 7}\n',
-    "pairs.json": '[["a", "b"], ["c", "d"]]',
-    "words.json": '{"cat": "Katze", "dog": "Hund"}',
-    "a.tmx": tmx(AB, CD),
-    "a.xlf": XLIFF_12,
-    "b.xlf": XLIFF_20,
-    "a.po": PO + 'msgid "Hi"\nmsgstr "Hallo"\n\n' + FUZZY,
+SRT = "1\n00:00:01,000 --> 00:00:02,500\nHi.\nHallo.\n\n2\n00:00:03,000 --> 00:00:04,500\nNo.\nNein.\n"
+OTHERS = {
+    "utf16.txt": TSV.decode().encode("utf-16"), "gbk.txt": "嗨。\tHi.\n你好。\tHello.\n".encode("gbk"), "replay.srt": SRT,
+    "a.tmx": tmx(AB, CD), "a.xlf": XLIFF_12, "b.xlf": XLIFF_20, "a.gz": gzip.compress(TSV, 0),
     "a.xlsx": restored(workbook(["source", "target"], ["Hi.", "Hallo."], [7, 1.5], [None, "x"])),
-    "a.gz": gzip.compress(TSV, 0),
     "a.zip": zipped(("deu.txt", TSV), ("_about.txt", b"CC-BY 2.0"), ("__MACOSX/._deu.txt", b"\0"), how=zipfile.ZIP_STORED),
     "opus.zip": zipped(("X.de-en.de", b"a\nb\n"), ("X.de-en.en", b"c\nd\n"), ("README", b"x"), how=zipfile.ZIP_STORED),
-    "a.tar": tarred(("x.en", b"a\nb\n"), ("x.de", b"c\nd\n")),
-    "a.tar.gz": gzip.compress(tarred(("a.tsv", TSV)), 0),
-}
-if find_spec("pyarrow"):
-    GOOD["a.parquet"] = parquet(source=["a", "c"], target=["b", "d"])
-GOOD = {name: data if isinstance(data, bytes) else data.encode() for name, data in GOOD.items()}
+    "a.tar": tarred(("x.en", b"a\nb\n"), ("x.de", b"c\nd\n")), "a.tar.gz": gzip.compress(tarred(("a.tsv", TSV)), 0),
+    **({"a.parquet": parquet(source=["a", "c"], target=["b", "d"])} if find_spec("pyarrow") else {}),
+}  # fmt: skip
+GOOD = [named({name: content}) for name, content in OTHERS.items()]
+GOOD += [named(*(case[0] if isinstance(case[0], tuple) else (case[0],))) for cases in CASES.values() for case in cases if case[1][0] != "!"]
 any_text = st.text(st.characters(codec="utf-8"), max_size=20)
 column = st.none() | st.integers(-1, 5) | st.sampled_from(["source", "tgt", "en", ""])
 encodings = st.sampled_from(["", "", "gbk", "utf-16", "utf-8,latin-1"])
@@ -80,10 +49,6 @@ some_choices = st.builds(Choices, column, column, st.none() | st.booleans(), enc
 PIECES = [*'",;:\t\n\r\0<>&{}[]\\#~|/-9x', "\u2028", "\x85", "٣", "msgid ", "msgstr ", '"x"', "<mrk>", "</mrk>", "<source>", "</source>"]
 PIECES += ["<seg>", "</seg>", "<ph>", "</ph>", "<tu>", "</tu>", "<row>", "</c>", 't="s"', 't="d"', 't="b"', "<v>x</v>", ""]
 pieces = st.binary(max_size=3) | st.sampled_from([piece.encode() for piece in PIECES])
-
-
-def clean(pairs) -> list[tuple[str, str]]:
-    return [(src, tgt) for src, tgt in ((normalise(src), normalise(tgt)) for src, tgt in pairs) if src and tgt]
 
 
 # --- bytes ---
@@ -94,21 +59,23 @@ def test_random_bytes_are_read_or_refused(files):
     read_or_refused(files)
 
 
-@pytest.mark.parametrize("name", GOOD)
-@settings(max_examples=settings.default.max_examples // 4)
-@given(data=st.data())
-def test_a_good_file_is_read_and_a_damaged_one_read_or_refused(name, data):
-    assert isinstance(read_or_refused([(name, GOOD[name])]), Pairs)
-    damaged = bytearray(GOOD[name] * data.draw(st.sampled_from([1, 1, 1, 3])))
+@settings(max_examples=6 * settings.default.max_examples)
+@given(st.sampled_from(GOOD), st.data())
+def test_a_damaged_file_is_read_or_refused(files, data):
+    (name, content), *more = files
+    damaged = bytearray(content * data.draw(st.sampled_from([1, 1, 1, 3])))
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(damaged)))
         damaged[place : place + data.draw(st.integers(0, 9))] = data.draw(pieces)
     cut = data.draw(st.sampled_from([len(damaged), len(damaged), len(damaged) // 2]))
-    files = [(name, bytes(damaged[:cut]) + data.draw(st.binary(max_size=9)))]
-    choices = data.draw(some_choices)
+    files, choices = [(name, bytes(damaged[:cut]) + data.draw(st.binary(max_size=9))), *more], data.draw(some_choices)
     read_or_refused(files, choices)
-    other = data.draw(st.sampled_from(sorted(GOOD)))
-    read_or_refused([*files, (other, GOOD[other])], choices)
+    read_or_refused([files[0], data.draw(st.sampled_from(GOOD))[0]], choices)
+
+
+def test_good_files_are_read():
+    for name, content in OTHERS.items():
+        assert isinstance(read_or_refused(named({name: content})), Pairs), name
 
 
 NOISE = ['ab é,;"\t\n\r\u200b\u2028', 'ab".:=\\;,# \n|{}-', "ab:QA\n\n 你好[]<>", "ab\n<>seg id=1/doc", 'ab",;|=-:\n\t \\']
@@ -153,9 +120,7 @@ def test_hostile_text_takes_time_by_its_length(content, ending):
 def test_time_grows_with_the_length(unit):
     text = "a" + unit * (100_000 // len(unit))
     assert normalise(normalise(text)) == normalise(text)
-    assert isinstance(plain(text), str)
-    traces_in([text])
-    assert isinstance(undo(text, KINDS), str)
+    traces_in([plain(text), undo(text, KINDS)])
 
 
 # --- what was written ---

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from playground.reading.formats import exchange, xml_events
 from playground.reading.formats.exchange import read_tmx
 from playground.reading.formats.table import Source
-from tests.reading.outcomes import numbered, outcome, read, refused
+from tests.reading.outcomes import outcome, read, refused
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
@@ -28,9 +28,8 @@ AB, CD = unit(en="a", de="b"), unit(de="d", en="c")
 REGIONS = (AB, unit(de_DE="d", en="c"), unit(en_US="e", de_de="f"), unit(EN_us="g", de="h"))
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    numbered(
+def test_memories():
+    for content, expected in (
         (tmx(AB, CD), "tmx en→de: @5 a→b · c→d"),
         *[(tmx(AB, source=source), "tmx en→de: @5 a→b") for source in ("EN", "en-GB", "*all*", "fr", "")],
         (tmx(AB, source="de"), "tmx de→en: @5 b→a"),
@@ -68,17 +67,11 @@ REGIONS = (AB, unit(de_DE="d", en="c"), unit(en_US="e", de_de="f"), unit(EN_us="
         (tmx(AB, start="").encode("utf-16-le"), "tmx en→de: @4 a→b +encoding"),
         # broken
         (tmx(AB, "<tu><tuv></tu>\n", CD), "!xml_broken line=6"),
-        (tmx(AB, unit(en="a & b", de="c")), "!xml_broken line=6"),
-        (tmx(AB, unit(en="a&nbsp;b", de="c")), "!xml_broken line=6"),
-        (tmx(AB).replace('"en"', "en"), "!xml_broken line=3"),
-        (tmx(AB) + "more", "!xml_broken line=8"),
-        (tmx(AB, CD)[:-30], "!xml_cut line=6"),
-        (tmx(AB, CD)[:150], "!xml_cut line=5"),
-        (tmx(), "!no_units"),
-        (tmx(unit(en="a")), "!one_language only=en"),
-        (tmx(unit(en="a"), unit(en_US="b")), "!one_language only=en"),
-        ("<xliff/>", "!no_units"),
-        (tmx(unit(**{f"x{n}": "a" for n in range(65)})), "!too_many_columns"),
+        *[(tmx(AB, unit(en=f"a{sign}b", de="c")), "!xml_broken line=6") for sign in (" & ", "&nbsp;")],
+        (tmx(AB).replace('"en"', "en"), "!xml_broken line=3"), (tmx(AB) + "more", "!xml_broken line=8"),
+        (tmx(AB, CD)[:-30], "!xml_cut line=6"), (tmx(AB, CD)[:150], "!xml_cut line=5"),
+        (tmx(), "!no_units"), ("<xliff/>", "!no_units"), (tmx(unit(**{f"x{n}": "a" for n in range(65)})), "!too_many_columns"),
+        *[(tmx(unit(en="a"), *more), "!one_language only=en") for more in ([], [unit(en_US="b")])],
         (tmx(*["<x>\n"] * 201), "!xml_tags line=203 deep=200"),
         (tmx(AB, unit(en="x" * 100_001)), "!xml_endless line=6"),
         (f'<tmx><tu {"a" * 100_001}="b">', "!xml_endless line=1"),
@@ -89,10 +82,8 @@ REGIONS = (AB, unit(de_DE="d", en="c"), unit(en_US="e", de_de="f"), unit(EN_us="
         (("<tmx><body/></tmx>", "x"), "!not_understood"), ("<html><body/></html>", "!web_page"), ("<b>x</b>\ty", "tsv: <b>x</b>→y +html"),
         ("tmx", "!one_column line=1"), (b"\0\1<tmx>", "!binary line=1"), ("<tmx2/>", "!one_column line=1"),
         (b"\xff\xfe", "!nothing_inside"), ("<", "!one_column line=1"), ("<!-- <tmx> -->", "!not_understood"),
-    ),
-)  # fmt: skip
-def test_memories(content, expected):
-    assert outcome(*(content if isinstance(content, tuple) else (content,))) == expected
+    ):  # fmt: skip
+        assert outcome(*(content if isinstance(content, tuple) else (content,))) == expected
 
 
 XLIFF_12 = """<?xml version="1.0"?>
@@ -141,21 +132,14 @@ def test_files_of_translators():
         assert outcome(content) == expected
 
 
-@pytest.mark.parametrize(
-    "subset",
-    [
+def test_entities_are_refused_and_a_dtd_may_be_named_and_is_not_fetched(monkeypatch):
+    for subset in (
         '<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">',
-        '<!ENTITY c SYSTEM "file:///etc/passwd">',
-        '<!ENTITY % p SYSTEM "http://127.0.0.1:1/x.dtd"> %p; <!ENTITY c "x">',
+        '<!ENTITY c SYSTEM "file:///etc/passwd">', '<!ENTITY % p SYSTEM "http://127.0.0.1:1/x.dtd"> %p; <!ENTITY c "x">',
         '<!NOTATION n SYSTEM "n"><!ENTITY c SYSTEM "x" NDATA n>',
-    ],
-)
-def test_entities_are_refused(subset):
-    refusal = refused(tmx(unit(en="&c;", de="x"), start=f"{DECLARATION}<!DOCTYPE tmx [{subset}]>\n"))
-    assert (refusal.key, refusal.values["line"]) == ("data.xml_entities", 2)
-
-
-def test_a_dtd_may_be_named_and_is_not_fetched(monkeypatch):
+    ):  # fmt: skip
+        refusal = refused(tmx(unit(en="&c;", de="x"), start=f"{DECLARATION}<!DOCTYPE tmx [{subset}]>\n"))
+        assert (refusal.key, refusal.values["line"]) == ("data.xml_entities", 2)
     for opener in ("urllib.request.urlopen", "socket.create_connection", "xml.sax.saxutils.prepare_input_source"):
         monkeypatch.setattr(opener, lambda *_, **__: pytest.fail("nothing may be opened"))
     for reference in ('SYSTEM "tmx14.dtd"', 'SYSTEM "http://127.0.0.1:1/x.dtd"', 'PUBLIC "-//LISA" "file:///etc/passwd"'):
