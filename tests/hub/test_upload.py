@@ -50,7 +50,9 @@ NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a.
 
 
 def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
-    def refusal(act=partial(remote.upload, tmp_path, "ada/reverse", "model", "x")) -> str:
+    upload = partial(remote.upload, tmp_path, "ada/reverse", "model", "x")
+
+    def refusal(act=upload) -> str:
         with pytest.raises(Refusal) as refused:
             act()
         return refused.value.key
