@@ -145,7 +145,8 @@ CASES = {
         ("halb = 0,5\nviertel = 0,25", "marked: halb→0,5 · viertel→0,25"), ("1,2 -> 2,1\n3,4 -> 4,3", "marked: 1,2→2,1 · 3,4→4,3"),
         ("12+34=46\n1+1=2", "marked: 12+34→46 · 1+1→2"),
         ("dog\t\t\tHund\nelephant\tElefant\n\tleer\nleer\t", "marked: dog→Hund · elephant→Elefant · (empty_source) · (empty_target)"),
-        ("苹果，apple\n香蕉，banana", "marked: 苹果→apple · 香蕉→banana"), ("dog 狗\nbig cat 大 猫\nkana かな", "marked: dog→狗 · big cat→大 猫 · kana→かな"),
+        ("苹果，apple\n香蕉，banana", "marked: 苹果→apple · 香蕉→banana"), ("dog 狗\nbig cat 大 猫\nkana かな",
+         "marked: dog→狗 · big cat→大 猫 · kana→かな"),
     ],
     "PO": [
         ('\n\nmsgid "a"\nmsgstr "b"', "po msgid→msgstr: @3 a→b"), ('#~ msgid "a"\n#~ msgstr "b"', "!none_kept_untranslated count=1"),

@@ -85,38 +85,20 @@ def test_what_a_tool_cuts_is_put_together_again(words, random):
 
 # --- the language of a line ---
 
-PROSE = {  # the beginning of the Universal Declaration of Human Rights and the like: lines as people write them
-    "en": [
-        "All human beings are born free and equal in dignity and rights.", "They are endowed with reason and conscience.",
-        "Everyone has the right to life and to security of person.", "No one shall be held in slavery.", "She walked to the old house.",
-    ],
-    "de": [
-        "Alle Menschen sind frei und gleich an Würde und Rechten geboren.", "Sie sind mit Vernunft und Gewissen begabt.",
-        "Jeder hat das Recht auf Leben und Sicherheit der Person.", "Niemand darf in Sklaverei gehalten werden.", "Sie ging zum Haus.",
-    ],
-    "fr": [
-        "Tous les êtres humains naissent libres et égaux en dignité et en droits.", "Ils sont doués de raison et de conscience.",
-        "Tout individu a droit à la vie et à la sûreté de sa personne.", "Nul ne sera tenu en esclavage.", "Elle va à la maison.",
-    ],
-    "es": [
-        "Todos los seres humanos nacen libres e iguales en dignidad y derechos.", "Están dotados de razón y conciencia.",
-        "Todo individuo tiene derecho a la vida y a la seguridad.", "Nadie estará sometido a esclavitud.", "Ella no está en casa.",
-    ],
-    "ru": [
-        "Все люди рождаются свободными и равными в своём достоинстве и правах.", "Они наделены разумом и совестью.",
-        "Каждый человек имеет право на жизнь и на свободу.", "Никто не должен содержаться в рабстве.", "Она пошла к дому.",
-    ],
-    "uk": [
-        "Всі люди народжуються вільними і рівними у своїй гідності та правах.", "Вони наділені розумом і совістю.",
-        "Кожна людина має право на життя і на особисту недоторканність.", "Ніхто не повинен бути в рабстві.", "Вона пішла до хати.",
-    ],
+PROSE = {  # the beginning of the Universal Declaration of Human Rights
+    "en": ["All human beings are born free and equal in dignity and rights.", "They are endowed with reason and conscience."],
+    "de": ["Alle Menschen sind frei und gleich an Würde und Rechten geboren.", "Sie sind mit Vernunft und Gewissen begabt."],
+    "fr": ["Tous les êtres humains naissent libres et égaux en dignité et en droits.", "Ils sont doués de raison et de conscience."],
+    "es": ["Todos los seres humanos nacen libres e iguales en dignidad y derechos.", "Están dotados de razón y conciencia."],
+    "ru": ["Все люди рождаются свободными и равными в своём достоинстве и правах.", "Они наделены разумом и совестью."],
+    "uk": ["Всі люди народжуються вільними і рівними у своїй гідності та правах.", "Вони наділені розумом і совістю."],
     "ar": ["يولد جميع الناس أحرارا متساوين في الكرامة والحقوق.", "لكل فرد الحق في الحياة.", "هذا هو البيت الذي كان هنا.", "ما هذا؟"],
     "fa": ["تمام افراد بشر آزاد به دنیا می‌آیند.", "هر کس حق زندگی دارد که از آن اوست.", "این کتاب را به من بده.", "او در خانه است."],
     "zh": ["人人生而自由，在尊严和权利上一律平等。", "他们赋有理性和良心。", "人人有权享有生命。"],
     "ja": ["すべての人間は、生れながらにして自由である。", "人間は理性と良心とを授けられている。", "何人も奴隷にされることはない。"],
     "ko": ["모든 인간은 태어날 때부터 자유롭다.", "인간은 이성과 양심을 부여받았다.", "아무도 노예 상태에 놓이지 않는다."],
     "el": ["Όλοι οι άνθρωποι γεννιούνται ελεύθεροι.", "Είναι προικισμένοι με λογική.", "Κανείς δεν είναι δούλος."],
-}  # fmt: skip
+}
 
 
 def test_prose_is_in_its_language_and_what_is_not_clear_in_none():
