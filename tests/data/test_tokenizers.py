@@ -95,7 +95,8 @@ def test_small_and_odd_data_give_small_vocabularies_or_are_refused_and_the_train
     assert train_tokenizer(kind, alphabet, 32).size == 32
     for sentences, vocabulary, key, values in (
         (alphabet, 24, "data.vocabulary_too_small", {"needed": 32}), (["▅"], 64, "data.no_pieces", {}),
-        (["▁ ▁▁"], 64, "data.no_pieces", {}), (["".join(map(chr, range(0x4E00, 0x4E00 + LARGEST)))], LARGEST, "data.too_many_characters", {}),
+        (["▁ ▁▁"], 64, "data.no_pieces", {}),
+        (["".join(map(chr, range(0x4E00, 0x4E00 + LARGEST)))], LARGEST, "data.too_many_characters", {}),
     ):  # fmt: skip
         with pytest.raises(Refusal) as refused:
             train_tokenizer(kind, sentences, vocabulary)

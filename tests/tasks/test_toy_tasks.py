@@ -41,7 +41,6 @@ def test_every_example_is_an_answer_that_fits_and_belongs_to_its_split_alone(nam
         assert 0 < len(src) <= room
         assert len(example.alignment) == len(tgt) <= room
         assert all(place is None or 0 <= place < len(src) for place in example.alignment)
-        assert any(place is not None for place in example.alignment)
         assert all(text == " ".join(text.split()) for text in example[:2])
 
 
@@ -50,7 +49,6 @@ def test_every_example_is_an_answer_that_fits_and_belongs_to_its_split_alone(nam
 )
 def test_training_shows_every_unit_that_the_other_splits_use(name):
     task, training = TASKS[name], examples(name, "train", 20_000, 1)
-    assert len(training) == (20_000 if name in LEARNT else 1)
     for at, unit in enumerate((task.src_unit, task.tgt_unit)):
         known_units = {one for example in training for one in units(example[at], unit)}
         for split in ("heldout", "harder"):
@@ -80,20 +78,10 @@ def test_examples_of_a_seed_are_the_same_on_every_machine_and_python():
 
 @given(names, SYMBOLS)
 def test_anything_may_be_typed(name, src):
-    targets = references(name, src)
-    assert targets is None or (targets and all(isinstance(tgt, str) and tgt for tgt in targets))
-
-
-@given(st.sampled_from(LEARNT), st.integers(0, 999), st.data())
-def test_a_sentence_with_a_word_too_many_or_too_few_is_judged_anew(name, seed, data):
-    example = examples(name, "train", 1, seed)[0]
-    parts = units(example.src, TASKS[name].src_unit)
-    place = data.draw(st.integers(0, len(parts) - 1))
-    joint = "" if TASKS[name].src_unit == "characters" else " "
-    for other in (joint.join(parts[:place] + parts[place + 1 :]), joint.join([*parts[:place], parts[place], *parts[place:]])):
-        for answer in answers(name, other):
-            assert answer.src == other
-            assert len(answer.alignment) == len(units(answer.tgt, TASKS[name].tgt_unit))
+    assert references(name, src) is None or all(references(name, src))
+    for answer in answers(name, src):
+        assert answer.src == src
+        assert len(answer.alignment) == len(units(answer.tgt, TASKS[name].tgt_unit))
 
 
 @given(st.sampled_from([task for task in TASKS if TASKS[task].draw_long]), st.integers(1, 26))

@@ -1,18 +1,14 @@
-"""Sentences of the tasks answered by hand, with the source of each unit, and what is no sentence of a task."""
+"""Answers of the tasks, by hand with the source of each unit and against Python's own sorting, sums and days; and what has no answer."""
 
-from playground.tasks.toy_tasks import TASKS, answers, references, split_of
+import datetime
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.tasks.toy_tasks import SPLITS, TASKS, answers, examples, references, split_of
 
 BY_HAND = [
-    ("copy", "hello", "hello", (0, 1, 2, 3, 4)),
-    ("reverse", "hello", "olleh", (4, 3, 2, 1, 0)),
-    ("sort", "dbca", "abcd", (3, 1, 2, 0)),
-    ("rotate", "abcdefg", "defgabc", (3, 4, 5, 6, 0, 1, 2)),
-    ("brackets", "([{", "}])", (2, 1, 0)),
-    ("brackets", "([]{(", ")})", (4, 3, 0)),
-    ("brackets", "(){}[", "]", (4,)),
-    ("lookup", "ann=red ben=blue tom=red ? tom ben", "red blue", (2, 1)),
-    ("addition", "347+589", "639", (2, 1, 0)),
-    ("addition", "947+589", "6351", (2, 1, 0, None)),
     ("dates", "3 March 1987", "1987-03-03", (8, 9, 10, 11, None, None, None, None, None, 0)),
     ("dates", "25.12.1987", "1987-12-25", (6, 7, 8, 9, None, 3, 4, None, 0, 1)),
     ("dates", "1987年3月25日", "1987-03-25", (0, 1, 2, 3, None, None, 5, None, 7, 8)),
@@ -97,6 +93,11 @@ def test_answered_by_hand():
         assert [tuple(answer) for answer in answers(task, src)] == [(src, tgt, alignment)]
     for number, *words in NUMBERS:
         assert [references(f"numbers_{language}", str(number)) for language in ("de", "zh", "en")] == [(word,) for word in words]
+    for src in ("3 March 1987", "March 3, 1987", "3 Mar 1987", "3. März 1987", "3.3.1987", "1987年3月3日"):
+        assert references("dates", src) == ("1987-03-03",), src
+    assert references("beer", "  ich mochte   ein bier ") == ("i want a beer",)
+    assert references("one_to_many", "ich sehe das Schloss") == ("I see the castle", "I see the lock"), "the usual one first"
+    assert [answer.alignment for answer in answers("one_to_many", "der Mann sucht einen Hahn")] == [(0, 1, 2, 2, 3, 4)] * 2
 
 
 def test_what_is_no_sentence_of_a_task_has_no_answer():
@@ -105,13 +106,51 @@ def test_what_is_no_sentence_of_a_task_has_no_answer():
             assert (references(task, src), answers(task, src), split_of(task, src)) == (None, (), None), (task, src)
 
 
-def test_a_word_with_two_meanings_has_both_the_usual_one_first():
-    assert references("one_to_many", "ich sehe das Schloss") == ("I see the castle", "I see the lock")
-    assert references("one_to_many", "wo ist die Schlange ?") == ("where is the snake ?", "where is the queue ?")
-    assert [answer.alignment for answer in answers("one_to_many", "der Mann sucht einen Hahn")] == [(0, 1, 2, 2, 3, 4)] * 2
+# --- against Python ---
+
+LETTERS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=30)
 
 
-def test_a_day_is_written_in_six_ways_and_blanks_around_words_do_not_matter():
-    for src in ("3 March 1987", "March 3, 1987", "3 Mar 1987", "3. März 1987", "3.3.1987", "1987年3月3日"):
-        assert references("dates", src) == ("1987-03-03",), src
-    assert references("beer", "  ich mochte   ein bier ") == ("i want a beer",)
+@given(LETTERS)
+def test_letters(src):
+    turned = src[3 % len(src) :] + src[: 3 % len(src)]
+    for task, tgt in {"copy": src, "reverse": src[::-1], "sort": "".join(sorted(src)), "rotate": turned}.items():
+        (answer,) = answers(task, src)
+        assert answer.tgt == tgt == "".join(src[place] for place in answer.alignment)
+        assert task != "sort" or all(src[a] < src[b] or a < b for a, b in pairwise(answer.alignment)), "equal letters keep their order"
+
+
+@given(st.integers(100, 999), st.integers(100, 999))
+def test_a_sum_is_written_units_first(first, second):
+    (answer,) = answers("addition", f"{first}+{second}")
+    assert answer.tgt == str(first + second)[::-1]
+    assert answer.alignment == ((2, 1, 0) if first + second < 1000 else (2, 1, 0, None))
+
+
+@given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)))
+def test_every_day_of_two_centuries(day):
+    for src in (f"{day.day}.{day.month}.{day.year}", f"{day:%B} {day.day}, {day.year}", f"{day.day} {day:%b} {day.year}"):
+        assert references("dates", src) == (day.isoformat(),)
+    assert references("dates", "29.2.2000") == ("2000-02-29",)
+
+
+@given(st.sampled_from(SPLITS), st.integers(0, 50))
+def test_brackets_close_what_was_opened(split, seed):
+    (example,) = examples("brackets", split, 1, seed)
+    text = example.src + example.tgt
+    while text != (text := text.replace("()", "").replace("[]", "").replace("{}", "")):
+        pass
+    assert text == ""
+    assert ["([{"[")]}".index(closing)] for closing in example.tgt] == [example.src[place] for place in example.alignment]
+
+
+@given(st.sampled_from(SPLITS), st.integers(0, 50))
+def test_a_lookup_agrees_with_a_dictionary(split, seed):
+    (example,) = examples("lookup", split, 1, seed)
+    facts, _, people = example.src.partition(" ? ")
+    colours = dict(fact.split("=") for fact in facts.split())
+    assert len(colours) == len(facts.split())
+    assert len(people.split()) >= 2
+    assert example.tgt == " ".join(colours[person] for person in people.split())
+    for person, place in zip(people.split(), example.alignment, strict=True):
+        assert example.src.split()[place].startswith(f"{person}=")
