@@ -51,9 +51,6 @@ def test_the_knobs_offer_what_is_declared():
         assert {name for name in table if name.startswith("positions_")} == {f"positions_{added}" for added in ADDED if added}
 
 
-# --- a positional encoding ---
-
-
 def test_a_new_encoding_is_recorded_and_every_cell_of_it_derived(learned_rotary):
     check_stages(wide(positions=learned_rotary, norm="pre"))
     model = small(positions=learned_rotary, norm="pre")
@@ -111,9 +108,6 @@ def test_a_name_that_nobody_declared_is_refused(sgd, monkeypatch):
     monkeypatch.delitem(MAKERS, sgd)  # declared and not made
     with pytest.raises(Refusal, match="sgd"):
         training_of(optimiser=sgd)
-
-
-# --- an optimiser ---
 
 
 @pytest.mark.parametrize("name", [*OPTIMISERS, "sgd"])

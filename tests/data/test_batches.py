@@ -138,9 +138,6 @@ def test_a_batch_in_few_shapes_asks_for_the_same(items, packed, multiple):
     assert sorted(unpacked(wide)) == sorted([*unpacked(batch), *[((EOS,), (BOS,), (PAD,) if packed else ())] * added])
 
 
-# --- a sequence that is made while it is read ---
-
-
 def test_entries_are_made_when_they_are_read_and_once():
     made = []
     lazy = LazySequence((made.append(n) or n * n for n in count()), 100)

@@ -95,9 +95,6 @@ def test_the_probe_that_the_page_shows_first_makes_sense_and_is_judged_by_nothin
     assert set(few.probes) <= set(few.heldout)
 
 
-# --- own data ---
-
-
 @given(st.integers(2, 60) | st.just(300), st.integers(1, 40), st.integers(0, 40))
 def test_a_tenth_of_the_distinct_own_sources_is_held_out_and_another_kept_for_the_test(count, validation, test):
     data = replace(OWN, validation_size=validation, test_size=test)
@@ -159,9 +156,6 @@ def test_what_cannot_be_learnt_is_refused():
             build_corpus(replace(OWN, **knobs), pairs)
         assert refused.value.key == key
         assert all(refused.value.say(language) for language in ("en", "zh"))
-
-
-# --- counted ---
 
 
 def item(src: str, tgt: str, tokenizers) -> Item:

@@ -76,9 +76,6 @@ def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
     assert not hub.folder.exists()
 
 
-# --- a Space ---
-
-
 def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tmp_path):
     made = space.plan(REPO, "zero")
     sizes = made.sizes()

@@ -80,9 +80,6 @@ def test_columns_are_read_in_the_order_that_was_chosen_and_only_the_first_rows()
     assert len(table_from(RECORDS, "x", rows=0).rows) == 1
 
 
-# --- what can be wrong ---
-
-
 def test_what_is_no_name_and_a_library_or_a_network_that_is_missing(monkeypatch, tmp_path):
     calls = library(monkeypatch, lambda: iter(RECORDS))
     for dataset in ("", "squad", "../etc", "a/..", "a/b/c", "/etc/passwd", "a b/c", "http://x/y", "é/a", "a" * 200 + "/b"):

@@ -51,9 +51,6 @@ PIECES += ["<seg>", "</seg>", "<ph>", "</ph>", "<tu>", "</tu>", "<row>", "</c>",
 pieces = st.binary(max_size=3) | st.sampled_from([piece.encode() for piece in PIECES])
 
 
-# --- bytes ---
-
-
 @given(st.lists(st.tuples(st.text(max_size=8), st.binary(max_size=200)), max_size=3))
 def test_random_bytes_are_read_or_refused(files):
     read_or_refused(files)
@@ -121,9 +118,6 @@ def test_time_grows_with_the_length(unit):
     text = "a" + unit * (100_000 // len(unit))
     assert normalise(normalise(text)) == normalise(text)
     traces_in([plain(text), undo(text, KINDS)])
-
-
-# --- what was written ---
 
 
 @given(st.lists(any_text, min_size=1, max_size=8), st.data())

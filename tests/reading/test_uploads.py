@@ -15,8 +15,15 @@ from playground.reading.formats import limits, po
 from playground.reading.pairs import Pairs, json_parts, to_json
 from playground.reading.text import normalise
 from playground.reading.uploads import Pair, PreviewRow, as_json, read_files, report
-from tests.reading.cases import PO
+from tests.reading.cases import CASES, PO
 from tests.reading.outcomes import outcome, read, refused, two
+
+ALL = [pytest.param(*case, *([{}] if len(case) == 2 else []), id=f"{title}-{n}") for title in CASES for n, case in enumerate(CASES[title])]
+
+
+@pytest.mark.parametrize(("content", "expected", "choices"), ALL)
+def test_what_becomes_of_a_small_upload(content, expected, choices):
+    assert outcome(*(content if isinstance(content, tuple) else (content,)), **choices) == expected
 
 
 def test_every_reason_with_its_lines():
@@ -102,8 +109,6 @@ def test_json_by_hand():
         "chosen": [0, 1], "header": False, "warnings": [],
     }  # fmt: skip
 
-
-# --- as they are kept ---
 
 cells = st.text(st.sampled_from('ab"\\é狗𝄞👍 <&'), min_size=1, max_size=30)
 

@@ -106,8 +106,6 @@ def test_what_is_no_sentence_of_a_task_has_no_answer():
             assert (references(task, src), answers(task, src), split_of(task, src)) == (None, (), None), (task, src)
 
 
-# --- against Python ---
-
 LETTERS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=30)
 
 

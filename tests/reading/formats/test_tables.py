@@ -35,9 +35,6 @@ def table(rows: list, delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) ->
     return file.getvalue()
 
 
-# --- delimited ---
-
-
 @given(tables, st.sampled_from(",;|\t"), st.booleans())
 @example([["", 'a, "b"']], ",", False)
 def test_well_formed_csv_reads_as_python_reads_it(rows, delimiter, quote_all):
@@ -77,9 +74,6 @@ def test_long_lines_and_ten_thousand_columns():
             assert [len(row.cells) for row in rows_of(separator.join([cell] * 10_000))] == [COLUMN_LIMIT + 1]
 
 
-# --- marked ---
-
-
 def test_a_sign_within_a_cell_of_a_table_separates_nothing():
     heads = (["question", "answer"], "{} + 4 = ?"), (["rule", "result"], "A{} -> B"), ([], "{} + 4 = ?"), (["en", "de"], "**x{}** => y")
     for delimiter, (head, cell) in product(",;", heads):
@@ -98,8 +92,6 @@ def test_a_sign_in_nine_of_ten_lines_separates_and_the_others_are_passed_on():
     pairs = read("\n".join([*(f"wort слово{n}" for n in range(30)), "слово wort"]))  # the scripts the other way round
     assert (two(pairs), pairs.dropped) == ([("wort", f"слово{n}") for n in range(30)], {"one_column": (31,)})
 
-
-# --- wrapped ---
 
 WRITERS = {"json": lambda src, tgt: json.dumps({"en": src, "de": tgt}), "python": lambda src, tgt: str({"en": src, "de": tgt})}
 

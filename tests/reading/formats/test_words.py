@@ -11,8 +11,6 @@ from playground.reading.formats.language_id import line_language, line_script, m
 from tests.reading.formats.made_words import word
 from tests.reading.outcomes import read, refused, two
 
-# --- a word and its sounds on one line ---
-
 
 def entries(blanks: str) -> list[str]:
     dice = random.Random(1)
@@ -32,9 +30,6 @@ def test_a_word_and_its_sounds_are_a_pair():
     prose = [" ".join(["The", *(word(dice) for _ in range(5))]) for _ in range(40)]  # its first words come again
     others = [" ".join(word(dice) for _ in range(6)) for _ in range(40)]  # and its words are no small set of symbols
     assert [refused("\n".join(lines)).key for lines in (prose, others)] == ["data.one_column"] * 2
-
-
-# --- traces of tools ---
 
 
 LEFT = [
@@ -82,8 +77,6 @@ def test_what_a_tool_cuts_is_put_together_again(words, random):
         pieces.append("▁" + " ".join(parts))
     assert undo(" ".join(joints), ["bpe"]) == undo(" ".join(pieces), ["pieces"]) == " ".join(words)
 
-
-# --- the language of a line ---
 
 PROSE = {  # the beginning of the Universal Declaration of Human Rights
     "en": ["All human beings are born free and equal in dignity and rights.", "They are endowed with reason and conscience."],
