@@ -14,7 +14,7 @@ from playground.arguments import parser
 from playground.cli import main
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
-from playground.data.suggestion import DROPOUT, suggest
+from playground.data.suggestion import suggest
 from playground.lessons.labs import LABS
 from playground.reading.uploads import Pair, Pairs
 from playground.runs import forecast
@@ -122,14 +122,6 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
     assert "6,000" in capsys.readouterr().err
     assert _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"])).training.steps == 70
     assert capsys.readouterr().err == ""
-    pairs = Pairs(tuple(Pair(f"s{n}", f"t{n}", n + 1) for n in range(9000)), {}, 9000, "tsv", ("own.tsv",))
-    for minutes, dropout in (("1", 0.0), ("5", DROPOUT)):  # six epochs and 32, as it seems; the sentence says which
-        made = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--minutes", minutes]), pairs)
-        likely = int(minutes) * 60 * 10
-        assert (made.training.steps, made.model.dropout) == (forecast.SLACK * likely, dropout)
-        told = capsys.readouterr().err
-        assert all(sentence in told for sentence in suggest(pairs, {"steps": likely}).sentences("en")), "with the epochs that are likely"
-        assert "--steps" not in told
 
 
 def test_translate(trained, capsys):
@@ -171,7 +163,7 @@ MISTAKES = [  # and the last word of each stands in the sentence
     "train --d-model 17", "train --learning-rate nan", "train --until-exact-match 2", "train --preset magic", "train --no-such-knob",
     "train --task own", "train --data /nowhere/pairs.tsv", "train --steps 1 --out /proc", "translate /nowhere /nowhere", "history /nowhere",
     "history checkpoints/reverse --csv /nowhere/steps.csv", "read /nowhere", "checkpoints everything", "fly", "lab nothing",
-    "lab softmax --set factor=3", "lab softmax --set colour=colour",
+    "freeze -o /nowhere nobody", "lab softmax --set factor=3", "lab softmax --set colour=colour",
 ]  # fmt: skip
 ODD = ("--beam 0", "--beam 99", "--sample nan", "--sample 0", "--sample 1 --top-p 0")
 
@@ -215,8 +207,6 @@ def test_labs_are_listed_and_run(capsys, monkeypatch):
     assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
     (bench,) = said(capsys)
     assert (bench["lab"], bench["kind"], bench["seed"], bench["arms"]) == ("skip", "ablation", 3, ["with", "without"])
-    assert bench["answer"] in LABS["skip"].guesses
-    assert bench["numbers"]["with_loss"] > 0
     assert main(["lab", "--json"]) == 0
     names = [lab["name"] for lab in json.loads(capsys.readouterr().out)]
     assert "softmax" in names
@@ -238,7 +228,7 @@ def test_a_missing_package_is_named_and_a_missing_module_of_ours_is_a_fault(monk
         main(["serve"])
 
 
-def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch, capsys):
+def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
     """The page is made from a copy: the folder of the server that keeps the run stays as it is."""
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "data"))
     run = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(), status="done", label="of the class")
@@ -257,5 +247,3 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch, capsys):
         assert main(["freeze", name, "--sentences", "3", "-o", str(tmp_path / name.replace("/", "-"))]) == 0
     assert seen == [("fresh-finch", "of the class", 3, True, True)] * 2
     assert before == sorted((tmp_path / "data").rglob("*"))
-    assert main(["freeze", "nobody", "-o", str(tmp_path / "x")]) == 2
-    assert "nobody" in capsys.readouterr().err

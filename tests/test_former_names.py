@@ -48,13 +48,9 @@ def test_the_present_name_goes_first_and_is_the_one_in_a_refusal():
     assert refusal.values["name"] == "max_grad_norm"
     with pytest.raises(Refusal, match=r"data\.hold_out"):
         from_json({"data": {"hold_out": 5}})
-
-
-def test_a_variant_that_is_a_value_of_another_knob_now():
     for name, (former, deviation) in product(("variant", "twist"), (("root_embeddings", 0.25), ("unit_embeddings", 1.0))):
-        now = Experiment().with_(d_model=16, embedding_std=deviation)
-        assert read_query({"d_model": "16", name: former}) == (now, [])
-        assert from_json({"model": {"d_model": 16, name: former}}) == now
+        now = Experiment().with_(d_model=16, embedding_std=deviation)  # a variant that is a value of another knob now
+        assert (read_query({"d_model": "16", name: former}), from_json({"model": {"d_model": 16, name: former}})) == ((now, []), now)
 
 
 def test_a_shipped_run_with_its_files_and_settings_called_as_before(tmp_path):

@@ -14,30 +14,24 @@ SPACES = """
 import sys
 assert "gradio" not in sys.modules, "too late"
 import torch
-def no_driver(*arguments, **options):
-    raise RuntimeError("CUDA driver version is insufficient for CUDA runtime version")
 torch.backends.cuda.is_built = torch.cuda.is_available = lambda: True
 torch.cuda.device_count = lambda: 1
-torch.cuda.is_current_stream_capturing = torch.cuda.current_device = torch._C._cuda_init = no_driver
+torch.cuda.is_current_stream_capturing = torch.cuda.current_device = torch._C._cuda_init = lambda *_, **__: 1 / 0  # there is no driver
 lent = []
-def GPU(function):
-    lent.append(function.__name__)
-    return function
+GPU = lambda function: lent.append(function.__name__) or function
 """
 # What happens there: the page is built, and a visitor trains.
 VISIT = """
-import json, sys, time
+import json, sys
 from playground.ui import server
 from playground.ui.boot import boot
 from playground.runs.registry import Runs
-from playground.config import Experiment
 from pathlib import Path
+from tests.runs.tiny import tiny, wait
 import spaces
 runs = Runs(Path(sys.argv[1]))
-run = runs.create(Experiment().with_(steps=3, train_size=100, validation_size=10, d_model=8, d_ff=8, n_heads=1), "t" * 32)
-end = time.monotonic() + 60
-while not run.message and run.status not in ("done", "failed") and time.monotonic() < end:
-    time.sleep(0.05)
+run = runs.create(tiny(steps=3), "t" * 32)
+wait(lambda: run.message or run.status in ("done", "failed"))
 print(json.dumps([spaces.lent, run.status, run.device, str(run.message), boot(runs, {}, "")["zero_gpu"]]))
 runs.close()
 """

@@ -16,10 +16,7 @@ from playground.config import Refusal
 from playground.export.taken import find
 from playground.hub import push, remote, space
 from playground.hub.model import HubTransformer
-from playground.runs.disk.store import write_run
-from playground.runs.queue import train_inline
 from tests.hub.test_model import FILES, logits
-from tests.runs.tiny import alone, tiny
 
 REPO = "ada/playground"
 
@@ -34,16 +31,6 @@ def test_a_run_is_pushed_and_read_back(hub, capsys):
     back, run = HubTransformer.from_pretrained("ada/reverse"), find("reverse")
     assert torch.equal(logits(back), logits(HubTransformer.from_run(run)))
     assert [one.to_bytes() for one in back.tokenizers] == [one.to_bytes() for one in run.tokenizers]
-
-
-def test_a_run_is_found_by_its_folder_its_name_and_its_id(tmp_path, monkeypatch):
-    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
-    run, _ = alone(tiny())
-    folder = tmp_path / "runs" / run.id
-    folder.parent.mkdir()
-    write_run(folder, run, train_inline.contents(run))
-    assert {find(name).id for name in (str(folder), run.id, run.name)} == {run.id}
-    assert find("checkpoints/reverse").experiment.data.task == "reverse"
 
 
 NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a..b", "ada/ x", "ada/x\n", "阿/x")

@@ -57,8 +57,6 @@ def refusal(data: bytes, name: str = "up") -> tuple[str, dict]:
     return refused.value.key, refused.value.values
 
 
-# --- what is in them ---
-
 LITTER = ("__MACOSX/._deu.txt", "a/._deu.txt", ".DS_Store", "a/.DS_Store", "Thumbs.db", "desktop.ini", "a/~$deu.xlsx", ".~lock.deu.csv#")
 BOOK = zipped(("[Content_Types].xml", b"<Types/>"), ("xl/workbook.xml", b"<x/>"))
 OTHER_BOOK = zipped(("[Content_Types].xml", b"<Types/>"), ("xl/worksheets/sheet1.xml", b"<x/>"))
@@ -131,8 +129,6 @@ def test_papers_and_litter_are_neither_sentences_nor_a_lost_side():
         assert refused({"a.zip": zipped(("x.txt", TURNS), (paper, b"%PDF-1.7"))}).key == "data.same_language"
 
 
-# --- refusals ---
-
 TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]
 LOCKED = bytearray(zipped(("a.txt", PAIRS)))
 LOCKED[6] |= 1
@@ -190,8 +186,6 @@ def test_bombs_are_stopped_at_the_limit_which_is_one_for_all_files_and_no_size_i
     data = zipped(("a.txt", b"x" * 5000)).replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     assert refusal(data)[0] in ("data.unpacked_too_large", "data.broken_member")
 
-
-# --- archives of which one half can't be read ---
 
 TURNS = in_blocks(POEM).encode()  # which could be read against itself
 WORDS = b"the words of the other side\n" * 3

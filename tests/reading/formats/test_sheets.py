@@ -114,8 +114,6 @@ def test_the_first_sheet_with_two_columns_that_can_be_seen_is_read_and_the_other
     assert rows(read(saved(book))) == [(1, ["a", "b"])]
 
 
-# --- what is damaged and hostile ---
-
 GOOD = workbook(["a", "b"], ["c", "d"], ["e", "f"])
 
 
@@ -166,9 +164,6 @@ def test_limits_of_workbooks(monkeypatch):
     assert refusal(GOOD).key == "data.too_many_items"
     monkeypatch.setattr(sheets, "_PIECE", 7)  # a declaration may stand between two pieces
     assert refusal(changed(GOOD, SHEET, lambda xml: ENTITY.format('"a"').encode() + xml)).key == "data.workbook_entities"
-
-
-# --- Parquet ---
 
 
 def parquet(**columns: list) -> bytes:
