@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from playground.choices import ENCODINGS, OPTIMISERS, VARIANTS, Encoding, UpdateRule
+from playground.choices import ENCODINGS, OPTIMISERS, VARIANTS, Encoding
 from playground.config import Experiment, ModelConfig, Refusal, TrainingConfig, limits
 from playground.inspection import formulas
 from playground.inspection.activations import record
@@ -15,7 +15,6 @@ from playground.model.size import moved_by, parameter_count, training_bytes
 from playground.model.sublayers import parameters, sublayer_of
 from playground.model.transformer import Transformer
 from playground.training.optimisers import MAKERS
-from playground.training.work import step_work
 from playground.variants import build
 from playground.words import LANGUAGES
 from tests.decoding.test_fast_decoder import TGT as WRITTEN
@@ -29,7 +28,7 @@ from tests.made_up import declare_encoding, declare_optimiser
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC as SOURCES
 from tests.model.test_transformer import build as model_of
-from tests.training.corpora import tiny, training_of
+from tests.training.corpora import training_of
 
 
 @pytest.fixture
@@ -121,17 +120,3 @@ def test_a_new_optimiser_teaches_and_can_be_taken_up_again(sgd):
         pass
     resumed.unpack(*half.pack())
     assert [step.loss for step in resumed.steps()] == losses[30:]
-
-
-def test_work_and_memory_ask_a_new_optimiser(sgd, monkeypatch):
-    experiment, corpus = tiny(d_model=64), training_of().corpus
-    sizes = corpus.src_tokenizer.size, corpus.tgt_tokenizer.size
-    numbers = parameter_count(experiment.model, *sizes)
-    adam, ours = (experiment.with_(optimiser=name) for name in ("adam", sgd))
-    rule = OPTIMISERS["adam"]
-    assert step_work(adam, corpus).operations - step_work(ours, corpus).operations == pytest.approx((rule.operations - 4) * numbers)
-    assert training_bytes(adam, *sizes, 20) - training_bytes(ours, *sizes, 20) == 4 * (rule.moments - 1) * numbers
-    large = Experiment().with_(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, batch_size=1, optimiser=sgd)
-    before, numbers = training_bytes(large, 30, 30, 4), parameter_count(large.model, 30, 30)
-    monkeypatch.setitem(OPTIMISERS, sgd, UpdateRule(moments=1, operations=4, scratch=3))  # and it does not move in place
-    assert training_bytes(large, 30, 30, 4) > before + 2 * 4 * numbers

@@ -7,15 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground import cursor
-from playground.config import FORMER_NAMES, KNOBS, ModelConfig, Refusal
+from playground.config import FORMER_NAMES, KNOBS, Refusal
 from playground.cursor import FIELDS
 from playground.fields import Choice, Number, Text
-from playground.inspection.activations import record
 from playground.inspection.interventions import Edit, HeadId
 from playground.lessons.labs import LABS
 from playground.runs.names import new_id
 from playground.ui.links import LISTS
-from playground.variants import build
 
 
 @given(text=st.text(max_size=12) | st.floats().map(str) | st.integers().map(str))
@@ -62,12 +60,6 @@ def test_what_the_page_writes_into_a_field_is_accepted(off, edit, runs, lab):
     cursor.check("mapped", runs[0])
     if settings := LABS[lab].settings({}):
         cursor.check("set", urlencode(settings))
-
-
-def test_every_stage_of_a_model_is_accepted():
-    config = ModelConfig(d_model=8, n_heads=2, d_ff=8, norm="pre", positions="both")
-    for address in [*record(build(config, 8, 8).eval(), [5, 6], [6, 2]), "encoder.0", "decoder.5"]:  # a folded layer, too
-        cursor.check("stage", address)
 
 
 def test_former_names_and_values_are_still_read_and_what_is_unknown_is_refused(monkeypatch):

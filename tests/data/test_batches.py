@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
-from playground.config import BOS, EOS, PAD, DataConfig
+from playground.config import BOS, EOS, PAD
 from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, split_batch
-from playground.data.corpus import Item, build_corpus
+from playground.data.corpus import Item
 from playground.data.lazy_sequence import LazySequence
-from playground.tasks.toy_tasks import examples
 
 ids = st.lists(st.integers(3, 99), max_size=9).map(tuple)
 some_items = st.lists(st.builds(Item, st.just(""), st.just(""), ids, ids), min_size=1, max_size=20)
@@ -159,10 +158,3 @@ def test_many_threads_see_the_same():
     lazy, start = LazySequence((n for n in count()), 5000), threading.Barrier(4)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda _: (start.wait(), list(lazy))[1], range(4))) == [list(range(5000))] * 4
-
-
-def test_a_first_pass_draws_no_more_than_it_needs():
-    corpus = build_corpus(DataConfig(train_size=20_000, validation_size=20))
-    first = next(batches(corpus.train, 64, "sentences", seed=1))
-    assert [item.src for item in first] == [example.src for example in examples("reverse", "train", 64, 1)]
-    assert len(corpus.train._known) == 64

@@ -35,8 +35,7 @@ def sources(items) -> list[str]:
 def test_every_task_makes_a_corpus(task):
     corpus = build_corpus(replace(SMALL, task=task))
     judged = sources(corpus.heldout) + sources(corpus.harder)
-    assert corpus.name == task
-    assert len(set(judged)) == len(judged)
+    assert (corpus.name, len(set(judged))) == (task, len(judged))
     assert bool(corpus.harder) == TASKS[task].has_harder
     assert task == "beer" or not set(sources(corpus.train)) & set(judged)
     for item in (*corpus.train, *corpus.heldout, *corpus.harder):
@@ -50,11 +49,10 @@ def test_every_task_makes_a_corpus(task):
     assert corpus.longest == max(max(batch.src.shape[1], batch.tgt_in.shape[1]) for batch in map(collate, (corpus.train, corpus.heldout)))
     splits = (corpus.train, corpus.heldout, corpus.harder)
     assert corpus.longest_target == 1 + max(len(item.tgt_ids) for split in splits for item in split)
-    lengths = [len(item.src_ids) for item in corpus.probes]
-    assert len(lengths) == min(4, len({len(item.src_ids) for item in corpus.heldout}))
+    lengths, heldout = [len(item.src_ids) for item in corpus.probes], [len(item.src_ids) for item in corpus.heldout]
     assert set(corpus.probes) <= {*corpus.heldout, corpus.telling}
-    assert lengths == sorted(set(lengths))
-    assert (lengths[0], lengths[-1]) == tuple(of(len(item.src_ids) for item in corpus.heldout) for of in (min, max))
+    assert (lengths, len(lengths)) == (sorted(set(lengths)), min(4, len(set(heldout))))
+    assert (lengths[0], lengths[-1]) == (min(heldout), max(heldout))
 
 
 @given(st.integers(1, 99))
@@ -123,9 +121,8 @@ def test_splits_that_were_given_are_taken_and_groups_stay_together():
     half = build_corpus(OWN, replace(pairs, given=(3, 0)))
     assert (sources(half.heldout), len(half.test)) == (["say 27", "say 28", "say 29"], 2)
     grouped = build_corpus(OWN, replace(pairs, groups=tuple(str(n // 5) for n in range(30))))
-    assert all(
-        len({int(src[4:]) // 5 for src in sources(split)}) * 5 == len(split) for split in (grouped.train, grouped.heldout, grouped.test)
-    )
+    for split in (grouped.train, grouped.heldout, grouped.test):
+        assert len({int(src[4:]) // 5 for src in sources(split)}) * 5 == len(split)
     assert (len(grouped.heldout), len(grouped.test)) == (5, 5)
 
 

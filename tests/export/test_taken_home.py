@@ -69,7 +69,6 @@ def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
 
 
 def test_it_is_sent_while_it_is_made():
-    """The first pieces are there before the last file is made."""
     made = []
     files = {name: lambda name=name: (made.append(name), b"x" * 3_000_000)[1] for name in "ab"}
     pieces = archive.stream(files)
@@ -155,10 +154,11 @@ def test_the_notebook_is_one(reverse):
 def test_what_cannot_be_taken_is_refused(reverse):
     riddle = Run(reverse.id, reverse.name, reverse.experiment, secret=True)
     riddle.parts = reverse.parts
-    for key, act in (
-        ("export.nothing_yet", lambda: take(Run("id", "name", tiny()))), ("export.secret", lambda: take(riddle)),
-        ("export.generated", lambda: packed(take(reverse), no_scores, sentences=True)),
-    ):  # fmt: skip
+    acts = {
+        "export.nothing_yet": lambda: take(Run("id", "name", tiny())), "export.secret": lambda: take(riddle),
+        "export.generated": lambda: packed(take(reverse), no_scores, sentences=True),
+    }  # fmt: skip
+    for key, act in acts.items():
         with pytest.raises(Refusal) as refusal:
             act()
         assert refusal.value.key == key

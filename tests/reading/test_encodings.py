@@ -87,13 +87,6 @@ def test_line_ends_of_every_system_and_nothing_else_end_lines():
         assert lines_of(odd.encode(codec), "gb18030" if codec == "gb18030" else "") == [odd]
 
 
-def test_unicode():
-    for codec, language in product(UNICODE, SENTENCES):
-        decoded = decode("f", lesson(language).encode(codec))
-        assert decoded.lines == lesson(language).splitlines(), language
-        assert (decoded.encoding.name, decoded.encoding.guessed) == (codec.removesuffix("-sig"), codec in ("utf-16-le", "utf-16-be"))
-
-
 @pytest.mark.parametrize(("language", "codec", "name"), LEGACY_CASES)
 def test_legacy_encodings_are_guessed_and_can_be_chosen(language, codec, name):
     text = lesson(language)

@@ -18,7 +18,7 @@ from playground.reading.uploads import Choices, Pairs
 from tests.reading.cases import CASES
 from tests.reading.formats.test_exchange import AB, CD, XLIFF_12, XLIFF_20, tmx
 from tests.reading.formats.test_sheets import parquet, workbook
-from tests.reading.outcomes import clean, named, read, read_or_refused, two
+from tests.reading.outcomes import named, read_or_refused
 from tests.reading.test_unpacking import tarred, zipped
 
 TSV = b"hello\thallo\nhow are you?\twie geht's?\n\nNA\tnull\n"
@@ -42,7 +42,6 @@ OTHERS = {
 }  # fmt: skip
 GOOD = [named({name: content}) for name, content in OTHERS.items()]
 GOOD += [named(*(case[0] if isinstance(case[0], tuple) else (case[0],))) for cases in CASES.values() for case in cases if case[1][0] != "!"]
-any_text = st.text(st.characters(codec="utf-8"), max_size=20)
 column = st.none() | st.integers(-1, 5) | st.sampled_from(["source", "tgt", "en", ""])
 encodings = st.sampled_from(["", "", "gbk", "utf-16", "utf-8,latin-1"])
 some_choices = st.builds(Choices, column, column, st.none() | st.booleans(), encodings, st.none() | st.booleans(), st.booleans())
@@ -118,11 +117,3 @@ def test_time_grows_with_the_length(unit):
     text = "a" + unit * (100_000 // len(unit))
     assert normalise(normalise(text)) == normalise(text)
     traces_in([plain(text), undo(text, KINDS)])
-
-
-@given(st.lists(any_text, min_size=1, max_size=8), st.data())
-def test_two_files_read_back_and_stay_aligned(src, data):
-    src = ["first", *map(normalise, src), "last"]
-    tgt = ["erste", *[normalise(data.draw(any_text)) for _ in src[1:-1]], "letzte"]
-    pairs = read("\n".join(src), "\n".join(tgt))
-    assert [(src[line - 1], tgt[line - 1]) for _, _, line in pairs.pairs] == two(pairs) == clean(zip(src, tgt, strict=True))

@@ -137,28 +137,26 @@ LOCKED[LOCKED.index(b"PK\x01\x02") + 8] |= 1
 
 def test_refusals():
     for data, key, values in (
-        (zipped(("[Content_Types].xml", b""), ("word/document.xml", b"")), "data.packed", {"what": "Word (.docx)"}),
-        (zipped(("[Content_Types].xml", b""), ("ppt/x.xml", b"")), "data.packed", {"what": "PowerPoint (.pptx)"}),
-        (zipped(("[Content_Types].xml", b""), ("xl/workbook.bin", b"")), "data.packed", {"what": "Excel (.xlsb)"}),
-        (zipped(("mimetype", b"application/vnd.oasis"), ("content.xml", b"")), "data.packed", {"what": "OpenDocument/EPUB"}),
+        *((data, "data.packed", {"what": what}) for what, data in {
+            **{what: zipped(("[Content_Types].xml", b""), (name, b"")) for what, name in (
+                ("Word (.docx)", "word/document.xml"), ("PowerPoint (.pptx)", "ppt/x.xml"), ("Excel (.xlsb)", "xl/workbook.bin"))},
+            "OpenDocument/EPUB": zipped(("mimetype", b"application/vnd.oasis"), ("content.xml", b"")), "xz": b"\xfd7zXZ\0...",
+            "7z": b"7z\xbc\xaf\x27\x1c...", "rar": b"Rar!\x1a\x07\x00", "bzip2": b"BZh91AY&SY...", "zstd": b"\x28\xb5\x2f\xfd...",
+        }.items()),
         (zipped(("collection.anki2", b""), ("media", b"{}")), "data.anki_package", {}),
-        (b"7z\xbc\xaf\x27\x1c...", "data.packed", {"what": "7z"}), (b"Rar!\x1a\x07\x00", "data.packed", {"what": "rar"}),
-        (b"\xfd7zXZ\0...", "data.packed", {"what": "xz"}), (b"BZh91AY&SY...", "data.packed", {"what": "bzip2"}),
-        (b"\x28\xb5\x2f\xfd...", "data.packed", {"what": "zstd"}),
         (zipped(("inner.zip", zipped(("a.txt", b"x")))), "data.nested", {"member": "inner.zip"}),
         (zipped(("a.txt.gz", gzip.compress(b"x"))), "data.nested", {"member": "a.txt.gz"}),
         (tarred(("inner.tar", tarred(("a.txt", b"x")))), "data.nested", {"member": "inner.tar"}),
-        (gzip.compress(gzip.compress(b"x")), "data.nested", {"member": "up"}),
-        (gzip.compress(zipped(("a.txt", b"x"))), "data.nested", {"member": "up"}),
-        (zipped(*TOO_MANY), "data.too_many_members", {"limit": 100}), (tarred(*TOO_MANY), "data.too_many_members", {"limit": 100}),
-        (tarred(*TOO_MANY, mode="w:gz"), "data.too_many_members", {"limit": 100}),
+        *((gzip.compress(packed), "data.nested", {"member": "up"}) for packed in (gzip.compress(b"x"), zipped(("a.txt", b"x")))),
+        *((data, "data.too_many_members", {"limit": 100}) for data in (
+            zipped(*TOO_MANY), tarred(*TOO_MANY), tarred(*TOO_MANY, mode="w:gz"))),
         (b"PK\x03\x04" + b"PK\x01\x02" * 1_000_000, "data.too_many_members", {}),  # which are not listed
         (zipped(*[(str(n), b"x") for n in range(8)]), "data.many_members", {"count": 8, "members": "0, 1, 2, 3, 4, 5, …"}),
         (zipped(), "data.empty_archive", {}), (zipped(("folder/", b""), (".DS_Store", b"x")), "data.empty_archive", {}),
-        (zipped(("a.txt", PAIRS))[:-10], "data.broken_archive", {}), (gzip.compress(PAIRS * 99)[:-10], "data.broken_archive", {}),
-        (gzip.compress(PAIRS)[:-8] + b"\0" * 8, "data.broken_archive", {}),
-        (tarred(("a.txt", PAIRS * 999))[:9000], "data.broken_archive", {}), (b"PK\x03\x04", "data.broken_archive", {}),
-        (b"\x1f\x8b", "data.broken_archive", {}), (bytes(LOCKED), "data.locked", {}),
+        *((data, "data.broken_archive", {}) for data in (
+            zipped(("a.txt", PAIRS))[:-10], gzip.compress(PAIRS * 99)[:-10], gzip.compress(PAIRS)[:-8] + b"\0" * 8, b"PK\x03\x04",
+            tarred(("a.txt", PAIRS * 999))[:9000], b"\x1f\x8b")),
+        (bytes(LOCKED), "data.locked", {}),
         (zipped(("a.txt", PAIRS), how=zipfile.ZIP_LZMA), "data.broken_member", {"member": "a.txt"}),
     ):  # fmt: skip
         actual, named_values = refusal(data)
@@ -190,16 +188,11 @@ def test_bombs_are_stopped_at_the_limit_which_is_one_for_all_files_and_no_size_i
 TURNS = in_blocks(POEM).encode()  # which could be read against itself
 WORDS = b"the words of the other side\n" * 3
 UNUSABLE = [
-    (zipped(("x.en", TURNS), ("x.de", b"")), "x.de"),
-    (zipped(("x.en", TURNS), ("x.de", b"\n \n\n")), "x.de"),
-    (zipped(("x.en", TURNS), ("x.de", b"\0\1\2\3" * 99)), "x.de"),
-    (zipped(("x.de", b"\x89PNG\r\n\x1a\n" + bytes(99)), ("x.en", TURNS)), "x.de"),
-    (zipped(("x.en", TURNS), ("x.de.gz", gzip.compress(b"eins"))), "x.de.gz"),
-    (zipped(("x.en", TURNS), (link("x.de"), b"/etc/passwd")), "x.de"),
-    (zipped(("x.en", TURNS), ("x.pdf", b"%PDF-1.7")), "x.pdf"),
-    (zipped(("x.en", TURNS), ("x.de.html", b"<html>")), "x.de.html"),
+    *((zipped(("x.en", TURNS), (name, data)), getattr(name, "filename", name)) for name, data in (
+        ("x.de", b""), ("x.de", b"\n \n\n"), ("x.de", b"\0\1\2\3" * 99), ("x.de", b"\x89PNG\r\n\x1a\n" + bytes(99)),
+        ("x.de.gz", gzip.compress(b"eins")), (link("x.de"), b"/etc/passwd"), ("x.pdf", b"%PDF-1.7"), ("x.de.html", b"<html>"))),
     (zipped(("x.en", TURNS), ("x.de", WORDS), how=zipfile.ZIP_STORED).replace(WORDS, WORDS.upper()), "x.de"),
-]
+]  # fmt: skip
 
 
 def test_the_file_that_cannot_be_used_is_named_and_the_other_not_read_against_itself():

@@ -123,17 +123,13 @@ def test_every_day_of_two_centuries(day):
 
 
 @given(st.sampled_from(SPLITS), st.integers(0, 50))
-def test_brackets_close_what_was_opened(split, seed):
+def test_brackets_close_what_was_opened_and_a_lookup_agrees_with_a_dictionary(split, seed):
     (example,) = examples("brackets", split, 1, seed)
     text = example.src + example.tgt
     while text != (text := text.replace("()", "").replace("[]", "").replace("{}", "")):
         pass
     assert text == ""
     assert ["([{"[")]}".index(closing)] for closing in example.tgt] == [example.src[place] for place in example.alignment]
-
-
-@given(st.sampled_from(SPLITS), st.integers(0, 50))
-def test_a_lookup_agrees_with_a_dictionary(split, seed):
     (example,) = examples("lookup", split, 1, seed)
     facts, _, people = example.src.partition(" ? ")
     colours = dict(fact.split("=") for fact in facts.split())

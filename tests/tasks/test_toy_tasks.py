@@ -1,6 +1,7 @@
 """What every toy task promises, whichever it is."""
 
 import random
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -18,10 +19,9 @@ names = st.sampled_from(sorted(TASKS))
 def test_every_task_of_the_knob_is_here_and_explained():
     assert (*TASKS, "own") == config.limits("task").choices
     assert all(name == task.name for name, task in TASKS.items())
-    for name in (*TASKS, "own"):
-        for language in LANGUAGES:
-            parts = [known(language, f"tasks.{name}.{part}") for part in ("label", "about", "harder")]
-            assert parts == [True, True, name in LEARNT], (name, language)
+    for name, language in product((*TASKS, "own"), LANGUAGES):
+        parts = [known(language, f"tasks.{name}.{part}") for part in ("label", "about", "harder")]
+        assert parts == [True, True, name in LEARNT], (name, language)
 
 
 @given(names, st.sampled_from(SPLITS), st.integers(0, 99))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.reading.formats import names, segments
+from playground.reading.formats import segments
 from tests.reading.outcomes import outcome, read, refused, two
 
 ENGLISH = [
@@ -131,14 +131,6 @@ def test_ten_lines_are_too_few_and_lengths_that_say_nothing_drift_nowhere():
         assert refused("\n".join(one), "\n".join(other)).key == key
     for alike in (("same\n" * 50, "gleich\n" * 49), ("a\n" * 50, "b\n" * 10)):
         assert refused(*alike).key == "data.unequal"
-
-
-@given(st.text(max_size=12), st.text(max_size=12))
-def test_any_names_of_files(one, other):
-    assert len(names.columns_of(one, other)) == 2
-    back = names.direction_of(other, one)
-    assert back in (None, (0, 1), (1, 0))
-    assert names.direction_of(one, other) == (back and (back[1], back[0]))
 
 
 TALK_DE = """<url>http://www.ted.com/talks/1</url>

@@ -1,14 +1,8 @@
 """TMX and XLIFF: every unit is read, in every language it has, and what is broken or hostile is refused with its line."""
 
-from xml.sax.saxutils import escape
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from playground.reading.formats import exchange, xml_events
-from playground.reading.formats.exchange import read_tmx
-from playground.reading.formats.table import Source
 from tests.reading.outcomes import outcome, read, refused
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -149,12 +143,3 @@ def test_limits(monkeypatch):
     assert refused(tmx(AB, CD, AB)).key == "data.too_many_items"
     monkeypatch.setattr(xml_events, "_MAX_ELEMENTS", 10)
     assert refused(tmx(AB, CD)).key == "data.xml_tags"
-
-
-texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\ufffe\uffff"))
-
-
-@given(st.lists(st.tuples(texts, st.text(st.sampled_from("<&>\"' ä"))), min_size=1, max_size=5))
-def test_texts_of_a_memory_come_back_as_they_were(pairs):
-    data = tmx(*[unit(en=escape(src), de=escape(tgt)) for src, tgt in pairs]).encode()
-    assert [row.cells for row in read_tmx([Source("a.tmx", data, [])]).rows] == [list(pair) for pair in pairs]

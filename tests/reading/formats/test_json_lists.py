@@ -70,10 +70,3 @@ values = st.recursive(
 @given(values)
 def test_any_document_is_read_or_refused(value):
     read_or_refused(named({"a.json": json.dumps(value)}))
-
-
-@given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=6), st.sampled_from([None, 1]))
-def test_pairs_come_back_as_they_were(pairs, indent):
-    text = json.dumps([{"src": src, "tgt": tgt} for src, tgt in pairs], indent=indent)
-    table = read_json([Source("a.json", text.encode(), text.split("\n"))])
-    assert [(row.line, row.cells) for row in table.rows] == [(number, list(pair)) for number, pair in enumerate(pairs, 1)]
