@@ -1,15 +1,23 @@
-"""Knobs: what they accept and what they refuse, and that lists which follow from them are made from them."""
+"""Knobs and places to look: what they accept, what they refuse, and that lists which follow from them are made from them."""
 
 import math
 from dataclasses import asdict, fields, replace
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.config import KNOBS, LIVE_KNOBS, PARTS, TASK_STEPS, USUAL_STEPS, Refusal, check, default, limits
+from playground import cursor
+from playground.config import FORMER_NAMES, KNOBS, LIVE_KNOBS, PARTS, TASK_STEPS, USUAL_STEPS, Refusal, check, default, limits
+from playground.cursor import FIELDS
+from playground.fields import Choice, Number, Text
+from playground.inspection.interventions import Edit, HeadId
+from playground.lessons.labs import LABS
+from playground.runs.names import new_id
 from playground.tasks.toy_tasks import TASKS
 from playground.ui.controls import CONTROLLED, GROUPS, control
+from playground.ui.links import LISTS
 from playground.words import LANGUAGES
 from tests.training.corpora import training_of
 
@@ -75,3 +83,70 @@ def test_every_live_knob_acts_on_the_next_step(knob):
         for _ in zip(range(2), training.steps(), strict=False):
             pass
     assert not first.model.projection.weight.equal(second.model.projection.weight)
+
+
+@given(text=st.text(max_size=12) | st.floats().map(str) | st.integers().map(str))
+def test_a_field_reads_what_it_accepts_and_its_default_is_possible(text):
+    for name, field in FIELDS.items():
+        assert not field.default or field.refusal(name, field.default, LISTS) is None, name
+        assert name not in field.reset_by
+        for cause in field.reset_by:
+            assert {*FIELDS[cause].reset_by} <= {*field.reset_by, cause}, f"what lets go of {cause} lets go of {name}, which belongs to it"
+        if isinstance(field, Text) and field.pattern:
+            assert field.refusal(name, field.example) is None, name
+            assert field.read(text) == (text if field.refusal(name, text) is None else field.default), name
+        if isinstance(field, Number):
+            value, default = field.read(text), field.read("")
+            assert value == default or field.low <= value <= field.high, name
+            assert default is None or field.low <= default <= field.high, name
+            assert [field.read(word) for word in ("no", "nan", "-1", "１２", "1_0", "1e3")] == [default] * 6, name
+            assert (field.read("999999999"), field.read("999999999", most=field.low)) == (field.high, field.low), name
+            assert [field.refusal(name, f"{bound:.10g}") for bound in (field.low, field.high)] == [None, None], name
+            assert field.refusal(name, f"{field.high + field.step:.10g}").key == "config.not_in_range", name
+            assert type(field.read(f"{field.high:.10g}")) is type(field.step), name
+
+
+def test_names_and_lists_are_declared_once():
+    assert not {*FIELDS, *cursor.FORMER_NAMES} & {*KNOBS, *FORMER_NAMES}, "both stand in the same link"
+    named = {field.choices for field in FIELDS.values() if isinstance(field, Choice) and isinstance(field.choices, str)}
+    assert named == LISTS.keys()
+
+
+heads = st.builds(HeadId, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
+edits = st.builds(
+    lambda row, given, masked: Edit(0, 3, row).mask(masked).give(*given),
+    st.integers(0, 250), st.tuples(st.integers(0, 250), st.floats(0, 1).map(lambda weight: round(weight, 2))), st.integers(0, 250),
+)  # fmt: skip
+ids = st.lists(st.builds(new_id), min_size=1, max_size=40)
+
+
+@given(off=st.lists(heads, min_size=1, max_size=6 * 8 * 3), edit=edits, runs=ids, lab=st.sampled_from(list(LABS)))
+def test_what_the_page_writes_into_a_field_is_accepted(off, edit, runs, lab):
+    cursor.check("off", "_".join(map(str, off)))
+    cursor.check("cells", str(edit))
+    cursor.check("arms", ".".join(["german_english", *runs]))
+    cursor.check("compare", ",".join(runs))
+    cursor.check("mapped", runs[0])
+    if settings := LABS[lab].settings({}):
+        cursor.check("set", urlencode(settings))
+
+
+def test_former_names_and_values_are_still_read_and_what_is_unknown_is_refused(monkeypatch):
+    monkeypatch.setitem(cursor.FORMER_NAMES, "way", "method")
+    monkeypatch.setitem(cursor.FORMER_VALUES, "method", {"argmax": "greedy"})
+    for query, taken, ignored in (
+        ({"way": "beam"}, {"method": "beam"}, set()), ({"way": "argmax"}, {"method": "greedy"}, set()),
+        ({"way": "beam", "method": "sample"}, {"method": "sample"}, set()), ({"way": "soul"}, {}, {"method"}),
+    ):  # fmt: skip
+        read, left = cursor.read_query(query, LISTS)
+        assert (read, set(left)) == (taken, ignored)
+    assert cursor.declared()["former_names"] == {"way": "method"}
+    for name, key in (("teacher", "config.unknown"), ("view", "config.not_a_choice")):
+        with pytest.raises(Refusal) as refusal:
+            cursor.check(name, "x")
+        assert refusal.value.key == key
+    cursor.check("view", "")
+    cursor.check("tab", "x")  # without the lists nothing is known of it
+    read = FIELDS["measure"].read
+    assert [read("soul", ("aligned", "entropy")), read("aligned", ("entropy",))] == ["aligned", "entropy"], "the default or the first"
+    assert FIELDS["sure"].read("12", ("50", "75")) == "", "an answer is never chosen for a visitor"
