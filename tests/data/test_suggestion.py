@@ -13,7 +13,7 @@ from playground.data.statistics import statistics
 from playground.data.suggestion import KNOBS, suggest
 from playground.reading.uploads import Pair, Pairs
 from playground.words import LANGUAGES
-from tests.reading.formats.made_words import word
+from tests.reading.outcomes import word
 
 CHINESE = [chr(0x4E00 + n) for n in range(600)]
 

@@ -28,6 +28,7 @@ from playground.runs.queue import train_inline
 from playground.runs.registry import SHIPPED
 from playground.runs.run import Run
 from playground.words import LANGUAGES
+from tests.runs.conftest import reader  # noqa: F401
 from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
 
 NAMES = {"config.json", "history.csv", "model.py", "model.safetensors", "README.md", "run.ipynb", "use.py"}
@@ -77,7 +78,7 @@ def test_it_is_sent_while_it_is_made():
     assert opened([first, *pieces]).keys() == {"a", "b"}
 
 
-def test_the_card_says_what_the_run_is(reader):
+def test_the_card_says_what_the_run_is(reader):  # noqa: F811
     run, _ = alone(tiny(share_embeddings="all"))
     taken = take(run)
     scores, measured = evaluation.scores(reader, CORPORA, run, None, "heldout"), scores_of(reader, CORPORA, taken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import unicodedata
 
 from playground.config import Refusal
@@ -12,7 +13,13 @@ from playground.reading.uploads import REASONS, Choices, Pairs, as_json, read_fi
 from playground.words import LANGUAGES
 
 SEVERAL_ROWS = ("po", "json_lines", "json", "tmx", "xliff")  # kinds of which an item may be several rows
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprst" for vowel in "aeiou"]
 SAID = ("line", "one", "two", "lines_one", "lines_two")  # values of a refusal that its sentence must hold
+
+
+def word(dice: random.Random, most: int = 4) -> str:
+    """A word of two syllables or more that nobody has ever read."""
+    return "".join(dice.choices(SYLLABLES, k=dice.randint(2, most)))
 
 
 def named(*contents: str | bytes | dict) -> list[tuple[str, bytes]]:

@@ -35,11 +35,10 @@ SEVERAL_WORDS = [
 
 
 FIRST_PAIRS = """
-German,Deutsch|German language,deutsche Sprache|Deutsch,German|word,Wort|the word,das Wort|text,Text|question,Frage|answer,Antwort|
-translation,Übersetzung|source,Quelle|note,nota|number,Nummer|time,Zeit|phrase,phrase|first question,erste Frage|a text,la frase|
-sens,meaning|page,página|in,in|in,en|to,zu|no,ja|no,is|he,er|as,als|ja,da|May,Mai|x,y|a,target|from,von|formal,informal|old,new|
-active,aktiv|in,out|No.,Nein.|Hi.,Hallo.|Word.,Translation.|- Hello,- Hallo|- English,- German|• text,• translation|Polish,polieren|
-English,is spoken here|question,Frage,noun|text,Text,noun|train,Hello,Hallo|Lesson 1,dog,Hund
+German,Deutsch|German language,deutsche Sprache|word,Wort|the word,das Wort|text,Text|translation,Übersetzung|note,nota|number,Nummer|
+first question,erste Frage|a text,la frase|sens,meaning|in,in|in,en|no,ja|no,is|as,als|May,Mai|x,y|a,target|formal,informal|old,new|in,out|
+No.,Nein.|Word.,Translation.|- English,- German|• text,• translation|English,is spoken here|question,Frage,noun|text,Text,noun|
+train,Hello,Hallo|Lesson 1,dog,Hund
 """.replace("\n", "").split("|")  # the same in two languages, words that are codes or names of columns, sentences
 
 

@@ -12,8 +12,7 @@ from playground.reading.formats.escapes import found as traces_in
 from playground.reading.formats.escapes import undo
 from playground.reading.formats.language_id import line_language, line_script, main_language
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
-from tests.reading.formats.made_words import word
-from tests.reading.outcomes import read, refused, two
+from tests.reading.outcomes import read, refused, two, word
 
 
 def entries(blanks: str) -> list[str]:
