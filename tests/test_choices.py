@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from playground.choices import ENCODINGS, OPTIMISERS, VARIANTS, Encoding
-from playground.config import Experiment, ModelConfig, Refusal, TrainingConfig, limits
-from playground.inspection import formulas
+from playground.choices import OPTIMISERS, Encoding
+from playground.config import Experiment, ModelConfig, Refusal, TrainingConfig
 from playground.inspection.activations import record
-from playground.inspection.derivation import KINDS
 from playground.inspection.formulas import about
 from playground.model import positions
-from playground.model.positions import ADDED, LearnedPositions
+from playground.model.positions import LearnedPositions
 from playground.model.size import moved_by, parameter_count, training_bytes
 from playground.model.sublayers import parameters, sublayer_of
 from playground.model.transformer import Transformer
@@ -39,15 +37,6 @@ def learned_rotary(monkeypatch):
 @pytest.fixture
 def sgd(monkeypatch):
     return declare_optimiser(monkeypatch)
-
-
-def test_the_knobs_offer_what_is_declared():
-    assert limits("positions").choices == tuple(ENCODINGS)
-    assert limits("optimiser").choices == tuple(OPTIMISERS) == tuple(MAKERS)
-    assert limits("variant").choices == tuple(VARIANTS)
-    assert {encoding.added for encoding in ENCODINGS.values()} <= set(ADDED)
-    for table in (formulas.LINES, KINDS):
-        assert {name for name in table if name.startswith("positions_")} == {f"positions_{added}" for added in ADDED if added}
 
 
 def test_a_new_encoding_is_recorded_and_every_cell_of_it_derived(learned_rotary):

@@ -2,16 +2,20 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
+from unittest.mock import create_autospec
 
 import pytest
 import torch
-from huggingface_hub import constants
-from huggingface_hub.errors import HfHubHTTPError, HTTPError
+from huggingface_hub import HfApi, constants, hub_mixin
+from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HTTPError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +23,7 @@ from playground.choices import VARIANTS
 from playground.cli import main
 from playground.config import Experiment, ModelConfig, Refusal
 from playground.export.taken import find
-from playground.hub import push, remote, space
+from playground.hub import model, push, remote, space
 from playground.hub.model import HubTransformer
 from playground.runs.disk.folder import Folder
 from playground.runs.model_cache import ModelCache
@@ -27,6 +31,38 @@ from playground.runs.registry import SHIPPED
 from playground.variants import build
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """The folder of all repositories, the library's client, whose signatures calls must fit, and the names of the files that were read."""
+    folder, read = tmp_path / "hub", []
+    api = create_autospec(HfApi, instance=True, endpoint="https://hub.example")
+
+    def create(repo_id, *, repo_type, **_):
+        (folder / repo_type / repo_id).mkdir(parents=True, exist_ok=True)
+        return f"https://hub.example/{repo_id}"
+
+    def upload(*, repo_id, repo_type, folder_path, delete_patterns, **_):
+        repo = folder / repo_type / repo_id
+        for path in [path for path in repo.rglob("*") if path.is_file()]:
+            if any(fnmatch(path.relative_to(repo).as_posix(), pattern) for pattern in delete_patterns or ()):
+                path.unlink()
+        shutil.copytree(folder_path, repo, dirs_exist_ok=True)
+
+    def download(repo_id, filename, **_):
+        read.append(filename)
+        path = folder / "model" / repo_id / filename
+        if not path.exists():
+            raise EntryNotFoundError(filename)
+        return str(path)
+
+    api.create_repo.side_effect, api.upload_folder.side_effect = create, upload
+    monkeypatch.setattr(remote, "HfApi", lambda: api)
+    for module in (model, hub_mixin):
+        monkeypatch.setattr(module, "hf_hub_download", download)
+    monkeypatch.setenv("HF_TOKEN", "hf_write")
+    return SimpleNamespace(folder=Path(folder), api=api, read=read)
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +198,7 @@ def test_metadata_and_requirements_suit_the_hardware(hardware, flavor, torch, wh
     made = space.plan(REPO, hardware)
     metadata = dict(re.findall(r"^(\w+): *(.*)$", made.metadata(), re.MULTILINE))
     assert (metadata["sdk"], metadata["suggested_hardware"]) == ("gradio", flavor)
+    assert len(metadata["short_description"]) <= 60, "the Hub refuses a longer one"
     assert metadata["python_version"] == '"3.12"'  # quoted: 3.10 would be 3.1
     assert metadata["thumbnail"] == "https://huggingface.co/spaces/ada/playground/resolve/main/playground/ui/static/preview.png"
     needed = made.written["requirements.txt"].splitlines()

@@ -14,7 +14,7 @@ from playground.reading import pairs as module
 from playground.reading.formats import limits, po
 from playground.reading.pairs import Pairs, json_parts, to_json
 from playground.reading.text import normalise
-from playground.reading.uploads import Pair, PreviewRow, as_json, read_files, report
+from playground.reading.uploads import Pair, PreviewRow, read_files, report
 from tests.reading.cases import CASES, PO
 from tests.reading.outcomes import outcome, read, refused, two
 
@@ -98,15 +98,6 @@ def test_what_is_worth_knowing_is_counted():
     assert read(left, undo=True).notes == (("data.note_undone", {"count": 3}),)
     listed = read('{"pairs": [["a", "b"]], "authors": [{"name": "x", "mail": "y"}]}').notes
     assert listed == (("data.note_lists", {"taken": "pairs", "others": "authors"}),)
-
-
-def test_json_by_hand():
-    assert as_json(read("a\tb\n\nc\td\n")) == {
-        "kind": "tsv", "names": ["a.txt"], "unit": "line", "lines": 3, "pairs": 2, "first": ["a", "b"], "dropped": {"blank": [2]},
-        "credit": "", "encodings": [{"file": "a.txt", "name": "utf-8", "guessed": False}],
-        "columns": [{"name": "", "filled": 2, "samples": ["a", "c"]}, {"name": "", "filled": 2, "samples": ["b", "d"]}],
-        "chosen": [0, 1], "header": False, "warnings": [],
-    }  # fmt: skip
 
 
 cells = st.text(st.sampled_from('ab"\\é狗𝄞👍 <&'), min_size=1, max_size=30)

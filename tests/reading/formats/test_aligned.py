@@ -195,7 +195,6 @@ def test_segments(monkeypatch):
         ((OTHER, ONE), "segments/item de→en 1→0: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
         # documents of other names are joined by their order
         ((campaign("doc_", "", "a", "b"), campaign("doc_", "", "c", "d", doc="other")), "segments/item: a→c · b→d"),
-        ((campaign("srcset", "de", "Grüße"), campaign("refset", "zh", "你好")), "segments/item de→zh: Grüße→你好"),
         ((ONE_FILE,), "segments/item en→de: Hello.→Hallo. · Bye.→Tschüss. · Yes→Ja"),
         (({"x.de.sgm": '<doc docid="a"><seg id="1">a1</seg><seg id="2">a2</seg></doc><doc docid="b"><seg id="1">b1\nb1</seg></doc>',
            "x.en.sgm": '<DOC docid="b"><SEG id="1">B1</SEG></DOC>\n<DOC docid="a"><hl><seg id="2">A2</seg></hl><seg id=1>A1</DOC>'},),
