@@ -21,7 +21,6 @@ from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.history import History
 from playground.runs.names import new_id
 from playground.runs.registry import SHIPPED
-from playground.tasks.toy_tasks import TASKS
 from playground.ui.controls import CONTROLLED, GROUPS, control
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES
@@ -63,11 +62,6 @@ def test_what_is_no_number_of_the_range_is_refused():
                 check(name, value)
             assert refusal.value.key == "config.not_in_range", (name, value)
             assert all(name in refusal.value.say(language) for language in LANGUAGES)
-
-
-def test_what_a_task_says_of_its_steps_is_known_beside_the_knobs():
-    assert {name: task.steps for name, task in TASKS.items() if task.steps} == config.TASK_STEPS
-    assert {*config.TASK_STEPS.values(), default("steps")} <= config.USUAL_STEPS
 
 
 def test_every_knob_but_the_free_text_has_its_place_on_the_page():

@@ -25,12 +25,9 @@ SENTENCES = {
     "Wessen Buch ist das? Weiß ich nicht.|Tschüß!",
     "fr": "Bonjour, ça va ?|Où étais-tu ?|J'aime lire des œuvres.|Il se lève à six heures.|À qui est ce livre ?|À demain, peut-être !",
     "es": "¡Buenos días!|¿Cómo estás?|Me gusta leer a la mañana.|Él se levanta a las seis.|¿De quién es este libro?|¡Hasta mañana!",
-    "pt": "Bom dia, João.|Não sei, e você?|Gosto de ler à noite.|Ele levanta-se às seis.|De quem é este livro?|Até amanhã!",
     "ru": "Доброе утро.|Как дела?|Я люблю читать книги.|Он встаёт в шесть часов.|Чья это книга?|До завтра!",
-    "uk": "Доброго ранку.|Як справи?|Я люблю читати книжки.|Він встає о шостій.|Чия це книжка?|До завтра, друже її!",
     "pl": "Dzień dobry.|Jak się masz?|Lubię czytać książki.|On wstaje o szóstej.|Czyja to książka?|Do jutra, żegnaj!",
     "cs": "Dobré ráno.|Jak se máš?|Rád čtu knížky, příteli.|Vstává v šest hodin.|Čí je to kniha?|Nashledanou zítra!",
-    "hu": "Jó reggelt.|Hogy vagy, hölgyem?|Szeretek könyveket olvasni.|Ő hatkor kel fel.|Kié ez a könyv?|Holnap találkozunk, őrült!",
     "el": "Καλημέρα.|Τι κάνεις;|Μου αρέσει να διαβάζω.|Ξυπνάει στις έξι.|Τίνος είναι το βιβλίο;|Τα λέμε αύριο!",
     "tr": "Günaydın.|Nasılsın?|Kitap okumayı severim.|Saat altıda kalkıyor.|Bu kimin kitabı, İsmail?|Yarın görüşürüz!",
     "he": "בוקר טוב.|מה שלומך?|אני אוהב לקרוא ספרים.|הוא קם בשש.|של מי הספר הזה?|נתראה מחר!",
@@ -40,8 +37,8 @@ SENTENCES = {
 }  # fmt: skip
 LEGACY = """gb18030: zh gb2312, zh gbk, zh gb18030 | big5: zh-Hant big5, zh-Hant cp950 | shift_jis: ja shift_jis, ja cp932
 euc-jp: ja euc_jp | iso-2022-jp: ja iso2022_jp | euc-kr: ko euc_kr, ko cp949
-windows-1252: de cp1252, de latin-1, fr cp1252, es latin-1, pt cp1252 | windows-1251: ru cp1251, uk cp1251 | koi8-r: ru koi8-r
-cp866: ru cp866 | iso-8859-5: ru iso8859-5 | iso-8859-2: pl iso8859-2 | windows-1250: pl cp1250, cs cp1250, hu cp1250
+windows-1252: de cp1252, de latin-1, fr cp1252, es latin-1 | windows-1251: ru cp1251 | koi8-r: ru koi8-r
+cp866: ru cp866 | iso-8859-5: ru iso8859-5 | iso-8859-2: pl iso8859-2 | windows-1250: pl cp1250, cs cp1250
 windows-1253: el cp1253 | windows-1254: tr cp1254, tr iso8859-9 | windows-1255: he cp1255 | windows-1256: ar cp1256
 windows-1257: lt cp1257 | windows-874: th tis-620 | mac-roman: de mac-roman"""
 ROWS = (row.split(": ") for row in LEGACY.replace("\n", " | ").split(" | "))
