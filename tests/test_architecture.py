@@ -8,12 +8,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TAKE_TIME = {  # all other files of runs/ are given it: their tests move it
-    "runtime.py", "steady_clock.py", "recording.py",  # clocks by default
-    "machine_speed.py", "queue/parallel.py",  # processor time
-    "lru.py",  # an order
-    "run.py",  # a first version number
-}  # fmt: skip
+# clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
+TAKE_TIME = {"runtime.py", "steady_clock.py", "recording.py", "machine_speed.py", "queue/parallel.py", "lru.py", "run.py"}
 # part: other packages it may import | parts of ours it may import
 TABLE = """
 words: |

@@ -106,7 +106,6 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
         with pytest.raises(Refusal) as refusal:
             act()
         assert refusal.value.key == key
-        assert str(refusal.value)
     monkeypatch.setattr(fetching, "MAX_BYTES", 100_000)
     with pytest.raises(Refusal) as refusal:
         fetching.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))

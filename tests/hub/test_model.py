@@ -21,14 +21,13 @@ from hypothesis import strategies as st
 
 from playground.choices import VARIANTS
 from playground.cli import main
-from playground.config import Experiment, ModelConfig, Refusal
+from playground.config import Experiment, Refusal
 from playground.export.taken import find
 from playground.hub import model, push, remote, space
 from playground.hub.model import HubTransformer
 from playground.runs.disk.folder import Folder
 from playground.runs.model_cache import ModelCache
 from playground.runs.registry import SHIPPED
-from playground.variants import build
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
 
@@ -99,8 +98,6 @@ def test_every_variant_and_a_shared_matrix_come_back(variant, shared):
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         assert torch.equal(logits(HubTransformer.from_pretrained(folder)), logits(model))
-    assert model.state_dict().keys() == build(Experiment().with_(**knobs).model, 12, 12).state_dict().keys()
-    assert HubTransformer(8, 8).config == ModelConfig()
 
 
 def test_a_config_that_lies_is_refused_before_a_model_is_made(run, tmp_path):

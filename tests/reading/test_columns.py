@@ -28,9 +28,8 @@ L1,L2 Lang1,Lang2 text1,text2 text_1,text_2 sentence1,sentence2 Column1,Column2 
 English,Translation Meaning,Deutsch Engl.,Dt. English:,German: *English*,*German*
 """
 SEVERAL_WORDS = [
-    "English,Chinese (Simplified)", "Simplified Chinese,English", "English (US),German (DE)", "English (UK),English (US)",
-    "Deutscher Satz,Englischer Satz", "Mot en français,Mot en anglais", "Tiếng Việt,Tiếng Anh", "Sentence 1,Sentence 2",
-    "Word (English),Word (German)", "Source text (EN),Target text (DE)", "Source language,Target language", "Old English,Modern English",
+    "English,Chinese (Simplified)", "English (US),German (DE)", "English (UK),English (US)", "Mot en français,Mot en anglais",
+    "Tiếng Việt,Tiếng Anh", "Sentence 1,Sentence 2", "Source text (EN),Target text (DE)", "Source language,Target language",
 ]  # fmt: skip
 
 
