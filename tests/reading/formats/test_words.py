@@ -125,7 +125,7 @@ CLEAN = [
     ("line\u2028separator\x0bhere\u2029and\x85there\x1cnow", "line separator here and there now"),
     ("no\ufdd0 character\uffff", "no character"), ("\u061cالعربية\u061c", "العربية"),  # the Arabic letter mark
     ("\u202eright to left\u202c \u2066isolated\u2069\u200e\u200f", "right to left isolated"),
-    *((kept, kept) for kept in (
+    *((same, same) for same in (
         "می\u200cخواهم",  # Persian is spelt with joiners
         "क्\u200dष और क्\u200cष",  # Hindi: two ways to write one cluster
         "ന്\u200d", "ශ්\u200dරී", "ᠬᠠᠨ\u180b ᠠᠮᠠ\u180eᠠ",  # Malayalam, at the end of a word, Sinhala, Mongolian
