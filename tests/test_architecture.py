@@ -8,80 +8,47 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TAKE_TIME = {  # all other files of runs/ are given it: their tests move it
-    "runtime.py", "steady_clock.py", "recording.py",  # clocks by default
-    "machine_speed.py", "queue/parallel.py",  # processor time
-    "lru.py",  # an order
-    "run.py",  # a first version number
-}  # fmt: skip
-# part -> (other packages it may import, parts of ours it may import)
-RULES = {
-    "words": (set(), set()),
-    "figures": ({"numpy"}, set()),
-    "tasks": (set(), set()),
-    "choices": (set(), set()),
-    "knobs": (set(), {"words"}),
-    "config": (set(), {"knobs", "choices", "tasks"}),
-    "logs": (set(), {"config"}),
-    "fields": (set(), {"config"}),
-    "cursor": (set(), {"words", "config", "fields"}),
-    "model": ({"torch"}, {"config"}),
-    "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
-    "data": ({"torch", "numpy", "sentencepiece"}, {"words", "config", "tasks", "reading"}),
-    "variants": ({"torch"}, {"choices", "knobs", "config", "model", "data"}),
-    "decoding": ({"torch", "numpy"}, {"config", "model"}),
-    "inspection": ({"torch", "numpy"}, {"config", "model"}),
-    "training": ({"torch"}, {"choices", "knobs", "config", "model", "data", "decoding", "variants"}),
-    "runs": (
-        {"torch", "numpy", "safetensors", "cachetools", "pandas", "ray"},
-        {"words", "config", "logs", "model", "reading", "data", "variants", "inspection", "training"},
-    ),
-    "rooms": (set(), {"words", "config", "logs", "fields", "cursor", "runs"}),
-    "backup": (set(), {"config", "reading", "rooms", "runs"}),
-    "queries": (
-        {"torch", "numpy", "sacrebleu"},
-        {"config", "cursor", "tasks", "model", "reading", "data", "variants", "decoding", "inspection", "training", "runs"},
-    ),
-    "lessons": (
-        {"torch", "numpy"},
-        {
-            *("words", "choices", "config", "cursor", "tasks", "model", "data", "variants", "inspection", "decoding", "training"),
-            *("runs", "queries"),
-        },
-    ),
-    "export": (
-        {"torch", "safetensors", "sentencepiece"},
-        {"words", "config", "tasks", "model", "reading", "data", "variants", "runs", "queries"},
-    ),
-    "hub": ({"torch", "huggingface_hub"}, {"config", "model", "data", "variants", "runs", "export"}),
-    "fetching": ({"huggingface_hub"}, {"config"}),
-    "pretrained": (
-        {"torch", "numpy", "pandas"},
-        {"config", "model", "data", "variants", "decoding", "runs", "queries", "export", "fetching"},
-    ),
-    "zero_gpu": ({"torch", "spaces"}, set()),
-    "ui": (
-        {
-            *("gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette", "prometheus_client"),
-            "python_multipart",
-        },
-        {
-            *("words", "knobs", "config", "logs", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training"),
-            *("runs", "rooms", "queries", "lessons", "export", "zero_gpu"),
-        },
-    ),
-    "readme": (set(), {"words", "config"}),
-    "arguments": (set(), {"words", "config", "cursor"}),
-    "freeze": ({"orjson"}, {"words", "config", "cursor", "inspection", "runs", "queries", "lessons", "ui"}),
-    "cli": (
-        set(),
-        {
-            *("words", "arguments", "knobs", "config", "cursor", "reading", "data", "runs", "backup", "queries"),
-            *("lessons", "export", "hub", "ui", "freeze"),
-        },
-    ),
-    "__main__": (set(), {"cli"}),
-}
+# clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
+TAKE_TIME = {"runtime.py", "steady_clock.py", "recording.py", "machine_speed.py", "queue/parallel.py", "lru.py", "run.py"}
+# part: other packages it may import | parts of ours it may import
+TABLE = """
+words: |
+figures: numpy |
+tasks: |
+choices: |
+knobs: | words
+config: | tasks choices knobs
+logs: | config
+fields: | config
+cursor: | words config fields
+model: torch | config
+reading: chardet datasets defusedxml openpyxl polib pyarrow | words config
+data: numpy sentencepiece torch | words tasks config reading
+variants: torch | choices knobs config model data
+decoding: numpy torch | config model
+inspection: numpy torch | config model
+training: torch | choices knobs config model data variants decoding
+runs: cachetools numpy pandas ray safetensors torch | words config logs model reading data variants inspection training
+rooms: | words config logs fields cursor runs
+backup: | config reading runs rooms
+queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
+lessons: numpy torch | words tasks choices config cursor model data variants decoding inspection training runs queries
+export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
+hub: huggingface_hub torch | config model data variants runs export
+fetching: huggingface_hub | config
+pretrained: numpy pandas torch | config model data variants decoding runs queries export fetching
+zero_gpu: spaces torch |
+ui: brotli fastapi gradio jinja2 numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
+cursor model reading data decoding inspection training runs rooms queries lessons export zero_gpu
+readme: | words config
+arguments: | words config cursor
+freeze: orjson | words config cursor inspection runs queries lessons ui
+cli: | words knobs config cursor reading data runs backup queries lessons export hub ui arguments freeze
+__main__: | cli
+"""
+ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
+RULES = {part: (set(others.split()), set(ours.split())) for part, others, ours in ROWS}
+FILES = dict.fromkeys(sorted((ROOT / "playground").rglob("*.py")))
 
 
 @cache
@@ -89,13 +56,8 @@ def nodes_of(file: Path) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
 
 
-@cache
-def names_in(file: Path) -> tuple[str, ...]:
+def names_in(file: Path) -> Iterator[str]:
     """The full name of everything that a file imports: modules, and names out of them as `module.name`. Relative ones are resolved."""
-    return tuple(_names_in(file))
-
-
-def _names_in(file: Path) -> Iterator[str]:
     package = file.relative_to(ROOT).with_suffix("").parts
     for node in nodes_of(file):
         if isinstance(node, ast.Import):
@@ -106,47 +68,38 @@ def _names_in(file: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def imports(file: Path) -> Iterator[tuple[str, str]]:
+@cache
+def imports(file: Path) -> set[tuple[str, str]]:
     """(top package, second name or "") of every import in a file."""
-    for name in names_in(file):
-        top, _, rest = name.partition(".")
-        yield top, rest.partition(".")[0]
+    return {(*name.split("."), "")[:2] for name in names_in(file)}
 
 
 def files_in(file: Path) -> set[Path]:
     """The files of ours that a file imports."""
-    found = set()
+    needed = set()
     for name in names_in(file):
         *parts, last = name.split(".")
         candidates = (ROOT.joinpath(*parts, f"{last}.py"), ROOT.joinpath(*parts).with_suffix(".py"), ROOT.joinpath(*parts, "__init__.py"))
-        found |= set([path for path in candidates if path in FILES][:1])
-    return found - {file}
+        needed |= set([path for path in candidates if path in FILES][:1])
+    return needed - {file}
 
 
 def part_of(file: Path) -> str:
-    inside = file.relative_to(ROOT / "playground").parts
-    return inside[0].removesuffix(".py")
+    return file.relative_to(ROOT / "playground").parts[0].removesuffix(".py")
 
 
-FILES = dict.fromkeys(sorted((ROOT / "playground").rglob("*.py")))
-
-
-def used_by(part: str) -> tuple[set[str], set[str]]:
-    """What the files of a part import: other packages, and other parts of ours."""
-    others, ours = set(), set()
-    for top, second in (found for file in FILES if part_of(file) == part for found in imports(file)):
-        if top == "playground":
-            ours |= {second} - {part, ""}
-        elif top not in sys.stdlib_module_names:
-            others.add(top)
-    return others, ours
+def below(part: str) -> set[str]:
+    """The part and everything of ours that it may have under it."""
+    return {part}.union(*map(below, RULES[part][1]))
 
 
 def test_imports_go_one_way_and_nothing_is_granted_that_is_not_used():
     order = list(RULES)
     assert {part_of(file) for file in FILES} - {"__init__"} == {*order}
     for part, granted in RULES.items():
-        assert used_by(part) == granted, part
+        used = set().union(*(imports(file) for file in FILES if part_of(file) == part))
+        others = {top for top, _ in used} - {"playground", *sys.stdlib_module_names}
+        assert (others, {second for top, second in used if top == "playground"} - {part, ""}) == granted, part
         assert all(order.index(other) < order.index(part) for other in granted[1]), part
 
 
@@ -158,52 +111,27 @@ def test_no_circle_of_files():
     assert not [str(file.relative_to(ROOT)) for file in left]
 
 
-def test_only_runs_knows_threads_and_only_ui_knows_gradio():
+def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
+    """Inside runs/ one file starts threads, and those that take the time are listed."""
+    takes, starts = set(), set()
     for file in FILES:
-        found = {top for top, _ in imports(file)}
+        tops = {top for top, _ in imports(file)}
         locks = part_of(file) == "rooms" or file.name in ("lazy_sequence.py", "cuda_graph.py")  # used by several, and start none
-        if part_of(file) != "runs" and not locks:
-            assert not found & {"threading", "concurrent", "multiprocessing"}, file
-        if part_of(file) != "ui":
-            assert "gradio" not in found, file
-
-
-def below(part: str) -> set[str]:
-    """The part and everything of ours that it may have under it."""
-    return {part}.union(*map(below, RULES[part][1]))
+        assert part_of(file) == "runs" or locks or not tops & {"threading", "concurrent", "multiprocessing"}, file
+        assert not tops & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
+        funcs = [node.func for node in nodes_of(file) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        calls = {f"{func.value.id}.{func.attr}" for func in funcs if isinstance(func.value, ast.Name)}
+        assert not calls & {"torch.load", "torch.save"}, file
+        if part_of(file) == "runs":
+            name = file.relative_to(ROOT / "playground" / "runs").as_posix()
+            takes |= {name} if "time" in tops else set()
+            starts |= {name} if "threading.Thread" in calls else set()
+    assert (takes, starts) == (TAKE_TIME, {"runtime.py"})
 
 
 def test_reading_could_leave_the_house():
-    """Uploads are read in a process of its own, which starts without torch; and the tests of reading run where there is nothing else."""
+    """Uploads are read in a process of its own, which starts without torch."""
     code = "import sys, playground.reading.uploads; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    ours = {name.split(".")[1] for name in loaded if name.startswith("playground.")}
-    assert ours <= below("reading")
+    assert {name.split(".")[1] for name in loaded if name.startswith("playground.")} <= below("reading")
     assert not {"torch", "gradio", "plotly", "sentencepiece", "safetensors"} & set(loaded)
-    for file in (ROOT / "tests" / "reading").rglob("*.py"):
-        for name in names_in(file):
-            parts = name.split(".")
-            assert parts[0] != "tests" or parts[1] == "reading", file
-            assert parts[0] != "playground" or parts[1] in below("reading"), file
-
-
-def test_no_pickle_and_no_torch_load_anywhere():
-    for file in FILES:
-        assert not {top for top, _ in imports(file)} & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
-        for node in nodes_of(file):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "torch":
-                assert node.attr not in ("load", "save"), file
-
-
-def test_time_and_threads_are_given_to_runs():
-    folder = ROOT / "playground" / "runs"
-    takes, starts = set(), set()
-    for path in folder.rglob("*.py"):
-        name = path.relative_to(folder).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import) and any(alias.name == "time" for alias in node.names):
-                takes.add(name)
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "threading.Thread":
-                starts.add(name)
-    assert takes == TAKE_TIME
-    assert starts == {"runtime.py"}

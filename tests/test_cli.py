@@ -13,13 +13,13 @@ import torch
 from playground.arguments import parser
 from playground.cli import main
 from playground.cli.training import _experiment
-from playground.config import KNOBS, PRESETS, TASK_STEPS, Refusal, default, to_json
-from playground.data.suggestion import DROPOUT, suggest
+from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
+from playground.data.suggestion import suggest
 from playground.lessons.labs import LABS
 from playground.reading.uploads import Pair, Pairs
 from playground.runs import forecast
 from playground.runs.disk import files
-from playground.runs.disk.checkpoints import CHECKPOINTS, experiment
+from playground.runs.disk.checkpoints import CHECKPOINTS
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store
 from playground.runs.history import VALIDATIONS
@@ -58,12 +58,8 @@ def test_a_run_made_here_is_the_run_the_page_would_make(trained):
     run, training = alone(tiny())
     assert [row["step"] for row in validations] == [10, 20, 30]
     assert [row["loss"] for row in validations] == run.history.validations.column("loss")
-    for row in validations:
-        assert {"loss", "token_accuracy", "exact_match", "pairs", "seconds", "train_loss"} <= row.keys()
-    assert {"tokens_per_second", "clock"} <= end.keys()
     assert (end["steps"], end["device"], end["threads"], end["status"]) == (30, "cpu", 1, "done")
     assert end["exact_match"] == validations[-1]["exact_match"]
-    assert end["seconds"] >= validations[-1]["seconds"] > 0
     assert end["parameters"] == sum(p.numel() for p in training.model.parameters())
     written = Folder(folder).run
     assert (written.experiment, curve(written)) == (tiny(), curve(run))
@@ -74,8 +70,7 @@ def test_until_exact_match_ends_early(capsys):
     quick = ["--task", "beer", "--steps", "2000", "--dropout", "0", "--validate-every", "1"]
     assert main(["train", *SMALL, *quick, "--until-exact-match", "1", "--json"]) == 0
     end = said(capsys)[-1]
-    assert end["steps"] < 2000
-    assert end["exact_match"] == 1.0
+    assert (end["steps"] < 2000, end["exact_match"]) == (True, 1.0)
     assert "100\N{NO-BREAK SPACE}%" in end["message"]
 
 
@@ -125,16 +120,8 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
     made = _experiment(parser().parse_args(["train", "--minutes", "5"]))
     assert made.training.steps == forecast.SLACK * 5 * 60 * 10
     assert "6,000" in capsys.readouterr().err
-    given = _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"]))
-    assert (given.training.steps, capsys.readouterr().err) == (70, "")
-    pairs = Pairs(tuple(Pair(f"s{n}", f"t{n}", n + 1) for n in range(9000)), {}, 9000, "tsv", ("own.tsv",))
-    for minutes, dropout in (("1", 0.0), ("5", DROPOUT)):  # six epochs and 32, as it seems; the sentence says which
-        made = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--minutes", minutes]), pairs)
-        likely = int(minutes) * 60 * 10
-        assert (made.training.steps, made.model.dropout) == (forecast.SLACK * likely, dropout)
-        told = capsys.readouterr().err
-        assert all(sentence in told for sentence in suggest(pairs, {"steps": likely}).sentences("en")), "with the epochs that are likely"
-        assert "--steps" not in told
+    assert _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"])).training.steps == 70
+    assert capsys.readouterr().err == ""
 
 
 def test_translate(trained, capsys):
@@ -150,9 +137,6 @@ def test_translate(trained, capsys):
     drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
     assert main(["translate", folder, "hello", *drawn]) == 0
     assert capsys.readouterr().out.startswith("ol")
-    for odd in (["--beam", "0"], ["--beam", "99"], ["--sample", "nan"], ["--sample", "0"], ["--sample", "1", "--top-p", "0"]):
-        assert main(["translate", folder, "hello", *odd]) == 2
-        assert "top-p" in capsys.readouterr().err
 
 
 def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch):
@@ -175,37 +159,26 @@ def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch
     assert [row.split()[0] for row in rows] == ["10", "20", "30"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (["train", "--d-model", "17"], "d_model"),
-        (["train", "--learning-rate", "nan"], "learning_rate"),
-        (["train", "--until-exact-match", "2"], "stop_at"),
-        (["train", "--preset", "magic"], "magic"),
-        (["train", "--no-such-knob", "1"], "no-such-knob"),
-        (["train", "--task", "own"], "own"),
-        (["train", "--data", "/nowhere/pairs.tsv"], "/nowhere/pairs.tsv"),
-        (["train", "--steps", "1", "--out", "/proc"], "/proc"),
-        (["translate", "/nowhere", "hello"], "/nowhere"),
-        (["history", "/nowhere"], "/nowhere"),
-        (["history", "checkpoints/reverse", "--csv", "/nowhere/steps.csv"], "/nowhere/steps.csv"),
-        (["read", "/nowhere"], "/nowhere"),
-        (["checkpoints", "everything"], "everything"),
-        (["fly"], "fly"),
-        ([], "COMMAND"),
-    ],
-)
-def test_a_mistake_is_one_sentence_on_stderr(capsys, arguments, word):
-    try:
-        code = main(arguments)
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    assert code == 2
-    assert out == ""
-    assert word in err
-    assert len(err.strip().splitlines()) == 1
-    assert "Traceback" not in err
+MISTAKES = [  # and the last word of each stands in the sentence
+    "train --d-model 17", "train --learning-rate nan", "train --until-exact-match 2", "train --preset magic", "train --no-such-knob",
+    "train --task own", "train --data /nowhere/pairs.tsv", "train --steps 1 --out /proc", "translate /nowhere /nowhere", "history /nowhere",
+    "history checkpoints/reverse --csv /nowhere/steps.csv", "read /nowhere", "checkpoints everything", "fly", "lab nothing",
+    "freeze -o /nowhere nobody", "lab softmax --set factor=3", "lab softmax --set colour=colour",
+]  # fmt: skip
+ODD = ("--beam 0", "--beam 99", "--sample nan", "--sample 0", "--sample 1 --top-p 0")
+
+
+def test_a_mistake_is_one_sentence_on_stderr(capsys):
+    cases = {words: words.split()[-1].split("=")[-1] for words in MISTAKES} | {f"translate reverse hello {odd}": "top-p" for odd in ODD}
+    for words, word in cases.items():
+        try:
+            code = main(words.split())
+        except SystemExit as stop:
+            code = stop.code
+        out, err = capsys.readouterr()
+        assert (code, out, len(err.strip().splitlines())) == (2, "", 1), words
+        assert word in err
+        assert "Traceback" not in err
 
 
 def test_a_run_that_diverges_ends_with_another_code(capsys, monkeypatch):
@@ -218,16 +191,6 @@ def test_a_run_that_diverges_ends_with_another_code(capsys, monkeypatch):
     monkeypatch.setattr(Training, "steps", steps)
     assert main(["train", *SMALL, "--json"]) == 2
     assert said(capsys)[-1]["status"] == "diverged"
-
-
-def test_every_knob_is_an_option():
-    for name in KNOBS:
-        value = default(name)
-        assert str(getattr(parser().parse_args(["train", f"--{name.replace('_', '-')}", str(value)]), name)) == str(value)
-
-
-def test_the_shipped_runs_are_what_the_task_asks_for():
-    assert {name: experiment(name).data.task for name in CHECKPOINTS} == {name: name for name in CHECKPOINTS}
 
 
 def test_a_task_that_needs_more_steps_gets_them():
@@ -244,8 +207,6 @@ def test_labs_are_listed_and_run(capsys, monkeypatch):
     assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
     (bench,) = said(capsys)
     assert (bench["lab"], bench["kind"], bench["seed"], bench["arms"]) == ("skip", "ablation", 3, ["with", "without"])
-    assert bench["answer"] in LABS["skip"].guesses
-    assert bench["numbers"]["with_loss"] > 0
     assert main(["lab", "--json"]) == 0
     names = [lab["name"] for lab in json.loads(capsys.readouterr().out)]
     assert "softmax" in names
@@ -255,9 +216,6 @@ def test_labs_are_listed_and_run(capsys, monkeypatch):
     assert f"{found['numbers']['slope_large']:.3g}" in found["verdict"]
     assert main(["lab"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(names)
-    for wrong in (["lab", "nothing"], ["lab", "softmax", "--set", "factor=3"], ["lab", "softmax", "--set", "colour=red"]):
-        assert main(wrong) == 2
-        assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
 def test_a_missing_package_is_named_and_a_missing_module_of_ours_is_a_fault(monkeypatch, capsys):
@@ -270,7 +228,7 @@ def test_a_missing_package_is_named_and_a_missing_module_of_ours_is_a_fault(monk
         main(["serve"])
 
 
-def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch, capsys):
+def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch):
     """The page is made from a copy: the folder of the server that keeps the run stays as it is."""
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "data"))
     run = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(), status="done", label="of the class")
@@ -285,9 +243,7 @@ def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch, capsys):
         yield 1, 1, "index.html"
 
     monkeypatch.setattr("playground.freeze.folder.freeze", frozen)
-    for said in (run.name, run.label, run.id, str(store.path(run))):
-        assert main(["freeze", said, "--sentences", "3", "-o", str(tmp_path / said.replace("/", "-"))]) == 0
-    assert seen == [("fresh-finch", "of the class", 3, True, True)] * 4
+    for name in (run.label, str(store.path(run))):
+        assert main(["freeze", name, "--sentences", "3", "-o", str(tmp_path / name.replace("/", "-"))]) == 0
+    assert seen == [("fresh-finch", "of the class", 3, True, True)] * 2
     assert before == sorted((tmp_path / "data").rglob("*"))
-    assert main(["freeze", "nobody", "-o", str(tmp_path / "x")]) == 2
-    assert "nobody" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A file is translated in batches and scored, and given files are what a run is validated and tested on."""
+"""A file is read, translated in batches and scored, and given files are what a run is validated and tested on."""
 
 import io
 import json
@@ -12,10 +12,9 @@ import torch
 
 from playground.arguments import parser
 from playground.cli import main
-from playground.data.corpus import build_corpus
 from playground.queries import lines
 from playground.runs.disk.folder import Folder
-from tests.runs.tiny import CORPORA, PAIRS, tiny
+from tests.runs.tiny import CORPORA
 from tests.test_cli import SMALL, machine, said  # noqa: F401
 
 DICE = random.Random(1)
@@ -111,42 +110,71 @@ def test_given_files_are_what_is_validated_and_tested_on(capsys, tmp_path):
     assert [item.src for item in corpus.test] == ["a3 b", "a50 b"]
     assert {item.src for item in corpus.train} == {f"a{n} b" for n in range(30)} - {"a2 b", "a3 b"}
     assert run.history.validations.last()["all_pairs"] == 3
-
-    assert main([*asked, "--test", test]) == 0  # the other one is drawn as ever
-    run = Folder(tmp_path / "run").run
-    corpus = build_corpus(run.experiment.data, run.pairs)
-    assert (len(corpus.heldout), len(corpus.test), len(corpus.train)) == (2, 2, 27)
-    assert not {item.src for item in corpus.heldout} & {item.src for item in (*corpus.train, *corpus.test)}
-
-
-def test_pairs_to_test_on_alone_train_nothing(capsys, tmp_path):
-    (tmp_path / "test.tsv").write_text("a\tb\nc\td\n")
-    assert main(["train", *SMALL, "--test", str(tmp_path / "test.tsv")]) == 2
+    drawn = CORPORA.get(run.experiment, replace(run.pairs, given=(0, 0)))  # corpora are kept by what makes them
+    assert [item.src for item in drawn.heldout] != [item.src for item in corpus.heldout]
+    assert main(["train", *SMALL, "--test", test]) == 2  # on them alone nothing is trained
     assert "--data" in capsys.readouterr().err
     assert parser().parse_args(["train", "--test", "7"]).test_size == "7"  # what the option was once
 
 
-def test_the_same_pairs_split_otherwise_are_another_corpus():
-    """Corpora are kept by what makes them."""
-    experiment = tiny(task="own")
-    drawn, given = CORPORA.get(experiment, PAIRS), CORPORA.get(experiment, replace(PAIRS, given=(5, 3)))
-    assert [item.src for item in given.heldout] == [pair.src for pair in PAIRS.pairs[32:37]]
-    assert [item.src for item in drawn.heldout] != [item.src for item in given.heldout]
-
-
 def test_columns_are_joined_and_held_out_by_as_the_options_say(capsys, tmp_path):
     table = tmp_path / "forms.csv"
-    rows = (f"{mood},{lemma},{lemma}-{mood}{place}" for lemma in LEMMAS for place, mood in enumerate(("now", "then")))
-    table.write_text("\n".join(rows))
+    table.write_text("\n".join(f"{mood},{lemma},{lemma}-{mood}" for lemma in LEMMAS for mood in ("now", "then")))
     asked = ["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run"), "--data", str(table)]
     assert main([*asked, "--source", "2", "--target", "3", "--join", "1", "--split-by", "2"]) == 0
     run = Folder(tmp_path / "run").run
     corpus = CORPORA.get(run.experiment, run.pairs)
     learnt, held = ({tuple(item.src.split()) for item in items} for items in (corpus.train, corpus.heldout))
     assert held | learnt <= {(lemma, mood) for lemma in LEMMAS for mood in ("now", "then")}
-    assert held, "and nothing is known of its lemmas"
-    assert not {lemma for lemma, _ in held} & {lemma for lemma, _ in learnt}
-    capsys.readouterr()
+    assert held
+    assert not {lemma for lemma, _ in held} & {lemma for lemma, _ in learnt}, "nothing is known of its lemmas"
     for option, column in (("--join", "9"), ("--split-by", "tense")):
         assert main([*asked, option, column]) == 2
         assert column in capsys.readouterr().err
+
+
+VERSES = ["The woods are lovely, dark and deep,", "But I have promises to keep,"]
+FILES = {
+    "table.csv": "id,English,Deutsch\n7,cat,Katze\n9,dog,Hund\n11,cow,\n",
+    "pairs.tsv": "eins\tone\n\nzwei\ttwo\nkaputt\n",
+    "poem.txt": "\n".join([*VERSES, "", "He gives his harness bells a shake", "To ask if there is some mistake."]),
+}
+
+
+@pytest.fixture
+def uploads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+
+
+def test_a_file_is_read_as_the_options_say(capsys, uploads):
+    for words, first, pairs in (
+        ("table.csv", ["cat", "Katze"], 2), ("table.csv --swap", ["Katze", "cat"], 2),
+        ("table.csv --source 3 --target 2", ["Katze", "cat"], 2), ("table.csv --source deutsch", ["Katze", "cat"], 2),
+        ("table.csv --target 1", ["cat", "7"], 3), ("table.csv --header no", ["English", "Deutsch"], 3),
+        ("table.csv --encoding latin-1 --undo --language zh", ["cat", "Katze"], 2), ("pairs.tsv", ["eins", "one"], 2),
+        ("poem.txt --same-language", VERSES, 2),
+    ):  # fmt: skip
+        assert main(["read", *words.split(), "--json"]) == 0
+        outcome = json.loads(capsys.readouterr().out)
+        assert (outcome["first"], outcome["pairs"]) == (first, pairs), words
+        assert outcome["pairs"] + sum(map(len, outcome["dropped"].values())) == outcome["lines"]
+    for language, beginning in (("en", "Lines read: 4; pairs kept: 2; dropped: 2.\n"), ("zh", "读取 4 行")):
+        assert main(["read", "table.csv", "--language", language]) == 0
+        assert capsys.readouterr().out.startswith(beginning)
+
+
+def test_a_refusal_is_one_sentence_or_one_json_object(capsys, uploads):
+    for words, kind in (
+        ("table.csv --source Klingon", "data.no_column"), ("table.csv --source 2 --target 2", "data.same_column"),
+        ("table.csv --encoding klingon", "data.unknown_encoding"), ("table.csv --encoding utf-32", "data.wrong_encoding"),
+        ("poem.txt", "data.same_language"), ("/nowhere/file.tsv", "file"), ("/", "file"),
+    ):  # fmt: skip
+        assert main(["read", *words.split(), "--json"]) == 2
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["kind"] == kind, words
+        assert "\n" not in error["sentence"]
+        assert kind != "file" or words in error["sentence"]
+        assert main(["read", *words.split()]) == 2
+        assert capsys.readouterr() == ("", f"{error['sentence']}\n")

@@ -1,16 +1,28 @@
-"""Knobs: what they accept and what they refuse, and that lists which follow from them are made from them."""
+"""Knobs and places to look: what they accept, what they refuse, and what was called otherwise before is still read."""
 
+import json
 import math
 from dataclasses import asdict, fields, replace
+from itertools import product
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.config import KNOBS, LIVE_KNOBS, PARTS, PRESETS, TASK_STEPS, USUAL_STEPS, Refusal, check, default, limits, preset
-from playground.tasks.toy_tasks import TASKS
-from playground.training.loop import Live
+from playground import config, cursor
+from playground.arguments import parser
+from playground.config import FORMER_NAMES, KNOBS, LIVE_KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
+from playground.cursor import FIELDS
+from playground.fields import Choice, Number, Text
+from playground.inspection.interventions import Edit, HeadId
+from playground.lessons.labs import LABS
+from playground.runs.disk.folder import FORMER, NAMES, Folder
+from playground.runs.history import History
+from playground.runs.names import new_id
+from playground.runs.registry import SHIPPED
 from playground.ui.controls import CONTROLLED, GROUPS, control
+from playground.ui.links import LISTS
 from playground.words import LANGUAGES
 from tests.training.corpora import training_of
 
@@ -52,45 +64,149 @@ def test_what_is_no_number_of_the_range_is_refused():
             assert all(name in refusal.value.say(language) for language in LANGUAGES)
 
 
-def test_a_preset_that_is_not_there_is_refused_with_those_that_are():
-    with pytest.raises(Refusal) as refusal:
-        preset("best")
-    assert all(name in str(refusal.value) for name in ("preset", "best", *PRESETS))
-
-
-def test_what_a_task_says_of_its_steps_is_known_beside_the_knobs():
-    assert {name: task.steps for name, task in TASKS.items() if task.steps} == TASK_STEPS
-    assert {*TASK_STEPS.values(), default("steps")} <= USUAL_STEPS
-    assert all(check("steps", steps) > default("steps") for steps in TASK_STEPS.values()), "or it would not need to say so"
-
-
 def test_every_knob_but_the_free_text_has_its_place_on_the_page():
     placed = [name for first, more in GROUPS.values() for name in (*first, *more)]
     assert sorted(placed) == sorted(CONTROLLED) == sorted(name for name in KNOBS if not limits(name).text)
-    assert set(GROUPS) == set(PARTS)
     for part, (first, more) in GROUPS.items():
-        assert {*first, *more} <= {knob.name for knob in fields(PARTS[part])}
-        assert all(limits(name).first for name in first)
-        assert not any(limits(name).first for name in more)
-        assert first, "each part has something for a first look"
+        assert {*first, *more} <= {knob.name for knob in fields(config.PARTS[part])}
     for name in NUMBERS:
         assert type(control(name)).__name__ == ("Number" if limits(name).typed else "Slider"), name
-    assert {name for name in KNOBS if limits(name).typed} <= {*NUMBERS}
-
-
-def test_what_a_training_takes_between_two_steps_are_the_knobs_that_are_marked_live():
-    assert tuple(field.name for field in fields(Live)) == LIVE_KNOBS
-    training = training_of(memory_mode="mean", label_smoothing=0.1)
-    assert asdict(training.live) == {name: training.experiment.flat()[name] for name in LIVE_KNOBS}
 
 
 @pytest.mark.parametrize("knob", LIVE_KNOBS)
 def test_every_live_knob_acts_on_the_next_step(knob):
     other = {"memory_mode": "mean", "learning_rate": 0.001, "label_smoothing": 0.3, "max_grad_norm": 0.001}[knob]
     first, second = training_of(optimiser="adam"), training_of(optimiser="adam")
+    assert asdict(first.live) == {name: first.experiment.flat()[name] for name in LIVE_KNOBS}
     second.live = replace(second.live, **{knob: other})
     for training in (first, second):
         for _ in zip(range(2), training.steps(), strict=False):
             pass
-    parameters = [training.model.projection.weight for training in (first, second)]
-    assert not parameters[0].equal(parameters[1])
+    assert not first.model.projection.weight.equal(second.model.projection.weight)
+
+
+@given(text=st.text(max_size=12) | st.floats().map(str) | st.integers().map(str))
+def test_a_field_reads_what_it_accepts_and_its_default_is_possible(text):
+    for name, field in FIELDS.items():
+        assert not field.default or field.refusal(name, field.default, LISTS) is None, name
+        assert name not in field.reset_by
+        for cause in field.reset_by:
+            assert {*FIELDS[cause].reset_by} <= {*field.reset_by, cause}, f"what lets go of {cause} lets go of {name}, which belongs to it"
+        if isinstance(field, Text) and field.pattern:
+            assert field.refusal(name, field.example) is None, name
+            assert field.read(text) == (text if field.refusal(name, text) is None else field.default), name
+        if isinstance(field, Number):
+            value, default = field.read(text), field.read("")
+            assert value == default or field.low <= value <= field.high, name
+            assert default is None or field.low <= default <= field.high, name
+            assert [field.read(word) for word in ("no", "nan", "-1", "１２", "1_0", "1e3")] == [default] * 6, name
+            assert (field.read("999999999"), field.read("999999999", most=field.low)) == (field.high, field.low), name
+            assert [field.refusal(name, f"{bound:.10g}") for bound in (field.low, field.high)] == [None, None], name
+            assert field.refusal(name, f"{field.high + field.step:.10g}").key == "config.not_in_range", name
+            assert type(field.read(f"{field.high:.10g}")) is type(field.step), name
+
+
+def test_names_and_lists_are_declared_once():
+    assert not {*FIELDS, *cursor.FORMER_NAMES} & {*KNOBS, *FORMER_NAMES}, "both stand in the same link"
+    named = {field.choices for field in FIELDS.values() if isinstance(field, Choice) and isinstance(field.choices, str)}
+    assert named == LISTS.keys()
+
+
+heads = st.builds(HeadId, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
+edits = st.builds(
+    lambda row, given, masked: Edit(0, 3, row).mask(masked).give(*given),
+    st.integers(0, 250), st.tuples(st.integers(0, 250), st.floats(0, 1).map(lambda weight: round(weight, 2))), st.integers(0, 250),
+)  # fmt: skip
+ids = st.lists(st.builds(new_id), min_size=1, max_size=40)
+
+
+@given(off=st.lists(heads, min_size=1, max_size=6 * 8 * 3), edit=edits, runs=ids, lab=st.sampled_from(list(LABS)))
+def test_what_the_page_writes_into_a_field_is_accepted(off, edit, runs, lab):
+    cursor.check("off", "_".join(map(str, off)))
+    cursor.check("cells", str(edit))
+    cursor.check("arms", ".".join(["german_english", *runs]))
+    cursor.check("compare", ",".join(runs))
+    cursor.check("mapped", runs[0])
+    if settings := LABS[lab].settings({}):
+        cursor.check("set", urlencode(settings))
+
+
+def test_former_names_and_values_are_still_read_and_what_is_unknown_is_refused(monkeypatch):
+    monkeypatch.setitem(cursor.FORMER_NAMES, "way", "method")
+    monkeypatch.setitem(cursor.FORMER_VALUES, "method", {"argmax": "greedy"})
+    for query, taken, ignored in (
+        ({"way": "beam"}, {"method": "beam"}, set()), ({"way": "argmax"}, {"method": "greedy"}, set()),
+        ({"way": "beam", "method": "sample"}, {"method": "sample"}, set()), ({"way": "soul"}, {}, {"method"}),
+    ):  # fmt: skip
+        read, left = cursor.read_query(query, LISTS)
+        assert (read, set(left)) == (taken, ignored)
+    assert cursor.declared()["former_names"] == {"way": "method"}
+    for name, key in (("teacher", "config.unknown"), ("view", "config.not_a_choice")):
+        with pytest.raises(Refusal) as refusal:
+            cursor.check(name, "x")
+        assert refusal.value.key == key
+    cursor.check("view", "")
+    cursor.check("tab", "x")  # without the lists nothing is known of it
+    read = FIELDS["measure"].read
+    assert [read("soul", ("aligned", "entropy")), read("aligned", ("entropy",))] == ["aligned", "entropy"], "the default or the first"
+    assert FIELDS["sure"].read("12", ("50", "75")) == "", "an answer is never chosen for a visitor"
+
+
+# a link, settings and a run as they were written when knobs were called otherwise
+OLD = {
+    "memory": "mean", "twist": "bilinear", "pairs": "500", "vocabulary": "512", "heldout": "40", "test": "20", "clip": "0.5",
+    "validate_every": "7", "schedule": "one_cycle", "attention_scale": "off",
+}  # fmt: skip
+NEW = {
+    "memory_mode": "mean", "variant": "bilinear", "train_size": 500, "vocab_size": 512, "validation_size": 40, "test_size": 20,
+    "max_grad_norm": 0.5, "eval_every": 7, "schedule": "linear", "attention_scale": 0.0,
+}  # fmt: skip
+
+
+def test_every_former_name_is_read_from_a_link_a_file_and_an_option():
+    assert OLD.keys() - config.FORMER_VALUES.keys() == FORMER_NAMES.keys()
+    assert not FORMER_NAMES.keys() & KNOBS.keys()
+    otherwise, wanted = Experiment().with_(schedule="constant"), Experiment().with_(**NEW)
+    assert read_query(OLD, otherwise) == (otherwise.with_(**NEW), [])
+    assert not wanted.query().keys() & FORMER_NAMES.keys()
+    file = {"model": {}, "data": {}, "training": {}}
+    place = {name: part for part, values in config.to_json(Experiment()).items() for name in values}
+    for name, value in OLD.items():
+        file[place[FORMER_NAMES.get(name, name)]][name] = value
+    assert from_json(json.loads(json.dumps(file))) == wanted
+    for former, name in FORMER_NAMES.items():
+        options = parser().parse_args(["train", f"--{former.replace('_', '-')}", OLD[former]])
+        assert config.check(name, getattr(options, name)) == NEW[name]
+    for knob, values in config.FORMER_VALUES.items():
+        assert set(values.values()) <= set(config.limits(knob).choices)
+        assert not values.keys() & set(config.limits(knob).choices)
+
+
+def test_the_present_name_goes_first_and_is_the_one_in_a_refusal():
+    assert read_query({"pairs": "500", "train_size": "700"})[0].data.train_size == 700
+    _, (refusal,) = read_query({"clip": "many"})
+    assert refusal.values["name"] == "max_grad_norm"
+    with pytest.raises(Refusal, match=r"data\.hold_out"):
+        from_json({"data": {"hold_out": 5}})
+    for name, (former, deviation) in product(("variant", "twist"), (("root_embeddings", 0.25), ("unit_embeddings", 1.0))):
+        now = Experiment().with_(d_model=16, embedding_std=deviation)  # a variant that is a value of another knob now
+        assert (read_query({"d_model": "16", name: former}), from_json({"model": {"d_model": 16, name: former}})) == ((now, []), now)
+
+
+def test_a_shipped_run_with_its_files_and_settings_called_as_before(tmp_path):
+    name, folder = "reverse", tmp_path / "reverse"
+    folder.mkdir()
+    former = {present: old for old, present in (FORMER_NAMES | FORMER).items()}
+    card = json.loads((SHIPPED / name / "run.json").read_text())
+    card["files"] = {former.get(file, file): entry for file, entry in card["files"].items()}
+    card["live"] = {former.get(knob, knob): value for knob, value in card["live"].items()}
+    for old in card["files"]:
+        present = SHIPPED / name / FORMER.get(old, old)
+        (folder / old).write_bytes((present if present.exists() else SHIPPED / name / old).read_bytes())
+    (folder / "run.json").write_text(json.dumps(card))
+    there, now = Folder(folder, name), Folder(SHIPPED / name, name).run
+    assert there.entries.keys() <= set(NAMES)
+    assert (there.run.experiment, there.run.live) == (now.experiment, now.live)
+    assert there.run.replay.steps == now.replay.steps != ()
+    history = History().to_json() | {"events": [[3, "clip", 0.5], [4, "memory", "cut"]]}
+    assert History.from_json(history).events == [(3, "max_grad_norm", 0.5), (4, "memory_mode", "cut")]

@@ -1,11 +1,13 @@
-"""The README is true: its generated blocks are current, its commands and paths exist, and its numbers are the limits of a server."""
+"""What is promised outside the code is true: the README's blocks, commands and paths, and the Pythons of the gate."""
 
 import re
 import shlex
+import sys
+
+import yaml
 
 from playground.arguments import parser
 from playground.readme import QUIZ, README, ROOT, renewed
-from playground.runs.limits import Limits
 
 TEXT = README.read_text(encoding="utf-8")
 
@@ -25,20 +27,13 @@ def test_every_command_and_path_exists():
         path = ROOT.joinpath(*module.split("."))
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
     paths = re.findall(r"\]\(([\w/.]+)\)|`((?:playground|tests|benchmarks|checkpoints)/[\w/.]*)`|pytest ((?:tests/[\w/.]+ ?)+)", TEXT)
-    for path in " ".join(filter(None, (path for found in paths for path in found))).split():
+    for path in " ".join(filter(None, (path for groups in paths for path in groups))).split():
         assert (ROOT / path).exists(), path
 
 
-def test_the_space_runs_the_gradio_that_is_pinned():
-    pinned = re.search(r"^gradio==(\S+)$", (ROOT / "requirements.txt").read_text(), re.MULTILINE).group(1)
-    assert TEXT.startswith("---\n")
-    assert f"sdk_version: {pinned}\n" in TEXT
-    assert (ROOT / re.search(r"^app_file: (\S+)$", TEXT, re.MULTILINE).group(1)).is_file()
-    assert len(re.search(r"^short_description: (.*)$", TEXT, re.MULTILINE).group(1)) <= 60, "the Hub refuses a longer one"
-
-
-def test_the_limits_are_those_of_a_server():
-    words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-    each = re.search(r"Each student may have (\w+)\s+unfinished\s+runs", TEXT).group(1)
-    idle = re.search(r"stops\s+when\s+nobody\s+has\s+looked\s+for\s+(\w+)\s+minutes", TEXT).group(1)
-    assert (words.index(each), 60 * words.index(idle)) == (Limits.runs_each, Limits.idle_seconds)
+def test_the_gate_runs_on_every_python_from_the_oldest_that_is_promised():
+    gate = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]["gate"]
+    versions = [tuple(map(int, version.split("."))) for version in gate["strategy"]["matrix"]["python"]]
+    oldest = re.search(r'requires-python = ">=(\d+)\.(\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert versions == [(3, minor) for minor in range(int(oldest[2]), versions[-1][1] + 1)]
+    assert versions[0] <= sys.version_info[:2] <= versions[-1]

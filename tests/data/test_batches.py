@@ -1,6 +1,8 @@
 """What is in batches, and in which order they come."""
 
-from itertools import islice, pairwise
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count, islice, pairwise
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from playground.config import BOS, EOS, PAD
 from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, split_batch
 from playground.data.corpus import Item
+from playground.data.lazy_sequence import LazySequence
 
 ids = st.lists(st.integers(3, 99), max_size=9).map(tuple)
 some_items = st.lists(st.builds(Item, st.just(""), st.just(""), ids, ids), min_size=1, max_size=20)
@@ -80,10 +83,10 @@ def test_a_batch_is_never_larger_than_the_data_mixes_lengths_and_is_packed_with_
     assert packed < 1.1 * real < 1.5 * real < padded
 
 
-@pytest.mark.parametrize(("items", "size", "unit"), [([], 4, "sentences"), (items_of((1, 1)), 0, "tokens"), (items_of((1, 1)), 4, "words")])
-def test_wrong_arguments_are_refused_at_once(items, size, unit):
-    with pytest.raises(ValueError):
-        batches(items, size, unit, 1)
+def test_wrong_arguments_are_refused_at_once():
+    for items, size, unit in (([], 4, "sentences"), (items_of((1, 1)), 0, "tokens"), (items_of((1, 1)), 4, "words")):
+        with pytest.raises(ValueError):
+            batches(items, size, unit, 1)
     with pytest.raises(ValueError, match="at least one"):
         collate([])
 
@@ -132,3 +135,26 @@ def test_a_batch_in_few_shapes_asks_for_the_same(items, packed, multiple):
     added = len(wide.src) - len(batch.src)
     assert added < multiple
     assert sorted(unpacked(wide)) == sorted([*unpacked(batch), *[((EOS,), (BOS,), (PAD,) if packed else ())] * added])
+
+
+def test_entries_are_made_when_they_are_read_and_once():
+    made = []
+    lazy = LazySequence((made.append(n) or n * n for n in count()), 100)
+    assert (len(lazy), made) == (100, [])
+    assert (lazy[3], made) == (9, [0, 1, 2, 3])
+    assert lazy[2:5] == [4, 9, 16]
+    assert lazy[-1] == 99 * 99
+    assert lazy == [n * n for n in range(100)]
+    assert lazy != "abc"
+    assert made == list(range(100))
+    for place in (5, -6):
+        with pytest.raises(IndexError):
+            LazySequence(count(), 5)[place]
+    with pytest.raises(ValueError, match="5 were promised, 2 came"):
+        LazySequence(iter("ab"), 5)[3]
+
+
+def test_many_threads_see_the_same():
+    lazy, start = LazySequence((n for n in count()), 5000), threading.Barrier(4)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: (start.wait(), list(lazy))[1], range(4))) == [list(range(5000))] * 4

@@ -1,5 +1,6 @@
 """What may be learnt from is kept apart from what is judged by."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 
 from playground.config import UNK, DataConfig, Refusal
 from playground.data.batches import collate
-from playground.data.corpus import build_corpus
+from playground.data.corpus import Corpus, Item, build_corpus
+from playground.data.statistics import statistics
+from playground.data.tokenizers import WordTokenizer
 from playground.reading.uploads import Pairs, read_files
 from playground.tasks.toy_tasks import TASKS, references, split_of
 
@@ -32,10 +35,7 @@ def sources(items) -> list[str]:
 def test_every_task_makes_a_corpus(task):
     corpus = build_corpus(replace(SMALL, task=task))
     judged = sources(corpus.heldout) + sources(corpus.harder)
-    assert corpus.name == task
-    assert corpus.train
-    assert corpus.heldout
-    assert len(set(judged)) == len(judged)
+    assert (corpus.name, len(set(judged))) == (task, len(judged))
     assert bool(corpus.harder) == TASKS[task].has_harder
     assert task == "beer" or not set(sources(corpus.train)) & set(judged)
     for item in (*corpus.train, *corpus.heldout, *corpus.harder):
@@ -49,12 +49,10 @@ def test_every_task_makes_a_corpus(task):
     assert corpus.longest == max(max(batch.src.shape[1], batch.tgt_in.shape[1]) for batch in map(collate, (corpus.train, corpus.heldout)))
     splits = (corpus.train, corpus.heldout, corpus.harder)
     assert corpus.longest_target == 1 + max(len(item.tgt_ids) for split in splits for item in split)
-    lengths = [len(item.src_ids) for item in corpus.probes]
-    assert len(lengths) == min(4, len({len(item.src_ids) for item in corpus.heldout}))
+    lengths, heldout = [len(item.src_ids) for item in corpus.probes], [len(item.src_ids) for item in corpus.heldout]
     assert set(corpus.probes) <= {*corpus.heldout, corpus.telling}
-    assert lengths == sorted(set(lengths))
-    assert (lengths[0], lengths[-1]) == tuple(of(len(item.src_ids) for item in corpus.heldout) for of in (min, max))
-    assert corpus.references.get("no sentence", "none") == "none"
+    assert (lengths, len(lengths)) == (sorted(set(lengths)), min(4, len(set(heldout))))
+    assert (lengths[0], lengths[-1]) == (min(heldout), max(heldout))
 
 
 @given(st.integers(1, 99))
@@ -71,32 +69,28 @@ def test_the_same_arguments_give_the_same_corpus(seed):
         assert one.heldout != other.heldout
 
 
-@pytest.mark.parametrize("knobs", [{}, {"task": "numbers_de"}, {"task": "numbers_de", "tokenizer": "unigram"}])
+@pytest.mark.parametrize("knobs", [{}, {"task": "numbers_de", "tokenizer": "unigram"}])
 def test_a_joint_vocabulary_is_one_tokenizer_for_both_sides_and_alignments_need_the_units_of_the_task(knobs):
     corpus = build_corpus(replace(SMALL, **knobs), joint=True)
     assert corpus.src_tokenizer is corpus.tgt_tokenizer
     assert corpus.src_tokenizer.kind == knobs.get("tokenizer", "characters")
+    assert all(UNK not in item.src_ids + item.tgt_ids for item in corpus.train)
     for tokenizer, aligned in ((knobs.get("tokenizer", "auto"), "tokenizer" not in knobs), ("bpe", False)):
         alone = build_corpus(replace(SMALL, **knobs | {"tokenizer": tokenizer, "vocab_size": 200}))
         assert (alone.train[0].alignment is not None) == aligned
-    assert all(UNK not in item.src_ids + item.tgt_ids for item in corpus.train)
 
 
-@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.telling])
-def test_the_probe_that_the_page_shows_first_makes_sense_and_is_judged_by_nothing(name):
-    corpus = build_corpus(replace(SMALL, task=name, train_size=2000))
-    probe = corpus.probes[-2]
-    assert probe.src == TASKS[name].telling
-    assert split_of(name, probe.src) == "heldout"
-    assert (probe.tgt,) == corpus.references[probe.src]
-    assert probe not in corpus.heldout
-    assert probe.src not in sources(corpus.train)
+def test_the_probe_that_the_page_shows_first_makes_sense_and_is_judged_by_nothing():
+    for name in [name for name, task in TASKS.items() if task.telling]:
+        corpus = build_corpus(replace(SMALL, task=name, train_size=2000))
+        probe = corpus.probes[-2]
+        assert (probe.src, split_of(name, probe.src)) == (TASKS[name].telling, "heldout")
+        assert (probe.tgt,) == corpus.references[probe.src]
+        assert probe not in corpus.heldout
+        assert probe.src not in sources(corpus.train)
     few = build_corpus(replace(SMALL, task="reverse", train_size=1))
     assert few.telling is None, "the model never met its letters"
     assert set(few.probes) <= set(few.heldout)
-
-
-# --- own data ---
 
 
 @given(st.integers(2, 60) | st.just(300), st.integers(1, 40), st.integers(0, 40))
@@ -127,9 +121,8 @@ def test_splits_that_were_given_are_taken_and_groups_stay_together():
     half = build_corpus(OWN, replace(pairs, given=(3, 0)))
     assert (sources(half.heldout), len(half.test)) == (["say 27", "say 28", "say 29"], 2)
     grouped = build_corpus(OWN, replace(pairs, groups=tuple(str(n // 5) for n in range(30))))
-    assert all(
-        len({int(src[4:]) // 5 for src in sources(split)}) * 5 == len(split) for split in (grouped.train, grouped.heldout, grouped.test)
-    )
+    for split in (grouped.train, grouped.heldout, grouped.test):
+        assert len({int(src[4:]) // 5 for src in sources(split)}) * 5 == len(split)
     assert (len(grouped.heldout), len(grouped.test)) == (5, 5)
 
 
@@ -144,25 +137,38 @@ def test_own_data_have_the_natural_unit_of_each_side_their_name_and_credit():
 
 def test_long_sentences_are_left_out_and_their_lines_named():
     corpus = build_corpus(replace(OWN, max_tokens=8), own(*[(f"a {n}", "b") for n in range(20)], ("a " * 9, "b"), ("a", "b " * 12)))
-    assert (corpus.left_out, corpus.longest_left_out, corpus.longest, corpus.longest_target) == ((21, 22), 23, 3, 2), (
-        "23 characters of the target"
-    )
+    expected = ((21, 22), 23, 3, 2)  # 23 characters of the target
+    assert (corpus.left_out, corpus.longest_left_out, corpus.longest, corpus.longest_target) == expected
     items = [(item.src, item.tgt) for item in (*corpus.train, *corpus.heldout, *corpus.test)]
     assert sorted(items) == sorted((f"a {n}", "b") for n in range(20)), "no sentence is cut"
 
 
-@pytest.mark.parametrize(
-    ("knobs", "pairs", "key"),
-    [
-        ({}, None, "data.no_own_pairs"),
-        ({}, own(("same", "one"), ("same", "two")), "data.too_few_sources"),
+def test_what_cannot_be_learnt_is_refused():
+    for knobs, pairs, key in (
+        ({}, None, "data.no_own_pairs"), ({}, own(("same", "one"), ("same", "two")), "data.too_few_sources"),
         ({"max_tokens": 8}, own(("a " * 9, "b"), ("b", "c")), "data.too_long_to_learn"),
         ({"tokenizer": "bpe", "vocab_size": 16}, own(*[(c, c) for c in "abcdefghijklmnopqrst"]), "data.vocabulary_too_small"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
-)
-def test_what_cannot_be_learnt_is_refused(knobs, pairs, key):
-    with pytest.raises(Refusal) as refused:
-        build_corpus(replace(OWN, **knobs), pairs)
-    assert refused.value.key == key
-    assert all(refused.value.say(language) for language in ("en", "zh"))
+    ):  # fmt: skip
+        with pytest.raises(Refusal) as refused:
+            build_corpus(replace(OWN, **knobs), pairs)
+        assert refused.value.key == key
+
+
+def item(src: str, tgt: str, tokenizers) -> Item:
+    return Item(src, tgt, *(tuple(tokenizer.encode(text)) for tokenizer, text in zip(tokenizers, (src, tgt), strict=True)))
+
+
+def test_statistics_by_hand():
+    tokenizers = WordTokenizer(["a", "b", "c"]), WordTokenizer(["x", "y"])
+    train = [item(*pair, tokenizers) for pair in (("a b", "x"), ("a b", "x"), ("a b", "y x"), ("a", "a"), ("c a a", "y"))]
+    heldout, test = (item("b d", "x", tokenizers),), (item("e f", "x y", tokenizers),)
+    counted = statistics(Corpus("toy", *tokenizers, train, heldout, (), {}, test))
+    assert counted.sizes == {"train": 5, "heldout": 1, "test": 1, "harder": 0}
+    assert (counted.sources, counted.several, counted.most_answers, counted.repeated, counted.same) == (3, 1, 2, 1, 1)
+    assert counted.src.lengths.tolist() == [2, 2, 2, 1, 3]
+    assert counted.src.frequent == (("a", 6), ("b", 3), ("c", 1))
+    assert counted.src.counts.tolist() == [6, 3, 1]
+    assert (counted.src.vocabulary, counted.tgt.vocabulary) == (7, 6)
+    assert counted.src.known == pytest.approx(1 / 4)  # b is known; d, e and f are not
+    assert counted.tgt.known == 1
+    assert math.isnan(statistics(Corpus("toy", *tokenizers, train, (), (), {})).src.known), "nothing is held out"

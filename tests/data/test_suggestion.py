@@ -13,7 +13,7 @@ from playground.data.statistics import statistics
 from playground.data.suggestion import KNOBS, suggest
 from playground.reading.uploads import Pair, Pairs
 from playground.words import LANGUAGES
-from tests.reading.formats.made_words import word
+from tests.reading.outcomes import word
 
 CHINESE = [chr(0x4E00 + n) for n in range(600)]
 
@@ -77,20 +77,16 @@ def test_how_sentences_are_cut_and_why(name):
         assert not any("{" in sentence for sentence in reasons)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "knobs"),
-    [
+def test_the_size_follows_the_number_and_length_of_the_pairs():
+    one_long = pairs_of([*[pair[:2] for pair in sentences(500, 100).pairs], (" ".join("a" * 90), "b")])  # which alone is left out
+    for pairs, knobs in (
         (sentences(2000, 100), {"d_model": default("d_model"), "steps": 100, "learning_rate": 0.05, "dropout": 0, "max_tokens": 64}),
         (sentences(25_000, 100, 3), {"d_model": 128, "steps": pytest.approx(6 * 24_000 / 64, abs=3), "learning_rate": 0.02, "dropout": 0}),
         (sentences(300, 50), {"steps": 100, "dropout": 0.1}),  # seen often enough, and not learnt by heart
-        (sentences(500, 100, 90), {"max_tokens": 90}),
-        (pairs_of([*[pair[:2] for pair in sentences(500, 100).pairs], (" ".join("a" * 90), "b")]), {"max_tokens": 64}),  # left out alone
-    ],
-    ids=["small", "large", "few", "long", "one long"],
-)
-def test_the_size_follows_the_number_and_length_of_the_pairs(pairs, knobs):
-    suggested = suggest(pairs).knobs
-    assert {name: suggested[name] for name in knobs} == knobs
+        (sentences(500, 100, 90), {"max_tokens": 90}), (one_long, {"max_tokens": 64}),
+    ):  # fmt: skip
+        suggested = suggest(pairs).knobs
+        assert {name: suggested[name] for name in knobs} == knobs
 
 
 def test_what_was_chosen_stays_and_the_rest_follows():

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
-from playground.data.tokenizers import LARGEST, load_tokenizer, train_tokenizer
+from playground.data.readable import replaced, unknown
+from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
 
 KINDS = ("characters", "words", *(PIECES := ("bpe", "unigram")))
@@ -23,16 +24,13 @@ def tokenizer(request):
     return train_tokenizer(request.param, SENTENCES, 96)
 
 
-def test_the_first_four_ids(tokenizer):
+def test_known_sentences_come_back_and_the_same_sentences_give_the_same_bytes(tokenizer):
+    again, loaded = train_tokenizer(tokenizer.kind, SENTENCES, 96), load_tokenizer(tokenizer.to_bytes())
     assert tuple(map(tokenizer.piece, (PAD, BOS, EOS, UNK))) == SPECIAL_TOKENS
     assert len({tokenizer.piece(token) for token in range(tokenizer.size)}) == tokenizer.size
     for token in (-1, tokenizer.size):
         with pytest.raises(IndexError):
             tokenizer.piece(token)
-
-
-def test_known_sentences_come_back_and_the_same_sentences_give_the_same_bytes(tokenizer):
-    again, loaded = train_tokenizer(tokenizer.kind, SENTENCES, 96), load_tokenizer(tokenizer.to_bytes())
     assert again.to_bytes() == loaded.to_bytes() == tokenizer.to_bytes()
     assert (type(loaded), loaded.kind, loaded.size) == (type(tokenizer), tokenizer.kind, tokenizer.size)
     for sentence in [*SENTENCES, "  the   mat\tran ", "ka\u0308se".replace("k", "K"), "<pad> <bos> <eos> <unk> <s> </s>", "", "Ω unknown"]:
@@ -59,19 +57,14 @@ def test_decoding_stops_at_eos_and_writes_what_is_unknown_or_what_stands_for_it(
 trained = cache(lambda kind: train_tokenizer(kind, SENTENCES, 96))
 
 
-@given(any_text)
-def test_any_text_can_be_encoded(text):
-    for kind in KINDS:
-        tokenizer = trained(kind)
-        assert [token for _, token in tokenizer.pieces(text)] == tokenizer.encode(text)
-        tokenizer.decode(tokenizer.encode(text)).encode("utf-8")
-
-
 @given(st.lists(any_text.filter(normalise), min_size=1, max_size=5), st.sampled_from(("characters", "words")))
-def test_all_that_was_learnt_comes_back(sentences, kind):
+def test_all_that_was_learnt_comes_back_and_any_text_can_be_encoded(sentences, kind):
     loaded = load_tokenizer(train_tokenizer(kind, sentences, 16).to_bytes())
     for sentence in sentences:
         assert loaded.decode(loaded.encode(sentence)) == normalise(sentence)
+        for tokenizer in map(trained, KINDS):  # which have learnt others
+            assert [token for _, token in tokenizer.pieces(sentence)] == tokenizer.encode(sentence)
+            tokenizer.decode(tokenizer.encode(sentence)).encode("utf-8")
 
 
 def test_characters_and_words_by_hand():
@@ -88,41 +81,30 @@ def test_characters_and_words_by_hand():
     assert UNK not in frequent.encode("w100 w8049")
 
 
-# --- pieces ---
-
-
 @pytest.mark.parametrize("kind", PIECES)
-def test_small_and_odd_data_give_small_vocabularies(kind):
+def test_small_and_odd_data_give_small_vocabularies_or_are_refused_and_the_trainer_prints_nothing(kind, capfd):
     for sentences in (["a"], ["ab"] * 5, ["aaaa" * 600], ["猫が好き"], ["▁a ▁▁"], ["a ▅ b", "▅"], ["x" * 9000 + " end"]):
         tokenizer = train_tokenizer(kind, sentences, LARGEST)
         assert 4 < tokenizer.size < 100
         tokenizer.encode(sentences[0])
     assert UNK not in train_tokenizer(kind, ["a" * 9000 + "z"], 64).encode("az"), "characters of long lines are learnt too"
-
-
-ALPHABET = ["abcdefghijklmnopqrstuvwxyz " * 3]  # with 4 special tokens and the mark of a word's start 31, in steps of 8: 32
-
-
-@pytest.mark.parametrize("kind", PIECES)
-@pytest.mark.parametrize(
-    ("sentences", "vocabulary", "key"),
-    [
-        (ALPHABET, 24, "data.vocabulary_too_small"), (["▅"], 64, "data.no_pieces"), (["▁ ▁▁"], 64, "data.no_pieces"),
-        (["".join(map(chr, range(0x4E00, 0x4E00 + LARGEST)))], LARGEST, "data.too_many_characters"),
-    ],
-    ids=["small", "mark", "marks", "characters"],
-)  # fmt: skip
-def test_what_can_not_be_learnt_is_refused_and_the_trainer_prints_nothing(kind, sentences, vocabulary, key, capfd):
-    with pytest.raises(Refusal) as refused:
-        train_tokenizer(kind, sentences, vocabulary)
-    assert refused.value.key == key
-    assert sentences is not ALPHABET or (refused.value.values["needed"], train_tokenizer(kind, sentences, 32).size) == (32, 32)
+    alphabet = ["abcdefghijklmnopqrstuvwxyz " * 3]  # with 4 special tokens and the mark of a word's start 31, in steps of 8: 32
+    assert train_tokenizer(kind, alphabet, 32).size == 32
+    for sentences, vocabulary, key, values in (
+        (alphabet, 24, "data.vocabulary_too_small", {"needed": 32}), (["▅"], 64, "data.no_pieces", {}),
+        (["▁ ▁▁"], 64, "data.no_pieces", {}),
+        (["".join(map(chr, range(0x4E00, 0x4E00 + LARGEST)))], LARGEST, "data.too_many_characters", {}),
+    ):  # fmt: skip
+        with pytest.raises(Refusal) as refused:
+            train_tokenizer(kind, sentences, vocabulary)
+        assert refused.value.key == key
+        assert values.items() <= refused.value.values.items()
     assert capfd.readouterr() == ("", "")
 
 
 def test_bad_arguments_never_reach_the_trainer(monkeypatch):
     monkeypatch.setattr(sentencepiece.SentencePieceTrainer, "train", lambda **_: pytest.fail("the trainer saw it"))
-    for vocabulary in (15, 0, -1, LARGEST + 1, 2**31, 2**63, True, 64.5, float("nan"), "64", None):
+    for vocabulary in (15, -1, LARGEST + 1, 2**63, True, 64.5, float("nan"), "64", None):
         with pytest.raises(Refusal) as refused:
             train_tokenizer("bpe", SENTENCES, vocabulary)
         assert refused.value.key == "config.not_in_range"
@@ -131,17 +113,13 @@ def test_bad_arguments_never_reach_the_trainer(monkeypatch):
             train_tokenizer(kind, sentences, 16)
 
 
-# --- files that are no tokenizers ---
-
+SYMBOLS = ("ab", [], ["a", "a"], ["ab"], [["a"]], [1], ["\ud800"])  # of no tokenizer of characters
 FOREIGN = [
     b"", b"null", b"[]", b"{}", b"\xff\xfe", b"[" * 100_000, b'{"kind": "characters"}', b'{"kind": [], "symbols": ["a"]}',
-    b'{"kind": "characters", "symbols": "ab"}', b'{"kind": "characters", "symbols": []}', b'{"kind": "characters", "symbols": ["a", "a"]}',
-    b'{"kind": "characters", "symbols": ["ab"]}', b'{"kind": "characters", "symbols": [["a"]]}', b'{"kind": "characters", "symbols": [1]}',
-    b'{"kind": "characters", "symbols": ["\\ud800"]}', b'{"kind": "characters", "symbols": ["a"], "more": 1}',
-    b'{"kind": "words", "symbols": ["a b"]}', b'{"kind": "words", "symbols": [" "]}', b'{"kind": "words", "symbols": [""]}',
-    b'{"kind": "bpe", "symbols": ["a"]}', b'{"kind": "bpe", "model": "AAAA"}', b'{"kind": "bpe", "model": ""}',
-    b'{"kind": "bpe", "model": 7}', b'{"kind": "bpe", "model": "?"}',
-    json.dumps({"kind": "words", "symbols": list(map(str, range(9000)))}).encode(),
+    b'{"kind": "characters", "symbols": ["a"], "more": 1}', b'{"kind": "bpe", "symbols": ["a"]}', b'{"kind": "bpe", "model": "AAAA"}',
+    b'{"kind": "bpe", "model": ""}', b'{"kind": "bpe", "model": 7}', b'{"kind": "bpe", "model": "?"}',
+    *(json.dumps({"kind": "characters", "symbols": symbols}).encode() for symbols in SYMBOLS),
+    *(json.dumps({"kind": "words", "symbols": symbols}).encode() for symbols in (["a b"], [" "], [""], list(map(str, range(9000))))),
 ]  # fmt: skip
 
 
@@ -167,3 +145,41 @@ def test_a_damaged_file_is_refused_or_still_a_tokenizer(data):
     except Refusal:
         return
     assert tokenizer.decode(tokenizer.encode("the cat")).isprintable()
+
+
+LETTERS = CharacterTokenizer([*"abcdefghijklmnopqrstuvwxyz"])
+GERMAN = WordTokenizer(["Frau", "Ärztin", "der", "die", "findet", "Hund"])
+FEW_PIECES = train_tokenizer("bpe", ["der hund", "die katze"], 64)
+
+
+def test_unknown_tokens_and_the_nearest_sentence():
+    for tokenizer, text, tokens, readable in (
+        (LETTERS, "Hello world", ("H", "␣"), "helloworld"), (LETTERS, "HELLO", ("H", "E", "L", "O"), "hello"),
+        (LETTERS, "naïve", ("ï",), "nave"), (LETTERS, "你好", ("你", "好"), ""),
+        (GERMAN, "Die frau", ("Die", "frau"), "die Frau"), (GERMAN, "die Frau findet.", ("findet.",), "die Frau findet"),
+        (GERMAN, "die Arztin findet den hund", ("Arztin", "den", "hund"), "die Ärztin findet Hund"),
+        (GERMAN, "xylophone", ("xylophone",), ""),
+    ):  # fmt: skip
+        result = unknown(tokenizer, text)
+        assert (result.tokens, result.readable) == (tokens, readable)
+        assert (result.runs, result.size, bool(result.nearest)) == (((("a", "z"),), 26, False) if tokenizer is LETTERS else ((), 6, True))
+    assert unknown(CharacterTokenizer([*"abdxz"]), "!").runs == (("a", "b"), ("d", "d"), ("x", "x"), ("z", "z"))
+    assert [unknown(LETTERS, "hello"), unknown(FEW_PIECES, "der hund")] == [None, None]
+
+
+def test_known_words_that_are_spelt_like_an_unknown_one_replace_it_whole():
+    alike = {"frau": {"Frau"}, "Arztin": {"Ärztin"}, "findest": {"findet"}, "dee": {"die", "der"}, "xylophone": set()}
+    for word, spelt_alike in alike.items():
+        result = unknown(GERMAN, f"die {word}").nearest
+        assert set(result) == {word}
+        assert set(result[word][: len(spelt_alike)]) == spelt_alike
+        assert bool(result[word]) == bool(spelt_alike)
+        for known in result[word]:
+            assert unknown(GERMAN, replaced(f"die {word}", word, known)) is None
+    assert replaced("der den  Hund den", "den", "die") == "der die Hund die"
+
+
+@given(st.sampled_from([LETTERS, GERMAN, FEW_PIECES]), st.text(st.sampled_from("dDieErHundKatze Ä3,你"), max_size=30))
+def test_the_sentence_that_is_offered_can_be_read(tokenizer, text):
+    result = unknown(tokenizer, text)
+    assert result is None or not result.readable or unknown(tokenizer, result.readable) is None

@@ -66,13 +66,8 @@ def test_everything_that_the_model_is_made_of_stands_in_it():
             assert not isinstance(node, ast.ClassDef | ast.FunctionDef) or ast.unparse(node) in whole, node.name
 
 
-@pytest.mark.parametrize(
-    ("pieces", "problem"),
-    [
-        ([Piece("playground.model.padding")], r"playground\.config is neither here nor elsewhere"),
-        ([Piece("playground.config", ("PAD",)), Part("", (), "PAD = 1")], "PAD"),  # two definitions of one name
-    ],
-)
-def test_a_file_that_would_not_run_is_an_error(pieces, problem):
-    with pytest.raises(ValueError, match=problem):
-        join("About.", pieces)
+def test_a_file_that_would_not_run_is_an_error():
+    with pytest.raises(ValueError, match=r"playground\.config is neither here nor elsewhere"):
+        join("About.", [Piece("playground.model.padding")])
+    with pytest.raises(ValueError, match="PAD"):  # two definitions of one name
+        join("About.", [Piece("playground.config", ("PAD",)), Part("", (), "PAD = 1")])

@@ -1,22 +1,67 @@
-"""What from_pretrained gives is the run: logits to the bit, and the same sentences out."""
+"""What from_pretrained gives is the run that was pushed, a Space is this very app, and whatever goes wrong is said in one sentence."""
 
 import json
+import re
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from unittest.mock import create_autospec
 
 import pytest
 import torch
+from huggingface_hub import HfApi, constants, hub_mixin
+from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HTTPError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.choices import VARIANTS
-from playground.config import Experiment, ModelConfig, Refusal
+from playground.cli import main
+from playground.config import Experiment, Refusal
+from playground.export.taken import find
+from playground.hub import model, push, remote, space
 from playground.hub.model import HubTransformer
 from playground.runs.disk.folder import Folder
 from playground.runs.model_cache import ModelCache
 from playground.runs.registry import SHIPPED
-from playground.variants import build
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """The folder of all repositories, the library's client, whose signatures calls must fit, and the names of the files that were read."""
+    folder, read = tmp_path / "hub", []
+    api = create_autospec(HfApi, instance=True, endpoint="https://hub.example")
+
+    def create(repo_id, *, repo_type, **_):
+        (folder / repo_type / repo_id).mkdir(parents=True, exist_ok=True)
+        return f"https://hub.example/{repo_id}"
+
+    def upload(*, repo_id, repo_type, folder_path, delete_patterns, **_):
+        repo = folder / repo_type / repo_id
+        for path in [path for path in repo.rglob("*") if path.is_file()]:
+            if any(fnmatch(path.relative_to(repo).as_posix(), pattern) for pattern in delete_patterns or ()):
+                path.unlink()
+        shutil.copytree(folder_path, repo, dirs_exist_ok=True)
+
+    def download(repo_id, filename, **_):
+        read.append(filename)
+        path = folder / "model" / repo_id / filename
+        if not path.exists():
+            raise EntryNotFoundError(filename)
+        return str(path)
+
+    api.create_repo.side_effect, api.upload_folder.side_effect = create, upload
+    monkeypatch.setattr(remote, "HfApi", lambda: api)
+    for module in (model, hub_mixin):
+        monkeypatch.setattr(module, "hf_hub_download", download)
+    monkeypatch.setenv("HF_TOKEN", "hf_write")
+    return SimpleNamespace(folder=Path(folder), api=api, read=read)
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +98,6 @@ def test_every_variant_and_a_shared_matrix_come_back(variant, shared):
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         assert torch.equal(logits(HubTransformer.from_pretrained(folder)), logits(model))
-    assert model.state_dict().keys() == build(Experiment().with_(**knobs).model, 12, 12).state_dict().keys()
-    assert HubTransformer(8, 8).config == ModelConfig()
 
 
 def test_a_config_that_lies_is_refused_before_a_model_is_made(run, tmp_path):
@@ -72,7 +115,109 @@ def test_a_config_that_lies_is_refused_before_a_model_is_made(run, tmp_path):
 
 
 def test_no_repository_is_read_as_pickle(hub):
-    hub.repos["models/ada/old"] = {"config.json": b'{"src_vocab": 8, "tgt_vocab": 8}', "pytorch_model.bin": b"\x80\x04"}
+    repo = hub.folder / "model" / "ada" / "old"
+    repo.mkdir(parents=True)
+    (repo / "config.json").write_text('{"src_vocab": 8, "tgt_vocab": 8}')
+    (repo / "pytorch_model.bin").write_bytes(b"\x80\x04")
     with pytest.raises(Exception, match=r"model\.safetensors"):
         HubTransformer.from_pretrained("ada/old")
-    assert not [asked for asked in hub.asked if "pytorch_model" in asked]
+    assert "pytorch_model.bin" not in hub.read
+
+
+REPO = "ada/playground"
+
+
+def test_a_run_is_pushed_and_read_back(hub, capsys):
+    assert main(["push", "reverse", "ada/reverse", "--private"]) == 0
+    assert capsys.readouterr().out == "https://hub.example/ada/reverse\n"
+    assert {path.name for path in (hub.folder / "model" / "ada" / "reverse").iterdir()} == FILES | {
+        "history.csv", "model.py", "run.ipynb", "use.py",
+    }  # fmt: skip
+    assert hub.api.create_repo.call_args.kwargs["private"]
+    back, run = HubTransformer.from_pretrained("ada/reverse"), find("reverse")
+    assert torch.equal(logits(back), logits(HubTransformer.from_run(run)))
+    assert [one.to_bytes() for one in back.tokenizers] == [one.to_bytes() for one in run.tokenizers]
+
+
+NAMES = ("ada", "ada/", "/x", "a/b/c", "ada/x.git", "ada/-", "ada/a--b", "ada/a..b", "ada/ x", "ada/x\n", "阿/x")
+
+
+def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
+    upload = partial(remote.upload, tmp_path, "ada/reverse", "model", "x")
+
+    def refusal(act=upload) -> str:
+        with pytest.raises(Refusal) as refused:
+            act()
+        return refused.value.key
+
+    assert {refusal(partial(push.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
+    assert refusal(partial(push.push, "nothing", "ada/reverse")) == "export.no_run"
+    for status, key in ((401, "hub.bad_token"), (402, "hub.not_free"), (403, "hub.no_right"), (404, "hub.no_right"), (400, "hub.refused")):
+        response = SimpleNamespace(status_code=status, headers={}, request=None)
+        hub.api.create_repo.side_effect = HfHubHTTPError("An error", response=response, server_message="Something is wrong here.")
+        assert refusal() == key
+    assert main(["push", "reverse", "ada/reverse"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "refused “ada/reverse”: Something is wrong here." in err
+    for error, key in ((HTTPError("gone"), "hub.unreachable"), (ValueError("no metadata"), "hub.refused")):
+        hub.api.create_repo.side_effect = error
+        assert refusal() == key
+    monkeypatch.setenv("HF_TOKEN", "")
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+    assert refusal() == "hub.no_token"
+    assert not hub.folder.exists()
+
+
+def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tmp_path):
+    made = space.plan(REPO, "zero")
+    sizes = made.sizes()
+    assert {"app.py", "LICENSE", "README.md", "requirements.txt"} <= sizes.keys()
+    assert {"checkpoints/reverse/run.json", "playground/ui/static/main.js", "playground/words/zh/hub.json"} <= sizes.keys()
+    unwanted = re.compile(r"(^|/)(tests|benchmarks|node_modules|runs/[\w-]{22}|__pycache__|\.\w+)(/|$)|\.pyc$|package|eslint|Dockerfile")
+    assert not [name for name in sizes if unwanted.search(name)]
+    assert sum(sizes.values()) < 25_000_000
+    assert main(["space", REPO, "--hardware", "zero", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert not hub.api.mock_calls
+    assert all(part in out for part in (f"Space {REPO}", made.metadata().strip(), made.written["requirements.txt"].strip(), *sizes))
+    assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes" in out
+    (tmp_path / "app.py").touch()
+    with pytest.raises(Refusal, match="not the whole app"):
+        space.plan(REPO, "cpu", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "flavor", "torch", "wheels"),
+    [("cpu", "cpu-basic", "2.13.0", True), ("gpu", "t4-small", "2.13.0", False), ("zero", "zero-a10g", "2.11.0", False)],
+)
+def test_metadata_and_requirements_suit_the_hardware(hardware, flavor, torch, wheels):
+    made = space.plan(REPO, hardware)
+    metadata = dict(re.findall(r"^(\w+): *(.*)$", made.metadata(), re.MULTILINE))
+    assert (metadata["sdk"], metadata["suggested_hardware"]) == ("gradio", flavor)
+    assert len(metadata["short_description"]) <= 60, "the Hub refuses a longer one"
+    assert metadata["python_version"] == '"3.12"'  # quoted: 3.10 would be 3.1
+    assert metadata["thumbnail"] == "https://huggingface.co/spaces/ada/playground/resolve/main/playground/ui/static/preview.png"
+    needed = made.written["requirements.txt"].splitlines()
+    assert f"torch=={torch}" in needed
+    assert [line for line in needed if line.startswith("--")] == needed[:1] * wheels == ([space.CPU_WHEELS] if wheels else [])
+    assert f"gradio=={metadata['sdk_version']}" in needed
+
+
+@pytest.mark.night
+def test_a_space_is_created_and_renewed_and_starts_by_itself(hub, capsys):
+    assert main(["space", REPO, "--hardware", "zero", "--private"]) == 0
+    assert capsys.readouterr().out.startswith(f"https://hub.example/{REPO}\n")
+    creation = hub.api.create_repo.call_args.kwargs
+    assert (creation["space_sdk"], creation["space_hardware"], creation["private"]) == ("gradio", "zero-a10g", True)
+    folder = hub.folder / "space" / REPO
+    for name in ("playground/gone.py", "notes.md"):
+        (folder / name).write_text("")
+    assert main(["space", REPO]) == 0
+    assert "space_hardware" not in hub.api.create_repo.call_args.kwargs, "paid hardware is left to its owner"
+    files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    assert files == space.plan(REPO, "cpu").sizes() | {"notes.md": 0}
+    code = "import playground, app; from playground.ui.server import head; head(); print(playground.__file__)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(folder / "playground" / "__init__.py")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
 import unicodedata
-
-import pytest
 
 from playground.config import Refusal
 from playground.reading.formats.limits import LINE_LIMIT
@@ -14,12 +13,13 @@ from playground.reading.uploads import REASONS, Choices, Pairs, as_json, read_fi
 from playground.words import LANGUAGES
 
 SEVERAL_ROWS = ("po", "json_lines", "json", "tmx", "xliff")  # kinds of which an item may be several rows
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprst" for vowel in "aeiou"]
 SAID = ("line", "one", "two", "lines_one", "lines_two")  # values of a refusal that its sentence must hold
 
 
-def numbered(*cases: tuple) -> list:
-    """Cases of a test that are called by their number: what they hold may be long."""
-    return [pytest.param(*case, id=str(number)) for number, case in enumerate(cases)]
+def word(dice: random.Random, most: int = 4) -> str:
+    """A word of two syllables or more that nobody has ever read."""
+    return "".join(dice.choices(SYLLABLES, k=dice.randint(2, most)))
 
 
 def named(*contents: str | bytes | dict) -> list[tuple[str, bytes]]:
@@ -36,6 +36,11 @@ def read(*contents: str | bytes | dict, max_characters: int = LINE_LIMIT, **choi
 
 def two(pairs: Pairs) -> list[tuple[str, str]]:
     return [pair[:2] for pair in pairs.pairs]
+
+
+def clean(pairs) -> list[tuple[str, str]]:
+    """What is kept of these texts."""
+    return [(src, tgt) for src, tgt in ((normalise(src), normalise(tgt)) for src, tgt in pairs) if src and tgt]
 
 
 def check(pairs: Pairs) -> None:

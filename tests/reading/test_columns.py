@@ -2,8 +2,6 @@
 
 from itertools import product
 
-import pytest
-
 from playground.reading.column_mapping import BY_SOURCE
 from tests.reading.outcomes import outcome, read, two
 
@@ -21,39 +19,30 @@ def numbered(rows, start: int = 1) -> list:
     return [(str(number), *row) for number, row in enumerate(rows, start)]
 
 
-# --- headers ---
-
 TWO_NAMES = """
-English,Hausa English,Kannada English,हिन्दी Deutsch,Italienisch Português,Inglês Polski,Angielski Nederlands,Engels Türkçe,İngilizce
-العربية,الإنجليزية Русский,Английский Українська,Англійська Čeština,Angličtina Magyar,Angol Suomi,Englanti Svenska,Engelska Ελληνικά,Αγγλικά
-ไทย,อังกฤษ ภาษาไทย,ภาษาอังกฤษ עברית,אנגלית فارسی,انگلیسی বাংলা,ইংরেজি Kiswahili,Kiingereza Yoruba,English espanol,ingles
-中文,英文 日本語,英語 한국어,영어 中文句子,英文翻译 原文,译文 单词,释义 問題,答え
+English,Hausa English,Kannada English,हिन्दी Deutsch,Italienisch Português,Inglês Türkçe,İngilizce Magyar,Angol Ελληνικά,Αγγλικά
+العربية,الإنجليزية Русский,Английский ภาษาไทย,ภาษาอังกฤษ עברית,אנגלית 中文,英文 日本語,英語 한국어,영어 原文,译文 問題,答え
 en,de EN,DE En,De eng,deu Eng,Ger en-US,de-DE en-US,en-GB eng_Latn,deu_Latn text_en,text_de en_text,de_text eng_sent,deu_sent
-source,target Source,Target src,trg sourceText,targetText src_txt,tgt_txt source_lang,target_lang text,summary
-question,answer Question?,Answer Q,A L1,L2 Lang1,Lang2 text1,text2 text_1,text_2 sentence1,sentence2 Column1,Column2
-Wort,Übersetzung Vokabel,Bedeutung Palabra,Significado Parola,Traduzione Mot,Traduction Слово,Перевод Kata,Arti Front,Back Eingabe,Ausgabe
+source,target src,trg sourceText,targetText src_txt,tgt_txt source_lang,target_lang text,summary question,answer Question?,Answer Q,A
+L1,L2 Lang1,Lang2 text1,text2 text_1,text_2 sentence1,sentence2 Column1,Column2 Wort,Übersetzung Слово,Перевод Front,Back
 English,Translation Meaning,Deutsch Engl.,Dt. English:,German: *English*,*German*
 """
 SEVERAL_WORDS = [
-    "English,Chinese (Simplified)", "Simplified Chinese,English", "English (US),German (DE)", "English (UK),English (US)",
-    "Deutscher Satz,Englischer Satz", "Phrase française,Phrase anglaise", "Mot en français,Mot en anglais", "Tiếng Việt,Tiếng Anh",
-    "Sentence A,Sentence B", "Sentence 1,Sentence 2", "Language 1,Language 2", "Column A,Column B", "Word (English),Word (German)",
-    "Source text (EN),Target text (DE)", "Source language,Target language", "Русский язык,Английский язык", "영어 문장,한국어 번역",
-    "Old English,Modern English", "Norwegian Bokmål,English",
+    "English,Chinese (Simplified)", "English (US),German (DE)", "English (UK),English (US)", "Mot en français,Mot en anglais",
+    "Tiếng Việt,Tiếng Anh", "Sentence 1,Sentence 2", "Source text (EN),Target text (DE)", "Source language,Target language",
 ]  # fmt: skip
 
 
 FIRST_PAIRS = """
-German,Deutsch|German language,deutsche Sprache|Deutsch,German|word,Wort|the word,das Wort|text,Text|question,Frage|answer,Antwort|
-translation,Übersetzung|source,Quelle|note,nota|number,Nummer|time,Zeit|phrase,phrase|first question,erste Frage|a text,la frase|
-sens,meaning|page,página|in,in|in,en|to,zu|no,ja|no,is|he,er|as,als|ja,da|May,Mai|x,y|a,target|from,von|formal,informal|old,new|
-active,aktiv|in,out|No.,Nein.|Hi.,Hallo.|Word.,Translation.|- Hello,- Hallo|- English,- German|• text,• translation|Polish,polieren|
-English,is spoken here|question,Frage,noun|text,Text,noun|train,Hello,Hallo|Lesson 1,dog,Hund
+German,Deutsch|German language,deutsche Sprache|word,Wort|the word,das Wort|text,Text|translation,Übersetzung|note,nota|number,Nummer|
+first question,erste Frage|a text,la frase|sens,meaning|in,in|in,en|no,ja|no,is|as,als|May,Mai|x,y|a,target|formal,informal|old,new|in,out|
+No.,Nein.|Word.,Translation.|- English,- German|• text,• translation|English,is spoken here|question,Frage,noun|text,Text,noun|
+train,Hello,Hallo|Lesson 1,dog,Hund
 """.replace("\n", "").split("|")  # the same in two languages, words that are codes or names of columns, sentences
 
 
 NUMBERED = ["Nr.,Deutsch,Englisch", "No.,A,B", "S.No.,English,Hindi", "Lfd. Nr.,Deutsch,E", "№,foo,bar", "#,English,German"]
-WORDS_TOO = ["formal,informal", "human,iso", "x,y", "complex,simple", "old,modern", "question,query", "date,iso"]
+WORDS_TOO = ["formal,informal", "human,iso", "x,y", "question,query"]
 TITLES = [
     ("Vocabulary Unit 3\n", {"one_column": (1,)}), ("Vocabulary Unit 3,\n,\n", {"empty_target": (1,), "blank": (2,)}),
     ("downloaded\n\nfrom here\n", {"one_column": (1, 3), "blank": (2,)}), ("\n" * 20, {"blank": tuple(range(1, 21))}),
@@ -90,12 +79,8 @@ def test_ten_titles_may_stand_above_the_names():
     assert [read("title\t\n" * count + table(("English", "German"), *SENTENCES)).header for count in (10, 11)] == [True, False]
 
 
-# --- columns ---
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
+def test_columns_by_their_names():
+    for names, expected in (
         ("Expression,Reading,Meaning", (0, 2)), ("汉字,拼音,翻译", (0, 2)), ("Wort,Wortart,Übersetzung", (0, 2)),
         ("Meaning,Hanzi,Pinyin", (1, 0)), ("Übersetzung,Aussprache,irgendwas", (2, 0)), ("Hanzi,Pinyin,English", (0, 2)),
         ("English,Wort,Notiz", (0, 1)),  # a word is on the side where it stands
@@ -105,11 +90,9 @@ def test_ten_titles_may_stand_above_the_names():
         ("comment,text_en,note,text_de", (1, 3)), ("text_en,url,text_id", (0, 2)), ("doc_id,en,de", (1, 2)),
         ("Source language,Target language,Notes", (0, 1)), ("target_de,source_en,note", (1, 0)),
         ("English,German,translation", (0, 1)),  # two languages say more
-    ],
-)  # fmt: skip
-def test_columns_by_their_names(names, expected):
-    rows = [[f"{word} {name}" for name in names.split(",")] for word in ("das", "ist", "nun", "ein", "Satz")]
-    assert read(table(names.split(","), *rows, separator=",")).chosen == expected
+    ):  # fmt: skip
+        rows = [[f"{word} {name}" for name in names.split(",")] for word in ("das", "ist", "nun", "ein", "Satz")]
+        assert read(table(names.split(","), *rows, separator=",")).chosen == expected, names
 
 
 DULL = """
@@ -120,26 +103,19 @@ https://a.b/1 https://a.b/2 https://a.b/2
 SPACED = [["Lesson 1", "Lesson 1", "Lesson 2"], [f"2024/01/0{day} 3:04:05 PM GMT+1" for day in (2, 2, 3)], ["-0.5", "+2", "50 %"]]
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_what_is_no_sentence_is_passed_over(place):
+def test_what_is_no_sentence_is_passed_over():
     pairs = [("Hello.", "Hallo."), ("Good morning.", "Guten Morgen."), ("I am tired.", "Ich bin müde.")]
-    for column in (*map(str.split, DULL), *SPACED):
+    for place, column in product((0, 1, 2), (*map(str.split, DULL), *SPACED, ["9" * 5000] * 3)):
         rows = [(*pair[:place], cell, *pair[place:]) for cell, pair in zip(column, pairs, strict=True)]
         assert two(read(table(*rows))) == pairs, column
-
-
-def test_a_number_too_long_to_be_one():
-    assert read("9" * 5000 + "\ta b\tc d\n" + "9" * 5000 + "\te f\tg h\n").chosen == (1, 2)
-    assert two(read('"en"\t"de"\n' + f'"{"9" * 5000}"\t"a"\t"b"\n' * 3)) == [("a", "b")] * 3
 
 
 CHOOSE = "id,English,Deutsch,Français\n7,cat,Katze,chat\n9,dog,Hund,\n"
 ALL = "id, English, Deutsch, Français"
 
 
-@pytest.mark.parametrize(
-    ("choices", "expected"),
-    [
+def test_columns_are_chosen():
+    for choices, expected in (
         ({}, "English→Deutsch 1→2: (header) · cat→Katze · dog→Hund"),
         ({"swap": True}, "Deutsch→English 2→1: (header) · Katze→cat · Hund→dog"),
         ({"target": 3}, "English→Français 1→3: (header) · cat→chat · (empty_target)"),
@@ -152,13 +128,9 @@ ALL = "id, English, Deutsch, Français"
         ({"source": 4}, f"!no_column column=5 columns={ALL}"), ({"source": -1}, f"!no_column column=0 columns={ALL}"),
         ({"target": "Klingon"}, f"!no_column column=Klingon columns={ALL}"), ({"target": ""}, f"!no_column column= columns={ALL}"),
         ({"source": 1, "target": "English"}, "!same_column column=English"), ({"encoding": "nix"}, "!unknown_encoding encoding=nix"),
-    ],
-)  # fmt: skip
-def test_columns_are_chosen(choices, expected):
-    assert outcome(CHOOSE, **choices) == (expected if expected[0] == "!" else f"csv {expected} +languages")
+    ):  # fmt: skip
+        assert outcome(CHOOSE, **choices) == (expected if expected[0] == "!" else f"csv {expected} +languages")
 
-
-# --- features of words: whole lemmas are held out ---
 
 FEATURES = {"V;IND;PRS;3;SG": "t", "V;IND;PST;3;SG": "te", "V.PTCP;PRS": "nd", "V;NFIN": "n"}
 
@@ -169,15 +141,12 @@ def forms(order: tuple[int, int, int] = (0, 1, 2)) -> str:
     return table(*[[row[place] for place in order] for row in rows])
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)])
-def test_features_belong_to_the_lemma(order):
-    pairs = read(forms(order))
-    lemmas = [pair.src.split() for pair in pairs.pairs]
-    assert [pair.tgt for pair in pairs.pairs] == [lemma[:-1] + FEATURES[features] for lemma, features in lemmas]
-    assert (pairs.joined, pairs.group) == ((order.index(2),), 0)
-
-
-def test_pairs_may_be_split_by_source_and_other_columns_joined():
+def test_features_belong_to_the_lemma_and_pairs_may_be_split_by_source_and_other_columns_joined():
+    for order in ((0, 1, 2), (0, 2, 1)):
+        pairs = read(forms(order))
+        lemmas = [pair.src.split() for pair in pairs.pairs]
+        assert [pair.tgt for pair in pairs.pairs] == [lemma[:-1] + FEATURES[features] for lemma, features in lemmas]
+        assert (pairs.joined, pairs.group) == ((order.index(2),), 0)
     by_source = read(forms(), group=BY_SOURCE)
     assert (by_source.joined, by_source.group, by_source.groups) == ((2,), None, ())
     alone = read(forms(), source=0, target=1, joined=())

@@ -1,14 +1,28 @@
-"""Uploads: the account of every row, the limits, and what is told of them; small uploads stand in tests/reading/cases.py."""
+"""Uploads: the account of every row, the limits, what is told of them and kept; small uploads stand in tests/reading/cases.py."""
 
+import json
 import re
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from playground.config import Refusal
 from playground.reading import filtering
-from playground.reading.formats import po
-from playground.reading.uploads import PreviewRow, as_json, report
-from tests.reading.cases import PO
-from tests.reading.outcomes import numbered, outcome, read, refused, two
+from playground.reading import pairs as module
+from playground.reading.formats import limits, po
+from playground.reading.pairs import Pairs, json_parts, to_json
+from playground.reading.text import normalise
+from playground.reading.uploads import Pair, PreviewRow, read_files, report
+from tests.reading.cases import CASES, PO
+from tests.reading.outcomes import outcome, read, refused, two
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_what_becomes_of_a_small_upload(title):
+    for content, expected, *choices in CASES[title]:
+        assert outcome(*(content if isinstance(content, tuple) else (content,)), **dict(*choices)) == expected
 
 
 def test_every_reason_with_its_lines():
@@ -44,19 +58,16 @@ def test_each_file_has_an_encoding_of_its_own():
         assert [encoding.guessed for encoding in pairs.encodings] == [not part for part in (choice or ",").split(",")]
 
 
-@pytest.mark.parametrize(
-    ("contents", "expected"),
-    numbered(
+def test_uploads_that_are_too_much():
+    for contents, expected in (
         ([], "!how_many_files count=0"), (["a\tb"] * 3, "!how_many_files count=3"), ([",".join("x" * 5000)], "!too_many_columns"),
         (["x" * 10_001 + "\ty"], "!none_kept_long lines=1 line=1"), (["a\tb\n" + "x" * 100_001], "!endless_line line=2"),
         (["a\n" * 400_001], "!too_many_lines"), (["a\r\n" * 400_001], "!too_many_lines"), (["\r\n" * 400_001], "!nothing_inside"),
         ([b"\n" * 9_000_000], "!too_many_lines"), ([b"x" * (20 * 1024 * 1024 + 1)], "!too_large"),
         ([PO + 'msgid "a"\n' + '"xxxxxxxxxx"\n' * 20_000 + 'msgstr "b"'], "!endless_text line=7"),
         ([PO + "# x\n" * 50_000 + 'msgid "a"\nmsgstr "b"'], "!endless_text line=6"),
-    ),
-)  # fmt: skip
-def test_uploads_that_are_too_much(contents, expected):
-    assert outcome(*contents) == expected
+    ):  # fmt: skip
+        assert outcome(*contents) == expected
 
 
 def test_limits(monkeypatch):
@@ -73,8 +84,6 @@ def test_the_report_counts_and_names_the_first_eight_lines():
     sentences = report(read("a\tb\n" + "\n" * 10 + "c\t\nd\td\n"), "en")
     assert [re.findall(r"\d+", sentence) for sentence in sentences] == [["13", "2", "11"], ["10", *"23456789"], ["1", "12"], ["1", "13"]]
     assert "9, …" in sentences[1]
-    table = "en\tde\tfr\tmemo\ncat\t\tchat\tx\ndog\tHund\tchien\ty\ncow\t\tvache\tz"
-    assert "en–fr (3), en–de (1), de–fr (1). Used: en and fr." in report(read(table), "en")[-1]
 
 
 def test_what_is_worth_knowing_is_counted():
@@ -91,10 +100,29 @@ def test_what_is_worth_knowing_is_counted():
     assert listed == (("data.note_lists", {"taken": "pairs", "others": "authors"}),)
 
 
-def test_json_by_hand():
-    assert as_json(read("a\tb\n\nc\td\n")) == {
-        "kind": "tsv", "names": ["a.txt"], "unit": "line", "lines": 3, "pairs": 2, "first": ["a", "b"], "dropped": {"blank": [2]},
-        "credit": "", "encodings": [{"file": "a.txt", "name": "utf-8", "guessed": False}],
-        "columns": [{"name": "", "filled": 2, "samples": ["a", "c"]}, {"name": "", "filled": 2, "samples": ["b", "d"]}],
-        "chosen": [0, 1], "header": False, "warnings": [],
-    }  # fmt: skip
+cells = st.text(st.sampled_from('ab"\\é狗𝄞👍 <&'), min_size=1, max_size=30)
+
+
+@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=20), st.sampled_from([1, 3, 5000]))
+def test_pairs_of_the_largest_size_are_read_and_larger_ones_refused(rows, part):
+    content = "\n".join(["source\ttarget", *("\t".join(row) for row in rows), "alone\t"]).encode()
+    try:
+        pairs = read_files([("a.tsv", content)])
+    except Refusal:  # nothing but spaces
+        return
+    plain = json.dumps(to_json(pairs) | {"pairs": pairs.pairs}, ensure_ascii=False, separators=(",", ":")).encode()
+    with patch.object(module, "_PART", part):
+        assert b"".join(json_parts(pairs)) == plain
+    with patch.object(limits, "JSON_LIMIT", len(plain)):
+        assert read_files([("a.tsv", content)]) == pairs
+    with patch.object(limits, "JSON_LIMIT", len(plain) - 1), pytest.raises(Refusal) as refusal:
+        read_files([("a.tsv", content)])
+    values = {"name": "a.tsv", "size": "0.1", "limit": f"{(len(plain) - 1) / 1e6:g}"}  # of sizes the next tenth
+    assert (refusal.value.key, refusal.value.values) == ("data.too_large_to_keep", values)
+
+
+@given(st.lists(st.tuples(st.text(st.sampled_from("ab e\u0301é"), max_size=3), st.sampled_from("xyz")), max_size=20))
+def test_references_are_what_a_search_through_all_pairs_finds(rows):
+    pairs = Pairs(tuple(Pair(src, tgt, line) for line, (src, tgt) in enumerate(rows, 1)), {}, len(rows), "tsv", ("a.tsv",))
+    sources = {normalise(src) for src, _ in rows}
+    assert pairs.references == {source: tuple(dict.fromkeys(tgt for src, tgt in rows if normalise(src) == source)) for source in sources}

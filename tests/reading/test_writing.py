@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.reading import writing
-from playground.reading.formats.guard import guarded, restored
+from playground.reading.formats.guard import restored
 from playground.reading.formats.table import Row
-from playground.reading.text import normalise
 from playground.reading.uploads import read_files
 from playground.reading.writing import KINDS, write
-from tests.reading.outcomes import check_refusal, two
+from tests.reading.outcomes import check_refusal, clean, two
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
 AWKWARD = [
@@ -52,9 +51,14 @@ def test_awkward_pairs_read_back(kind):
             assert two(back(write([first, *below], kind))) == [first, *below]
     for remarks in REMARKS:
         assert two(back(write(remarks, kind))) == remarks
+    if kind == "po":
+        file = polib.pofile(content(write(AWKWARD, "po", CREDIT)).decode())
+        assert [(entry.msgid, entry.msgstr) for entry in file] == AWKWARD
+        assert len({(entry.msgid, entry.msgctxt) for entry in file}) == len(AWKWARD)
+        assert file.metadata["X-Credit"] == CREDIT
 
 
-def test_texts_by_hand():
+def test_texts_by_hand_and_what_a_kind_can_not_hold(monkeypatch):
     pairs = [("a", "b"), ('"c', "d, e")]
     assert write(pairs[:1], "tsv") == [("pairs.tsv", b"source\ttarget\na\tb\n")]
     assert write(pairs[:1], "tsv", "CC0") == [("pairs.tsv", b"source\ttarget\tcredit\na\tb\tCC0\n")]
@@ -66,6 +70,14 @@ def test_texts_by_hand():
     assert json.loads(content(write(pairs[:1], "json", "CC0"))) == {"credit": "CC0", "data": [{"source": "a", "target": "b"}]}
     assert [write(pairs, kind, "CC0")[-1] for kind in ("bars", "two_files")] == [("_about.txt", b"CC0\n")] * 2, "no room within"
     assert content(write(pairs[:1], "jsonl", "CC0")) == b'{"source": "a", "target": "b", "credit": "CC0"}\n'
+    monkeypatch.setattr(writing, "SHEET_LIMIT", 2)
+    for pairs, kind, key in (
+        ([("a", "b"), ("c|||", "d")], "bars", "data.bars_inside"), ([("a", "b")] * 3, "xlsx", "data.too_many_for_sheet"),
+    ):  # fmt: skip
+        with pytest.raises(Refusal) as refused:
+            write(pairs, kind)
+        assert refused.value.key == key
+        check_refusal(refused.value)
 
 
 def test_nothing_is_a_formula_for_a_spreadsheet():
@@ -81,42 +93,7 @@ def test_nothing_is_a_formula_for_a_spreadsheet():
     assert [row.cells for row in restored([Row(2, ["'=a", "b"])])] == [["'=a", "b"]]
 
 
-cells = st.text(st.sampled_from("'=+-@a\t＝"), max_size=5)
-
-
-@given(st.lists(st.lists(cells, min_size=2, max_size=2), max_size=6))
-def test_the_guard_can_be_taken_off(table):
-    written = guarded(("source", "target"), table)
-    assert not [cell for row in written for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "＝")]
-    rows = [Row(number, row) for number, row in enumerate(written, 1)]
-    assert [row.cells for row in restored(rows)] == [["source", "target"], *table]
-
-
-def test_refusals(monkeypatch):
-    monkeypatch.setattr(writing, "SHEET_LIMIT", 2)
-    for pairs, kind, key in (
-        ([("a", "b"), ("c|||", "d")], "bars", "data.bars_inside"), ([("a", "b")] * 3, "xlsx", "data.too_many_for_sheet"),
-    ):  # fmt: skip
-        with pytest.raises(Refusal) as refused:
-            write(pairs, kind)
-        assert refused.value.key == key
-        check_refusal(refused.value)
-    with pytest.raises(ValueError):
-        write([("a", "b")], "exe")
-
-
-def test_po_is_read_by_polib():
-    file = polib.pofile(content(write(AWKWARD, "po", CREDIT)).decode())
-    assert [(entry.msgid, entry.msgstr) for entry in file] == AWKWARD
-    assert len({(entry.msgid, entry.msgctxt) for entry in file}) == len(AWKWARD)
-    assert file.metadata["X-Credit"] == CREDIT
-
-
 texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12)
-
-
-def clean(pairs) -> list[tuple[str, str]]:
-    return [(src, tgt) for src, tgt in ((normalise(src), normalise(tgt)) for src, tgt in pairs) if src and tgt]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,13 +1,13 @@
 """Lines that belong together: in two files, in turn, at the same time, under the same number; and when they are taken for pairs at all."""
 
 import random
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.reading.formats import names, segments
-from playground.reading.formats.limits import SAMPLE
+from playground.reading.formats import segments
 from tests.reading.outcomes import outcome, read, refused, two
 
 ENGLISH = [
@@ -27,10 +27,6 @@ POEM = [  # Robert Frost, The Road Not Taken (1915)
     "Two roads diverged in a yellow wood,", "And sorry I could not travel both", "And be one traveler, long I stood",
     "And looked down one as far as I could", "To where it bent in the undergrowth;", "Then took the other, as just as fair,",
     "And having perhaps the better claim,", "Because it was grassy and wanted wear;",
-]  # fmt: skip
-GEDICHT = [  # Johann Wolfgang von Goethe, Erlkönig (1782)
-    "Wer reitet so spät durch Nacht und Wind?", "Es ist der Vater mit seinem Kind;", "Er hat den Knaben wohl in dem Arm,",
-    "Er faßt ihn sicher, er hält ihn warm.", "Mein Sohn, was birgst du so bang dein Gesicht?", "Siehst, Vater, du den Erlkönig nicht?",
 ]  # fmt: skip
 SHI = ["床前明月光，", "疑是地上霜。", "举头望明月，", "低头思故乡。"]  # 李白，静夜思
 
@@ -60,22 +56,15 @@ def film(lines: list[str]) -> str:
     return srt((3 * n + 1, "\n".join(lines[2 * n : 2 * n + 2])) for n in range(len(lines) // 2))
 
 
-# --- in turn ---
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "between"),
-    [(ENGLISH[:5], CHINESE, "\n"), (CHINESE, ENGLISH[:5], "\n"), (ENGLISH[:5], CHINESE, "\n\n"),
-     ([*ENGLISH, "OK."], [*CHINESE * 3, "OK."], "\n"), (ENGLISH[:4], GERMAN[:4], "\n"), (ENGLISH * 3, GERMAN * 3, "\n")],
-)  # fmt: skip
-def test_lines_in_turn_are_pairs_where_they_are_two_languages(one, other, between):
-    pairs = read(between.join(in_turn(one, other)))
-    assert (pairs.kind, pairs.dropped) == ("interleaved", {})
-    assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(one, other, strict=True)))
-
-
-def test_lines_behind_those_that_are_looked_at_first_take_turns_too():
-    assert len(read("\n".join(in_turn(ENGLISH, GERMAN) * 40)).pairs) == 40 * len(ENGLISH) > SAMPLE / 2
+def test_lines_in_turn_are_pairs_where_they_are_two_languages():
+    for one, other, between in (
+        (ENGLISH[:5], CHINESE, "\n"), (CHINESE, ENGLISH[:5], "\n"), (ENGLISH[:5], CHINESE, "\n\n"), (ENGLISH[:4], GERMAN[:4], "\n"),
+        ([*ENGLISH, "OK."], [*CHINESE * 3, "OK."], "\n"), (ENGLISH * 3, GERMAN * 3, "\n"),
+        (ENGLISH * 40, GERMAN * 40, "\n"),  # more than are looked at first
+    ):  # fmt: skip
+        pairs = read(between.join(in_turn(one, other)))
+        assert (pairs.kind, pairs.dropped) == ("interleaved", {})
+        assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(one, other, strict=True)))
 
 
 @given(st.integers(1, 28), st.sampled_from([CHINESE * 3, GERMAN]))
@@ -87,92 +76,65 @@ def test_a_line_that_is_missing_shifts_nothing(lost, targets):
     assert pairs.dropped == {"unpaired": (lost // 2 * 2 + 1,)}
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [ENGLISH * 4, random.Random(0).sample(ENGLISH + GERMAN, 30), ENGLISH + GERMAN, ENGLISH[:4] + GERMAN[:4],
-     ["2024", *in_turn(ENGLISH[:5], CHINESE)]],
-    ids=["one language", "mixed", "behind each other", "few", "which begins?"],
-)  # fmt: skip
-def test_without_evidence_nothing_takes_turns(lines):
-    assert refused("\n".join(lines)).key == "data.one_column"
+def test_without_evidence_nothing_takes_turns():
+    for lines in (
+        ENGLISH * 4, random.Random(0).sample(ENGLISH + GERMAN, 30), ENGLISH + GERMAN, ENGLISH[:4] + GERMAN[:4],
+        ["2024", *in_turn(ENGLISH[:5], CHINESE)],  # which begins?
+    ):  # fmt: skip
+        assert refused("\n".join(lines)).key == "data.one_column"
 
 
-# --- one language is not taken for two ---
-
-
-@pytest.mark.parametrize(
-    "content",
-    [in_blocks(POEM), in_blocks(GEDICHT), in_blocks(SHI), film(POEM), in_blocks(ENGLISH[:14]),
-     in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8)],
-    ids=["English", "German", "Chinese", "subtitles", "sentences", "long"],
-)  # fmt: skip
-def test_lines_of_one_language_are_pairs_only_by_choice(content):
-    refusal = refused(content)
-    assert refusal.key == "data.same_language"
-    sides = (refusal.values["one"], refusal.values["two"])
-    pairs = read(content, same_language=True)
-    assert pairs.kind in ("interleaved", "subtitles")
-    assert tuple(side[:60] for side in pairs.pairs[0][:2]) == sides, "long lines are quoted by their beginning"
-    assert read(content, same_language=True, swap=True).pairs[0][:2] == pairs.pairs[0][1::-1]
+def test_lines_of_one_language_are_pairs_only_by_choice():
+    long = in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8)
+    for content in (in_blocks(POEM), in_blocks(SHI), film(POEM), in_blocks(ENGLISH[:14]), long):
+        refusal = refused(content)
+        assert refusal.key == "data.same_language"
+        pairs = read(content, same_language=True)
+        assert pairs.kind in ("interleaved", "subtitles")
+        sides = refusal.values["one"], refusal.values["two"]
+        assert tuple(side[:60] for side in pairs.pairs[0][:2]) == sides, "long lines are quoted by their beginning"
+        assert read(content, same_language=True, swap=True).pairs[0][:2] == pairs.pairs[0][1::-1]
 
 
 VERSES = list(zip(POEM[::2], POEM[1::2], strict=True))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what_are_pairs():
+    for content in (
         in_blocks(in_turn(ENGLISH, GERMAN)), in_blocks(in_turn(ENGLISH[:5], CHINESE)), film(in_turn(ENGLISH, GERMAN)),
         "\n".join(in_turn(ENGLISH * 3, GERMAN * 3)), in_blocks(["cat", "Katze", "dog", "Hund", "house", "Haus"]),
         in_blocks(["3 1 2", "1 2 3", "2 1", "1 2"]), in_blocks(["walk twice", "WALK WALK", "jump", "JUMP"] * 5),
         "\n".join(f"Q: {one}\nA: {other}" for one, other in VERSES), "\n".join(map("\t".join, VERSES)),
-    ],
-    ids=["blocks", "scripts", "subtitles", "turns", "words", "numbers", "commands", "labels", "tabs"],
-)  # fmt: skip
-def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what_are_pairs(content):
-    pairs = read(content)
-    assert not pairs.dropped
-    assert read(content, same_language=True) == pairs
+    ):  # fmt: skip
+        pairs = read(content)
+        assert not pairs.dropped
+        assert read(content, same_language=True) == pairs
 
 
-# --- two files ---
-
-
-@pytest.mark.parametrize("lost", [0, 13, 60, 119])
-@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(("lost", "side"), product((0, 13, 60, 119), (0, 1)))
 def test_where_lines_begin_to_drift(lost, side):
     numbers = random.Random(lost).choices(range(1, 40), k=120)
     files = [["word " * number for number in numbers], ["Wörter " * number for number in numbers]]
     del files[side][lost]
     refusal = refused(*map("\n".join, files))
-    if lost == 119:  # the last one: nothing after it drifts
-        assert refusal.key == "data.unequal"
-    else:
-        assert refusal.key == "data.unequal_from"
+    assert refusal.key == ("data.unequal" if lost == 119 else "data.unequal_from")  # after the last one nothing drifts
+    if lost < 119:
         assert 0 <= lost + 1 - refusal.values["line"] <= 1
         assert refusal.values["lines_one"] - refusal.values["lines_two"] == (-1 if side == 0 else 1)
+
+
+def test_ten_lines_are_too_few_and_lengths_that_say_nothing_drift_nowhere():
     lengths = [1, 39, 2, 35, 3, 30, 1, 38, 2, 36, 4]
-    for count, key in ((11, "data.unequal_from"), (10, "data.unequal")):  # ten lines are enough to tell
+    for count, key in ((11, "data.unequal_from"), (10, "data.unequal")):
         one, other = (["word " * length for length in lengths[:count]] for _ in range(2))
         del other[3]
         assert refused("\n".join(one), "\n".join(other)).key == key
-    for alike in (("same\n" * 50, "gleich\n" * 49), ("a\n" * 50, "b\n" * 10)):  # lengths that say nothing
+    for alike in (("same\n" * 50, "gleich\n" * 49), ("a\n" * 50, "b\n" * 10)):
         assert refused(*alike).key == "data.unequal"
 
 
-@given(st.text(max_size=12), st.text(max_size=12))
-def test_any_names_of_files(one, other):
-    assert len(names.columns_of(one, other)) == 2
-    back = names.direction_of(other, one)
-    assert back in (None, (0, 1), (1, 0))
-    assert names.direction_of(one, other) == (back and (back[1], back[0]))
-
-
 TALK_DE = """<url>http://www.ted.com/talks/1</url>
-<keywords>talks, climate</keywords>
-<speaker>Al Gore</speaker>
 <title>Die Krise</title>
-<description>Ein Vortrag.</description>
 Vielen Dank.
 Wirklich <em>sehr</em>.
 
@@ -180,47 +142,37 @@ Wirklich <em>sehr</em>.
 <url>http://www.ted.com/talks/2</url>
 Noch etwas.
 """
-TALK_EN = TALK_DE.replace("Vielen Dank.", "Thank you.").replace("Wirklich <em>sehr</em>.", "Really, <em>so</em> much.")
-TALK_EN = TALK_EN.replace("Noch etwas.", "One more thing.").replace('<reviewer href="http://x">Jemand</reviewer>\n', "")
+TALK_EN = "<url>1</url>\n<title>x</title>\nThank you.\nReally, <em>so</em> much.\n\n<url>2</url>\nOne more thing.\n"
 
 
 def test_talks():
     spoken = "Vielen Dank.→Thank you. · Wirklich <em>sehr</em>.→Really, <em>so</em> much. · (blank) · (header) · (header)"
-    talks = f"{'(header) · ' * 5}{spoken} · Noch etwas.→One more thing."
+    talks = f"(header) · (header) · {spoken} · Noch etwas.→One more thing."
     assert outcome({"train.tags.de-en.de": TALK_DE, "train.tags.de-en.en": TALK_EN}) == f"tagged de→en: {talks} +html"
     assert outcome(TALK_DE, TALK_EN + "\n") == f"tagged: {talks} · (blank) +html"
     assert outcome(TALK_DE, TALK_EN + "Zu viel.\n") == "!unequal_tagged one=a.txt lines_one=4 two=b.txt lines_two=5"
 
 
-# --- at the same time ---
-
 CUES = [(1, "Hello."), (3, "I am\nhere."), (6, "2024"), (9, "Bye.")]
 GERMAN_CUES = [(1, "Hallo."), (3, "Ich bin hier."), (6, "2024"), (9, "Ade.")]
 SHOWN = "Hello.→Hallo. · I am here.→Ich bin hier. · 2024→2024 · Bye.→Ade. +same"
-BOTH = [(begin, f"{one}\n{other}") for (begin, one), (_, other) in zip(CUES[:1] + CUES[2:], GERMAN_CUES[:1] + GERMAN_CUES[2:], strict=True)]
+BOTH = [(1, "Hello.\nHallo."), (6, "2024\n2024"), (9, "Bye.\nAde.")]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
+def test_subtitles():
+    apart = srt([*GERMAN_CUES[:1], *GERMAN_CUES[2:], (12, "Ende.")])
+    for one, other, expected in (
         (srt(CUES), srt(GERMAN_CUES), SHOWN), (srt(CUES), vtt(GERMAN_CUES), SHOWN),
-        (srt(CUES).replace("\n\n", "\n"), srt(GERMAN_CUES), SHOWN),
-        (srt(CUES), srt(GERMAN_CUES, late=30), SHOWN),  # as many, though at other times
-        (srt(CUES), srt([*GERMAN_CUES[:1], *GERMAN_CUES[2:], (12, "Ende.")]),
-         "Hello.→Hallo. · (unpaired) · 2024→2024 · Bye.→Ade. · (unpaired) +same"),
+        (srt(CUES).replace("\n\n", "\n"), srt(GERMAN_CUES), SHOWN), (srt(CUES), srt(GERMAN_CUES, late=30), SHOWN),  # as many, later
+        (srt(CUES), apart, "Hello.→Hallo. · (unpaired) · 2024→2024 · Bye.→Ade. · (unpaired) +same"),
         (srt(CUES), srt(GERMAN_CUES[:3], late=30), "!cues_apart one=a.en.srt count_one=4 two=a.de.srt count_two=3"),
         (srt(CUES), "Hallo\n", "!unequal one=a.en.srt lines_one=17 two=a.de.srt lines_two=1"),
         # one file
         (srt(BOTH), "", "@2 Hello.→Hallo. · @7 2024→2024 · @12 Bye.→Ade. +same"),
         (vtt(BOTH), "", "@3 Hello.→Hallo. · @7 2024→2024 · @11 Bye.→Ade. +same"), (srt(CUES), "", "!one_side"),
-    ],
-)  # fmt: skip
-def test_subtitles(one, other, expected):
-    head = "subtitles/item en→de: " if other else "subtitles: "
-    assert outcome({"a.en.srt": one} | ({"a.de.srt": other} if other else {})) == ("" if expected[0] == "!" else head) + expected
-
-
-# --- under the same number ---
+    ):  # fmt: skip
+        head = "subtitles/item en→de: " if other else "subtitles: "
+        assert outcome({"a.en.srt": one} | ({"a.de.srt": other} if other else {})) == ("" if expected[0] == "!" else head) + expected
 
 
 def campaign(kind: str, language: str, *texts: str, doc: str = "7") -> str:
@@ -237,27 +189,19 @@ ONE_FILE = """<?xml version='1.0' encoding='utf-8'?><dataset id="newstest"><doc 
 <doc id="d2"><src lang="en"><seg id="1">Yes</seg></src><ref lang="de" translator="A"><seg id="1">Ja</seg></ref></doc></dataset>"""
 
 
-@pytest.mark.parametrize(
-    ("contents", "expected"),
-    [
+def test_segments(monkeypatch):
+    for contents, expected in (
         ((ONE, OTHER), "segments/item de→en: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
         ((OTHER, ONE), "segments/item de→en 1→0: Vielen Dank.→Thanks. · A & B→A & B · (empty_target) +same"),
         # documents of other names are joined by their order
         ((campaign("doc_", "", "a", "b"), campaign("doc_", "", "c", "d", doc="other")), "segments/item: a→c · b→d"),
-        ((campaign("srcset", "de", "Grüße"), campaign("refset", "zh", "你好")), "segments/item de→zh: Grüße→你好"),
         ((ONE_FILE,), "segments/item en→de: Hello.→Hallo. · Bye.→Tschüss. · Yes→Ja"),
         (({"x.de.sgm": '<doc docid="a"><seg id="1">a1</seg><seg id="2">a2</seg></doc><doc docid="b"><seg id="1">b1\nb1</seg></doc>',
            "x.en.sgm": '<DOC docid="b"><SEG id="1">B1</SEG></DOC>\n<DOC docid="a"><hl><seg id="2">A2</seg></hl><seg id=1>A1</DOC>'},),
          "segments/item de→en: a1→A1 · a2→A2 · b1 b1→B1"),
-        ((campaign("srcset", "de", "a"),), "!one_side"),
+        ((campaign("srcset", "de", "a"),), "!one_side"), (("<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>",), "!one_language only="),
         ((campaign("srcset", "de", "a"), campaign("refset", "en", "b").replace('seg id="1"', 'seg id="9"')), "!no_common_segments"),
-        (("<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>",), "!one_language only="),
-    ],
-)  # fmt: skip
-def test_segments(contents, expected):
-    assert outcome(*contents) == expected
-
-
-def test_too_many_segments(monkeypatch):
+    ):  # fmt: skip
+        assert outcome(*contents) == expected
     monkeypatch.setattr(segments, "MAX_LINES", 3)
     assert refused("<seg id=1>\n" * 4).key == "data.too_many_lines"

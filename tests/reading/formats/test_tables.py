@@ -5,7 +5,6 @@ import io
 import json
 from itertools import product
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -34,9 +33,6 @@ def table(rows: list, delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) ->
     file = io.StringIO()
     csv.writer(file, delimiter=delimiter, quoting=quoting, lineterminator="\n").writerows(rows)
     return file.getvalue()
-
-
-# --- delimited ---
 
 
 @given(tables, st.sampled_from(",;|\t"), st.booleans())
@@ -70,27 +66,21 @@ def test_a_quote_over_long_stretches():
     assert (pairs.kind, pairs.pairs) == ("csv", tuple((str(n), "a b c d", 1 + 4 * n) for n in range(9)))
 
 
-@pytest.mark.parametrize("separator", "\t,;|")
-def test_long_lines_and_ten_thousand_columns(separator):
-    content = f"x{separator}y\n{'x' * 10_001}{separator}y\nc{separator}d"
-    assert outcome(content) == f"{'tsv' if separator == chr(9) else 'csv'}: x→y · (long) · c→d"
-    for cell in ("x", '"x"'):
-        assert [len(row.cells) for row in rows_of(separator.join([cell] * 10_000))] == [COLUMN_LIMIT + 1]
+def test_long_lines_and_ten_thousand_columns():
+    for separator in "\t,;|":
+        content = f"x{separator}y\n{'x' * 10_001}{separator}y\nc{separator}d"
+        assert outcome(content) == f"{'tsv' if separator == chr(9) else 'csv'}: x→y · (long) · c→d"
+        for cell in ("x", '"x"'):
+            assert [len(row.cells) for row in rows_of(separator.join([cell] * 10_000))] == [COLUMN_LIMIT + 1]
 
 
-# --- marked ---
-
-
-@pytest.mark.parametrize("delimiter", ",;")
-@pytest.mark.parametrize(
-    ("head", "cell"),
-    [(["question", "answer"], "{} + 4 = ?"), (["rule", "result"], "A{} -> B"), ([], "{} + 4 = ?"), (["en", "de"], "**x{}** => y")],
-)
-def test_a_sign_within_a_cell_of_a_table_separates_nothing(delimiter, head, cell):
-    rows = [(cell.format(n), str(n + 4)) for n in range(30)]
-    pairs = read("\n".join(map(delimiter.join, [*filter(None, [head]), *rows])))
-    assert (pairs.kind, pairs.header, two(pairs)) == ("csv", bool(head), rows)
-    beside = [f"id{delimiter}rule{delimiter}result", *(f"{n}{delimiter}A{n} -> B{delimiter}C{n}" for n in range(30))]  # names tell it
+def test_a_sign_within_a_cell_of_a_table_separates_nothing():
+    heads = (["question", "answer"], "{} + 4 = ?"), (["rule", "result"], "A{} -> B"), ([], "{} + 4 = ?"), (["en", "de"], "**x{}** => y")
+    for delimiter, (head, cell) in product(",;", heads):
+        rows = [(cell.format(n), str(n + 4)) for n in range(30)]
+        pairs = read("\n".join(map(delimiter.join, [*filter(None, [head]), *rows])))
+        assert (pairs.kind, pairs.header, two(pairs)) == ("csv", bool(head), rows)
+    beside = ["id,rule,result", *(f"{n},A{n} -> B,C{n}" for n in range(30))]  # names tell it
     assert two(read("\n".join(beside))) == [(f"A{n} -> B", f"C{n}") for n in range(30)]
 
 
@@ -103,21 +93,19 @@ def test_a_sign_in_nine_of_ten_lines_separates_and_the_others_are_passed_on():
     assert (two(pairs), pairs.dropped) == ([("wort", f"слово{n}") for n in range(30)], {"one_column": (31,)})
 
 
-# --- wrapped ---
-
 WRITERS = {"json": lambda src, tgt: json.dumps({"en": src, "de": tgt}), "python": lambda src, tgt: str({"en": src, "de": tgt})}
 
 
-@pytest.mark.parametrize(("write", "delimiter"), product(WRITERS.values(), ",;\t"))
-def test_dictionaries_on_lines_and_in_a_column(write, delimiter):
-    for head, quoting in product(["", "translation\n", '"translation"\n'], [csv.QUOTE_ALL, csv.QUOTE_MINIMAL]):
-        pairs = read(head + table([[write(*pair)] for pair in PAIRS], delimiter, quoting))
-        assert (two(pairs), pairs.dropped) == (PAIRS, {"header": (1,)} if head else {})
-    for head in ([], ["", "translation"], ["id", "translation"]):
-        rows = [[str(n), write(*pair)] for n, pair in enumerate(PAIRS)]
-        pairs = read(table([head] * bool(head) + rows, delimiter))
-        assert (two(pairs), pairs.dropped) == (PAIRS, {"header": (1,)} if head else {})
-        assert [column.name for column in pairs.columns] == ["en", "de", (head or [""])[0] or "1"]
+def test_dictionaries_on_lines_and_in_a_column():
+    for write, delimiter in product(WRITERS.values(), ",;\t"):
+        for head, quoting in product(["", "translation\n", '"translation"\n'], [csv.QUOTE_ALL, csv.QUOTE_MINIMAL]):
+            pairs = read(head + table([[write(*pair)] for pair in PAIRS], delimiter, quoting))
+            assert (two(pairs), pairs.dropped) == (PAIRS, {"header": (1,)} if head else {})
+        for head in ([], ["", "translation"], ["id", "translation"]):
+            rows = [[str(n), write(*pair)] for n, pair in enumerate(PAIRS)]
+            pairs = read(table([head] * bool(head) + rows, delimiter))
+            assert (two(pairs), pairs.dropped) == (PAIRS, {"header": (1,)} if head else {})
+            assert [column.name for column in pairs.columns] == ["en", "de", (head or [""])[0] or "1"]
 
 
 def test_what_is_no_dictionary_costs_its_row_or_the_column():

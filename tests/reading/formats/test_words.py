@@ -1,22 +1,18 @@
-"""What words and letters tell: pronunciations, the traces that other tools leave, and the language of a line."""
+"""What words and letters tell: pronunciations, traces of other tools, the language of a line; and sentences in canonical form."""
 
 import random
-import subprocess
-import sys
-from itertools import chain
-from pathlib import Path
+import re
+import unicodedata
 
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from playground.reading.formats.escapes import KINDS, undo
+from playground.reading import text
 from playground.reading.formats.escapes import found as traces_in
+from playground.reading.formats.escapes import undo
 from playground.reading.formats.language_id import line_language, line_script, main_language
-from tests.reading.formats.made_words import word
-from tests.reading.outcomes import read, refused, two
-
-# --- a word and its sounds on one line ---
+from playground.reading.text import MAX_MARKS, is_symbol, normalise
+from tests.reading.outcomes import read, refused, two, word
 
 
 def entries(blanks: str) -> list[str]:
@@ -25,21 +21,18 @@ def entries(blanks: str) -> list[str]:
     return [f"{one}{blanks}{' '.join(f'{letter}0' for letter in one)}" for one in words]
 
 
-@pytest.mark.parametrize("blanks", [" ", "  "])
-def test_a_word_and_its_sounds_are_a_pair(blanks):
-    lines = entries(blanks)
-    first, rest = lines[0].split(None, 1)
-    pairs = read("\n".join([";;; # a remark", *lines, f"{first}(2){blanks}{rest} B0 # place, irish"]))
-    assert two(pairs)[:-1] == [tuple(line.split(None, 1)) for line in lines]
-    assert pairs.dropped == {"header": (1,)}
-    assert pairs.references[first] == (rest, f"{rest} B0")  # another pronunciation is another target of the same word
+def test_a_word_and_its_sounds_are_a_pair():
+    for blanks in (" ", "  "):
+        lines = entries(blanks)
+        first, rest = lines[0].split(None, 1)
+        pairs = read("\n".join([";;; # a remark", *lines, f"{first}(2){blanks}{rest} B0 # place, irish"]))
+        assert two(pairs)[:-1] == [tuple(line.split(None, 1)) for line in lines]
+        assert pairs.dropped == {"header": (1,)}
+        assert pairs.references[first] == (rest, f"{rest} B0")  # another pronunciation is another target of the same word
     dice = random.Random(1)
     prose = [" ".join(["The", *(word(dice) for _ in range(5))]) for _ in range(40)]  # its first words come again
     others = [" ".join(word(dice) for _ in range(6)) for _ in range(40)]  # and its words are no small set of symbols
     assert [refused("\n".join(lines)).key for lines in (prose, others)] == ["data.one_column"] * 2
-
-
-# --- traces of tools ---
 
 
 LEFT = [
@@ -59,28 +52,16 @@ def test_each_trace_is_found_and_undone():
     assert undo("▁don &apos; t ▁&lt; x", ["moses", "pieces"]) == "don't <x"
     assert undo("do@@ n &apos;t", {"bpe", "moses"}) == "don 't"
     assert undo("as it is &amp;", []) == "as it is &amp;"
-
-
-@pytest.mark.parametrize(
-    ("sentences", "traces"),
-    [
+    for sentences, traces in (
         (["▁don &apos; t ▁&lt; x"], {"pieces": 1, "moses": 1}), (["a &quot; b &quot;", "c", "d &apos; e"], {"moses": 2}),
         (["▁a", "▁b", "c"], {"pieces": 2}), (["a &#124; b &#91; c &#93;"], {"moses": 1}),
         (["&#228; &#x41;", "&#1240;", "&#124; <b>x</b>"], {"moses": 1, "html": 3}),
-        # ordinary text
-        ([], {}), (["", " "], {}), (["AT&T", "a & b", "R&D; and more"], {}), (["me@example.org", "@@ alone", "wait @@"], {}),
-        (["1 < 2 > 0", "<s> </s>", "<unk>", "{{x}} <url>"], {}), (["▁ is a sign", "one", "two", "three"], {}),
-        (["你好", "привет", "سلام"], {}),
-    ],
-)  # fmt: skip
-def test_traces_are_counted_by_sentence(sentences, traces):
-    assert traces_in(sentences) == traces
-
-
-@given(st.text(max_size=40), st.lists(st.sampled_from(KINDS), max_size=4))
-def test_anything_can_be_undone(text, kinds):
-    assert isinstance(undo(text, kinds), str)
-    assert set(traces_in([text])) <= set(KINDS)
+        *((ordinary, {}) for ordinary in (
+            [], ["", " "], ["AT&T", "a & b", "R&D; and more"], ["me@example.org", "@@ alone", "wait @@"], ["你好", "привет", "سلام"],
+            ["1 < 2 > 0", "<s> </s>", "<unk>", "{{x}} <url>"], ["▁ is a sign", "one", "two", "three"],
+        )),
+    ):  # fmt: skip
+        assert traces_in(sentences) == traces  # counted by sentence
 
 
 @given(st.lists(st.text(st.sampled_from("abcé中"), min_size=1, max_size=6), min_size=1, max_size=6), st.randoms())
@@ -94,47 +75,24 @@ def test_what_a_tool_cuts_is_put_together_again(words, random):
     assert undo(" ".join(joints), ["bpe"]) == undo(" ".join(pieces), ["pieces"]) == " ".join(words)
 
 
-# --- the language of a line ---
-
-PROSE = {  # the beginning of the Universal Declaration of Human Rights and the like: lines as people write them
-    "en": [
-        "All human beings are born free and equal in dignity and rights.", "They are endowed with reason and conscience.",
-        "Everyone has the right to life and to security of person.", "No one shall be held in slavery.", "She walked to the old house.",
-    ],
-    "de": [
-        "Alle Menschen sind frei und gleich an Würde und Rechten geboren.", "Sie sind mit Vernunft und Gewissen begabt.",
-        "Jeder hat das Recht auf Leben und Sicherheit der Person.", "Niemand darf in Sklaverei gehalten werden.", "Sie ging zum Haus.",
-    ],
-    "fr": [
-        "Tous les êtres humains naissent libres et égaux en dignité et en droits.", "Ils sont doués de raison et de conscience.",
-        "Tout individu a droit à la vie et à la sûreté de sa personne.", "Nul ne sera tenu en esclavage.", "Elle va à la maison.",
-    ],
-    "es": [
-        "Todos los seres humanos nacen libres e iguales en dignidad y derechos.", "Están dotados de razón y conciencia.",
-        "Todo individuo tiene derecho a la vida y a la seguridad.", "Nadie estará sometido a esclavitud.", "Ella no está en casa.",
-    ],
-    "ru": [
-        "Все люди рождаются свободными и равными в своём достоинстве и правах.", "Они наделены разумом и совестью.",
-        "Каждый человек имеет право на жизнь и на свободу.", "Никто не должен содержаться в рабстве.", "Она пошла к дому.",
-    ],
-    "uk": [
-        "Всі люди народжуються вільними і рівними у своїй гідності та правах.", "Вони наділені розумом і совістю.",
-        "Кожна людина має право на життя і на особисту недоторканність.", "Ніхто не повинен бути в рабстві.", "Вона пішла до хати.",
-    ],
+PROSE = {  # the beginning of the Universal Declaration of Human Rights
+    "en": ["All human beings are born free and equal in dignity and rights.", "They are endowed with reason and conscience."],
+    "de": ["Alle Menschen sind frei und gleich an Würde und Rechten geboren.", "Sie sind mit Vernunft und Gewissen begabt."],
+    "fr": ["Tous les êtres humains naissent libres et égaux en dignité et en droits.", "Ils sont doués de raison et de conscience."],
+    "es": ["Todos los seres humanos nacen libres e iguales en dignidad y derechos.", "Están dotados de razón y conciencia."],
+    "ru": ["Все люди рождаются свободными и равными в своём достоинстве и правах.", "Они наделены разумом и совестью."],
+    "uk": ["Всі люди народжуються вільними і рівними у своїй гідності та правах.", "Вони наділені розумом і совістю."],
     "ar": ["يولد جميع الناس أحرارا متساوين في الكرامة والحقوق.", "لكل فرد الحق في الحياة.", "هذا هو البيت الذي كان هنا.", "ما هذا؟"],
     "fa": ["تمام افراد بشر آزاد به دنیا می‌آیند.", "هر کس حق زندگی دارد که از آن اوست.", "این کتاب را به من بده.", "او در خانه است."],
     "zh": ["人人生而自由，在尊严和权利上一律平等。", "他们赋有理性和良心。", "人人有权享有生命。"],
     "ja": ["すべての人間は、生れながらにして自由である。", "人間は理性と良心とを授けられている。", "何人も奴隷にされることはない。"],
     "ko": ["모든 인간은 태어날 때부터 자유롭다.", "인간은 이성과 양심을 부여받았다.", "아무도 노예 상태에 놓이지 않는다."],
     "el": ["Όλοι οι άνθρωποι γεννιούνται ελεύθεροι.", "Είναι προικισμένοι με λογική.", "Κανείς δεν είναι δούλος."],
-}  # fmt: skip
+}
 
 
-def test_prose_is_in_its_language():
+def test_prose_is_in_its_language_and_what_is_not_clear_in_none():
     assert {language: main_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
-
-
-def test_what_is_not_clear_is_no_language():
     for lines in (
         [], [""], ["", "  "], ["1 2 3", "4 5 6"], ["cat", "dog", "house"], ["x y z"] * 10, ["walk ( agent = Emma )"] * 3,
         [*PROSE["en"], *PROSE["ru"]], [*PROSE["en"][:3], *PROSE["zh"]], ["नमस्ते दुनिया", "यह एक किताब है"],
@@ -146,10 +104,80 @@ def test_what_is_not_clear_is_no_language():
     assert [line_script(line)[0] for line in lines] == ["LATIN", "CYRILLIC", "CJK", "JAPANESE", "", ""]
 
 
-def test_the_evidence_is_the_same_in_every_process():
-    """Sums of fractions differ in their last bit by the order of their parts, and a set of words has another order in every process."""
-    lines = list(chain.from_iterable(PROSE.values()))
-    code = f"from playground.reading.formats.language_id import _scores; print(*map(_scores, {lines!r}))"
-    command, folder = [sys.executable, "-c", code], Path(__file__).parents[3]
-    runs = [subprocess.run(command, cwd=folder, env={"PYTHONHASHSEED": seed}, capture_output=True, check=True) for seed in "123"]
-    assert len({run.stdout for run in runs}) == 1
+any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
+# what works on its neighbours, and neighbours of every kind
+ODD = (
+    *"\u200b\u200c\u200d\u00ad\u061c\u034f\ufe00\ufe0e\ufe0f\u180b\u180e\u2060\ufeff\u2066\u202e\u2028\u2029\u0085\u00a0\u202f\u2800\u3164",
+    *"\u0301\u0316\u0338\u0344\u093c\u20e3\u0653\u3099\u1160\u115f\U000e0100\U000e0067\U000e007f\U0001f3fb\U0001f3f4\U0001f1e9\ud83d\ufdd0",
+    *"ae1#= \t\n«ש",
+    *"مكतिকᠠ葛か各가ᄀ",
+    *"←☺❤👩🔬♂〈\u2329\u2adc",
+)  # fmt: skip
+SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+odd_text = st.lists(st.sampled_from(ODD), max_size=12).map("".join)
+
+
+CLEAN = [
+    ("  two   words\t", "two words"), ("e\u0301", "é"), ("no\u00a0break\u3000space", "no break space"),
+    ("«\u202fnon\u202f»\u2007!", "« non » !"),
+    ("soft\u00adhyphen", "softhyphen"), ("non\u2011breaking", "non\u2011breaking"),  # which can be seen
+    ("\ufeffzero\u200bwidth\u2060", "zerowidth"), ("bell\x07 nul\0", "bell nul"), ("half\ud83d", "half"),
+    ("line\u2028separator\x0bhere\u2029and\x85there\x1cnow", "line separator here and there now"),
+    ("no\ufdd0 character\uffff", "no character"), ("\u061cالعربية\u061c", "العربية"),  # the Arabic letter mark
+    ("\u202eright to left\u202c \u2066isolated\u2069\u200e\u200f", "right to left isolated"),
+    *((same, same) for same in (
+        "می\u200cخواهم",  # Persian is spelt with joiners
+        "क्\u200dष और क्\u200cष",  # Hindi: two ways to write one cluster
+        "ന്\u200d", "ශ්\u200dරී", "ᠬᠠᠨ\u180b ᠠᠮᠠ\u180eᠠ",  # Malayalam, at the end of a word, Sinhala, Mongolian
+        "👩\u200d🔬 👩🏽\u200d🚒 🏳\ufe0f\u200d🌈", "👨\u200d👩\u200d👧\u200d👦", "❤\ufe0f and ❤\ufe0e", "1\ufe0f\u20e3 #\ufe0f\u20e3",
+        "🇩🇪🇨🇳", SCOTLAND,
+        "葛\U000e0100城 字\ufe00",  # variants of Chinese characters
+        "NA null 007 <s>", "=1+1 {{x}} $$y$$",
+    )),
+    ("می\u200c خواهم\u200c", "می خواهم"), ("می\u200c\u200cخواهم", "میخواهم"),  # which do nothing at the end of a word
+    ("hel\u200dlo wor\u200cld", "hello world"), ("a\u180eb 1\ufe0f x\ufe0f", "ab 1 x"), ("👩\u200d", "👩"),
+    ("plain\U000e0068\U000e0069\U000e007f 🏴\U000e0067", "plain 🏴"),  # tags of no flag are hidden text
+    *((hidden, "") for hidden in ("\u200d\u200c \ufe0f", "\u2800\u3164 \uffa0", "\u115f\u1160", "")),
+]  # fmt: skip
+
+
+def test_normalise_by_hand():
+    for raw, clean in CLEAN:
+        assert normalise(raw) == clean, ascii(raw)
+    assert normalise("a" + "\u0316" * 99 + "b") == "a" + "\u0316" * MAX_MARKS + "b", "no more than a character can carry"
+    assert not any(map(is_symbol, ("", "two words", " a", "\0", "\ud800", "\u200b", None, 3, ["a"])))
+
+
+@given(any_text | odd_text)
+@example("e\u200d\u0301")
+@example("क\u200d\u200dक")
+@example("a" + "\u0344" * 40)
+@example("ṩ" + "\u0301" * 30)
+@example("=\u200d\u0338\ufe00")
+@example("👩\ufe0f\ufe0f\u200d\u200c👩")
+def test_normalised_text_is_clean_and_stays_as_it_is(raw):
+    text = normalise(raw)
+    assert normalise(text) == text
+    assert unicodedata.is_normalized("NFC", text)
+    assert text == " ".join(text.split())
+    assert not any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
+    text.encode("utf-8")
+    assert all(map(is_symbol, text))
+    assert all(map(is_symbol, text.split()))
+    letters = "".join(character for character in raw if character.isalnum() and character not in "\u115f\u1160\u3164\uffa0")
+    assert normalise(letters) == unicodedata.normalize("NFC", letters)
+
+
+@given(odd_text, odd_text)
+def test_what_is_hidden_makes_no_difference(one, two):
+    for hidden in "\u200b\u00ad\u202e\u2060\ufeff\x07":
+        assert normalise(f"{one}{hidden}{two}") == normalise(one + two)
+
+
+def test_the_quick_way_changes_nothing(monkeypatch):
+    settled = [character for character in map(chr, range(0x110000)) if text._SETTLED.fullmatch(character)]
+    assert len(settled) > 30_000
+    lines = ["".join(random.Random(seed).choices(settled, k=50)) for seed in range(2000)]
+    quick = [normalise(line) for line in (*settled, *lines)]
+    monkeypatch.setattr(text, "_SETTLED", re.compile("(?!)"))  # matches nothing: all go the long way
+    assert [normalise(line) for line in (*settled, *lines)] == quick
