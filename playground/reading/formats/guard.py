@@ -13,7 +13,7 @@ from playground.reading.formats.table import Row
 from playground.reading.text import normalise
 
 SIGN = "'"
-# The wide ones count as such where text is written wide. ui/static/csv.js has the same rule; tests/js/test_csv.py compares them.
+# The wide ones count as such where text is written wide. ui/static/csv.js has the same rule; tests/js/test_scripts.py compares them.
 _DANGEROUS = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 

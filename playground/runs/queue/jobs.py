@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -59,6 +60,12 @@ class TrainingJob(Orders):
             if place or (run.message and run.message.key == "runs.waits_for_memory"):
                 run.message = Refusal("runs.waits_for_memory", needed=f"{self.bytes / 2**20:,.0f}") if place else None
             run.touch()
+
+    @property
+    def left(self) -> float:
+        """Seconds of its own training until its end, at the pace it has had."""
+        run = self.run
+        return run.seconds / run.step * (run.steps - run.step) if run.step else math.inf
 
     @property
     def lane(self) -> Hashable | None:

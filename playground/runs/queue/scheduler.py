@@ -1,8 +1,11 @@
 """Turns on the cores: who trains next, and on how many of them.
 
 A job says how many cores it can use. It gets them while nobody else waits for a turn, and one as soon as somebody does: that serves a
-class best, and a run's numbers are the same either way. Turns go to the owner who has had the least, then to that owner's run that has had
-the least. Jobs whose memory doesn't fit beside the others wait, first come first.
+class best, and a run's numbers are the same either way. Jobs whose memory doesn't fit beside the others wait, first come first.
+
+Of the owners who have had LEAD_S core seconds more than another at most, turns go to the job that is nearest to its end: of thirty equal
+ones half have ended when half of the time is over, and the last is no later than if all had ended together. Every FAIR-th turn goes to
+the owner who has had the least, then to that owner's run that has had the least: so all are seen to move, and none waits for ever.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from playground.runs.queue.parallel import Helpers, ParallelMap
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
+LEAD_S, FAIR = 10.0, 4
 RECOVERY_S = 1.0  # seconds until a worker tries again after an error that is not a job's
 CROWD = 15  # processes elsewhere, whose answers to short turns take half of this one's interpreter: with more of them turns are longer
 
@@ -32,6 +36,7 @@ class Job(Protocol):
     cores: int  # the most it can use
     bytes: int
     urgent: bool
+    left: float  # seconds of training until its end, as far as is known; inf before its first step
     place: int  # written here: its place in the queue for memory, 0 when it has turns
 
     def turn(self, seconds: float, parallel_map: ParallelMap) -> bool:
@@ -66,6 +71,7 @@ class Scheduler:
         self._longest: dict[Job, float] = {}
         self._job_used: dict[Job, float] = {}  # core seconds
         self._owner_used: dict[str, float] = {}
+        self._given = 0  # turns, so far
         self._free, self._closing, self._helpers = cores, False, Helpers(cores - 1)
         self._far_seconds = turn_seconds
         self.replaced = 0  # threads, so far
@@ -179,7 +185,7 @@ class Scheduler:
         for job in ready:
             if job.urgent:
                 return job, 0
-        due = sorted((job for job in ready if job in self._job_used), key=self._had)
+        due = sorted((job for job in ready if job in self._job_used), key=self._had if self._given % FAIR == 0 else self._nearness)
         here = [job for job in due if job.node is None]
         for job in due:
             if job.node is not None:
@@ -190,6 +196,11 @@ class Scheduler:
 
     def _had(self, job: Job) -> tuple[float, float]:
         return self._owner_used[job.owner], self._job_used[job]
+
+    def _nearness(self, job: Job) -> tuple:
+        """How near to its end a job is, of an owner who has not had far more than others."""
+        least = min(self._owner_used[other.owner] for other in self._jobs)
+        return self._owner_used[job.owner] > least + LEAD_S, job.left, self._had(job)
 
     def _work(self) -> None:
         """A worker's life: it ends when the scheduler is closed, or when another has its place."""
@@ -223,6 +234,7 @@ class Scheduler:
             self._charge(job, max(cores, 1) * seconds)  # at once, so that the other workers see it
             turn = Turn(job, cores, threading.current_thread(), self._runtime.monotonic(), self._longest.get(job, 0.0))
             self._turns.append(turn)
+            self._given += 1
             self._free -= cores
         more = False
         try:
@@ -257,6 +269,7 @@ class Scheduler:
                 jobs.remove(job)
         for known in (self._job_used, self._longest):
             known.pop(job, None)
-        if not any(other.owner == job.owner for other in self._jobs):
-            self._owner_used.pop(job.owner, None)
+        least = min((self._owner_used[other.owner] for other in self._jobs), default=math.inf)
+        here = {other.owner for other in self._jobs}  # others are remembered while they are ahead, and may come back
+        self._owner_used = {owner: used for owner, used in self._owner_used.items() if owner in here or used > least}
         self._let_in()

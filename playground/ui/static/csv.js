@@ -4,7 +4,7 @@
 import { say } from "./dom.js";
 import { heatNames, tickName } from "./picture.js";
 
-const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/; // as playground/reading/formats/guard.py has it; tests/js/test_csv.py compares them
+const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/; // as playground/reading/formats/guard.py has it; tests/js/test_scripts.py compares them
 
 /** One cell. Text that a spreadsheet would compute has an apostrophe before it; numbers are numbers. */
 function cell(value) {

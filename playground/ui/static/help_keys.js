@@ -1,5 +1,4 @@
-// Every key that the page knows, as the list of keys shows them: what is on the key, what it does, and where. tests/js/keyboard.test.js
-// compares this with what the scripts listen to.
+// Every key that the page knows, as the list of keys shows them: what is on the key, what it does, and where.
 // @ts-check
 
 const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];

@@ -1,0 +1,177 @@
+"""No pattern of reading/ takes longer than its text is long: each is attacked at every repetition in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+try:
+    from re import _constants as kinds
+    from re import _parser as parser
+except ImportError:  # before Python 3.11
+    import sre_constants as kinds
+    import sre_parse as parser
+
+from playground import reading
+
+pytestmark = pytest.mark.night
+
+FOLDER = Path(reading.__file__).parent
+WAYS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
+LETTERS = " \tab1\n\"'<>[](){}#:;,.-_=/\\|*~@％ａ"
+SIZES = (5, 20, 2_000, 8_000)  # 20 are enough for an exponential one
+ENDS = ("", "\0", " x", "\n", '"')
+FLOOR_S = 0.004
+GROWTH = 3.0  # times that of the text; a quadratic one has four times that from the third size to the last
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern, set[str]]]:
+    """(where it stands, pattern, how it is used) of every pattern that a module of reading/ holds."""
+    files = sorted(FOLDER.rglob("*.py"))
+    ways = {file: uses(file) for file in files}
+    for file in files:
+        module = import_module(".".join(file.relative_to(FOLDER.parents[1]).with_suffix("").parts).removesuffix(".__init__"))
+        for name, value in vars(module).items():
+            values = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [value]
+            used = ways[file][name] if name.startswith("_") else set().union(*(uses[name] for uses in ways.values()))
+            for at, one in enumerate(values):
+                if isinstance(one, re.Pattern):
+                    yield f"{file.stem}.{name}[{at}]", one, used or {"search"}
+
+
+def uses(file: Path) -> defaultdict[str, set[str]]:
+    """Name -> the methods of patterns that are called on it in a file."""
+    found = defaultdict(set)
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and node.attr in WAYS:
+            owner = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+            found[getattr(owner, "id", None) or getattr(owner, "attr", "")].add(node.attr)
+    return found
+
+
+def example(items: Sequence[tuple[Any, Any]]) -> str:
+    """A short text that these parts of a pattern match, or nearly."""
+    return "".join(map(_example, items))
+
+
+def _example(item: tuple[Any, Any]) -> str:
+    kind, value = item
+    if kind is kinds.LITERAL:
+        return chr(value)
+    if kind is kinds.SUBPATTERN:
+        return example(value[-1])
+    if kind is kinds.BRANCH:
+        return example(value[1][0])
+    if kind in REPEATS:
+        return example(value[2]) * value[0]
+    if kind in (kinds.IN, kinds.NOT_LITERAL, kinds.ANY):
+        return next(letter for letter in LETTERS + (_named(value) if kind is kinds.IN else "") if _fits(item, letter))
+    return ""
+
+
+def _named(members: Any) -> str:
+    """Letters that stand in a set, and the first of each range."""
+    found = [value[0] if kind is kinds.RANGE else value for kind, value in members if kind in (kinds.LITERAL, kinds.RANGE)]
+    return "".join(map(chr, found))
+
+
+def _fits(item: tuple[Any, Any], letter: str) -> bool:
+    kind, value = item
+    if kind is kinds.ANY:
+        return letter != "\n"
+    if kind is kinds.NOT_LITERAL:
+        return ord(letter) != value
+    is_negated = bool(value) and value[0][0] is kinds.NEGATE
+    return any(_is_in(part, letter) for part in value[is_negated:]) != is_negated
+
+
+CATEGORIES = {
+    kinds.CATEGORY_SPACE: r"\s", kinds.CATEGORY_NOT_SPACE: r"\S", kinds.CATEGORY_DIGIT: r"\d", kinds.CATEGORY_NOT_DIGIT: r"\D",
+    kinds.CATEGORY_WORD: r"\w", kinds.CATEGORY_NOT_WORD: r"\W",
+}  # fmt: skip
+REPEATS = {getattr(kinds, name) for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") if hasattr(kinds, name)}
+
+
+def _is_in(part: tuple[Any, Any], letter: str) -> bool:
+    kind, value = part
+    if kind is kinds.LITERAL:
+        return ord(letter) == value
+    if kind is kinds.RANGE:
+        return value[0] <= ord(letter) <= value[1]
+    return bool(re.match(CATEGORIES[value], letter))
+
+
+def attacks(items: Sequence[tuple[Any, Any]], before: str = "") -> Iterator[tuple[str, str]]:
+    """(what leads to a repetition without end, what it repeats), for each of a pattern."""
+    for kind, value in items:
+        if kind in REPEATS:
+            if value[1] > 1_000:
+                yield from ((before, letter) for letter in LETTERS if kind and _matches(value[2], letter))
+                yield before, example(value[2]) or "a"
+            yield from attacks(value[2], before)
+        elif kind is kinds.SUBPATTERN:
+            yield from attacks(value[-1], before)
+        elif kind is kinds.BRANCH:
+            for branch in value[1]:
+                yield from attacks(branch, before)
+        before += _example((kind, value))
+
+
+def _matches(items: Sequence[tuple[Any, Any]], letter: str) -> bool:
+    return len(items) == 1 and items[0][0] in (kinds.IN, kinds.NOT_LITERAL, kinds.ANY) and _fits(items[0], letter)
+
+
+def run(pattern: re.Pattern, way: str) -> Callable[[str | bytes], object]:
+    if way in ("sub", "subn"):
+        return lambda text: pattern.sub(b"" if isinstance(text, bytes) else "", text)
+    if way == "finditer":
+        return lambda text: sum(1 for _ in pattern.finditer(text))
+    return getattr(pattern, way)
+
+
+def seconds(act: Callable[[str | bytes], object], text: str | bytes) -> float:
+    """Of processor time, the least of three tries."""
+    taken = []
+    for _ in range(3):
+        began = time.thread_time()
+        act(text)
+        taken.append(time.thread_time() - began)
+        if taken[-1] < FLOOR_S:
+            break
+    return min(taken)
+
+
+def worst(pattern: re.Pattern, ways: set[str]) -> Iterator[tuple[str, str, str, float]]:
+    """(way, what leads to it, what is repeated, growth) of every attack that grows faster than its text."""
+    is_bytes = isinstance(pattern.pattern, bytes)
+    tried = set(attacks(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE if is_bytes else pattern.flags)))
+    tried |= {("", pump) for _, pump in tried} | {("", before + pump) for before, pump in tried}
+    for before, pump in sorted(tried):
+        for end in ENDS:
+            texts = [before + pump * size + end for size in SIZES]
+            for way in sorted(ways & {"match", "fullmatch"} | ({"finditer"} if ways - {"match", "fullmatch"} else set())):
+                act, rate = run(pattern, way), 0.0
+                for text in texts:
+                    taken = seconds(act, text.encode() if is_bytes else text)
+                    if taken >= FLOOR_S and taken / len(text) > GROWTH * rate > 0:
+                        yield way, before, pump, taken / len(text) / rate
+                        break
+                    rate = max(taken, 1e-6) / len(text)
+
+
+@pytest.mark.parametrize(("pattern", "ways"), [pytest.param(pattern, ways, id=name) for name, pattern, ways in patterns()])
+def test_no_pattern_is_worse_than_linear(pattern, ways):
+    assert list(worst(pattern, ways)) == []
+
+
+@pytest.mark.parametrize("bad", [r"\s+#.*", r"(a+)+b", r"<seg\s[^>]*id"])
+def test_one_that_is_worse_is_noticed(bad):
+    assert next(worst(re.compile(bad), {"search"}), None)
