@@ -86,7 +86,7 @@ def site(tmp_path_factory):
 def _read_here():
     """Uploads are read in this process; that one of their own reads the same, see tests/runs/test_upload_process.py."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uploading, "upload_process", SimpleNamespace(read=read_files))
+        patch.setattr(uploading, "upload_process", SimpleNamespace(read=lambda files, choices, asker: read_files(files, choices)))
         yield
 
 

@@ -1,32 +1,28 @@
 """The folder of a server: one that can't be written is refused, one that was deleted takes nothing more, and all in it is counted."""
 
-import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from playground.config import Refusal
 from playground.runs.disk.store import Store, make_folder, wanted_folder
 from playground.runs.health import health
+from playground.ui import server
 from tests.runs.by_hand import begun, ended, refused
 from tests.runs.tiny import ME, YOU, tiny
 
-ROOT = Path(__file__).parents[3]
 
-
-def test_a_server_does_not_start_where_it_can_keep_nothing(tmp_path, monkeypatch):
+def test_a_server_does_not_start_where_it_can_keep_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "here"))
     assert make_folder(wanted_folder()) == tmp_path / "here"
     (tmp_path / "file").write_text("")
     with refused("runs.folder_unwritable"):
         make_folder(tmp_path / "file" / "below")
-    command = [sys.executable, "-m", "playground", "serve"]
-    environment = os.environ | {"PLAYGROUND_DATA": str(tmp_path / "file" / "below")}
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=120, check=False)
-    assert (ended.returncode, ended.stderr.decode().count("\n")) == (2, 1)
+    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "file" / "below"))
+    monkeypatch.setattr(server, "Ending", object)  # which would take this process's signals
+    with pytest.raises(SystemExit, match="2"):
+        server.serve()
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_where_the_folder_was_deleted_nothing_is_said_to_be_kept(world):
