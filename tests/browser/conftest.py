@@ -17,7 +17,11 @@ from tests.browser.server import PATIENCE, ROOT, Server
 from tests.browser.visitors import Visitors
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+QUIET = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync "
+    "--num-raster-threads=1 --disable-partial-raster --disable-threaded-animation --disable-threaded-scrolling --disable-checker-imaging"
+)
+GO = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); document.activeElement.blur(); }"
 SCREENSHOTS = ROOT / "test-output" / "browser"
 FAILED = pytest.StashKey[bool]()  # of a story: whether it did
 
@@ -134,6 +138,11 @@ class Trouble:
             self.seen.append(f"{why} for {url}")
 
 
+def screenshot(page: Page, name: str) -> None:
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
 def ready(page: Page) -> None:
     """Until the page shows a run and the visitor's settings are theirs."""
     expect(page.locator("body")).to_have_attribute("data-playground", "ready")
@@ -162,8 +171,7 @@ def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Itera
     yield open
     for at, page in enumerate(opened):
         if request.node.stash.get(FAILED, False) and not page.is_closed():
-            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=SCREENSHOTS / f"{request.node.name}{f'-{at + 1}' if at else ''}.png")
+            screenshot(page, f"{request.node.name}{f'-{at + 1}' if at else ''}")
         visitors.leave(page.context)
     assert not trouble.seen, "\n".join(trouble.seen)
 
@@ -172,6 +180,39 @@ def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Itera
 def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
     with pages(visitors, server.url, request) as open:
         yield open
+
+
+@pytest.fixture(scope="package")
+def walked() -> list[tuple[Page, Trouble]]:
+    """The page of `walk`, while there is one."""
+    return []
+
+
+@pytest.fixture
+def walk(visitors: Visitors, server: Server, walked: list, request: pytest.FixtureRequest) -> Iterator[Callable[[str], Page]]:
+    """walk(path): the page of a visitor who goes from story to story, as by a link on it: a page takes seven seconds to open, and one to
+    go on. After a story that failed the next one has a new page."""
+
+    def go(path: str) -> Page:
+        if not walked:
+            walked.append((visitors.come(server.url), Trouble()))
+            page, trouble = walked[0]
+            trouble.watch(page, server.url, loses_server=False)
+            page.goto(path, wait_until="commit")
+        page, _ = walked[0]
+        page.mouse.move(5, 5)
+        page.evaluate(GO, path)
+        ready(page)
+        return page
+
+    yield go
+    for page, trouble in walked:
+        failed, seen, trouble.seen = request.node.stash.get(FAILED, False) or trouble.seen, trouble.seen, []
+        if failed:
+            walked.clear()
+            screenshot(page, request.node.name)
+            visitors.leave(page.context)
+        assert not seen, "\n".join(seen)
 
 
 @pytest.fixture
