@@ -149,9 +149,9 @@ def is_at(page: Page, name: str, **more: str | None) -> None:
     expect(page.locator(f"#pg-panel-{name}")).to_have_attribute("aria-busy", "false")
 
 
-def test_back_goes_back_and_a_sentence_goes_along(walk: Callable[[str], Page]):
+def test_back_goes_back_and_a_sentence_goes_along(visit: Callable[..., Page]):
     """The page is where it was each time, and what was typed in between is no place; another run is asked what it can read."""
-    page = walk(link(tab="attention"))
+    page = visit(link(tab="attention"))
     type_sentence(page, "playground")
     page.locator(".pg-thumb").last.click()
     has_address(page, layer="2", head="4")
