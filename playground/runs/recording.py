@@ -77,8 +77,7 @@ class Recording:
         elif not run.probes:
             self.show()
         steps = training.steps()
-        while not self._over() and training.step < training.planned:
-            self._obey_live_knobs()
+        while self._goes_on():
             before, self._captured = self.clock(), False
             step = next(steps)
             after = self.clock()
@@ -93,6 +92,13 @@ class Recording:
                 self._plan_steps(planned)
             yield step.step
             started = self.clock()
+
+    def _goes_on(self) -> bool:
+        """Whether there is another step, by the knobs as they are now: events of another run may have more of them."""
+        if self._over():
+            return False
+        self._obey_live_knobs()
+        return self.training.step < self.training.planned
 
     def _look_around(self) -> None:
         """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""

@@ -15,7 +15,8 @@ from playground.words import ENGLISH, say
 
 # Of each family what it is called on the operator's page: a line of help.
 ABOUT = {
-    "up": "server_status", "runs": "server_by_status", "cores": "server_cores", "workers": "server_workers", "memory_bytes": "memory",
+    "up": "server_status", "runs": "server_by_status", "cores": "server_cores", "workers": "server_workers",
+    "workers_replaced": "server_workers", "memory_bytes": "memory",
     "memory_limit_bytes": "server_memory_limit", "memory_used_bytes": "server_memory", "held_bytes": "server_held",
     "processes": "server_processes", "waiting": "server_waiting", "disk_free_bytes": "server_disk_free",
     "kept_bytes": "server_kept_bytes", "kept_limit_bytes": "server_kept_limit", "sessions": "server_sessions",
@@ -33,7 +34,9 @@ class Numbers:
         found = facts(self._runs, self._counts)
         yield _gauge("runs", "status", found.by_status)
         yield _gauge("memory_bytes", "share", found.health["memory"]["shares"])
-        yield _gauge("workers", "state", found.health["workers"])
+        workers = dict(found.health["workers"])
+        yield CounterMetricFamily("playground_workers_replaced", _about("workers_replaced"), value=workers.pop("replaced"))
+        yield _gauge("workers", "state", workers)
         yield from (_gauge(name, "", {"": value}) for name, value in _single(found))
         events = CounterMetricFamily("playground_events", _about("events"), labels=("event", "reason"))
         for (event, reason), count in sorted(recent().counts.items()):
