@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,7 +19,7 @@ from playground.ui.links import LISTS
 from playground.ui.panels import PANELS, TABS, attention
 from playground.words import LANGUAGES
 from tests.runs.tiny import wait
-from tests.ui.panels.looking import all_blocks, complete
+from tests.ui.panels.looking import complete
 
 OF_SITE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -143,17 +141,6 @@ def test_the_page_loads_from_this_server_alone_and_keeps_what_was_mended_for_eve
         assert answer.text.count(ours.decode()) == 1
         assert theirs.decode() not in answer.text
     assert "<script" not in site.get("qr", text="https://example.org/?run=<script>").text
-
-
-def test_the_curves_can_be_taken_home_to_the_last_bit(site):
-    history = site.runs.get("sort").history
-    block = next(block for block in all_blocks(site.panel("training", run="sort", lang="zh")["blocks"]) if block["kind"] == "downloads")
-    files = {file["query"]["table"]: site.get(block["path"], lang="zh", **file["query"]) for file in block["files"]}
-    for name, frame in (("steps", history.frame()), ("validations", history.validation_frame())):
-        assert files[name].headers["content-disposition"] == f'attachment; filename="sort-{name}.csv"'
-        back = pandas.read_csv(io.StringIO(files[name].text), float_precision="round_trip")
-        pandas.testing.assert_frame_equal(back, frame, check_exact=True)
-    assert "." not in block["path"], "proxies take such a path for a file of their own"
 
 
 @pytest.mark.parametrize(
