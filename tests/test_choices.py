@@ -2,7 +2,7 @@
 
 import pytest
 
-from playground.choices import OPTIMISERS, Encoding
+from playground.choices import ENCODINGS, OPTIMISERS, Encoding
 from playground.config import Experiment, ModelConfig, Refusal, TrainingConfig
 from playground.inspection.activations import record
 from playground.inspection.formulas import about
@@ -15,12 +15,12 @@ from playground.variants import build
 from playground.words import LANGUAGES
 from tests.inspection.test_activations import SRC, TGT
 from tests.inspection.test_derivation import build as small
-from tests.made_up import declare_encoding
 from tests.training.corpora import training_of
 
 
 def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
-    waves = declare_encoding(monkeypatch, "waves", Encoding("waves"))
+    waves = "waves"
+    monkeypatch.setitem(ENCODINGS, waves, Encoding("waves"))
     monkeypatch.delitem(MAKERS, "adam")
     for ask, key in (
         (lambda: Transformer(ModelConfig(positions=waves), 9, 9), "model.no_positions"),
@@ -35,7 +35,7 @@ def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
             ask()
         assert refusal.value.key == key
         assert all(refusal.value.say(language) for language in LANGUAGES)
-    monkeypatch.setitem(positions.ADDED, "waves", LearnedPositions)
+    monkeypatch.setitem(positions.ADDED, waves, LearnedPositions)
     model = small(positions=waves)
     with pytest.raises(Refusal) as refusal:
         about(model.config, record(model, SRC, TGT)["src.positions"])  # never as a sinusoid
