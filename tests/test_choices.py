@@ -19,12 +19,11 @@ from tests.training.corpora import training_of
 
 
 def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
-    waves = "waves"
-    monkeypatch.setitem(ENCODINGS, waves, Encoding("waves"))
+    monkeypatch.setitem(ENCODINGS, "waves", Encoding("waves"))
     monkeypatch.delitem(MAKERS, "adam")
     for ask, key in (
-        (lambda: Transformer(ModelConfig(positions=waves), 9, 9), "model.no_positions"),
-        (lambda: training_bytes(Experiment(ModelConfig(positions=waves)), 9, 9, 20), "model.no_positions"),
+        (lambda: Transformer(ModelConfig(positions="waves"), 9, 9), "model.no_positions"),
+        (lambda: training_bytes(Experiment(ModelConfig(positions="waves")), 9, 9, 20), "model.no_positions"),
         (lambda: training_of(optimiser="adam"), "config.not_a_choice"),
         *((lambda act=act: act("nobody's"), "config.not_a_choice") for act in (
             lambda name: parameter_count(ModelConfig(positions=name), 9, 9), lambda name: build(ModelConfig(variant=name), 9, 9),
@@ -35,8 +34,8 @@ def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
             ask()
         assert refusal.value.key == key
         assert all(refusal.value.say(language) for language in LANGUAGES)
-    monkeypatch.setitem(positions.ADDED, waves, LearnedPositions)
-    model = small(positions=waves)
+    monkeypatch.setitem(positions.ADDED, "waves", LearnedPositions)
+    model = small(positions="waves")
     with pytest.raises(Refusal) as refusal:
         about(model.config, record(model, SRC, TGT)["src.positions"])  # never as a sinusoid
     assert refusal.value.key == "map.no_formula"
