@@ -126,7 +126,8 @@ def carries(src: str) -> int:
 def test_letters_are_more_brackets_deeper_people_more_and_carries_three():
     for task, measure, train, harder in (
         ("brackets", depth, {1, 2, 3, 4}, {5, 6, 7}), ("addition", carries, {0, 1, 2}, {3}),
-        ("lookup", lambda src: src.count("="), {3, 4, 5}, {6, 7, 8}), *((task, len, LENGTHS, LONGER) for task in ("copy", "reverse", "rotate")),
+        ("lookup", lambda src: src.count("="), {3, 4, 5}, {6, 7, 8}),
+        *((task, len, LENGTHS, LONGER) for task in ("copy", "reverse", "rotate")),
         ("sort", lambda src: len(src) if len(set(src)) == len(src) else 0, LENGTHS, LONGER),  # no letter twice
     ):  # fmt: skip
         assert [set(map(measure, sources(task, split))) for split in ("train", "heldout", "harder")] == [train, train, harder]
