@@ -135,7 +135,14 @@ def test_what_is_empty_too_long_or_not_there_yet_is_refused(reader, run):
 def test_an_answer_is_computed_once_and_two_kinds_of_work_share_none(reader, run, text):
     assert reader.look(run, None, text) is reader.look(run, 40, text) is not reader.look(run, 0, text)
     assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
-    one, other, key = (lambda *_: "one"), (lambda *_: "other"), ("scores", 0)
+    key = ("scores", 0)
+
+    def one(model, actual):
+        return "one"
+
+    def other(model, actual):
+        return "other"
+
     for _ in range(2):  # made, then remembered
         assert [reader.work(run, 0, key, work) for work in (one, other)] == ["one", "other"]
         assert reader.work(run, 0, key, one, then=(key, lambda model, result: f"more of {result}")) == ("one", "more of one")
