@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import asdict, fields, replace
+from dataclasses import fields
 from itertools import product
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from playground import config, cursor
 from playground.arguments import parser
-from playground.config import FORMER_NAMES, KNOBS, LIVE_KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
+from playground.config import FORMER_NAMES, KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
 from playground.cursor import FIELDS
 from playground.fields import Choice, Number, Text
 from playground.inspection.interventions import Edit, HeadId
@@ -24,7 +24,6 @@ from playground.runs.registry import SHIPPED
 from playground.ui.controls import CONTROLLED, GROUPS, control
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES
-from tests.training.corpora import training_of
 
 NUMBERS = [name for name in KNOBS if limits(name).low is not None]
 
@@ -71,18 +70,6 @@ def test_every_knob_but_the_free_text_has_its_place_on_the_page():
         assert {*first, *more} <= {knob.name for knob in fields(config.PARTS[part])}
     for name in NUMBERS:
         assert type(control(name)).__name__ == ("Number" if limits(name).typed else "Slider"), name
-
-
-@pytest.mark.parametrize("knob", LIVE_KNOBS)
-def test_every_live_knob_acts_on_the_next_step(knob):
-    other = {"memory_mode": "mean", "learning_rate": 0.001, "label_smoothing": 0.3, "max_grad_norm": 0.001}[knob]
-    first, second = training_of(optimiser="adam"), training_of(optimiser="adam")
-    assert asdict(first.live) == {name: first.experiment.flat()[name] for name in LIVE_KNOBS}
-    second.live = replace(second.live, **{knob: other})
-    for training in (first, second):
-        for _ in zip(range(2), training.steps(), strict=False):
-            pass
-    assert not first.model.projection.weight.equal(second.model.projection.weight)
 
 
 @given(text=st.text(max_size=12) | st.floats().map(str) | st.integers().map(str))

@@ -14,7 +14,6 @@ import torch
 from huggingface_hub import ModelCard
 
 from playground.config import UNK, Experiment, Refusal
-from playground.export import archive
 from playground.export.card import card
 from playground.export.contents import file_name, packed, use_file
 from playground.export.folder import write_folder
@@ -67,15 +66,6 @@ def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
     rows = list(csv.DictReader(io.StringIO(files["history.csv"].decode())))
     assert [float(row["loss"]) for row in rows] == reverse.history.steps.column("loss")
     assert [float(row["exact_match"]) for row in rows if row["exact_match"]] == reverse.history.validations.column("exact_match")
-
-
-def test_it_is_sent_while_it_is_made():
-    made = []
-    files = {name: lambda name=name: (made.append(name), b"x" * 3_000_000)[1] for name in "ab"}
-    pieces = archive.stream(files)
-    first = next(pieces)
-    assert made == ["a"]
-    assert opened([first, *pieces]).keys() == {"a", "b"}
 
 
 def test_the_card_says_what_the_run_is(reader):  # noqa: F811

@@ -187,20 +187,15 @@ def test_only_files_that_belong_go_up_and_a_dry_run_asks_nothing(hub, capsys, tm
         space.plan(REPO, "cpu", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("hardware", "flavor", "torch", "wheels"),
-    [("cpu", "cpu-basic", "2.13.0", True), ("gpu", "t4-small", "2.13.0", False), ("zero", "zero-a10g", "2.11.0", False)],
-)
-def test_metadata_and_requirements_suit_the_hardware(hardware, flavor, torch, wheels):
+@pytest.mark.parametrize("hardware", ["cpu", "gpu", "zero"])
+def test_metadata_and_requirements_suit_the_hardware(hardware):
     made = space.plan(REPO, hardware)
     metadata = dict(re.findall(r"^(\w+): *(.*)$", made.metadata(), re.MULTILINE))
-    assert (metadata["sdk"], metadata["suggested_hardware"]) == ("gradio", flavor)
+    assert metadata["sdk"] == "gradio"
     assert len(metadata["short_description"]) <= 60, "the Hub refuses a longer one"
     assert metadata["python_version"] == '"3.12"'  # quoted: 3.10 would be 3.1
-    assert metadata["thumbnail"] == "https://huggingface.co/spaces/ada/playground/resolve/main/playground/ui/static/preview.png"
     needed = made.written["requirements.txt"].splitlines()
-    assert f"torch=={torch}" in needed
-    assert [line for line in needed if line.startswith("--")] == needed[:1] * wheels == ([space.CPU_WHEELS] if wheels else [])
+    assert [line for line in needed if line.startswith("--")] == ([space.CPU_WHEELS] if hardware == "cpu" else [])
     assert f"gradio=={metadata['sdk_version']}" in needed
 
 

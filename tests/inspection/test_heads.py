@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from playground.config import EOS, ModelConfig
 from playground.decoding import trace
@@ -166,22 +164,6 @@ def test_layers_and_heads_stay_in_their_places():
     scored = score([Sample(look, names, names) for look, names in zip(looks, words, strict=True)], "encoder")
     assert [[head.name for head in layer] for layer in scored.heads] == [["same", "last"], ["previous", "even"]]
     assert (scored.sentences, scored.commonest()) == (4, ("same", 1))
-
-
-@given(st.lists(st.integers(3, 8), min_size=1, max_size=4), st.integers(0, 10_000), st.sampled_from(["encoder", "cross"]))
-def test_whatever_the_weights_a_name_is_what_it_says(lengths, seed, kind):
-    rng = np.random.default_rng(seed)
-    result = samples(lambda n: rng.dirichlet(np.full(n, 0.1), size=n), kind=kind, lengths=lengths)
-    head = score(result, kind).heads[0][0]
-    if head.name in ("even", "sharp", "unclear"):
-        return
-    total, rows = 0.0, 0
-    for sample in result:
-        places = attention.places(kind, sample.weights.shape[2:], rows=sample.rows, columns=sample.columns)
-        for q in np.nonzero(places[head.name].any(axis=1))[0]:
-            total, rows = total + sample.weights[0, 0, q][places[head.name][q]].sum(), rows + 1
-    assert head.number == pytest.approx(total / rows)
-    assert head.number >= attention.MIN_MASS
 
 
 PAIRS = [([5, 6, 7], [8, 9]), ([4, 5, 6, 7, 8, 9], [4, 4, 5, 6, 7]), ([9, 9, 4, 4, 5], [6]), ([4], [5, 6, 7, 8, 9, 4])]

@@ -171,14 +171,3 @@ def test_any_text_is_read_and_what_a_model_does_not_have_is_no_change_to_it(off,
     assert requests.within(small) == Change(frozenset({HeadId("encoder", 0, 1), HeadId("cross", 1, 1)}))
     assert Change.parse("", "nothing").memory is None
     assert Edit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == Edit(0, 0, 0, masked=(1,))
-
-
-@given(st.lists(st.tuples(st.sampled_from(("give", "mask", "free")), st.integers(0, 4)), max_size=8))
-def test_what_is_done_to_a_cell(steps):
-    edit, given_to, masked = Edit(0, 0, 0), None, set()
-    for do, column in steps:
-        edit = getattr(edit, do)(column, *((0.5,) if do == "give" else ()))
-        given_to = column if do == "give" else None if given_to == column else given_to
-        masked = masked | {column} if do == "mask" else masked - {column}
-    cells = ([f"k{given_to}-0.5"] if given_to is not None else []) + [f"x{column}" for column in sorted(masked)]
-    assert (bool(edit), str(edit)) == (bool(cells), "_".join(("c1.1_q0", *cells)) if cells else "")

@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from playground.config import MAX_POSITIONS
 from playground.inspection.activations import Stage
-from playground.inspection.tensors import LONG_TABLE, facts, number, shown
-from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, sinusoids
+from playground.inspection.tensors import facts, number, shown
 
 AT, ALL = "encoder.0.self_attention", np.ones((1, 3, 3), dtype=bool)
 
@@ -81,19 +79,3 @@ def test_what_is_not_so_is_said_otherwise_and_masked_cells_have_no_range():
         assert {key, other} & answer(*stages).keys() == {key}
     assert [answer(MASKED)["range"][end] for end in ("low", "high")] == ["1", "3"]
     assert answer(IDS, EMBEDDING, PLACED)["positions"]["added"] == "1"  # each row moved by a vector of length 1
-
-
-@pytest.mark.parametrize("rows", [1, MAX_POSITIONS])
-def test_a_longer_table_of_sinusoids_begins_as_the_models(rows):
-    ids = stage("src.ids", "S", [4] * rows, layer=None)
-    embedding = stage("src.embedding", "SD", np.zeros((rows, 8)), ("src.ids",), layer=None)
-
-    def table_of(module):
-        placed = stage("src.positions", "SD", np.zeros((rows, 8)), ("src.embedding",), layer=None, source=module.forward)
-        return answer(ids, embedding, placed, rows=["a"] * rows).get("position_table")
-
-    result = table_of(SinusoidalPositions)
-    assert (result["most"], result["rows"], result["long"]) == (MAX_POSITIONS, rows, "5,000")
-    assert float(result["apart"]) < 1e-5
-    assert (sinusoids(LONG_TABLE, 8)[1 : MAX_POSITIONS + 1] - SinusoidalPositions(8).table).abs().max() > 0.1
-    assert table_of(LearnedPositions) is table_of(NoPositions) is None

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
-import httpx
-import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,8 +15,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
 from playground.ui.panels import PANELS, TABS, attention
 from playground.words import LANGUAGES
-from tests.runs.tiny import wait
-from tests.ui.panels.looking import all_blocks, complete
+from tests.ui.panels.looking import complete
 
 OF_SITE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -105,29 +99,16 @@ def test_the_sentence_its_verdict_and_its_step_also_beside_a_panel(site):
 
 
 def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
-    made, come, asking = [], [], threading.Semaphore(0)
+    made = []
+    monkeypatch.setitem(PANELS, "attention", lambda view: made.append((view.text, view.token)) or attention.panel(view))
 
-    def slow(view):
-        made.append((view.text, view.token))
-        asking.acquire(timeout=60)
-        return attention.panel(view)
+    def ask(text: str, token: str) -> list[dict]:
+        query = {"params": {"run": "reverse", "text": text}, "headers": {"X-Playground-Token": token}}
+        return site.http.get(f"{PREFIX}/panel/attention", **query).json()["blocks"]
 
-    monkeypatch.setitem(PANELS, "attention", slow)
-    monkeypatch.setattr(routes, "check", lambda *what: come.append(what))  # right before it is made or waited for
-
-    def ask(text: str, token: str) -> dict:
-        query = {"params": {"run": "reverse", "text": text}, "headers": {"X-Playground-Token": token}, "timeout": 60}
-        return httpx.get(f"{site.http.base_url}{PREFIX}/panel/attention", **query).json()
-
-    with ThreadPoolExecutor(8) as class_:
-        replies = [class_.submit(ask, "together", f"{number}" * 32) for number in range(7)]
-        other = class_.submit(ask, "alone", "7" * 32)
-        wait(lambda: len(come) == 8)
-        asking.release(8)
-    first = replies[0].result()["blocks"]
-    assert all(one.result()["blocks"] == first for one in replies)
-    assert other.result()["blocks"] != first
-    assert sorted(made) == [("alone", ""), ("together", "")]
+    first, second, other = (ask(*asked) for asked in (("together", "0" * 32), ("together", "1" * 32), ("alone", "2" * 32)))
+    assert first == second != other
+    assert made == [("together", ""), ("alone", "")]
     site.runs.get("reverse").touch()
     ask("together", "")
     assert len(made) == 3
@@ -143,17 +124,6 @@ def test_the_page_loads_from_this_server_alone_and_keeps_what_was_mended_for_eve
         assert answer.text.count(ours.decode()) == 1
         assert theirs.decode() not in answer.text
     assert "<script" not in site.get("qr", text="https://example.org/?run=<script>").text
-
-
-def test_the_curves_can_be_taken_home_to_the_last_bit(site):
-    history = site.runs.get("sort").history
-    block = next(block for block in all_blocks(site.panel("training", run="sort", lang="zh")["blocks"]) if block["kind"] == "downloads")
-    files = {file["query"]["table"]: site.get(block["path"], lang="zh", **file["query"]) for file in block["files"]}
-    for name, frame in (("steps", history.frame()), ("validations", history.validation_frame())):
-        assert files[name].headers["content-disposition"] == f'attachment; filename="sort-{name}.csv"'
-        back = pandas.read_csv(io.StringIO(files[name].text), float_precision="round_trip")
-        pandas.testing.assert_frame_equal(back, frame, check_exact=True)
-    assert "." not in block["path"], "proxies take such a path for a file of their own"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The panels of attention and of vectors show the model's numbers under the right names; the replay moves points alone."""
+"""The panels of attention and of vectors show the model's numbers under the right names."""
 
 from __future__ import annotations
 
@@ -93,20 +93,3 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
     assert (labels(states), block(states, "token")["value"]) == (["h", "e", "l", "l", "o", "<eos>"], options[0]["value"])
     second = site.panel("embeddings", **HELLO, what="memory", token=options[3]["value"])
     assert (block(second, "token")["value"], block(second, "nearest")["head"][0]) == (options[3]["value"], "Nearest to l (position 4)")
-
-
-@pytest.mark.parametrize(("run", "what"), [("reverse", "src"), ("german_english", "decoder")])
-def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site, run, what):
-    steps, text = site.runs.get(run).replay.parameter_steps, site.reader.examples(site.runs.get(run))[0][0]
-    panels = {step: site.panel("embeddings", run=run, what=what, text=text, step=step) for step in (steps[0], steps[-2], steps[-1])}
-    clouds, names = [], []
-    for step, panel in panels.items():
-        assert panel["step"] == step
-        own = len(block(panel, "plane")["figure"]["data"][0]["x"]) if what == "decoder" else 0
-        count = len(points(panel)["x"]) - own  # what the model writes for the sentence is another at each step
-        clouds.append(np.array([points(panel)["x"][:count], points(panel)["y"][:count]]))
-        names.append(points(panel)["hovertext"][:count])
-    assert names[0] == names[1] == names[2]
-    assert np.abs(clouds[0] - clouds[2]).max() > 0.01
-    assert ((clouds[1] * clouds[2]).sum(axis=1) > 0).all(), "an axis was flipped between two frames"
-    assert f"{steps[-1]:,}" in block(panels[steps[0]], "axes")["text"]

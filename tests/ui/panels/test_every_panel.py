@@ -26,7 +26,6 @@ from playground.ui.panels import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES, say
 from tests.js.typedefs import FILE, typescript
-from tests.made_up import declare_encoding
 from tests.runs.tiny import done
 from tests.ui.panels.looking import TINY, all_blocks, block, complete, faults, find, ids
 
@@ -165,8 +164,8 @@ def test_every_panel_of_a_run_that_is_built_differently_conforms(site, trained, 
         conforming(site, name, run=run.id, step=("", "2")[at % 2], pos="learned", method="beam")
 
 
-def test_a_newly_declared_encoding_that_learns_a_table_has_its_table_shown(site, trained, monkeypatch):
-    run = trained(positions=declare_encoding(monkeypatch))
+def test_a_table_of_positions_that_was_learnt_is_shown(site, trained):
+    run = trained(positions="learned")
     panel = conforming(site, "positions", run=run.id, pos="learned")
     table, _ = site.reader.position_table(run, None)
     assert block(panel, "pos-learnt")["figure"]["data"][0]["z"][3] == pytest.approx(table[3].tolist(), abs=1e-2)

@@ -7,13 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from playground.cursor import FIELDS, choices
 from playground.inspection import masks
 from playground.queries.packing import packed_row
-from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, block, figures
+from tests.ui.panels.looking import block, figures
 
-MINE = "k" * 32
 REVERSE = {"run": "reverse"}
 
 
@@ -40,7 +37,7 @@ def test_a_packed_row_shows_the_masks_of_training(site):
         assert reasons[0] == int(np.broadcast_to(~found[part].causes["padding"], allowed.shape).sum())
 
 
-def test_it_opens_on_the_causal_mask_of_the_own_sentence_and_only_a_run_that_packs_has_a_packed_row(site):
+def test_it_opens_on_the_causal_mask_of_the_own_sentence(site):
     own, *others = figures(site.panel("masks", **REVERSE, text="hello"))
     allowed = np.array(own["figure"]["data"][0]["z"], dtype=float) == 1
     assert (own["title"], own["figure"]["layout"]["meta"]["columns"]) == ("hello", ["<bos>", *"olleh"])
@@ -49,7 +46,3 @@ def test_it_opens_on_the_causal_mask_of_the_own_sentence_and_only_a_run_that_pac
     for chosen in ("0,1,2,3,4,5", "99"):
         titles = [picture["title"] for picture in figures(site.panel("masks", **REVERSE, text="zzz", masks=chosen))]
         assert (titles[0], len(set(titles))) == ("zzz", len(titles))
-    run = done(site.train(MINE, TINY | {"packing": False}))
-    mask = block(site.panel("masks", run=run.id, mask="packed"), "mask")
-    site.runs.delete(run.id, MINE)
-    assert ([option["value"] for option in mask["options"]], mask["value"]) == ([*choices("mask")[:-1]], FIELDS["mask"].default)

@@ -80,8 +80,8 @@ def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
         assert refusal.value.key == key, given
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_reading_says_what_was_guessed_takes_what_is_chosen_and_asks_where_both_sides_are_one_language(upload, language):
+def test_a_reading_says_what_was_guessed_takes_what_is_chosen_and_asks_where_both_sides_are_one_language(upload):
+    language = "zh"
     (encoding,) = upload("a;Käse\nb;Brot\n".encode("cp1252"), language=language)["reading"]["encodings"]
     assert encoding["guessed"]
     assert encoding["options"][0] == (encoding["name"], say(language, f"data.encoding_{encoding['name']}"))

@@ -63,6 +63,9 @@ def test_without_the_optimisers_moments_it_is_the_step_of_a_fork(site, run):
     at = max(step for step in run.replay.kept if 0 < step < run.checkpoint_step)
     taken = training_step(site.reader, site.runs, run, at)
     assert taken.start == Start(at, saved=False, exact=False)
+    assert starting_point(run, 0) == Start(0, saved=False, exact=True)
+    last = max(step for step in site.runs.get("reverse").replay.kept if step < site.runs.get("reverse").steps)
+    assert site.panel("step", run="reverse")["step"] == last
     assert taken.recorded == taken.slow.loss == loss(run, at)
     fork = site.runs.fork(run.id, at, MINE)
     pause(site, fork)
@@ -71,16 +74,6 @@ def test_without_the_optimisers_moments_it_is_the_step_of_a_fork(site, run):
     assert fork.step > at + 1 or same_parameters(fork.snapshot.parameters, taken.slow.after)  # it may have been faster than its pause
     assert loss(fork, at) == taken.slow.loss
     site.runs.delete(fork.id, MINE)
-
-
-def test_where_a_step_begins(site, run, monkeypatch):
-    assert starting_point(run, None) == Start(run.checkpoint_step, saved=True, exact=True)
-    assert starting_point(run, 0) == Start(0, saved=False, exact=True)
-    shipped = site.runs.get("reverse")
-    last = max(step for step in shipped.replay.kept if step < shipped.steps)
-    assert starting_point(shipped, None) == Start(last, saved=False, exact=False)
-    panels = site.panel("step", run="reverse"), site.panel("step", run="reverse", step=last)
-    assert [(panel["step"], "last step" in block(panel, "which")["text"]) for panel in panels] == [(last, True), (last, False)]
 
 
 def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, monkeypatch):
