@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, Page, Request, expect
 
-from tests.browser.conftest import ready
 from tests.browser.server import ROOT, Server
-from tests.browser.steps import address, eventually, has_address, has_status, press_tab, upload, words
+from tests.browser.steps import address, eventually, has_status, press_tab, upload, words
 from tests.browser.test_rooms import FIGURE, chip, counts, guess, join, key, open_room, question_says
 
 SMALL = {"viewport": {"width": 390, "height": 844}}
@@ -125,21 +124,6 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     expect(teacher.locator("[data-panel=labs] [data-block='text question']")).to_be_visible()
     expect(teacher.locator("[data-block='text verdict'], .pg-question button:visible, [data-panel=labs] .pg-figure")).to_have_count(0)
     key(teacher, "Escape")
-
-    # all follow; one lets go and comes back
-    teacher.locator("#pg-place-inside-button").click()
-    teacher.locator("#pg-tab-attention-button").click()
-    for page in everybody:
-        has_address(page, tab="attention")
-        ready(page)
-    for head in "32":
-        key(teacher, head)
-        for student in students:
-            has_address(student, head=head)
-    key(students[4], "4")
-    chip(teacher, code, 5, 4)
-    key(students[4], "f")
-    chip(teacher, code, 5, 5)
 
     # each trains their arm; two have ended and three train when the server is killed
     teacher.locator("#pg-place-train-button").click()

@@ -10,7 +10,7 @@ from playwright.sync_api import CDPSession, Page, expect
 
 from tests.browser.conftest import ready
 from tests.browser.server import Server
-from tests.browser.steps import PHONE, SMALL, STEPS, eventually, has_status, link, new_run, number, tab, train, words
+from tests.browser.steps import PHONE, SMALL, STEPS, eventually, has_address, has_status, link, new_run, number, tab, train, words
 
 UNLIMITED = {"downloadThroughput": -1, "uploadThroughput": -1}
 # Everything that the button has said since.
@@ -107,8 +107,12 @@ def test_two_tabs_train_at_once(come: Callable[..., Page]):
     page.locator("#pg-stop").click()
     for one in (page, other):
         has_status(one, "stopped")
-    other.locator("#pg-run").select_option(own)
+    other.goto("")  # another day begins at the run that is at work, with its settings
+    ready(other)
+    has_address(other, run=own)
     has_status(other, "training")
+    expect(other.locator("#pg-difference")).to_have_text(words("page.difference_none"))
+    expect(other.locator("#knob-d_model input[type=number]")).to_have_value("16")
     other.locator("#pg-stop").click()
     has_status(other, "stopped")
 
