@@ -152,10 +152,10 @@ def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Itera
 
     def open(
         path: str = "", meet: Callable[[Page], object] = ready, before: Callable[[Page], object] = id, loses_server: bool = False,
-        **options: object,
+        base_url: str = url, **options: object,
     ) -> Page:  # fmt: skip
-        page = visitors.come(url, **options)
-        trouble.watch(page, url, loses_server)
+        page = visitors.come(base_url, **options)
+        trouble.watch(page, base_url, loses_server)
         opened.append(page)
         before(page)
         page.goto(path, wait_until="commit")
