@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,11 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, expect, sync_playwright
 
-from tests.browser.fuse import Fuse
 from tests.browser.server import PATIENCE, ROOT, Server
-from tests.browser.visitors import Visitors
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (
@@ -22,12 +21,9 @@ QUIET = (
     "--num-raster-threads=1 --disable-partial-raster --disable-threaded-animation --disable-threaded-scrolling --disable-checker-imaging"
 )
 GO = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); document.activeElement.blur(); }"
+DESK = {"width": 1280, "height": 900}
 SCREENSHOTS = ROOT / "test-output" / "browser"
 FAILED = pytest.StashKey[bool]()  # of a story: whether it did
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.import_plugin("tests.browser.tried_twice")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,50 +50,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert "Traceback" not in server.said(), server.said()
 
 
-class Chromium:
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
     """Chromium from the PATH, or Playwright's own."""
-
-    def __init__(self, playwright: Playwright) -> None:
-        self._launch = partial(playwright.chromium.launch, executable_path=_chromium(playwright), args=QUIET.split())
-        self.browser = self._launch()
-
-    def is_alive(self) -> bool:
-        return self.browser.is_connected()
-
-    def restart(self) -> None:
-        if self.is_alive():
-            self.browser.close()
-        self.browser = self._launch()
-
-
-@pytest.fixture(scope="package")
-def chromium() -> Iterator[Chromium]:
     with sync_playwright() as playwright:
-        chromium = Chromium(playwright)
         expect.set_options(timeout=1000 * PATIENCE)
-        yield chromium
-        chromium.browser.close()
-
-
-@pytest.fixture(scope="package")
-def fuse() -> Fuse:
-    return Fuse()
-
-
-@pytest.fixture(autouse=True)
-def alive(request: pytest.FixtureRequest, fuse: Fuse) -> None:
-    """Fails a story at its beginning when what it needs is dead and can't be started anew."""
-    fuse.check([request.getfixturevalue(name) for name in ("chromium", "server") if name in request.fixturenames])
-
-
-@pytest.fixture
-def browser(chromium: Chromium) -> Browser:
-    return chromium.browser
-
-
-@pytest.fixture(scope="package")
-def visitors(chromium: Chromium) -> Visitors:
-    return Visitors(lambda: chromium.browser)
+        browser = playwright.chromium.launch(executable_path=_chromium(playwright), args=QUIET.split())
+        yield browser
+        browser.close()
 
 
 def _chromium(playwright: Playwright) -> str:
@@ -105,6 +65,40 @@ def _chromium(playwright: Playwright) -> str:
         if path and Path(path).exists():
             return path
     pytest.skip("no Chromium here: install one with `apt-get install chromium` or `playwright install chromium`")
+
+
+class Visitors:
+    """Lends a context to one visitor at a time. A new visitor finds nothing of those before but what was fetched and compiled: half of the
+    time that a page takes to open is spent on that."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[BrowserContext]] = defaultdict(list)
+        self._kinds: dict[BrowserContext, str] = {}
+
+    def come(self, url: str, viewport: dict[str, int] = DESK, **options: object) -> Page:
+        """An empty page of a visitor whom the site at `url`, where relative addresses begin, has never seen."""
+        kind = f"{url} {sorted(options.items())}"
+        context = self._free[kind].pop() if self._free[kind] else self._browser.new_context(base_url=url, **{"locale": "en-US", **options})
+        context.set_default_timeout(1000 * PATIENCE)
+        self._kinds[context] = kind
+        page = context.new_page()
+        page.set_viewport_size(viewport)
+        site, forget = urlsplit(url), context.new_cdp_session(page)
+        forget.send("Storage.clearDataForOrigin", {"origin": f"{site.scheme}://{site.netloc}", "storageTypes": "all"})
+        forget.detach()
+        return page
+
+    def leave(self, context: BrowserContext) -> None:
+        """Closes all pages of a visitor."""
+        for page in context.pages:
+            page.close()
+        self._free[self._kinds.pop(context)].append(context)
+
+
+@pytest.fixture(scope="package")
+def visitors(browser: Browser) -> Visitors:
+    return Visitors(browser)
 
 
 class Trouble:
@@ -216,6 +210,7 @@ def walk(visitors: Visitors, server: Server, walked: list, request: pytest.Fixtu
 
 
 @pytest.fixture
-def come(visit: Callable[..., Page]) -> Callable[..., Page]:
-    """The same for pages that may lose their server: what they complain of then is no trouble."""
-    return partial(visit, loses_server=True)
+def come(visit: Callable[..., Page], server: Server) -> Iterator[Callable[..., Page]]:
+    """The same for pages that may lose their server, which runs again afterwards: what they complain of then is no trouble."""
+    yield partial(visit, loses_server=True)
+    server.start()

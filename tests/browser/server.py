@@ -33,7 +33,9 @@ class Server:
         self._process: subprocess.Popen | None = None
 
     def start(self, way: Sequence[str] = ("-m", "playground", "serve")) -> None:
-        """Returns when the page can be opened."""
+        """Returns when the page can be opened; at once where it was started before."""
+        if self._process is not None:
+            return
         own = {"PORT": str(self.port), "PLAYGROUND_DATA": str(self.folder / "data"), "GRADIO_SERVER_NAME": "127.0.0.1"}
         own["PLAYGROUND_ENGINE"] = "auto"
         own["PLAYGROUND_FRAMES"] = "http://127.0.0.1:*"  # beside a Space's own page: one of this machine's shows it in a frame
@@ -73,15 +75,6 @@ class Server:
         self._process.kill()
         self._process.wait(10)
         self._process = None
-
-    def is_alive(self) -> bool:
-        return self._process is not None and self._process.poll() is None and self._answers()
-
-    def restart(self) -> None:
-        """Starts it anew, also when it is dead or deaf."""
-        if self._process is not None:
-            self.kill()
-        self.start()
 
     def said(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""

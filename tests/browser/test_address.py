@@ -10,8 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ready
 from tests.browser.steps import (
     ONE_SENTENCE,
-    SMALL,
-    STEPS,
     about_the_run,
     address,
     drawn,
@@ -22,7 +20,6 @@ from tests.browser.steps import (
     link,
     new_run,
     number,
-    press_tab,
     replay_of,
     source,
     tab,
@@ -180,39 +177,6 @@ def test_back_goes_back_and_a_sentence_goes_along(visit: Callable[..., Page]):
     ready(page)
     has_address(page, run="numbers_de")
     expect(source(page)).not_to_have_count(0)
-
-
-@pytest.mark.night
-def test_training_keeps_what_is_looked_at_and_another_day_begins_there(visit: Callable[..., Page]):
-    """Tab, sentence, head and cell, as far as the new run can read them; other tabs hear of it; its settings stand at the left."""
-    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
-    tab(page, "attention")
-    type_sentence(page, "playground")
-    page.locator(".pg-thumb").first.click()
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("ArrowDown")
-    has_address(page, layer="1", head="1", q="0")
-    other = page.context.new_page()
-    other.goto("")
-    ready(other)
-    press_tab(page, "training")
-    run = train(page)
-    is_at(page, "training", text="playground", layer="1", head="1", q="0", step=None)
-    expect(source(page)).to_have_text([*"playground"])
-    expect(other.locator("#pg-run option").first).to_have_attribute("value", run)
-    other.goto("")  # another day
-    ready(other)
-    has_address(other, run=run)
-    has_status(other, "training")
-    expect(other.locator("#pg-difference")).to_have_text(words("page.difference_none"))
-    expect(other.locator("#knob-d_model input[type=number]")).to_have_value("16")
-    page.locator("#pg-stop").click()
-    has_status(page, "stopped")
-    about_the_run(page)
-    page.locator("#pg-delete").click()
-    page.locator("#pg-delete-yes").click()
-    has_address(page, run="german_english")
-    expect(page.locator(f"#pg-run option[value='{run}']")).to_have_count(0)
 
 
 @pytest.mark.night

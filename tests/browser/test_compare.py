@@ -6,19 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import (
-    SMALL,
-    address,
-    drawn,
-    eventually,
-    figure,
-    has_address,
-    has_status,
-    link,
-    tab,
-    train,
-    words,
-)
+from tests.browser.steps import SMALL, address, drawn, eventually, figure, has_address, has_status, link, tab, train, words
 
 
 def lines(page: Page, name: str) -> list[dict]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from socketserver import ThreadingTCPServer
+from threading import Thread
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
-from tests.browser.line import Line
 from tests.browser.server import Server
-from tests.browser.steps import PHONE, SMALL, STEPS, eventually, has_status, link, new_run, number, tab, train, words
+from tests.browser.steps import PHONE, SMALL, STEPS, eventually, has_address, has_status, link, new_run, number, tab, train, words
 
 # Everything that the button has said since.
 LISTEN = """(button) => {
@@ -21,11 +24,43 @@ LISTEN = """(button) => {
 }"""
 
 
+class Line(ThreadingTCPServer):
+    """Leads to the server, until it is cut, as when a telephone leaves its network: what went through it is gone."""
+
+    daemon_threads, is_cut = True, False
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(("127.0.0.1", 0), None)
+        self.server, self.ends = server, []
+
+    def finish_request(self, near: socket.socket, _: object) -> None:
+        if not self.is_cut:
+            far = socket.create_connection(("127.0.0.1", self.server.port))
+            self.ends += near, far
+            Thread(target=carry, args=(far, near), daemon=True).start()
+            carry(near, far)
+
+    def cut(self) -> None:
+        self.is_cut = True
+        for end in self.ends:
+            with suppress(OSError):  # it is over
+                end.shutdown(socket.SHUT_RDWR)
+
+
+def carry(one: socket.socket, other: socket.socket) -> None:
+    with suppress(OSError):
+        while data := one.recv(65536):
+            other.sendall(data)
+        other.shutdown(socket.SHUT_RDWR)
+
+
 @pytest.fixture
 def line(server: Server) -> Iterator[Line]:
-    line = Line(server.port)
-    yield line
-    line.close()
+    with Line(server) as line:
+        Thread(target=line.serve_forever, daemon=True).start()
+        yield line
+        line.cut()
+        line.shutdown()
 
 
 def step_of(page: Page) -> int:
@@ -62,8 +97,8 @@ def test_a_run_goes_on_by_itself_on_a_page_that_stayed_open(come: Callable[..., 
 
 @pytest.mark.fault("the line of a browser gone while its run trains", "no step is there twice, none is missing")
 @pytest.mark.night
-def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Page], server: Server, line: Line):
-    page = come(link(SMALL | {"steps": STEPS, "eval_every": 1000}), base_url=line.url)
+def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Page], line: Line):
+    page = come(link(SMALL | {"steps": STEPS, "eval_every": 1000}), base_url=f"http://127.0.0.1:{line.server_address[1]}/")
     run = train(page)
     eventually(page, lambda: step_of(page), lambda step: step > 0)
     other = come(link(run=run))  # whose line is not cut, and which sees the run go on
@@ -72,7 +107,7 @@ def test_a_line_that_was_gone_leaves_no_gap_in_the_curve(come: Callable[..., Pag
     away = step_of(page)
     goes_on(other)
     assert step_of(page) == away, "the line was not cut"
-    line.mend()
+    line.is_cut = False
     eventually(page, lambda: step_of(page), lambda step: step > away)
     goes_on(page)
     page.locator("#pg-stop").click()
@@ -105,8 +140,12 @@ def test_two_tabs_train_at_once(come: Callable[..., Page]):
     page.locator("#pg-stop").click()
     for one in (page, other):
         has_status(one, "stopped")
-    other.locator("#pg-run").select_option(own)
+    other.goto("")  # another day begins at the run that is at work, with its settings
+    ready(other)
+    has_address(other, run=own)
     has_status(other, "training")
+    expect(other.locator("#pg-difference")).to_have_text(words("page.difference_none"))
+    expect(other.locator("#knob-d_model input[type=number]")).to_have_value("16")
     other.locator("#pg-stop").click()
     has_status(other, "stopped")
 

@@ -37,9 +37,9 @@ HOVER = """([id, q, k]) => {
 
 
 @pytest.fixture(scope="module")
-def plain(chromium):
+def plain(browser):
     """A page with nothing but Plotly, and what it says."""
-    page = chromium.browser.new_page(viewport={"width": 720, "height": 800})
+    page = browser.new_page(viewport={"width": 720, "height": 800})
     page.console = []
     page.on("console", lambda message: page.console.append(message.text))
     page.on("pageerror", lambda error: page.console.append(str(error)))

