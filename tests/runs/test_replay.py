@@ -18,7 +18,7 @@ from playground.runs.capture import complete
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording
-from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
+from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps
 from playground.runs.run import Run
 from playground.training.loop import Training
 from playground.training.metrics import Validation
@@ -41,17 +41,6 @@ def test_the_steps_of_a_replay(total):
     assert len(steps) >= 48 or total < 240
     ratio = (total + 1) ** (1 / (len(steps) - 1))
     assert total < 60 or all(later + 1 <= (earlier + 1) * ratio**1.6 + 2 for earlier, later in itertools.pairwise(steps))
-
-
-@given(st.sets(st.integers(0, 1000), min_size=1).map(sorted), st.integers(0, 60))
-def test_spread_is_even_and_keeps_the_ends(steps, count):
-    chosen = spread(steps, count)
-    assert len(chosen) == min(count, len(steps))
-    places = [steps.index(step) for step in chosen]
-    assert places[-1:] == ([len(steps) - 1] if count else [])
-    if len(places) > 1:
-        assert places[0] == 0
-        assert np.ptp(np.diff(places)) <= 1
 
 
 def completion(rng, model, s, t, wanted):
