@@ -370,7 +370,6 @@ def test_closing_leaves_nobody_waiting():
         assert isinstance(behind.exception(30), CancelledError)
 
 
-
 def a_class(students: int, turns: int) -> tuple[ByHand, list[Job]]:
     server = ByHand(cores=1, memory=10_000)
     jobs = [Job(number, owner=f"student {number}", turns=turns, seconds=TURN) for number in range(students)]
