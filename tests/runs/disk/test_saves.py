@@ -179,19 +179,6 @@ def test_going_back_takes_back_nothing_that_the_owner_has_said(world, data):
     assert (run.label, run.sentences_shared, run.owner) == ("mine alone", False, owner_of(YOU))
 
 
-def test_the_two_saves_share_no_bytes_and_the_end_keeps_one(world, data):
-    path, id, _, _ = data
-    assert {file.name for file in path.iterdir()} == {file.name for file in old_of(path).iterdir()}
-    for file in path.iterdir():
-        assert file.stat().st_ino != (old_of(path) / file.name).stat().st_ino
-    run = world.restart(killed=False).get(id)
-    store = world.runs.store
-    assert store.disk_size(run) == store.size(run) + files.size_of(old_of(path))
-    ordered(world, run, "resume")
-    assert [folder.name for folder in path.parent.iterdir()] == [id]
-    assert store.disk_size(run) == store.size(run)
-
-
 @pytest.mark.fault("a run that a later version wrote", "it is left to the last byte as it is, and said so")
 def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, caplog):
     path, id, _, _ = data
