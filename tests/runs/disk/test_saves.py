@@ -122,6 +122,7 @@ def complaints(caplog):
 @pytest.mark.parametrize(("name", "how"), [*OFTEN, *(pytest.param(*case, marks=pytest.mark.night) for case in RARELY if case not in OFTEN)])
 def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, how, caplog):
     path, id, early, _ = data
+    assert not any(file.samefile(old_of(path) / file.name) for file in path.iterdir()), "the two share no bytes"
     DAMAGE[how](path / name)
     run = world.restart(killed=False).get(id)
     assert all(getattr(run, part) is not None for part in PARTS)
