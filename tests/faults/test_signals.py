@@ -1,4 +1,5 @@
-"""Signals, as Docker, a Space, systemd, a terminal and a keyboard send them to a server at work: everything is saved, and in time."""
+"""Signals, as Docker, a Space, systemd, a terminal and a keyboard send them to a server at work: everything is saved, and in time. And tabs
+that are opened and closed without end, which leave nothing."""
 
 import contextlib
 import itertools
@@ -9,6 +10,9 @@ import threading
 import httpx
 import pytest
 
+import benchmarks.server
+from benchmarks.growth.sessions import rows
+from playground.ui.sessions import MOST
 from tests.browser.server import Server
 from tests.runs.tiny import wait
 
@@ -71,3 +75,20 @@ def test_everything_is_saved_in_time_whoever_asks_and_however_often(server, name
         assert card["step"] == card["checkpoint_step"] > 0
         assert card["message"]["values"] == {"step": card["step"]}
     assert "Traceback" not in server.said()
+
+
+TABS = 200
+FEW, MORE = 4, 30_000_000  # handles that come and go; bytes: Gradio's own sessions of so many tabs took 70 MB
+
+
+@pytest.mark.fault("two hundred tabs opened and closed", "no thread and no file handle stays, and hardly any memory")
+def test_two_hundred_tabs_leave_what_thirty_left():
+    with benchmarks.server.Server() as server:
+        if server.held()["bytes"] is None:
+            pytest.skip("only Linux says what a process holds")
+        first, *_, last = rows(server, TABS)
+    assert last["tabs"] - first["tabs"] > TABS / 2
+    assert last["threads"] <= first["threads"] + FEW
+    assert last["files"] <= first["files"] + FEW
+    assert last["sessions"] <= MOST
+    assert last["bytes"] - first["bytes"] < MORE

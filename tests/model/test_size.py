@@ -1,33 +1,18 @@
+import threading
+
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import PRESETS, Experiment, ModelConfig, Refusal, limits, preset
+from playground.inspection.counting import counted_flops, counted_parameters
 from playground.model.size import CHUNK, admit, is_chunked, parameter_count, training_bytes
-from playground.model.sublayers import parameters, sublayer_of, sublayers
+from playground.model.sublayers import flops, parameters
 from playground.model.transformer import Transformer
 
 MEGABYTE = 2**20
-
-
-@pytest.mark.trust
-@settings(max_examples=25)
-@given(
-    st.fixed_dictionaries(
-        {name: st.sampled_from(limits(name).choices) for name in ("norm", "positions", "share_embeddings")}
-        | {"bias": st.booleans(), "d_k": st.sampled_from([0, 1, 32])}
-        | dict.fromkeys(("encoder_layers", "decoder_layers"), st.integers(1, 3))
-    )
-)
-def test_every_sublayer_holds_what_the_formula_says(knobs):
-    src_vocab, tgt_vocab = (13, 13) if knobs["share_embeddings"] == "all" else (13, 17)
-    config = ModelConfig(d_model=24, d_ff=40, **knobs)
-    model = Transformer(config, src_vocab, tgt_vocab)
-    assert parameter_count(config, src_vocab, tgt_vocab) == sum(p.numel() for p in model.parameters())
-    held = dict.fromkeys(sublayers(config), 0)
-    for name, parameter in model.named_parameters():
-        held[sublayer_of(name)] += parameter.numel()
-    assert parameters(config, src_vocab, tgt_vocab) == held
 
 
 @pytest.mark.parametrize(
@@ -86,3 +71,42 @@ def test_a_batch_is_not_cut_down_below_eight_pairs_and_where_nothing_helps_it_sa
     assert refusals[1].values.get("name") != "batch_size"
     assert (refusals[2].key, "1 MB" in str(refusals[2])) == ("model.much_too_large", True)
     assert (is_chunked(1, CHUNK), is_chunked(1, CHUNK + 1)) == (False, True)
+
+
+def small(**options) -> ModelConfig:
+    return ModelConfig(**{"d_model": 24, "n_heads": 2, "d_ff": 40, "encoder_layers": 2, "decoder_layers": 1, **options})
+
+
+KNOBS = {
+    name: st.sampled_from(limits(name).choices)
+    for name in ("positions", "norm", "activation", "share_embeddings", "memory_mode", "n_heads")
+} | {"bias": st.booleans(), "residual": st.booleans(), "d_k": st.sampled_from([0, 1, 32]), "d_ff": st.sampled_from([8, 40])}
+
+
+@pytest.mark.trust
+@settings(max_examples=20)
+@given(st.fixed_dictionaries(KNOBS), st.integers(1, 3), st.integers(1, 3), st.integers(1, 12), st.integers(1, 12))
+def test_the_formula_counts_what_torch_counts(knobs, encoder_layers, decoder_layers, s, t):
+    words = 13 if knobs["share_embeddings"] == "all" else 17
+    model = Transformer(small(**knobs, encoder_layers=encoder_layers, decoder_layers=decoder_layers), 13, words)
+    formula, tokens = flops(model.config, words, s, t), (torch.full((1, s), 5), torch.full((1, t), 5))
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(*tokens)
+    assert sum(formula.values()) == counter.get_total_flops()
+    assert formula == counted_flops(model, *tokens), "each sublayer, as torch counts it; what is shown of the page's sentence"
+    held = counted_parameters(model)
+    assert held == parameters(model.config, 13, words)
+    assert sum(held.values()) == parameter_count(model.config, 13, words) == sum(parameter.numel() for parameter in model.parameters())
+    assert not any(module._forward_pre_hooks for module in model.modules())
+
+
+def test_what_others_compute_meanwhile_is_not_counted():
+    model, tokens, busy = Transformer(small(), 13, 13), torch.full((1, 5), 5), threading.Event()
+    alone = counted_flops(model, tokens, tokens)
+    other = threading.Thread(target=lambda: [torch.ones(64, 64) @ torch.ones(64, 64) for _ in iter(busy.is_set, True)])
+    other.start()
+    try:
+        assert counted_flops(model, tokens, tokens) == alone
+    finally:
+        busy.set()
+        other.join()

@@ -16,19 +16,6 @@ from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, curve, ended_as_if_alone, limits, same_parameters, same_replay, tiny, wait
 
 
-def test_a_run_is_trained_to_its_end(world):
-    run = at_rest(world, world.runs.create(tiny(), ME, label="my <b>first</b> run"))
-    assert (run.status, run.step, run.message, run.eta, run.place) == ("done", 30, None, None, 0)
-    assert run.history.steps.column("step") == [*range(1, 31)]
-    assert run.history.validations.column("step") == [10, 20, 30]
-    assert run.replay.steps[0] == 0
-    assert run.replay.steps[-1] == 30 == run.replay.parameter_steps[-1] == run.snapshot.step == run.checkpoint_step
-    assert run.seconds > 0
-    assert run.owner == owner_of(ME) != ME
-    assert run.label == "my <b>first</b> run"
-    assert len(run.probes) == len(CORPORA.get(run.experiment).probes)
-
-
 def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkeypatch):
     """Bit for bit, with dropout, while they share two workers; and whatever step a snapshot says it is from, its parameters are exactly
     those that the solitary twin had then."""
@@ -350,3 +337,37 @@ def test_what_a_person_has_just_asked_for_holds_when_the_server_ends(world, orde
     after = world.restart(killed=False)
     assert card(world, run)["status"] == after.get(run.id).status == status
     assert after.copy(run.id, YOU).status == ("stopped" if status == "interrupted" else status), "a copy was not cut off"
+
+
+def cut(world, runs) -> list:
+    """The runs after a crash, at work again."""
+    back = [world.restart().get(run.id) if run is runs[0] else world.runs.get(run.id) for run in runs]
+    for run in back:
+        if run.message.key != "runs.cut_off_often":
+            world.runs.seen(run.id)
+            world.until(lambda run=run: run.status == "training")
+    return back
+
+
+def test_the_first_save_comes_by_the_clock(world):
+    """Of thirty runs each has trained for half a second when fifteen are over."""
+    world.restart(save_seconds=15.0)
+    runs = [world.runs.create(tiny(steps=LONG), owner * 32) for owner in "ab"]
+    world.until(lambda: min(run.step for run in runs) > 2)
+    assert [run.checkpoint_step for run in runs] == [None, None]
+    world.clock.passed += 16
+    world.until(lambda: all(run.checkpoint_step for run in runs))
+    saved = [run.checkpoint_step for run in runs]
+    world.clock.passed += 16
+    world.until(lambda: min(run.step for run in runs) > max(saved) + 3)
+    assert [run.checkpoint_step for run in runs] == saved  # the next ones go by what is trained
+
+
+def test_a_run_among_others_is_tried_more_often_than_one_that_was_alone(world):
+    world.restart(save_seconds=1e9)
+    runs = [world.runs.create(tiny(steps=LONG), owner * 32) for owner in "ab"]
+    world.until(lambda: min(run.step for run in runs) > 0)
+    for _ in range(cut_off.TRIES_TOGETHER):
+        runs = cut(world, runs)
+    assert {run.status for run in runs} == {"training"}
+    assert {run.message.key for run in cut(world, runs)} == {"runs.cut_off_often"}

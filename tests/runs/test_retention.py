@@ -15,7 +15,7 @@ from playground.runs.names import owner_of
 from playground.runs.retention import DAY, HOUR, Retention
 from playground.runs.rules import Rules
 from playground.runs.run import STATUSES, UNFINISHED, Run
-from tests.runs.by_hand import at_rest, begun, ended, ordered, refused
+from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import ME, YOU, alone, curve, ended_as_if_alone, tiny
 
 NOW = 1e9
@@ -140,7 +140,7 @@ class Room(Rules):
         return True
 
     def in_room(self, token):
-        return token == "student"
+        return token.startswith("s")
 
 
 def on_disk(world, run):
@@ -236,3 +236,20 @@ def test_new_tokens_at_one_address_get_no_more_than_its_share(world):
         world.runs.create(tiny(steps=1), "student")
     with refused("runs.too_many_near"):
         world.runs.create(tiny(), "three")
+
+
+@pytest.mark.parametrize(("visitors", "most"), [("n", 3), ("s", 4)])
+def test_no_address_takes_the_places_of_others_not_even_as_a_class(world, visitors, most):
+    world.restart(runs_unfinished=6, runs_elsewhere=2, runs_address=3, runs_each=1)
+    world.runs.rules = Room()
+
+    def create(token: str, address: str) -> None:
+        world.runs.visitors.came(token, address)
+        world.runs.create(tiny(steps=LONG), token)
+
+    for number in range(most):
+        create(f"{visitors}{number}" * 16, "192.0.2.9")
+    with refused("runs.too_many_near"):
+        create(f"{visitors}9" * 16, "192.0.2.9")
+    for number in range(2):
+        create(f"e{number}" * 16, f"198.51.100.{number}")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from playground.config import PAD, limits
 from playground.data.batches import batches, split_batch
 from playground.model.sublayers import sublayer_of, sublayers
-from playground.training.diagnostics import normalised_entropy
 from playground.training.loop import Training
 from playground.training.loss import cross_entropy
 from tests.training.corpora import training_of
@@ -139,11 +138,3 @@ def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
         assert found["encoder/gradient"] > 0
     if memory != "whole":  # all answers are the same, so nobody can be preferred
         assert found["decoder.0.cross_attention/entropy.0"] == pytest.approx(1.0)
-
-
-def test_evenness_by_hand():
-    mask = torch.tensor([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1]], dtype=torch.bool)[None, None]
-    weights = torch.tensor([[0.5, 0.5, 0, 0], [1.0, 0, 0, 0], [1.0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]])[None, None, None]
-    asks = torch.tensor([[True, True, True, False]])
-    assert normalised_entropy(weights, mask, asks).tolist() == [[pytest.approx(0.5)]]
-    assert math.isnan(normalised_entropy(weights, mask, torch.tensor([[False, False, True, False]])).item())

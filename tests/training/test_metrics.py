@@ -30,6 +30,7 @@ def by_greedy_decoding(model, corpus: Corpus, items: tuple[Item, ...]) -> float:
 @pytest.mark.parametrize("task", ["copy", "one_to_many"])
 def test_exact_match_by_teacher_forcing_is_exact_match_by_greedy_decoding(task):
     training = taught(task)
+    assert training.validate("harder").pairs == len(training.corpus.harder)
     exact = training.validate().exact_match
     assert 0 < exact < 1, "the test needs a model that is right and wrong"
     assert exact == by_greedy_decoding(training.model, training.corpus, training.corpus.heldout)

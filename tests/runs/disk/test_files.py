@@ -76,38 +76,6 @@ def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path, sp
     assert (outcomes[0], outcomes[-1]) == (False, True)
 
 
-def test_a_crash_while_a_file_is_written_leaves_the_old_or_the_new(tmp_path):
-    outcomes = []
-    for at in range(1, 12):
-        files.write_file(tmp_path / "note", b"old")
-        with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Crash):
-            failing(patch, lambda number, at=at: number >= at, Crash())
-            files.write_file(tmp_path / "note", b"new")
-        outcomes.append((tmp_path / "note").read_bytes())
-    assert outcomes == sorted(outcomes, reverse=True)
-    assert {*outcomes} == {b"old", b"new"}
-
-
-@pytest.mark.parametrize("spare", [False, True])
-def test_whatever_the_disk_refuses_the_old_folder_stands_and_nothing_is_left_over(tmp_path, spare):
-    """Each operation is refused once, and all after it are not."""
-    for at in itertools.count(1):
-        folder = folder_of(tmp_path / str(at), spare)
-        with pytest.MonkeyPatch.context() as patch:
-            calls = failing(patch, lambda number, at=at: number == at, OSError(28, "No space left on device"))
-            there, before = NEW, OLD
-            try:
-                files.replace_folder(folder, NEW, spare=spare)
-            except OSError:
-                there, before = OLD, OLDER
-        assert contents(folder) == there
-        assert not spare or contents(files.beside(folder).old) == before
-        if len(calls) < at:
-            return
-        files.replace_folder(folder, NEW, spare=spare)
-        assert {path.name for path in folder.parent.iterdir()} == ({"run", "run.old"} if spare else {"run"})
-
-
 TENSORS = {"a": torch.arange(6, dtype=torch.float32).reshape(2, 3), "b": torch.tensor([1, 2], dtype=torch.int32)}
 EXPECTED = {"a": ("F32", (2, 3)), "b": ("I32", (2,))}
 
