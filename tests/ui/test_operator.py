@@ -156,6 +156,7 @@ def test_metrics_are_what_prometheus_reads(client, runs, working):
                 "waiting": counted["waiting"], "processes": counted["processes"]}  # fmt: skip
     for name, value in expected.items():
         assert samples[tuple(f"playground_{name}".split())] == value, name
+    assert samples["playground_workers_replaced_total",] == counted["replaced"]
     assert samples["playground_held_bytes",] == runs.memory.held
     assert min(samples["playground_memory_bytes", "trainings"], samples["playground_kept_bytes",]) > 0
     assert samples["playground_events_total", "run_made", ""] >= 1
