@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 
 from benchmarks.hostile.people import PAGE, PATIENCE, TINY, values
 from benchmarks.server import Server
 from benchmarks.tables import markdown
+from playground.runs.disk.files import tree_size
 
 ATTACKER, VISITOR = "192.0.2.1", "198.51.100.1"  # addresses, as the proxy before the server says them
 PROXY = {"PLAYGROUND_PROXIES": "1"}
@@ -184,17 +184,13 @@ def run(megabytes: int) -> list[list[str]]:
     for name, attack in ATTACKS.items():
         with Server(PROXY) as server:
             upload(server, "a\tb\nc\td", VISITOR, "first")  # what is loaded once
-            before, disk = server.held()["bytes"] or 0, disk_use(server.folder)
+            before, disk = server.held()["bytes"] or 0, tree_size(server.folder)
             with looked_at(server) as seen:
                 answered = attack(server, megabytes)
-            numbers = [before, max(seen.bytes, default=0), disk_use(server.folder) - disk]
+            numbers = [before, max(seen.bytes, default=0), tree_size(server.folder) - disk]
             longest, vain = f"{1000 * max(seen.waits, default=0.0):,.0f}", f"{seen.refused}/{len(seen.waits)}"
             rows.append([name, answered, *(f"{number / 1e6:,.0f}" for number in numbers), longest, vain])
     return rows
-
-
-def disk_use(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def table(rows: list[list[str]]) -> str:

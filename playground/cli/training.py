@@ -136,7 +136,8 @@ def _check_free(folder: Path) -> None:
 
 
 def checkpoints(options: argparse.Namespace) -> int:
-    from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, make, size
+    from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, make
+    from playground.runs.disk.files import tree_size
     from playground.runs.queue.warmup import warm_up
     from playground.runs.registry import SHIPPED
 
@@ -146,8 +147,8 @@ def checkpoints(options: argparse.Namespace) -> int:
     folder = options.folder or SHIPPED
     warm_up()
     for run in make(folder, tuple(options.names) or tuple(CHECKPOINTS)):
-        kept, exact = size(folder / run.name), run.exact_match or 0.0
+        kept, exact = tree_size(folder / run.name), run.exact_match or 0.0
         print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {kept:>9,} bytes", flush=True)
-    total = size(folder)
+    total = tree_size(folder)
     print(f"{total:,} of {ALTOGETHER:,} bytes")
     return 0 if total <= ALTOGETHER else 2

@@ -75,8 +75,3 @@ def round_parameters(run: Run) -> None:
 
 def _probes(run: Run) -> list[list[int]]:
     return [run.tokenizers[0].encode(source) for source, _ in run.replay.plan.probes]
-
-
-def size(folder: Path) -> int:
-    """Bytes of everything in it."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

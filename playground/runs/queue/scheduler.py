@@ -185,7 +185,7 @@ class Scheduler:
         for job in ready:
             if job.urgent:
                 return job, 0
-        due = sorted((job for job in ready if job in self._job_used), key=self._had if self._given % FAIR == 0 else self._nearness)
+        due = sorted((job for job in ready if job in self._job_used), key=self._order())
         here = [job for job in due if job.node is None]
         for job in due:
             if job.node is not None:
@@ -197,10 +197,12 @@ class Scheduler:
     def _had(self, job: Job) -> tuple[float, float]:
         return self._owner_used[job.owner], self._job_used[job]
 
-    def _nearness(self, job: Job) -> tuple:
-        """How near to its end a job is, of an owner who has not had far more than others."""
-        least = min(self._owner_used[other.owner] for other in self._jobs)
-        return self._owner_used[job.owner] > least + LEAD_S, job.left, self._had(job)
+    def _order(self) -> Callable[[Job], tuple]:
+        """What the next turn goes by: who has had least, or else who is nearest to the end of those whose owner has not had far more."""
+        if self._given % FAIR == 0:
+            return self._had
+        most = min((self._owner_used[job.owner] for job in self._jobs), default=0.0) + LEAD_S
+        return lambda job: (self._owner_used[job.owner] > most, job.left, self._had(job))
 
     def _work(self) -> None:
         """A worker's life: it ends when the scheduler is closed, or when another has its place."""
