@@ -4,7 +4,7 @@ A job says how many cores it can use. It gets them while nobody else waits for a
 class best, and a run's numbers are the same either way. Jobs whose memory doesn't fit beside the others wait, first come first.
 
 Of the owners who have had LEAD_S core seconds more than another at most, turns go to the job that is nearest to its end: of thirty equal
-ones half have ended when half of the time is over, and the last is no later than if all had ended together. Every FAIR-th turn goes to
+ones half have ended well before the time is over, and the last is no later than if all had ended together. Every FAIR-th turn goes to
 the owner who has had the least, then to that owner's run that has had the least: so all are seen to move, and none waits for ever.
 """
 

@@ -23,12 +23,12 @@ def install(runs: Runs) -> None:
     by a process with one page: Gradio has one such folder for all."""
     folder = runs.store.folder / FOLDER
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
-    delete_old(folder, 0)
+    delete_old(folder, -1)
     runs.every_round(partial(delete_old, folder, runs.limits.upload_bytes))
 
 
 def delete_old(folder: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
-    """Deletes what was written an hour ago, and the oldest beyond so many bytes."""
+    """Deletes what was written an hour ago, and the oldest beyond so many bytes; with -1 all of it."""
     with suppress(OSError):  # there is none yet, or another round deletes the same
         kept = 0
         for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True):
