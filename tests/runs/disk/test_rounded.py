@@ -11,7 +11,8 @@ import torch
 from playground.config import EOS
 from playground.decoding import trace
 from playground.runs.disk import checkpoints
-from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, REPLAY_BYTES, experiment, make, round_parameters, size
+from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, REPLAY_BYTES, experiment, make, round_parameters
+from playground.runs.disk.files import tree_size
 from playground.runs.disk.rounded import LARGEST, pack_rounded, rounded_shapes, unpack_rounded
 from playground.runs.disk.store import read_shipped
 from playground.runs.queue import train_inline
@@ -75,13 +76,13 @@ def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
     assert (run.step, back.id, back.name, back.step, back.shipped) == (3, "sort", "sort", 3, True)
     assert back.experiment == tiny(task="sort", steps=3)
     assert [path.name for path in tmp_path.iterdir()] == ["sort"]
-    assert size(tmp_path) == sum(file.stat().st_size for file in (tmp_path / "sort").iterdir())
+    assert tree_size(tmp_path) == sum(file.stat().st_size for file in (tmp_path / "sort").iterdir())
 
 
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
 def test_all_shipped_runs_are_there_small_and_whole_and_every_frame_has_its_parameters():
     shipped = {run.id: run for run in read_shipped(SHIPPED)}
-    assert size(SHIPPED) <= ALTOGETHER
+    assert tree_size(SHIPPED) <= ALTOGETHER
     for name in CHECKPOINTS:
         run = shipped[name]
         assert (run.experiment, run.status) == (experiment(name), "done")
