@@ -150,11 +150,8 @@ def _training(runs: Runs, run: Run, start: Start) -> Training:
         knobs = run.live if training.step == run.step else run.live_at(training.step + 1)
     else:
         training, knobs = made(), run.live_at(start.step + 1)
-        kept = run.replay.kept.get(start.step) if start.step or not run.replay.rounded else None
-        if kept is None and start.step:
-            kept = run.parameters_at(start.step)[1]
-        if kept is not None:
-            training.go_on(kept, start.step)
+        if start.step:
+            training.go_on(run.replay.kept.get(start.step) or run.parameters_at(start.step)[1], start.step)
     training.planned = run.steps
     training.live = Live(**{name: knobs[name] for name in vars(training.live)})
     return training

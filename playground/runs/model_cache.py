@@ -28,7 +28,7 @@ class Built(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        return 2 * sum(tensor.nbytes for tensor in self.parameters.values())
+        return 2 * sum(parameter.nbytes for parameter in self.model.parameters())
 
 
 class ModelCache:

@@ -18,7 +18,8 @@ from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
-from playground.runs.replay import BUDGET_BYTES, HEADER_BYTES, MAX_FRAMES, Completion, ReplayPlan, plan, spread
+from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_KEPT, Completion, ReplayPlan, plan, spread
+from playground.runs.rounded import HEADER_BYTES
 from playground.runs.run import Run, Snapshot
 from playground.runs.runtime import Clock
 from playground.runs.timed_steps import TimedSteps
@@ -36,9 +37,10 @@ class Recording:
     """One run and its training. `steps()` is a generator: pause is not asking."""
 
     def __init__(
-        self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, clock: Clock = time.perf_counter
-    ) -> None:
-        """The replay has at most so many `frames`."""
+        self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, clock: Clock = time.perf_counter,
+        most_kept: int = MAX_KEPT,
+    ) -> None:  # fmt: skip
+        """The replay has at most so many `frames`, and parameters of `most_kept` of them."""
         corpus, self.clock = training.corpus, clock
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
@@ -53,7 +55,7 @@ class Recording:
         run.longest_target = corpus.longest_target
         replay = run.replay
         if not replay.plan.steps:
-            replay.plan = self._plan(frames)
+            replay.plan = self._plan(frames, most_kept)
         training.diagnostic_steps = (
             diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
         )  # see training/diagnostics.py
@@ -63,10 +65,12 @@ class Recording:
         minutes = run.experiment.training.minutes
         self._timed = TimedSteps(minutes, run.experiment.training.steps, run.step, run.seconds) if minutes else None
 
-    def _plan(self, frames: int) -> ReplayPlan:
+    def _plan(self, frames: int, most_kept: int) -> ReplayPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
         lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._completer.limits, strict=True)]
-        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._replay_bytes, frames)
+        model = self.training.model
+        shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+        return plan(self.run.steps, model.config, shapes, sentences, lengths, self._replay_bytes, frames, most_kept)
 
     def steps(self) -> Iterator[int]:
         """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
@@ -169,15 +173,16 @@ class Recording:
         self.run.seconds += self.clock() - started
 
     def _picture(self, look: bool) -> None:
-        """A frame of the replay at this step, and the parameters with it where the plan keeps them. Those who look see it at once."""
-        replay, model = self.run.replay, self.training.model
-        if look:
-            completions = self.show()
-            replay.capture(self.run.step, lambda: completions, self.run.snapshot.parameters)
+        """A frame of the replay at this step, and the parameters with it where the plan keeps them: then the frame is of these, so that
+        both say the same. Those who look see it at once."""
+        step, replay, config = self.run.step, self.run.replay, self.training.model.config
+        completions = self.show() if look else ()
+        parameters = self.run.snapshot.parameters if look else copy_parameters(self.training.model)
+        kept = replay.keep(step, parameters)
+        if completions and kept is None:
+            replay.capture(step, lambda: completions)
         else:
-            parameters = copy_parameters(model)
-            waiting = partial(self._completer.at, self.run.step, parameters, model.config, replay.plan.attention)
-            replay.capture(self.run.step, waiting, parameters)
+            replay.capture(step, partial(self._completer.at, step, kept or parameters, config, replay.plan.attention))
             if replay.waiting * self._size > self._replay_bytes:
                 _ = replay.frames
         self._captured = True

@@ -1,4 +1,4 @@
-"""The replay of a run: pictures taken at log-spaced steps, and the parameters at as many of them as the byte budget allows."""
+"""The replay of a run: pictures taken at log-spaced steps, and rounded parameters at some of them, as the byte budget allows."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import numpy as np
 import torch
 
 from playground.config import ModelConfig
+from playground.runs.rounded import HEADER_BYTES, RoundedParameters, Shapes, round_parameters, rounded_bytes
 
 Parameters = Mapping[str, torch.Tensor]
 
 MAX_FRAMES, MIN_FRAMES = 48, 24  # pictures of a long run, and of a short one
 EVERY = 5  # steps of a run in between for each picture: so that a replay takes about the same share of a training, long or short
+MAX_KEPT = 12  # of the pictures of a run have parameters, beside the last: a default run takes 5 MB on the disk
 BUDGET_BYTES = 24_000_000  # the default budget for the two files of a replay
 ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
 TOP_TOKENS = 5  # likeliest tokens kept for every token written
 TOKEN_BYTES = 4 + 2 + TOP_TOKENS * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of replay.json
-ROUNDING = 0.01  # the most by which rounded parameters (see disk/rounded.py) may change an attention weight
-HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
+ROUNDING = 0.01  # the most by which rounded parameters may change an attention weight
 
 
 def replay_steps(total: int, most: int = MAX_FRAMES) -> tuple[int, ...]:
@@ -92,11 +93,11 @@ class ReplayPlan:
 
 
 def plan(
-    total: int, config: ModelConfig, parameter_bytes: int, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
-    budget: int = BUDGET_BYTES, frames: int = MAX_FRAMES,
+    total: int, config: ModelConfig, parameters: Shapes, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
+    budget: int = BUDGET_BYTES, frames: int = MAX_FRAMES, most_kept: int = MAX_KEPT,
 ) -> ReplayPlan:  # fmt: skip
     """Shares the budget out: tokens of every frame, of which there are at most `frames`, first; attention, shortest probe first, up to
-    its share; parameters get the rest.
+    its share; parameters of at most `most_kept` frames get the rest.
 
     The last parameters are the run's own weights, which are kept anyway, so they take nothing from the budget.
     """
@@ -108,8 +109,9 @@ def plan(
         needed = frames * attention_bytes(config, *lengths[i]) + 3 * HEADER_BYTES
         if needed <= left:
             attention[i], left, room = True, left - needed, room - needed
-    kept = spread(steps, 1 + min(len(steps) - 1, max(room, 0) // parameter_bytes))
-    return ReplayPlan(tuple(probes), tuple(lengths), tuple(attention), steps, kept)
+    first, later = rounded_bytes(parameters)
+    kept = min(len(steps) - 1, most_kept, 1 + int(room - first) // later) if room >= first else 0
+    return ReplayPlan(tuple(probes), tuple(lengths), tuple(attention), steps, spread(steps, 1 + kept))
 
 
 class Replay:
@@ -121,8 +123,7 @@ class Replay:
 
     def __init__(self, plan: ReplayPlan | None = None) -> None:
         self.plan = plan or ReplayPlan()
-        self.kept: dict[int, Parameters] = {}  # inside the budget
-        self.rounded: Parameters | None = None  # where these are rounded, the tensors that hold them on the disk
+        self.kept: dict[int, RoundedParameters] = {}  # inside the budget, in order of step: each is the one before the next
         self.last: tuple[int, Parameters] | None = None  # the run's weights where it ended
         self._frames: tuple[Frame, ...] = ()
         self._captured_steps: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # later than all frames, in order of step
@@ -175,13 +176,20 @@ class Replay:
         nearest = min(found, key=lambda kept: (abs(kept - step), kept))
         return nearest, found[nearest]
 
-    def capture(self, step: int, materialise: Callable[[], tuple[Completion, ...]], parameters: Parameters | None = None) -> None:
-        """The worker only: the newest frame (again, maybe), and the parameters when the plan keeps them here and they are numbers."""
+    def keep(self, step: int, parameters: Parameters) -> RoundedParameters | None:
+        """The worker only: the newest parameters, where the plan keeps them here and they are numbers. Returns what is kept of them."""
+        planned = step in self.plan.parameter_steps and step != self.plan.steps[-1]
+        if not planned or not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
+            return None
+        earlier = {at: kept for at, kept in self.kept.items() if at < step}
+        kept = round_parameters(parameters, next(reversed(earlier.values()), None))
+        self.kept = earlier | {step: kept}
+        return kept
+
+    def capture(self, step: int, materialise: Callable[[], tuple[Completion, ...]]) -> None:
+        """The worker only: the newest frame (again, maybe)."""
         if step in self.steps:
             self.frames = tuple([frame for frame in self.frames if frame.step < step])
-        planned = step in self.plan.parameter_steps and step != self.plan.steps[-1]
-        if planned and parameters is not None and all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
-            self.kept[step] = parameters
         self._captured_steps.append((step, materialise))
 
     def end(self, parameters: Parameters) -> None:
@@ -190,21 +198,21 @@ class Replay:
             self.last = (self.steps[-1], parameters)
 
     def until(self, step: int, total: int, parameters: Parameters) -> Replay:
-        """The replay of a run that goes on from `step`, with these parameters, to `total`: as many pictures, those up to `step` taken."""
+        """The replay of a run that goes on from `step`, with these parameters, to `total`: as many pictures, those up to `step` taken. All
+        parameters that were kept up to there stay, since what is rounded again would be other numbers."""
         old = self.plan
         steps = old.steps
         if total > steps[-1]:
             later = [step + more for more in replay_steps(total - step)[1:]]
             steps = spread((*(old_step for old_step in steps if old_step <= step), *later), len(steps))
         steps = including(steps, step)
-        candidates = [at for at in steps if at in self.kept or at >= step]
-        parameter_steps = including(spread(candidates, len(old.parameter_steps)), step)
-        early = Replay(replace(old, steps=steps, parameter_steps=parameter_steps))
-        early.frames = self.frames
-        early.kept = {at: kept for at, kept in list(self.kept.items()) if at in parameter_steps}
+        earlier, most = [at for at in self.kept if at <= step], len(old.parameter_steps)
+        later = spread([at for at in steps if at >= step], max(most - len(earlier), most // 2))
+        early = Replay(replace(old, steps=steps, parameter_steps=tuple(sorted({*earlier, *later}))))
+        early.frames, early.kept = self.frames, dict(self.kept)
         early.reopen(step)
-        if step in parameter_steps:
-            early.kept[step] = parameters
+        if step not in early.kept:
+            early.keep(step, parameters)
         return early
 
     def reopen(self, step: int) -> None:

@@ -202,8 +202,7 @@ class View(Screen):
 
     def rounding_note(self, actual: int) -> str:
         """A sentence when the parameters of this step were kept rounded; empty otherwise."""
-        replay = self.run.replay
-        rounded = replay.rounded and self.step is not None and actual in replay.kept
+        rounded = self.step is not None and actual in self.run.replay.kept
         return self.say("page.rounded", most=f"{ROUNDING:g}") if rounded else ""
 
 

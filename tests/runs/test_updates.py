@@ -51,7 +51,7 @@ CHANGES = {
     "train": lambda run: train(run, 3),
     "validate": lambda run: run.history.validations.append(run.step, 0.5, 0.5, 0.25, 10, 10),
     "change": lambda run: run.history.events.append((run.step, "clip", 0.5)),
-    "picture": lambda run: run.replay.capture(run.step, lambda: (), {}),
+    "picture": lambda run: run.replay.capture(run.step, lambda: ()),
     "touch": Run.touch,
     "rest": put_on_disk,
     "go on": lambda run: run.hold(history=run.history),

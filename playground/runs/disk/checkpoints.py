@@ -9,15 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from playground.config import Experiment
-from playground.runs.capture import complete
 from playground.runs.corpora import Corpora
-from playground.runs.disk.rounded import pack_rounded, unpack_rounded
 from playground.runs.disk.store import write_run
 from playground.runs.limits import Limits
 from playground.runs.queue import train_inline
 from playground.runs.replay import MIN_FRAMES, Frame
 from playground.runs.run import Run
-from playground.variants import build
 
 ALTOGETHER = 12_000_000  # bytes of all of them
 REPLAY_BYTES = 64_000_000  # while they are trained: enough for the parameters of every frame
@@ -46,9 +43,9 @@ def make(folder: Path, names: tuple[str, ...] = tuple(CHECKPOINTS)) -> Iterator[
         run = train_inline.new_run(experiment(name), limits=Limits())
         run.name = name
         run.created = 0.0  # the same command makes the same files
-        for _ in train_inline.train(run, Corpora(), REPLAY_BYTES, MIN_FRAMES):
+        for _ in train_inline.train(run, Corpora(), REPLAY_BYTES, MIN_FRAMES, MIN_FRAMES):
             pass
-        round_parameters(run)
+        leave_out_longest(run)
         run.id = name
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as room:
@@ -58,20 +55,15 @@ def make(folder: Path, names: tuple[str, ...] = tuple(CHECKPOINTS)) -> Iterator[
         yield run
 
 
-def round_parameters(run: Run) -> None:
-    """Rounds what the run's replay has kept to a byte per number and pictures its frames anew from that, so that a frame and the
-    parameters of its step say the same. The longest probe's attention, which the parameters give as well, is left out to save room."""
-    replay, sizes = run.replay, [tokenizer.size for tokenizer in run.tokenizers]
-    replay.rounded = pack_rounded(replay.kept)
-    replay.kept = unpack_rounded(sorted(replay.kept), replay.rounded, list(run.snapshot.parameters))
+def leave_out_longest(run: Run) -> None:
+    """Takes the longest probes' attention out of the run's replay, to save room: the parameters, which every frame has, give it as well."""
+    replay = run.replay
     limits = [limit for _, limit in replay.plan.lengths]
     pictured = tuple(limit < max(limits) for limit in limits)
-    model, frames = build(run.experiment.model, *sizes).eval(), []
-    for frame in replay.frames:
-        model.load_state_dict(replay.parameters(frame.step)[1], strict=False)
-        frames.append(Frame(frame.step, complete(model, _probes(run), [done.ids for done in frame.completions], limits, pictured)))
-    replay.plan, replay.frames = replace(replay.plan, attention=pictured), tuple(frames)
-
-
-def _probes(run: Run) -> list[list[int]]:
-    return [run.tokenizers[0].encode(source) for source, _ in run.replay.plan.probes]
+    replay.frames = tuple(
+        Frame(frame.step, tuple(
+            completion if shown else replace(completion, encoder=None, decoder=None, cross=None)
+            for completion, shown in zip(frame.completions, pictured, strict=True)
+        )) for frame in replay.frames
+    )  # fmt: skip
+    replay.plan = replace(replay.plan, attention=pictured)

@@ -10,8 +10,8 @@ import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 from playground.runs.disk.files import parse_json, read_safetensors, to_json, to_safetensors
-from playground.runs.disk.rounded import rounded_shapes, unpack_rounded
 from playground.runs.replay import MAX_FRAMES, TOP_TOKENS, Completion, Frame, Replay, ReplayPlan
+from playground.runs.rounded import RoundedParameters, pack_rounded, round_parameters, rounded_shapes, unpack_rounded
 
 STACKS = ("encoder", "decoder", "cross")
 Shape = tuple[int, ...]
@@ -28,12 +28,10 @@ def pack_replay(replay: Replay) -> dict[str, bytes]:
     for probe, wanted in enumerate(plan.attention if frames else ()):
         for stack in STACKS if wanted else ():
             tensors[f"{stack}.{probe}"] = np.concatenate([getattr(frame.completions[probe], stack).ravel() for frame in frames])
-    tensors |= replay.rounded or {
-        f"parameters.{step}.{name}": tensor for step, parameters in replay.kept.items() for name, tensor in parameters.items()
-    }
+    tensors |= pack_rounded(list(replay.kept.values()))
     said = {
         "probes": plan.probes, "lengths": plan.lengths, "attention": plan.attention, "steps": plan.steps,
-        "parameter_steps": plan.parameter_steps, "kept": list(replay.kept), "rounded": bool(replay.rounded),
+        "parameter_steps": plan.parameter_steps, "kept": list(replay.kept), "rounded": True,
         "frames": [[frame.step, [completion.ids for completion in frame.completions]] for frame in frames],
     }  # fmt: skip
     return {"replay.json": to_json(said), "replay.safetensors": to_safetensors(tensors)}
@@ -44,23 +42,26 @@ def unpack_replay(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: i
     try:
         plan = parse_json(said, "replay.json")
         rounded = plan.get("rounded") is True
-        replay, frames = _read_plan(plan, vocabulary)
+        replay, kept, frames = _read_plan(plan, vocabulary)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Refusal("runs.not_a_run", what="replay.json") from error
     pictures = _expected(replay, frames, model, min(TOP_TOKENS, vocabulary))
-    tensors = read_safetensors(numbers, pictures | _expected_parameters(replay, parameters, rounded), "replay.safetensors")
+    tensors = read_safetensors(numbers, pictures | _expected_parameters(kept, parameters, rounded), "replay.safetensors")
     arrays = {name: tensors[name].numpy() for name in pictures}
     replay.frames = tuple(_frames(replay.plan, frames, model, arrays))
     if rounded:
-        replay.rounded = {name: tensors[name].clone() for name in rounded_shapes(len(replay.kept), parameters)}
-        replay.kept = unpack_rounded(list(replay.kept), replay.rounded, list(parameters))
-    else:
-        replay.kept = {step: {name: tensors[f"parameters.{step}.{name}"].clone() for name in parameters} for step in replay.kept}
+        replay.kept = dict(zip(kept, unpack_rounded(len(kept), tensors, list(parameters)), strict=True))
+        return replay
+    before: RoundedParameters | None = None
+    for step in kept:
+        exact = {name: tensors[f"parameters.{step}.{name}"] for name in parameters}
+        replay.kept[step] = before = round_parameters(exact, before)
     return replay
 
 
-def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[tuple[int, list[tuple[int, ...]]]]]:
-    """The replay without its numbers, and (step, ids of each probe) of each frame. Raises ValueError and its like."""
+def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[int], list[tuple[int, list[tuple[int, ...]]]]]:
+    """The replay without its numbers, the steps that have parameters, and (step, ids of each probe) of each frame. Raises ValueError and
+    its like."""
     plan = ReplayPlan(
         probes=tuple((str(src), str(tgt)) for src, tgt in said["probes"]),
         lengths=tuple((_whole(s, MAX_POSITIONS), _whole(t, MAX_POSITIONS)) for s, t in said["lengths"]),
@@ -69,8 +70,7 @@ def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[tuple[int, list
         parameter_steps=tuple(map(_whole, said["parameter_steps"])),
     )
     frames = [(_whole(step), [tuple(_whole(i, vocabulary - 1) for i in ids) for ids in probes]) for step, probes in said["frames"]]
-    replay, kept = Replay(plan), [_whole(step) for step in said["kept"]]
-    replay.kept.update((step, {}) for step in kept)
+    kept = [_whole(step) for step in said["kept"]]
     n = len(plan.probes)
     ordered = all(sorted(set(steps)) == list(steps) for steps in (plan.steps, kept, [step for step, _ in frames]))
     fitting = all(len(p) == n and all(0 < len(ids) <= most for ids, (_, most) in zip(p, plan.lengths, strict=True)) for _, p in frames)
@@ -78,7 +78,7 @@ def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[tuple[int, list
         raise ValueError
     if not set(kept) <= set(plan.parameter_steps):
         raise ValueError
-    return replay, frames
+    return Replay(plan), kept, frames
 
 
 def _whole(value: Any, most: int = 2**31) -> int:
@@ -106,10 +106,11 @@ def _expected(replay: Replay, frames: list, model: ModelConfig, top: int) -> dic
     return expected
 
 
-def _expected_parameters(replay: Replay, parameters: Mapping[str, Shape], rounded: bool) -> dict[str, tuple[str, Shape]]:
+def _expected_parameters(kept: list[int], parameters: Mapping[str, Shape], rounded: bool) -> dict[str, tuple[str, Shape]]:
+    """The tensors of the parameters: of a run from before they were rounded, all of each step."""
     if rounded:
-        return rounded_shapes(len(replay.kept), parameters)
-    return {f"parameters.{step}.{name}": ("F32", shape) for step in replay.kept for name, shape in parameters.items()}
+        return rounded_shapes(len(kept), parameters)
+    return {f"parameters.{step}.{name}": ("F32", shape) for step in kept for name, shape in parameters.items()}
 
 
 def _frames(plan: ReplayPlan, frames: list, model: ModelConfig, arrays: Mapping[str, np.ndarray]) -> Iterator[Frame]:

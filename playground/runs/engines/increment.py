@@ -101,11 +101,12 @@ def enter(increment: Increment, run: Run, completer: Completer) -> None:
     run.message = increment.message or run.message
     for picture in increment.pictures:
         parameters = picture.parameters and tensors(picture.parameters)
-        if picture.completions:
+        kept = replay.keep(picture.step, parameters) if parameters else None
+        if picture.completions and kept is None:
             materialise = partial(tuple, picture.completions)
         else:
-            materialise = partial(completer.at, picture.step, parameters, picture.config, replay.plan.attention)
-        replay.capture(picture.step, materialise, parameters)
+            materialise = partial(completer.at, picture.step, kept or parameters, picture.config, replay.plan.attention)
+        replay.capture(picture.step, materialise)
     if increment.snapshot:
         step, values = increment.snapshot
         run.parts["snapshot"] = Snapshot(run.version + 1, step, tensors(values), run.probes)

@@ -1,4 +1,4 @@
-"""The shipped runs, and their parameters in a byte each: near the exact ones at every step, and the attention of the model with it."""
+"""Parameters in a byte each: near the exact ones at every step, and the attention of the model with it; and the shipped runs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from playground.config import EOS
+from playground.config import EOS, Experiment
 from playground.decoding import trace
 from playground.runs.disk import checkpoints
-from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, REPLAY_BYTES, experiment, make, round_parameters
+from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, experiment, make
 from playground.runs.disk.files import tree_size
-from playground.runs.disk.rounded import LARGEST, pack_rounded, rounded_shapes, unpack_rounded
 from playground.runs.disk.store import read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.registry import SHIPPED
-from playground.runs.replay import MIN_FRAMES, ROUNDING, replay_steps
+from playground.runs.replay import MAX_KEPT, MIN_FRAMES, ROUNDING, Replay, replay_steps
+from playground.runs.rounded import HEADER_BYTES, LARGEST, pack_rounded, round_parameters, rounded_bytes, rounded_shapes, unpack_rounded
 from playground.variants import build
 from tests.runs.tiny import CORPORA, TINY, tiny
 
@@ -38,11 +38,18 @@ def walk(steps: int, shape: tuple[int, ...], by: float = 0.05) -> dict[int, dict
 @pytest.mark.parametrize("count", [0, 1, 2, 40])
 def test_errors_do_not_add_up_and_what_does_not_change_is_exact(count, shape):
     exact = {step: {"a": kept["a"], "still": torch.tensor([[0.5, -2.0], [0.0, 0.0]])} for step, kept in walk(count, shape).items()}
-    tensors = pack_rounded(exact)
+    rounded = []
+    for parameters in exact.values():
+        rounded.append(round_parameters(parameters, rounded[-1] if rounded else None))
+    tensors = pack_rounded(rounded)
     types = {torch.float16: "F16", torch.int8: "I8", torch.bfloat16: "BF16"}
     packed = {name: (types[tensor.dtype], tuple(tensor.shape)) for name, tensor in tensors.items()}
     assert packed == rounded_shapes(count, {"a": shape, "still": (2, 2)})
-    back = unpack_rounded(sorted(exact), tensors, ["a", "still"])
+    first, later = rounded_bytes({"a": shape, "still": (2, 2)})
+    numbers = sum(tensor.nbytes for tensor in tensors.values())
+    assert not count or numbers == first - 6 * HEADER_BYTES + (count - 1) * later
+    back = unpack_rounded(count, tensors, ["a", "still"])
+    assert all(torch.equal(ours["a"], theirs["a"]) for ours, theirs in zip(rounded, back, strict=True))
     for before, step in itertools.pairwise(range(count)):
         change = (exact[step]["a"] - back[before]["a"]).abs().max()
         assert (back[step]["a"] - exact[step]["a"]).abs().max() <= change / LARGEST
@@ -50,21 +57,29 @@ def test_errors_do_not_add_up_and_what_does_not_change_is_exact(count, shape):
 
 
 @pytest.mark.night
-def test_no_attention_weight_changes_by_more_than_the_page_says():
-    run = train_inline.new_run(experiment("reverse"))
-    for _ in train_inline.train(run, CORPORA, REPLAY_BYTES, MIN_FRAMES):
+@pytest.mark.parametrize("knobs", [{}, {"seed": 2}, {"task": "sort", "norm": "pre"}, CHECKPOINTS["german_english"]])
+def test_a_run_takes_5_mb_and_no_attention_weight_changes_by_more_than_the_page_says(monkeypatch, knobs):
+    exact, keep = {}, Replay.keep
+
+    def note(replay, step, parameters):
+        if kept := keep(replay, step, parameters):
+            exact[step] = parameters
+        return kept
+
+    monkeypatch.setattr(Replay, "keep", note)
+    run = train_inline.new_run(Experiment().with_(**knobs))
+    for _ in train_inline.train(run, CORPORA):
         pass
-    exact = dict(run.replay.kept)
-    round_parameters(run)
+    assert sum(map(len, train_inline.contents(run).values())) < 5_000_000
     heldout = CORPORA.get(run.experiment).heldout[:SENTENCES]
     model = build(run.experiment.model, *(tokenizer.size for tokenizer in run.tokenizers)).eval()
 
     def weights(parameters):
-        model.load_state_dict(parameters, strict=False)
+        model.load_state_dict(dict(parameters), strict=False)
         traces = [trace(model, item.src_ids, (*item.tgt_ids, EOS)) for item in heldout]
         return np.concatenate([stack.ravel() for each in traces for stack in (each.encoder, each.decoder, each.cross)])
 
-    assert len(exact) == MIN_FRAMES - 1
+    assert len(exact) == MAX_KEPT
     assert max(np.abs(weights(exact[step]) - weights(run.replay.kept[step])).max() for step in exact) < ROUNDING
 
 

@@ -1,0 +1,96 @@
+"""Parameters of many steps in a byte per number: the first step in half precision, each later one as its rounded difference from the step
+before, with one scale for each row of a matrix.
+
+Errors don't add up: a difference is taken from what will be read back, not from the exact parameters of the step before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+
+LARGEST = 127  # of a difference
+HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
+Shapes = Mapping[str, tuple[int, ...]]
+Difference = tuple[torch.Tensor, torch.Tensor]  # (*shape) int8 and (*shape[:-1], 1) bfloat16, its scale
+
+
+class RoundedParameters(Mapping[str, torch.Tensor]):
+    """The parameters of one step, float32 where they are read. `stored` has a float16 tensor for each name, or the Difference from
+    `before`, the step before this one."""
+
+    def __init__(self, stored: Mapping[str, torch.Tensor | Difference], before: RoundedParameters | None = None) -> None:
+        self.stored, self.before = stored, before
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        step, differences = self, []
+        while step.before is not None:
+            differences.append(step.stored[name])
+            step = step.before
+        values = step.stored[name].float()
+        for difference in reversed(differences):
+            values = _next(values, *difference)
+        return values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stored)
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+
+def round_parameters(exact: Mapping[str, torch.Tensor], before: RoundedParameters | None) -> RoundedParameters:
+    """`exact` as the step after `before`, or as a first one."""
+    if before is None:
+        return RoundedParameters({name: values.half() for name, values in exact.items()})
+    return RoundedParameters({name: _difference(values, before[name]) for name, values in exact.items()}, before)
+
+
+def pack_rounded(kept: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
+    """For each parameter "first." (*shape), "differences." (N - 1, *shape) and "scales." (N - 1, *shape[:-1], 1), for N steps of which each
+    comes `before` the next."""
+    tensors = {}
+    for name in kept[0] if kept else ():
+        tensors[f"first.{name}"] = kept[0].stored[name]
+        if len(kept) > 1:
+            differences, scales = zip(*(step.stored[name] for step in kept[1:]), strict=True)
+            tensors |= {f"differences.{name}": torch.stack(differences), f"scales.{name}": torch.stack(scales)}
+    return tensors
+
+
+def unpack_rounded(count: int, tensors: Mapping[str, torch.Tensor], names: Sequence[str]) -> list[RoundedParameters]:
+    """The parameters of so many steps, which `pack_rounded` made the tensors of."""
+    kept = [RoundedParameters({name: tensors[f"first.{name}"].clone() for name in names})] if count else []
+    for at in range(count - 1):
+        stored = {name: (tensors[f"differences.{name}"][at].clone(), tensors[f"scales.{name}"][at].clone()) for name in names}
+        kept.append(RoundedParameters(stored, kept[-1]))
+    return kept
+
+
+def rounded_shapes(count: int, parameters: Shapes) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The tensors that hold `count` kept steps, as a safetensors file says them."""
+    expected: dict[str, tuple[str, tuple[int, ...]]] = {}
+    for name, shape in parameters.items() if count else ():
+        expected[f"first.{name}"] = ("F16", shape)
+        if count > 1:
+            expected[f"differences.{name}"] = ("I8", (count - 1, *shape))
+            expected[f"scales.{name}"] = ("BF16", (count - 1, *shape[:-1], 1))
+    return expected
+
+
+def rounded_bytes(parameters: Shapes) -> tuple[int, int]:
+    """(the first step's and all headers, each later step's)."""
+    numbers = sum(torch.Size(shape).numel() for shape in parameters.values())
+    rows = sum(torch.Size(shape[:-1]).numel() for shape in parameters.values())
+    return 2 * numbers + 3 * HEADER_BYTES * len(parameters), numbers + 2 * rows
+
+
+def _difference(values: torch.Tensor, before: torch.Tensor) -> Difference:
+    scale = ((values - before).abs().amax(dim=-1, keepdim=True) / LARGEST).bfloat16()
+    steps = torch.where(scale > 0, (values - before) / scale, 0.0).round().clamp(-LARGEST, LARGEST).to(torch.int8)
+    return steps, scale
+
+
+def _next(so_far: torch.Tensor, steps: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    return so_far + steps * scale.float()
