@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from playground.config import ModelConfig
+from playground.model.sublayers import attention_multiplications, feed_forward_multiplications
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ def positions(passes: Sequence[Pass]) -> int:
 
 def multiplications(config: ModelConfig, tgt_vocab: int, source: int, passes: Sequence[Pass]) -> int:
     """Multiplications to encode a source of `source` tokens, EOS included, and for these passes."""
-    d, f, s = config.d_model, config.d_ff, source
-    total = config.encoder_layers * (4 * s * d * d + 2 * s * s * d + 2 * s * d * f)
+    encoder = attention_multiplications(config, source, source, source) + feed_forward_multiplications(config, source)
+    total = config.encoder_layers * encoder
     for one in passes:
         n = one.computed
-        own = 4 * n * d * d + 2 * n * one.length * d  # W_q, W_k, W_v, W_o; scores and mixing
-        cross = 2 * n * d * d + 2 * n * s * d  # W_q and W_o; scores and mixing
-        memory = 2 * s * d * d if n == one.length else 0  # W_k and W_v of the memory, unless they were kept
-        total += one.rows * (config.decoder_layers * (own + cross + memory + 2 * n * d * f) + one.asked * d * tgt_vocab)
+        memory = source if n == one.length else 0  # the source's keys and values, unless they were kept
+        layer = attention_multiplications(config, n, n, one.length) + attention_multiplications(config, n, memory, source)
+        layer += feed_forward_multiplications(config, n)
+        total += one.rows * (config.decoder_layers * layer + one.asked * config.d_model * tgt_vocab)
     return total

@@ -78,22 +78,29 @@ def hidden_matrices(config: ModelConfig) -> tuple[tuple[int, int, int], ...]:
 def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]:
     """Floating-point operations of each route in one forward pass, S source and T target tokens (EOS and BOS among them).
 
-    As is usual, only products of matrices count: (A, B) times (B, C) takes A B C multiplications and as many additions. An attention of
-    Q queries to L keys: W_q and W_o for the queries, W_k and W_v for the keys and values, then Q K^T and the weights times V in all heads.
+    As is usual, only products of matrices count: (A, B) times (B, C) takes A B C multiplications and as many additions.
     """
-    d, f, compared = config.d_model, config.d_ff, compared_width(config)
 
-    def attention(asking: int, answering: int) -> int:
-        return 2 * ((asking + answering) * d + asking * answering) * (compared + d)
-
-    def cost(route: str) -> int:
+    def multiplications(route: str) -> int:
         length = s if route.startswith("encoder") else t
         kinds = {
-            "self_attention": attention(length, length),
-            "cross_attention": attention(t, s),
-            "feed_forward": 2 * (2 * length * d * f),
-            "projection": 2 * t * d * tgt_vocab,
+            "self_attention": attention_multiplications(config, length, length, length),
+            "cross_attention": attention_multiplications(config, t, s, s),
+            "feed_forward": feed_forward_multiplications(config, length),
+            "projection": t * config.d_model * tgt_vocab,
         }
         return kinds.get(route.rpartition(".")[2], 0)  # embeddings are looked up, norms have no matrices
 
-    return {route: cost(route) for route in sublayers(config)}
+    return {route: 2 * multiplications(route) for route in sublayers(config)}
+
+
+def attention_multiplications(config: ModelConfig, queries: int, projected: int, keys: int) -> int:
+    """Of one attention sublayer: W_q and W_o for the queries, W_k and W_v for as many tokens as are `projected` to keys and values, Q K^T
+    and the weights times V in all heads."""
+    d = config.d_model
+    return ((queries + projected) * d + queries * keys) * (compared_width(config) + d)
+
+
+def feed_forward_multiplications(config: ModelConfig, tokens: int) -> int:
+    """Of one feed-forward sublayer: W_1 and W_2."""
+    return 2 * tokens * config.d_model * config.d_ff

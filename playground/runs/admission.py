@@ -35,7 +35,7 @@ class Admission:
         """As they are now, whoever comes and goes meanwhile."""
         return list(self.runs.values())
 
-    def reserve(self, new: Sequence[Run], in_room: bool = False) -> list[Run]:
+    def reserve(self, new: Sequence[Run], in_room: bool) -> list[Run]:
         """Gives new runs their places and names: all of them, or raises Refusal. Returns the runs that were put away for them."""
         with self.lock:
             gone = []

@@ -89,6 +89,13 @@ def test_the_size_follows_the_number_and_length_of_the_pairs():
         assert {name: suggested[name] for name in knobs} == knobs
 
 
+def test_facts_are_counted_by_hand():
+    pairs = pairs_of([("a b", "x"), ("a b", "y z"), *((f"{word} a", word) for word in "cdefghij")])
+    facts = Facts(pairs, Experiment().with_(task="own").data)
+    assert facts.ambiguous == 1 / 9
+    assert facts.lengths("words", 100, False).mean == pytest.approx((3 + 4 + 8 * 3) / 10)
+
+
 def test_what_was_chosen_stays_and_the_rest_follows():
     assert suggest(sentences(500, 100, 90)).choices[1].said["lost"] == "50", "of the longest that were looked at"
     pairs = sentences(2000, 3000)

@@ -3,12 +3,14 @@ more, and all in it is counted; and whether the disk answers."""
 
 import json
 import shutil
+from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
 
 from playground.runs.disk import files, store
 from playground.runs.disk.store import Store, make_folder, wanted_folder
+from playground.runs.disk.watch import DiskWatch
 from playground.runs.health import health
 from playground.runs.history import History
 from playground.runs.queue import train_inline
@@ -30,6 +32,19 @@ def trained():
     copy = a_run(status="done", step=30, checkpoint_step=30)
     copy.parts |= run.parts
     return copy
+
+
+@pytest.mark.parametrize(("before", "writes", "error", "after"), [
+    (False, False, None, False), (False, False, OSError(28, "full"), False), (False, True, OSError(28, "full"), True),
+    (True, False, None, True), (True, True, None, False),
+])  # fmt: skip
+def test_writes_alone_tell_whether_the_disk_refuses(tmp_path, before, writes, error, after):
+    watch = DiskWatch(tmp_path)
+    watch.refuses = before
+    with suppress(OSError), watch.asked(writes):
+        if error:
+            raise error
+    assert watch.refuses is after
 
 
 @pytest.fixture

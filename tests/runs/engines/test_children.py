@@ -11,10 +11,19 @@ import pytest
 
 from playground.runs.engines import choice
 from playground.runs.engines.remote import Remote
-from tests.runs.tiny import ME, YOU, at_step, done, ended_as_if_alone, limits, tiny, wait
+from playground.runs.runtime import Runtime
+from tests.runs.tiny import CORPORA, ME, YOU, at_step, done, ended_as_if_alone, limits, tiny, wait
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no forkserver here")
+
+
+@pytest.mark.parametrize(
+    ("engine", "cores", "children"), [("here", 2, 0), ("auto", 1, 0), ("auto", 2, 2), ("processes", 1, 1), ("processes", 2, 2)]
+)
+def test_which_engines_are_processes_of_their_own(engine, cores, children):
+    engines = choice.Engines(CORPORA, limits(engine=engine, cores=cores), runtime=Runtime(spawn=lambda work, name: None))
+    assert len(engines._children) == children
 
 
 @pytest.fixture
