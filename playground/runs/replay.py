@@ -16,7 +16,8 @@ Parameters = Mapping[str, torch.Tensor]
 
 MAX_FRAMES, MIN_FRAMES = 48, 24  # pictures of a long run, and of a short one
 EVERY = 5  # steps of a run in between for each picture: so that a replay takes about the same share of a training, long or short
-MAX_KEPT = 12  # of the pictures of a run have parameters, beside the last: a default run takes 5 MB on the disk
+MAX_KEPT = 12  # of the pictures of a run have parameters, beside the last, or as many as
+KEPT_BYTES = 3_500_000  # hold: a default run takes 5 MB on the disk, and a small one can be gone back to at every picture
 BUDGET_BYTES = 24_000_000  # the default budget for the two files of a replay
 ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
 TOP_TOKENS = 5  # likeliest tokens kept for every token written
@@ -97,7 +98,7 @@ def plan(
     budget: int = BUDGET_BYTES, frames: int = MAX_FRAMES, most_kept: int = MAX_KEPT,
 ) -> ReplayPlan:  # fmt: skip
     """Shares the budget out: tokens of every frame, of which there are at most `frames`, first; attention, shortest probe first, up to
-    its share; parameters of at most `most_kept` frames get the rest.
+    its share; parameters of at most `most_kept` frames, or of as many as KEPT_BYTES hold, get the rest.
 
     The last parameters are the run's own weights, which are kept anyway, so they take nothing from the budget.
     """
@@ -110,7 +111,8 @@ def plan(
         if needed <= left:
             attention[i], left, room = True, left - needed, room - needed
     first, later = rounded_bytes(parameters)
-    kept = min(len(steps) - 1, most_kept, 1 + int(room - first) // later) if room >= first else 0
+    fitting, small = (1 + int(bytes - first) // later if bytes >= first else 0 for bytes in (room, KEPT_BYTES))
+    kept = min(len(steps) - 1, fitting, max(most_kept, small))
     return ReplayPlan(tuple(probes), tuple(lengths), tuple(attention), steps, spread(steps, 1 + kept))
 
 

@@ -19,7 +19,7 @@ from playground.runs.capture import complete
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording
-from playground.runs.replay import MAX_FRAMES, Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps
+from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps
 from playground.runs.run import Run
 from playground.training.loop import Training
 from playground.training.metrics import Validation
@@ -56,7 +56,7 @@ def captured(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=9
     rng = np.random.default_rng(1)
     parameters = {"a.weight": torch.randn(parameter_numbers), "b.weight": torch.randn(3, 4)}
     probes = [("ab", "ba"), ("abc", "cba")][: len(lengths)]
-    made = Replay(plan(total, MODEL, shapes_of(parameters), probes, lengths, budget, most_kept=MAX_FRAMES))
+    made = Replay(plan(total, MODEL, shapes_of(parameters), probes, lengths, budget))
     for step in made.plan.steps:
         frame = Frame(
             step, tuple(completion(rng, MODEL, s, t, wanted) for (s, t), wanted in zip(lengths, made.plan.attention, strict=True))
