@@ -19,7 +19,7 @@ from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
 from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_KEPT, Completion, ReplayPlan, plan, spread
-from playground.runs.rounded import HEADER_BYTES
+from playground.runs.rounded import HEADER_BYTES, shapes_of
 from playground.runs.run import Run, Snapshot
 from playground.runs.runtime import Clock
 from playground.runs.timed_steps import TimedSteps
@@ -69,7 +69,7 @@ class Recording:
         sentences = [(item.src, item.tgt) for item in self.probes]
         lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._completer.limits, strict=True)]
         model = self.training.model
-        shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+        shapes = shapes_of(dict(model.named_parameters()))
         return plan(self.run.steps, model.config, shapes, sentences, lengths, self._replay_bytes, frames, most_kept)
 
     def steps(self) -> Iterator[int]:

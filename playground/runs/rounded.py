@@ -79,8 +79,12 @@ def rounded_shapes(count: int, parameters: Shapes) -> dict[str, tuple[str, tuple
     return expected
 
 
+def shapes_of(parameters: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(tensor.shape) for name, tensor in parameters.items()}
+
+
 def rounded_bytes(parameters: Shapes) -> tuple[int, int]:
-    """(the first step's and all headers, each later step's)."""
+    """Bytes of the first kept step with all headers, and of each later one."""
     numbers = sum(torch.Size(shape).numel() for shape in parameters.values())
     rows = sum(torch.Size(shape[:-1]).numel() for shape in parameters.values())
     return 2 * numbers + 3 * HEADER_BYTES * len(parameters), numbers + 2 * rows

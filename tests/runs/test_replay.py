@@ -16,10 +16,11 @@ from playground.decoding import greedy, trace
 from playground.model.padding import padded
 from playground.model.transformer import Transformer
 from playground.runs.capture import complete
-from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
+from playground.runs.disk.replay_file import pack_replay, unpack_replay
 from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording
 from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps
+from playground.runs.rounded import shapes_of
 from playground.runs.run import Run
 from playground.training.loop import Training
 from playground.training.metrics import Validation

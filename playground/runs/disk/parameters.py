@@ -10,7 +10,8 @@ import torch
 from playground.config import ModelConfig, Refusal
 from playground.model.size import parameter_count
 from playground.runs.disk import files
-from playground.runs.disk.replay_file import Shape, shapes_of
+from playground.runs.disk.replay_file import Shape
+from playground.runs.rounded import shapes_of
 from playground.variants import build, variant_of
 
 

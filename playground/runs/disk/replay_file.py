@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 from playground.runs.disk.files import parse_json, read_safetensors, to_json, to_safetensors
@@ -129,7 +128,3 @@ def _frames(plan: ReplayPlan, frames: list, model: ModelConfig, arrays: Mapping[
             numbers = (arrays[name][rows] for name in ("probabilities", "top_ids", "top_probabilities"))
             completions.append(Completion(ids, *numbers, *pictures))
         yield Frame(step, tuple(completions))
-
-
-def shapes_of(parameters: Mapping[str, torch.Tensor]) -> dict[str, Shape]:
-    return {name: tuple(tensor.shape) for name, tensor in parameters.items()}
