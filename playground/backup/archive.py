@@ -72,7 +72,7 @@ def members(archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
                 raise Refusal("backup.not_ours", name=_printable(member.name))
     except tarfile.TarError as error:
         raise Refusal("backup.not_an_archive") from error
-    if not found or found[0].name != FIRST:
+    if not found or found[0].name != FIRST or not _is_ended(archive):
         raise Refusal("backup.not_an_archive")
     _check_format(read(archive, found[0]))
     names = [member.name for member in found]
@@ -107,6 +107,12 @@ def header(name: str, path: Path) -> tarfile.TarInfo:
     made, known = tarfile.TarInfo(name), path.stat()
     made.size, made.mtime, made.mode = known.st_size, int(known.st_mtime), 0o644
     return made
+
+
+def _is_ended(archive: tarfile.TarFile) -> bool:
+    """Whether the blocks of zeros follow that end a tar: one cut between two files looks whole to tarfile, which only stops there."""
+    archive.fileobj.seek(archive.offset)
+    return archive.fileobj.read(2 * tarfile.BLOCKSIZE) == bytes(2 * tarfile.BLOCKSIZE)
 
 
 def _check_format(data: bytes) -> None:
