@@ -198,6 +198,8 @@ class Replay:
         """The worker only: the run ends at the newest frame, with these weights."""
         if self.steps and self.steps[-1] not in self.kept:
             self.last = (self.steps[-1], parameters)
+        for kept in self.kept.values():
+            kept.read = None
 
     def until(self, step: int, total: int, parameters: Parameters) -> Replay:
         """The replay of a run that goes on from `step`, with these parameters, to `total`: as many pictures, those up to `step` taken. All

@@ -18,17 +18,18 @@ Difference = tuple[torch.Tensor, torch.Tensor]  # (*shape) int8 and (*shape[:-1]
 
 class RoundedParameters(Mapping[str, torch.Tensor]):
     """The parameters of one step, float32 where they are read. `stored` has a float16 tensor for each name, or the Difference from
-    `before`, the step before this one."""
+    `before`, the step before this one. `read` has what is read of each name while that is needed: of the newest step of a run that trains."""
 
     def __init__(self, stored: Mapping[str, torch.Tensor | Difference], before: RoundedParameters | None = None) -> None:
         self.stored, self.before = stored, before
+        self.read: Mapping[str, torch.Tensor] | None = None
 
     def __getitem__(self, name: str) -> torch.Tensor:
         step, differences = self, []
-        while step.before is not None:
+        while (read := step.read) is None and step.before is not None:
             differences.append(step.stored[name])
             step = step.before
-        values = step.stored[name].float()
+        values = step.stored[name].float() if read is None else read[name]
         for difference in reversed(differences):
             values = _next(values, *difference)
         return values
@@ -43,8 +44,13 @@ class RoundedParameters(Mapping[str, torch.Tensor]):
 def round_parameters(exact: Mapping[str, torch.Tensor], before: RoundedParameters | None) -> RoundedParameters:
     """`exact` as the step after `before`, or as a first one."""
     if before is None:
-        return RoundedParameters({name: values.half() for name, values in exact.items()})
-    return RoundedParameters({name: _difference(values, before[name]) for name, values in exact.items()}, before)
+        rounded = RoundedParameters({name: values.half() for name, values in exact.items()})
+    else:
+        rounded = RoundedParameters({name: _difference(values, before[name]) for name, values in exact.items()}, before)
+    rounded.read = {name: rounded[name] for name in exact}
+    if before is not None:
+        before.read = None
+    return rounded
 
 
 def pack_rounded(kept: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
