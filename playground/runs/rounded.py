@@ -18,8 +18,7 @@ Difference = tuple[torch.Tensor, torch.Tensor]  # (*shape) int8 and (*shape[:-1]
 
 class RoundedParameters(Mapping[str, torch.Tensor]):
     """The parameters of one step, float32 where they are read. `stored` has a float16 tensor for each name, or the Difference from
-    `before`, the step before this one. `read` has what is read of
-    each name while that is needed: of the newest step of a run that trains."""
+    `before`, the step before this one. `read` has what is read of each name while the next step will need it."""
 
     def __init__(self, stored: Mapping[str, torch.Tensor | Difference], before: RoundedParameters | None = None) -> None:
         self.stored, self.before = stored, before
