@@ -21,8 +21,9 @@ from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right
 PEOPLE = ("nobody", "stranger", "owner", "student", "teacher", "removed")
 DONE = "yes"
 TABS = count()
-# After these somebody has no run, or is in another room than before.
-LAST = ("command delete", "command take_key", "room remove", "room leave", "room end", "room join", "room forget")
+# After these sentences are open, or there is no run any more, or another room.
+LAST = tuple(f"command {name}" for name in ("share_sentences", "delete", "take_key"))
+LAST += tuple(f"room {name}" for name in ("remove", "leave", "end", "join", "forget"))
 
 
 @dataclass(frozen=True)

@@ -125,9 +125,8 @@ def _listeners(people: People) -> list[Call]:
 def _endpoints(people: People) -> list[Call]:
     values: dict[str, dict[str, Any]] = {
         "train": {"owner": "hostile", **TINY}, "lab": {"name": "softmax"}, "runs": {"owner": "hostile"}, "status": {"run": people.run},
-        "translate": {"run": people.run, "text": "ab", "method": "beam", "beam": 3}, "curves": {"run": people.run},
-        "attention": {"run": people.run, "text": "ab", "kind": "cross", "layer": 1, "head": 1},
+        "translate": {"run": people.run, "text": "ab", "method": "beam", "beam": 3, "owner": "hostile"}, "curves": {"run": people.run},
+        "attention": {"run": people.run, "text": "ab", "kind": "cross", "layer": 1, "head": 1, "owner": "hostile"},
     }  # fmt: skip
     named = [Call(f"endpoint {name}", "POST", f"{GRADIO}/call/v2/{name}", body=body) for name, body in values.items()]
-    listed = {"data": [people.run, "ab", None, "greedy", 4, 0, 1, 0, 1, 0, ""]}
-    return [*named, Call("endpoint translate, by position", "POST", f"{GRADIO}/call/translate", body=listed)]
+    return [*named, Call("endpoint status, by position", "POST", f"{GRADIO}/call/status", body={"data": [people.run]})]

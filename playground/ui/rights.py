@@ -128,8 +128,8 @@ LISTENERS: Mapping[str, Right] = {
     "lab": PUBLIC,  # an experiment: VISITOR
     "runs": PUBLIC,
     "status": LINK,
-    "translate": LINK,
-    "attention": LINK,
+    "translate": READER,
+    "attention": READER,
     "curves": LINK,
 }
 

@@ -19,7 +19,7 @@ from playground.ui.panels import PANELS
 from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import TINY, done
-from tests.ui.endpoints.calls import call
+from tests.ui.endpoints.calls import call, refused
 from tests.ui.test_rooms import ANNA, ARMS, BEN, TEACHER, do
 
 STRANGER = "s" * 32
@@ -96,8 +96,9 @@ def test_without_them_there_are_settings_and_curves(site, own):
             assert answer.get("error") in ((None,) if name in WITHOUT else (None, say(language, "runs.sentences_private"))), name
     assert {block["id"] for block in site.panel("training", run=own.id)["blocks"]} >= {"private", "curves"}
     assert site.get(f"run/{own.id}").json()["settings"]["own"] == ""
-    translated = call(site, "translate", run=own.id, text="kanarie 1 sings")
-    assert (translated["references"], translated["right"]) == (None, None)
+    for endpoint in ("translate", "attention"):
+        assert refused(site, endpoint, run=own.id, text="kanarie 1 sings", owner=STRANGER)[0] == "runs.sentences_private"
+    assert call(site, "translate", run=own.id, text="kanarie 1 sings", owner=BEN)["references"] == ["zeisig 1 singt"]
     assert "own" not in call(site, "status", run=own.id)["settings"]
 
 

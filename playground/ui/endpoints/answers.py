@@ -20,6 +20,7 @@ from playground.ui.upload import uploading
 from playground.ui.view import steps as decoder_rows
 from playground.ui.view import texts
 
+ANY_OWNER = {"owner": Argument(str, "")}  # not given: one who has made no run
 MAX_WEIGHTS = 500_000  # of attention in one answer; a layer or a head alone has fewer
 
 
@@ -73,15 +74,13 @@ def state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
     }
 
 
-def translate(caller: Caller, run: str, text: str, step: int | None, **how: Any) -> dict[str, Any]:
+def translate(caller: Caller, run: str, text: str, step: int | None, owner: str, **how: Any) -> dict[str, Any]:
     way = translating.DecodingOptions(
         how["method"], how["beam"], how["penalty"], how["temperature"], how["top_k"], how["top_p"], how["draw"], how["prefix"]
     )
-    asked = caller.run(run)
-    is_open = asked.may_be_read_by("")  # else what is right is known from sentences that are their owner's alone
-    found = translating.translate(caller.reader, asked, step, text, way)
-    best, *others = (_output(candidate) | ({} if is_open else {"right": None}) for candidate in found.candidates)
-    references = list(found.references) if is_open and found.references is not None else None
+    found = translating.translate(caller.reader, caller.readable(run, owner), step, text, way)
+    best, *others = map(_output, found.candidates)
+    references = list(found.references) if found.references is not None else None
     return {"run": run, "step": found.step, "source": texts(found.source), **best, "references": references, "others": others}
 
 
@@ -96,9 +95,11 @@ def _output(found: Candidate) -> dict[str, Any]:
     }
 
 
-def attention(caller: Caller, run: str, text: str, kind: str, layer: int | None, head: int | None, step: int | None) -> dict[str, Any]:
+def attention(
+    caller: Caller, run: str, text: str, kind: str, layer: int | None, head: int | None, step: int | None, owner: str
+) -> dict[str, Any]:
     """Layers and heads are counted from 1. Raises Refusal for those that there are not, and for more numbers than one answer holds."""
-    look = caller.reader.look(caller.run(run), step, text)
+    look = caller.reader.look(caller.readable(run, owner), step, text)
     weights = getattr(look, kind)
     if not weights.size:
         raise Refusal("course.no_attention")
@@ -150,12 +151,12 @@ ENDPOINTS: dict[str, Endpoint] = {
     "status": Endpoint(status, these("run"), "look", 2),
     "translate": Endpoint(
         translate,
-        these("run", "text", "step", "method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix"),
+        these("run", "text", "step", "method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix") | ANY_OWNER,
         "read",  # the page reads on two threads (see queries/reader.py): one of them is always its own
         1,
     ),
-    "attention": Endpoint(attention, these("run", "text", "kind", "layer", "head", "step"), "read", 1),
+    "attention": Endpoint(attention, these("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
     "curves": Endpoint(curves, these("run"), "look", 2),
-    "runs": Endpoint(runs, {"owner": Argument(str, "")}, "look", 2),
-    "lab": Endpoint(lab, these("name", "seeds") | {"owner": Argument(str, "")}, "lab", 1),
+    "runs": Endpoint(runs, ANY_OWNER, "look", 2),
+    "lab": Endpoint(lab, these("name", "seeds") | ANY_OWNER, "lab", 1),
 }

@@ -24,6 +24,11 @@ class Caller:
         run.seen()
         return run
 
+    def readable(self, id: str, owner: str) -> Run:
+        """The same to look inside, which tells what it learned from. Raises Refusal where its sentences are not open to `owner`."""
+        self.runs.require_reader(id, owner)
+        return self.run(id)
+
     def link(self, run: Run) -> str:
         """Where the page shows a run."""
         return link_to(run.id, getattr(self.request, "base_url", "") or "/")
