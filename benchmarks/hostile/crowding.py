@@ -170,10 +170,24 @@ def all_places(server: Server, megabytes: int) -> str:
     return f"others: {told.get('key', 'a place')}"
 
 
+def many_zips(server: Server, megabytes: int) -> str:
+    """A class takes its run home at the same moment."""
+    answers: list[int] = []
+    paths = [f"{PAGE}/takeaway/reverse"] * max(4, 60 * megabytes // 1024)
+    take = lambda path: answers.append(ask(server.port, "GET", path, ATTACKER)[0])  # noqa: E731
+    threads = [threading.Thread(target=take, args=(path,), daemon=True) for path in paths]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    return f"{answers.count(200)} of {len(threads)} after {time.perf_counter() - started:.0f} s"
+
+
 ATTACKS: dict[str, Callable[[Server, int], str]] = {
     "a long body to /cancel": long_body, "a long field of an upload": long_field, "many files in one upload": many_files,
     "bodies that fall silent": silent_bodies, "half-open connections": half_open, "costly files of one address": costly_files,
-    "all places by a room of one's own": all_places,
+    "all places by a room of one's own": all_places, "the zips of sixty": many_zips,
 }  # fmt: skip
 
 
