@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, counted
 from playground.model.positions import sinusoids
 
-WIDTH = 8
+WIDTH, NARROW = 16, 8  # columns of the sinusoids, and too few
 SHORT, LONG = 5, 9  # tokens of two sentences
 FAR = 64  # tokens: longer than there are columns
 PLACE, STEP = 3, 2
@@ -71,13 +71,14 @@ def any_length(numbering: Numbering) -> bool:
     return numbering(SHORT).shape[1] == numbering(FAR).shape[1]
 
 
-def near_is_near(numbering: Numbering) -> bool:
-    """Whether the next place is closer than the one three further on."""
-    table = numbering(LONG)
-    return (table[1] - table[0]).norm().item() < (table[3] - table[0]).norm().item() - ROUNDING
+def next_is_nearest(numbering: Numbering) -> bool:
+    """Whether of all places further on the next one is nearest, from every place of a long sentence."""
+    table = numbering(FAR)
+    apart = torch.cdist(table, table)
+    return all((apart[place, place + 1] < apart[place, place + 2 :] - ROUNDING).all() for place in range(FAR - 1))
 
 
-WISHES = (bounded, same_place_same_code, any_length, near_is_near)
+WISHES = (bounded, same_place_same_code, any_length, next_is_nearest)
 
 
 def addition_theorem(position: int, k: int, d_model: int) -> Tensor:
@@ -86,6 +87,13 @@ def addition_theorem(position: int, k: int, d_model: int) -> Tensor:
     sin = alpha.sin() * beta.cos() + alpha.cos() * beta.sin()
     cos = alpha.cos() * beta.cos() - alpha.sin() * beta.sin()
     return torch.stack((sin, cos), dim=-1)
+
+
+def narrow() -> dict[str, float]:
+    """With too few columns, which place is nearer to the first than the next one is, and both distances."""
+    distances = (sinusoids(LONG, NARROW) - sinusoids(1, NARROW)).norm(dim=1)
+    place = 2 + distances[2:].argmin().item()
+    return {"narrow": NARROW, "nearer": place, "narrow_nearer": distances[place].item(), "narrow_next": distances[1].item()}
 
 
 def joined(seed: int, length: int) -> dict[str, float]:
@@ -112,7 +120,8 @@ def run(seed: int, length: int) -> Outcome:
     said = {
         **numbers, "length": length, "k": STEP, "sum": PLACE + STEP,
         "sin_a": math.sin(alpha), "cos_a": math.cos(alpha), "sin_b": math.sin(beta), "cos_b": math.cos(beta), "sin": by_theorem[0].item(),
-        "difference": (by_theorem - in_table).abs().max().item(), **joined(seed, length),
+        "difference": (by_theorem - in_table).abs().max().item(), **joined(seed, length), **narrow(),
+        "next": (sinusoids(2, WIDTH)[1] - sinusoids(1, WIDTH)[0]).norm().item(),
     }  # fmt: skip
     tables = {name: numbering(length) for name, numbering in NUMBERINGS.items()}
     distances = {name: (table - table[0]).norm(dim=1).numpy() for name, table in tables.items()}
