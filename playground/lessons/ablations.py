@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.lessons.controlled import SMALL, ControlledExperiment
-from playground.lessons.judges import between, factor, farther, harder, key_size, layout, lowest, which
+from playground.lessons.judges import between, factor, farther, harder, in_time, key_size, layout, lowest, which
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
@@ -87,15 +87,15 @@ ABLATIONS = (
     ),
     ask(
         "beyond",
-        {"sinusoids": {}, "learned": {"positions": "learned"}, "rotary": {"positions": "rotary"}},
+        {"sinusoids": {}, "learned": {"positions": "learned"}, "rotary": {"positions": "rotary"}, "without": {"positions": "none"}},
         LearnedPositions,
         RotaryPositions,
-        guesses=("sinusoids", "learned", "rotary", "some", "none"),
+        guesses=("added", "rotary", "without", "both", "none"),
         base=SORT,
         judge=farther,
         judged="harder",
         more=harder,
-        expects="rotary",
+        expects="both",
         next=("positions", "order"),
     ),
     ask(
@@ -120,7 +120,17 @@ ABLATIONS = (
         expects="pre",
         next=("warmup", "deep"),
     ),
-    pair("skip", "residual", False, Residual, base={"zero_init": False}, expects="with", next=("deep", "residuals")),
+    ask(
+        "skip",
+        {"with": {}, "without": OPEN},
+        Residual,
+        guesses=("never", "later", "same"),
+        base={"zero_init": False, "steps": 600, "eval_every": 30},
+        early=150,
+        judge=in_time,
+        expects="later",
+        next=("deep", "residuals"),
+    ),
     ask(
         "deep",
         {"one_with": {}, "one_without": OPEN, "three_with": THREE_LAYERS, "three_without": THREE_LAYERS | OPEN},

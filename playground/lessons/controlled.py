@@ -107,6 +107,7 @@ class ControlledExperiment(Lab):
     judge: Callable[[Results], str] = best
     judged: str = "exact"  # the number that the judge goes by
     measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
+    early: int | None = None  # a step whose exact match is judged as well
     more: Measure | None = None  # what else is measured at the end
     minutes: int = 6
     expects: str | None = None  # what `benchmarks labs` found for at least four of five seeds; "" where it found no answer, None unasked
@@ -140,6 +141,8 @@ class ControlledExperiment(Lab):
         curve, last, step = run.history.validations.rows(), run.history.validations.last(), run.history.steps.last()
         numbers = {"exact": last["exact_match"], "tokens": last["token_accuracy"], "loss": last["loss"]} if last else {}
         numbers |= {"train": step["loss"]} if step else {}
+        if last and self.early:
+            numbers["early"] = next((row[1] for row in zip(curve["step"], curve["exact_match"], strict=True) if row[0] >= self.early), 0.0)
         found = {name: value for name, value in measured.items() if isinstance(value, int | float)}
         return Result(arm, seed, run, curve, numbers | found, {name: row for name, row in measured.items() if name not in found})
 

@@ -25,6 +25,15 @@ def which(*pairs: str, ways: tuple[str, str] = ("with", "without")) -> Callable[
     return judge
 
 
+def in_time(results: Results) -> str:
+    """Whether the model without a part is clearly behind at the end ("never"), only at the early step ("later"), or at neither."""
+
+    def behind(when: str) -> bool:
+        return above(results["with"], results["without"], when, CLEAR)
+
+    return "never" if behind("exact") else "later" if behind("early") else "same"
+
+
 def factor(results: Results) -> str:
     """For which embeddings the factor √d_model raises exact match, and for which it lowers it."""
 
@@ -77,10 +86,11 @@ def key_size(results: Results) -> str:
 
 
 def farther(results: Results) -> str:
-    """Who writes longer sentences than training had."""
-    reach = {arm: mean(found, "harder") for arm, found in results.items()}
-    able = [arm for arm, share in reach.items() if share > 1 - CLEAR]
-    return able[0] if len(able) == 1 else "some" if able else "none"
+    """Which models write longer sentences than training had: one with positions that are "added" among them, else which of the others."""
+    able = {arm for arm, of_arm in results.items() if mean(of_arm, "harder") > 1 - CLEAR}
+    if able & {"sinusoids", "learned"}:
+        return "added"
+    return "both" if len(able) == 2 else able.pop() if able else "none"
 
 
 def harder(model: Transformer, corpus: Corpus) -> Mapping[str, float]:

@@ -64,12 +64,14 @@ def tokens_first(reader: Reader, run: Run, step: int | None, text: str) -> Answe
 
 
 def beam(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
-    """Of how many sentences a beam of four writes something else than greedy decoding."""
+    """Of how many sentences of the hardest kind there is a beam of four writes something else than greedy decoding."""
     sentences = [source for source, _ in (reader.examples(run, "harder", TRIED) or reader.examples(run, "heldout", TRIED))]
     ways = (DecodingOptions(), DecodingOptions(method="beam", width=4))
-    found = [[translate(reader, run, step, source, way).candidates[0].text for way in ways] for source in sentences]
-    other = sum(one != another for one, another in found)
-    return "never" if not other else "few" if 2 * other < len(found) else "many", {"other": other, "all": len(found)}
+    outputs = [[translate(reader, run, step, source, way).candidates[0] for way in ways] for source in sentences]
+    other = sum(greedy.text != best.text for greedy, best in outputs)
+    right, best_right = (sum(candidate.correct is True for candidate in column) for column in zip(*outputs, strict=True))
+    numbers = {"other": other, "all": len(outputs), "right": right, "best_right": best_right}
+    return "never" if not other else "few" if 2 * other < len(outputs) else "many", numbers
 
 
 def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:

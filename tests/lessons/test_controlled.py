@@ -59,9 +59,17 @@ def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
 
 def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
     two = [[came("with", 1, 0.2, 0.4, 0.6), came("with", 2, 0.4, 0.8)], [came("without", 1, 0, 0.2, 0.3), came("without", 2, 0.1, 0.1)]]
-    course = LABS["skip"].course(two)
+    course = LABS["no_ffn"].course(two)
     assert (course.x.tolist(), course.said) == ([10, 20], {"step": 20, "seeds": 2})
     assert [line.tolist() for line in course.lines.values()] == [pytest.approx([30, 60]), pytest.approx([5, 15])]
+
+
+def test_the_early_step_is_the_first_that_was_validated_from_there_on():
+    rows = {"step": [140, 160, 600], "exact_match": [0.1, 0.4, 0.9], "token_accuracy": [0.5] * 3, "loss": [1.0] * 3}
+    table = SimpleNamespace(rows=lambda: rows, last=lambda: {name: column[-1] for name, column in rows.items()})
+    run = SimpleNamespace(history=SimpleNamespace(validations=table, steps=SimpleNamespace(last=lambda: None)))
+    numbers = LABS["skip"].result("with", 1, run).numbers
+    assert (numbers["early"], numbers["exact"]) == (0.4, 0.9)
 
 
 def test_spread_and_the_best_arm_by_hand():
@@ -74,18 +82,18 @@ def test_spread_and_the_best_arm_by_hand():
     for result, pairs in ((early, [100]), (late, [100, 300])):
         result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
     rows = (("with", "1", "≈ 20.0 %", "1.000"), ("without", "1", "60.0 %", "0.500"))
-    assert LABS["skip"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
+    assert LABS["no_ffn"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
 
 
 @pytest.mark.parametrize(("name", "one", "two", "answer", "weak"), [
-    ("skip", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
-    ("skip", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
-    ("skip", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
-    ("skip", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
+    ("no_ffn", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
+    ("no_ffn", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
+    ("no_ffn", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
+    ("no_ffn", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
     ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
 ])  # fmt: skip
 def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, one, two, answer, weak):
-    lab, measure, times = (LABS[name], "exact", 100) if name == "skip" else (LABS[name], "loss", 1)
+    lab, measure, times = (LABS[name], "exact", 100) if name == "no_ffn" else (LABS[name], "loss", 1)
     arms = [
         [came(arm, seed, 0.5, **{"exact": 0.5, "loss": 1.0} | {measure: value}) for seed, value in enumerate(values, 1)]
         for arm, values in zip(lab.arms, (one, two), strict=False)
@@ -118,8 +126,9 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
     (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
     (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
     (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),
-    (judges.layout, KINDS | {"concatenated": [0.1]}, "order"), (judges.farther, FAR, "rotary"),
-    (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "some"), (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
+    (judges.layout, KINDS | {"concatenated": [0.1]}, "order"), (judges.farther, FAR | {"without": {"harder": 0.9}}, "both"),
+    (judges.farther, FAR, "rotary"),
+    (judges.farther, FAR | {"sinusoids": {"harder": 0.9}}, "added"), (judges.farther, FAR | {"rotary": {"harder": 0.1}}, "none"),
     (bugs.metrics, broken(0.0, 0.98), "lies"), (bugs.metrics, broken(0.1, 0.4), "broken"), (bugs.metrics, broken(0.95, 0.99), "fine"),
     (bugs.neighbours, broken(0.95, 0.99, 0.2), "padding"), (bugs.neighbours, broken(0.95, 0.99, 0.94), "fine"),
     (bugs.neighbours, broken(0.1, 0.99, 0.1), "broken"),

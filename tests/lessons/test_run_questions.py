@@ -34,7 +34,8 @@ def writing(monkeypatch, write):
     """From here on every run writes `write(text, way)`."""
 
     def translate(reader, run, step, text, way=PLAIN):
-        return SimpleNamespace(candidates=[SimpleNamespace(text=write(text, way)), SimpleNamespace(text="")])
+        written = write(text, way)
+        return SimpleNamespace(candidates=[SimpleNamespace(text=written, correct=written == "False"), SimpleNamespace(text="")])
 
     monkeypatch.setattr(run_questions, "translate", translate)
 
@@ -55,7 +56,7 @@ def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch,
     reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])
     beams = [f"{'long' if harder else 'short'} {n}" for n in range(others)]
     writing(monkeypatch, lambda text, way: f"{text in beams and way == DecodingOptions(method='beam', width=4)}")
-    assert run_questions.beam(reader, None, None, "") == (answer, {"other": others, "all": 10})
+    assert run_questions.beam(reader, None, None, "") == (answer, {"other": others, "all": 10, "right": 10, "best_right": 10 - others})
 
 
 def run(tokens=(), exact=(), losses=(), heldout=0.0):

@@ -94,7 +94,7 @@ def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_
     with monkeypatch.context() as patch:
         patch.setattr(site.runs.get(second).history, "events", [(1, "learning_rate", 0.5)])
         for changed in (f"{fork}.{second}", arms):  # neither a fork nor a run whose settings were changed is an arm
-            _, panel = panel_of(site, lab="skip", guess="with", sure=SURE[0], arms=changed)
+            _, panel = panel_of(site, lab="skip", guess="later", sure=SURE[0], arms=changed)
             assert not {"verdict", "record"} & panel.keys()
             assert "no longer the model" in panel["unended"]["text"]
 
