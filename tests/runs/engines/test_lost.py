@@ -103,7 +103,7 @@ def test_a_run_that_goes_on_says_from_where_until_it_is_saved(trained_by):
 def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by):
     links = Near(), Near()
     world = trained_by(*links)
-    made = [world.runs.create(tiny(steps=1000, seed=seed), ME) for seed in range(4)]  # more than the first has when all have three
+    made = [world.runs.create(tiny(steps=100, seed=seed), ME) for seed in range(4)]  # more than the first has when all have three
     lane = lambda run: world.runs._workers._jobs[run.id].lane  # noqa: E731
     assert [lane(run) for run in made] == [*links, *links]
     world.until(lambda: all(run.step >= 3 for run in made))
