@@ -4,8 +4,7 @@ import pytest
 
 from tests.simulation.__main__ import RULES, tell
 
-# 7, 9, 10: a flipped bit of state.safetensors lost the run; 76: a pause on a full disk lost what was in no memory
-GATE = (0, 1, *range(4, 11), 12, 14, 15, 76)
+GATE = (0, 1, *range(4, 11), 12, 14, 15, 76)  # 7, 9, 10: a flipped bit lost the run; 76: a pause on a full disk what was in no memory
 NIGHT = range(3000)
 
 
