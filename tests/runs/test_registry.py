@@ -161,7 +161,7 @@ def test_what_has_not_begun_or_has_no_new_owner_is_neither_copied_nor_forked(wor
 
 def test_a_fork_goes_on_at_its_parents_step(world):
     """With the learning rate and the pictures of its parent, whether it is paused while the rate rises or not."""
-    source = ended(world, steps=40, schedule="linear", warmup=10)
+    source = ended(world, steps=24, schedule="linear", warmup=10)
     at = next(step for step in source.replay.parameter_steps if step >= 12)
     fork, held = (world.runs.fork(source.id, at, YOU) for _ in range(2))
     world.until(lambda: held.step >= at + 2)
@@ -170,7 +170,7 @@ def test_a_fork_goes_on_at_its_parents_step(world):
     at_rest(world, fork)
     assert curve(held) == curve(fork)
     assert same_replay(held, fork)
-    assert (fork.parent, fork.first_step, fork.owner, fork.status, fork.step) == ((source.id, at), at, owner_of(YOU), "done", 40)
+    assert (fork.parent, fork.first_step, fork.owner, fork.status, fork.step) == ((source.id, at), at, owner_of(YOU), "done", 24)
     assert [column[:at] for column in curve(fork)] == [column[:at] for column in curve(source)]
     rates, theirs = fork.history.steps.column("learning_rate"), source.history.steps.column("learning_rate")
     risen = at + REWARMED
@@ -363,7 +363,8 @@ def test_the_first_save_comes_by_the_clock(world):
     assert [run.checkpoint_step for run in runs] == saved  # the next ones go by what is trained
 
 
-def test_a_run_among_others_is_tried_more_often_than_one_that_was_alone(world):
+def test_a_run_among_others_is_tried_more_often_than_one_that_was_alone(world, monkeypatch):
+    monkeypatch.setattr(cut_off, "TRIES_TOGETHER", cut_off.TRIES + 1)
     world.restart(save_seconds=1e9)
     runs = [world.runs.create(tiny(steps=LONG), owner * 32) for owner in "ab"]
     world.until(lambda: min(run.step for run in runs) > 0)

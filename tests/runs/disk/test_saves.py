@@ -3,25 +3,25 @@
 import itertools
 import json
 import logging
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+import torch
 
 from playground.runs.disk import files
 from playground.runs.disk.folder import NAMES, Folder, describe
 from playground.runs.names import owner_of
-from playground.runs.queue import train_inline
+from playground.runs.queue import saving, train_inline
 from playground.runs.registry import Runs
 from tests.runs.by_hand import ended, ordered, refused
-from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, ended_as_if_alone, same_parameters, tiny
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, YOU, curve, done, ended_as_if_alone, limits, same_parameters, tiny
 from tests.simulation import world as simulation
 from tests.simulation.world import Disk, World
 
@@ -222,7 +222,6 @@ def test_a_delete_that_is_cut_brings_no_save_of_before_back(data):
     assert gone == sorted(gone)
 
 
-ROOT = Path(__file__).parents[3]
 TOKEN = "survivor"
 
 POINTS = {  # of a save: what stands beside the run's folder then
@@ -232,45 +231,36 @@ POINTS = {  # of a save: what stands beside the run's folder then
     "between": {".old", ".gone", ".new"},  # neither is in its place
     "renamed": {"", ".old", ".gone"},  # the new one is in its place
 }
-# A server that saves after every step. At a point of its eighth save it kills itself.
-SERVER = """
-import os, signal, sys
-from pathlib import Path
-import torch
-torch.set_num_threads(1)
-from playground.runs.disk import files
-from playground.runs.queue import saving
-from playground.runs.registry import Runs
-from tests.runs.tiny import limits, tiny, wait
 
-saving.SAVE_SHARE = 1e9  # save, whatever it costs
-replace, rename, write = files.replace_folder, Path.rename, files._write_new
-point, saves = sys.argv[2], []
 
-def end_at(here):
-    if len(saves) == 8 and here == point:
-        os.kill(os.getpid(), signal.SIGKILL)
+def serve_until_killed(folder, point):
+    """A server that saves after every step. At a point of its eighth save it kills itself."""
+    torch.set_num_threads(1)
+    saving.SAVE_SHARE = 1e9  # save, whatever it costs
+    replace_folder, rename, write, saves = files.replace_folder, Path.rename, files._write_new, []
 
-def rename_and_end(self, target):
-    rename(self, target)
-    end_at({".gone": "moved", ".old": "between", "": "renamed"}[Path(target).suffix])
+    def end_at(here):
+        if len(saves) == 8 and here == point:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-def write_and_end(path, data):
-    if path.name == "run.json":
-        end_at("marker")
-    half = path.name == "weights.safetensors" and len(saves) == 8 and point == "write"
-    write(path, data[: len(data) // 2] if half else data)
-    end_at("write" if half else "")
+    def rename_and_end(self, target):
+        rename(self, target)
+        end_at({".gone": "moved", ".old": "between", "": "renamed"}[Path(target).suffix])
 
-def replace_folder(path, *arguments, **options):
-    saves.append(path)
-    replace(path, *arguments, **options)
+    def write_and_end(path, data):
+        if path.name == "run.json":
+            end_at("marker")
+        half = path.name == "weights.safetensors" and len(saves) == 8 and point == "write"
+        write(path, data[: len(data) // 2] if half else data)
+        end_at("write" if half else "")
 
-files.replace_folder, Path.rename, files._write_new = replace_folder, rename_and_end, write_and_end
-runs = Runs(Path(sys.argv[1]), None, limits(save_seconds=0.0))
-run = runs.create(tiny(), "survivor", label="<b>tough</b>")
-wait(lambda: not run.working, 120)
-"""
+    def replace_and_count(path, *arguments, **options):
+        saves.append(path)
+        replace_folder(path, *arguments, **options)
+
+    files.replace_folder, Path.rename, files._write_new = replace_and_count, rename_and_end, write_and_end
+    runs = Runs(folder, None, limits(save_seconds=0.0))
+    done(runs.create(tiny(), TOKEN, label="<b>tough</b>"))
 
 
 @pytest.mark.fault("kill -9 at each point of a save", "the run is whole, and resumed it becomes what it would have become, bit for bit")
@@ -279,8 +269,11 @@ wait(lambda: not run.working, 120)
 def test_killed_the_run_is_what_it_would_have_been(world, point):
     folder = world.folder
     world.end(killed=False)
-    server = subprocess.run([sys.executable, "-c", SERVER, str(folder), point], cwd=ROOT, timeout=120, check=False)
-    assert server.returncode == -signal.SIGKILL
+    how = "spawn" if torch.cuda.is_available() else "fork"  # which finds all imported, but where there is a GPU can't train
+    server = multiprocessing.get_context(how).Process(target=serve_until_killed, args=(folder, point))
+    server.start()
+    server.join(120)
+    assert server.exitcode == -signal.SIGKILL
     names = lambda: sorted(path.name for path in (folder / "runs").iterdir())  # noqa: E731
     assert {name[22:] for name in names()} == POINTS[point]
     world.start()

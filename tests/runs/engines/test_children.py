@@ -28,11 +28,11 @@ def test_which_engines_are_processes_of_their_own(engine, cores, children):
 
 @pytest.fixture
 def beside(serve):
-    """beside(engine) -> Runs whose processes are ready."""
+    """beside() -> Runs whose processes are ready."""
 
-    def start(engine="processes", **values):
-        runs = serve(limits(engine=engine, **values))
-        wait(lambda: runs.counted()["processes"] == 2, 120)
+    def start(**values):
+        runs = serve(limits(engine="processes", **values))
+        wait(lambda: runs.counted()["processes"] == runs.limits.cores, 120)
         return runs
 
     return start
@@ -58,12 +58,13 @@ def check_ended_as_if_alone(made, experiments):
         ended_as_if_alone(run, experiment)
 
 
-def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside):
-    runs = beside("auto")
+@pytest.mark.parametrize("cores", [1, pytest.param(2, marks=pytest.mark.night)])
+def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside, cores):
+    runs = beside(cores=cores)
     lone = at_step(runs.create(tiny(steps=100_000), ME), 1)
     second = runs.create(tiny(), YOU)
     assert isinstance(trainer(runs, lone), Remote)
-    assert process_of(runs, lone) != process_of(runs, second)
+    assert (process_of(runs, lone) != process_of(runs, second)) == (cores > 1)
     ended_as_if_alone(done(second), tiny())
 
 

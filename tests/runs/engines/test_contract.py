@@ -19,7 +19,7 @@ from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_param
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(scope="module", params=["here", "host", pytest.param("process", marks=pytest.mark.night)])
+@pytest.fixture(scope="module", params=["host", *(pytest.param(name, marks=pytest.mark.night) for name in ("here", "process"))])
 def engine(request):
     """engine(run) -> a Trainer of it."""
     with ExitStack() as stack:
