@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.lessons.controlled import SMALL, ControlledExperiment
-from playground.lessons.judges import between, factor, farther, harder, in_time, key_size, layout, lowest, which
+from playground.lessons.judges import between, depth_or_start, factor, farther, harder, in_time, key_size, layout, lowest, which
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
@@ -29,7 +29,7 @@ def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> Cont
 
 
 OR_ELSE = ("both", "neither")
-TWO_LAYERS, THREE_LAYERS, SIX_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (2, 3, 6))
+ONE_LAYER, TWO_LAYERS, THREE_LAYERS, SIX_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (1, 2, 3, 6))
 ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False, steps=220)
 WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
@@ -111,13 +111,16 @@ ABLATIONS = (
     ),
     ask(
         "norm_depth",
-        {"post_one": {}, "post_six": SIX_LAYERS, "pre_one": PRE, "pre_six": PRE | SIX_LAYERS},
+        {
+            **{"post_six": {}, "post_unit": BEGINNINGS["unit"], "post_one": ONE_LAYER},
+            **{"pre_six": PRE, "pre_unit": PRE | BEGINNINGS["unit"], "pre_one": PRE | ONE_LAYER},
+        },
         Residual,
         EncoderLayer.forward,
-        guesses=("post", "pre", *OR_ELSE),
-        base=SORT | ADAM | {"learning_rate": 0.005, "steps": 200},
-        judge=which("post", "pre", ways=("one", "six")),
-        expects="pre",
+        guesses=("post", "pre", "start", *OR_ELSE),
+        base=SORT | ADAM | SIX_LAYERS | {"learning_rate": 0.005, "steps": 200},
+        judge=depth_or_start,
+        expects="start",
         next=("warmup", "deep"),
     ),
     ask(

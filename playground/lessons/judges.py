@@ -14,15 +14,27 @@ FEWER = 1.25  # losses that are less than so many times as large are alike
 HARDER = 100  # longer sentences that are tried
 
 
-def which(*pairs: str, ways: tuple[str, str] = ("with", "without")) -> Callable[[Results], str]:
-    """A judge of two pairs of arms, `<pair>_with` and `<pair>_without`: which of the two needs the part, "both" or "neither"; or of any
-    other two `ways`: which of the pairs is clearly worse in the second."""
+def which(*pairs: str) -> Callable[[Results], str]:
+    """A judge of two pairs of arms, `<pair>_with` and `<pair>_without`: which of the two needs the part, "both" or "neither"."""
 
     def judge(results: Results) -> str:
-        found = [pair for pair in pairs if above(*(results[f"{pair}_{way}"] for way in ways), "exact", CLEAR)]
+        found = [pair for pair in pairs if above(results[f"{pair}_with"], results[f"{pair}_without"], "exact", CLEAR)]
         return found[0] if len(found) == 1 else "both" if found else "neither"
 
     return judge
+
+
+def depth_or_start(results: Results) -> str:
+    """Which of post-norm and pre-norm is clearly worse with six layers than with one; "start" where that is pre-norm, and embeddings that
+    start large mend it."""
+
+    def ahead(pair: str, way: str) -> bool:
+        return above(results[f"{pair}_{way}"], results[f"{pair}_six"], "exact", CLEAR)
+
+    worse = [pair for pair in ("post", "pre") if ahead(pair, "one")]
+    if worse == ["pre"] and ahead("pre", "unit"):
+        return "start"
+    return worse[0] if len(worse) == 1 else "both" if worse else "neither"
 
 
 def in_time(results: Results) -> str:

@@ -107,12 +107,12 @@ def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, one, two, 
 
 
 PAIRS = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}
-DEEPER = {"one_shallow": [0.9], "one_deep": [0.95], "other_shallow": [0.9], "other_deep": [0.1]}
+NORMS = {"post_six": [0.9], "post_unit": [0.9], "post_one": [1.0], "pre_six": [0.1], "pre_unit": [0.3], "pre_one": [1.0]}
 KINDS = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary": [1.0]}
 LOSSES = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
 HEADS = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
 FAR = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
-ONE, DEEP = judges.which("one", "other"), judges.which("one", "other", ways=("shallow", "deep"))
+ONE, DEPTH = judges.which("one", "other"), judges.depth_or_start
 RIGHT = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
 
 
@@ -122,7 +122,8 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
 
 @pytest.mark.parametrize(("judge", "arms", "answer"), [
     (ONE, PAIRS, "one"), (ONE, PAIRS | {"other_without": [0.0]}, "both"), (ONE, PAIRS | {"one_without": [0.9]}, "neither"),
-    (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"), (DEEP, DEEPER, "other"),
+    (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"),
+    (DEPTH, NORMS, "pre"), (DEPTH, NORMS | {"pre_unit": [0.9]}, "start"), (DEPTH, NORMS | {"post_six": [0.1]}, "both"),
     (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
     (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
     (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),
