@@ -142,7 +142,9 @@ class ControlledExperiment(Lab):
         numbers = {"exact": last["exact_match"], "tokens": last["token_accuracy"], "loss": last["loss"]} if last else {}
         numbers |= {"train": step["loss"]} if step else {}
         if last and self.early:
-            numbers["early"] = next((row[1] for row in zip(curve["step"], curve["exact_match"], strict=True) if row[0] >= self.early), 0.0)
+            early = min(self.early, run.steps)
+            reached = [share for step, share in zip(curve["step"], curve["exact_match"], strict=True) if step >= early]
+            numbers |= {"early": reached[0]} if reached else {}  # no number before it is there
         found = {name: value for name, value in measured.items() if isinstance(value, int | float)}
         return Result(arm, seed, run, curve, numbers | found, {name: row for name, row in measured.items() if name not in found})
 

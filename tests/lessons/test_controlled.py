@@ -67,9 +67,11 @@ def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
 def test_the_early_step_is_the_first_that_was_validated_from_there_on():
     rows = {"step": [140, 160, 600], "exact_match": [0.1, 0.4, 0.9], "token_accuracy": [0.5] * 3, "loss": [1.0] * 3}
     table = SimpleNamespace(rows=lambda: rows, last=lambda: {name: column[-1] for name, column in rows.items()})
-    run = SimpleNamespace(history=SimpleNamespace(validations=table, steps=SimpleNamespace(last=lambda: None)))
+    run = SimpleNamespace(history=SimpleNamespace(validations=table, steps=SimpleNamespace(last=lambda: None)), steps=600)
     numbers = LABS["skip"].result("with", 1, run).numbers
     assert (numbers["early"], numbers["exact"]) == (0.4, 0.9)
+    rows["step"] = [110, 120, 140]
+    assert "early" not in LABS["skip"].result("with", 1, run).numbers, "it has not come so far"
 
 
 def test_spread_and_the_best_arm_by_hand():
