@@ -56,9 +56,9 @@ def trained(tmp_path_factory):
 def test_a_run_made_here_is_the_run_the_page_would_make(trained):
     (*validations, end), folder = trained
     run, training = alone(tiny())
-    assert [row["step"] for row in validations] == [10, 20, 30]
+    assert [row["step"] for row in validations] == [4, 8, 12]
     assert [row["loss"] for row in validations] == run.history.validations.column("loss")
-    assert (end["steps"], end["device"], end["threads"], end["status"]) == (30, "cpu", 1, "done")
+    assert (end["steps"], end["device"], end["threads"], end["status"]) == (12, "cpu", 1, "done")
     assert end["exact_match"] == validations[-1]["exact_match"]
     assert end["parameters"] == sum(p.numel() for p in training.model.parameters())
     written = Folder(folder).run
@@ -121,7 +121,7 @@ def test_translate(trained, capsys):
     folder = str(trained[1])
     assert main(["translate", folder, "hello", "world", "--json", "--beam", "2"]) == 0
     hello, world = said(capsys)
-    assert (hello["source"], hello["references"], hello["step"]) == ("hello", ["olleh"], 30)
+    assert (hello["source"], hello["references"], hello["step"]) == ("hello", ["olleh"], 12)
     assert len(world["outputs"]) == 2
     assert main(["translate", folder, "hello", "--step", "0"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
@@ -149,7 +149,7 @@ def test_runs_and_their_curves_are_tables(trained, capsys, tmp_path, monkeypatch
     assert main(["history", str(folder), "--validations"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == list(VALIDATIONS)
-    assert [row.split()[0] for row in rows] == ["10", "20", "30"]
+    assert [row.split()[0] for row in rows] == ["4", "8", "12"]
 
 
 MISTAKES = [  # and the last word of each stands in the sentence

@@ -11,11 +11,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, Playwright, expect, sync_playwright
 
 from tests.browser.server import PATIENCE, ROOT, Server
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync "
     "--num-raster-threads=1 --disable-partial-raster --disable-threaded-animation --disable-threaded-scrolling --disable-checker-imaging"
@@ -68,32 +68,40 @@ def _chromium(playwright: Playwright) -> str:
 
 
 class Visitors:
-    """Lends a context to one visitor at a time. A new visitor finds nothing of those before but what was fetched and compiled: half of the
+    """Lends a page to one visitor at a time. A new visitor finds nothing of those before but what was fetched and compiled: most of the
     time that a page takes to open is spent on that."""
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
-        self._free: dict[str, list[BrowserContext]] = defaultdict(list)
-        self._kinds: dict[BrowserContext, str] = {}
+        self._free: dict[str, list[Page]] = defaultdict(list)
+        self._kinds: dict[Page, str] = {}
+        self.troubles: dict[Page, Trouble] = {}
 
     def come(self, url: str, viewport: dict[str, int] = DESK, **options: object) -> Page:
         """An empty page of a visitor whom the site at `url`, where relative addresses begin, has never seen."""
         kind = f"{url} {sorted(options.items())}"
-        context = self._free[kind].pop() if self._free[kind] else self._browser.new_context(base_url=url, **{"locale": "en-US", **options})
-        context.set_default_timeout(1000 * PATIENCE)
-        self._kinds[context] = kind
-        page = context.new_page()
+        if self._free[kind]:
+            page = self._free[kind].pop()
+        else:
+            page = self._browser.new_context(base_url=url, **{"locale": "en-US", **options}).new_page()
+            page.set_default_timeout(1000 * PATIENCE)
+            self._kinds[page], self.troubles[page] = kind, Trouble(page, url)
         page.set_viewport_size(viewport)
-        site, forget = urlsplit(url), context.new_cdp_session(page)
+        site, forget = urlsplit(url), page.context.new_cdp_session(page)
         forget.send("Storage.clearDataForOrigin", {"origin": f"{site.scheme}://{site.netloc}", "storageTypes": "all"})
         forget.detach()
         return page
 
-    def leave(self, context: BrowserContext) -> None:
-        """Closes all pages of a visitor."""
-        for page in context.pages:
-            page.close()
-        self._free[self._kinds.pop(context)].append(context)
+    def leave(self, page: Page, is_as_new: bool = False) -> None:
+        """Makes room for the next visitor. A page to which more was done than to open it is given to nobody else."""
+        if not is_as_new or page.context.pages != [page]:
+            page.context.close()
+            return
+        page.unroute_all()
+        page.evaluate("sessionStorage.clear()")
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        self._free[self._kinds[page]].append(page)
 
 
 @pytest.fixture(scope="package")
@@ -102,21 +110,22 @@ def visitors(browser: Browser) -> Visitors:
 
 
 class Trouble:
-    """What no page may do: complain, fail to load something, or ask another host for anything."""
+    """What no page may do: complain, fail to load something, or ask another host for anything. One that loses its server may complain."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: Page, url: str) -> None:
         self.seen: list[str] = []
-
-    def watch(self, page: Page, url: str, loses_server: bool) -> None:
+        self.loses_server = False
         page.on("pageerror", lambda error: self.seen.append(f"error in the page: {error}"))
         page.on("crash", lambda: self.seen.append("the page crashed"))
         page.on("request", lambda request: self._requested(request.url, urlsplit(url).netloc))
-        if loses_server:
-            return
-        page.on("console", lambda message: message.type == "error" and self.seen.append(f"console: {message.text}"))
+        page.on("console", lambda message: message.type == "error" and self._complained(f"console: {message.text}"))
         page.on("dialog", self._opened)
-        page.on("response", lambda answer: answer.status >= 400 and self.seen.append(f"{answer.status} for {answer.url}"))
+        page.on("response", lambda answer: answer.status >= 400 and self._complained(f"{answer.status} for {answer.url}"))
         page.on("requestfailed", lambda request: self._failed(request.url, request.failure or ""))
+
+    def _complained(self, complaint: str) -> None:
+        if not self.loses_server:
+            self.seen.append(complaint)
 
     def _requested(self, url: str, host: str) -> None:
         parts = urlsplit(url)
@@ -124,12 +133,12 @@ class Trouble:
             self.seen.append(f"a request to another host: {url}")
 
     def _opened(self, dialog: Dialog) -> None:
-        self.seen.append(f"an unexpected dialogue: {dialog.message}")
+        self._complained(f"an unexpected dialogue: {dialog.message}")
         dialog.dismiss()
 
     def _failed(self, url: str, why: str) -> None:
         if "ERR_ABORTED" not in why:  # the page gives up what it no longer needs: an older picture, a stream that is over
-            self.seen.append(f"{why} for {url}")
+            self._complained(f"{why} for {url}")
 
 
 def screenshot(page: Page, name: str) -> None:
@@ -148,26 +157,28 @@ def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Itera
 
     Fails the test when any of its pages was in trouble. When it failed, the last state of each page is a screenshot.
     """
-    trouble, opened = Trouble(), []
+    opened = {}  # each page, and whether nothing was done to it but to open it
 
     def open(
         path: str = "", meet: Callable[[Page], object] = ready, before: Callable[[Page], object] = id, loses_server: bool = False,
         base_url: str = url, **options: object,
     ) -> Page:  # fmt: skip
         page = visitors.come(base_url, **options)
-        trouble.watch(page, base_url, loses_server)
-        opened.append(page)
+        visitors.troubles[page].loses_server = loses_server
+        opened[page] = before is id and meet is not id
         before(page)
         page.goto(path, wait_until="commit")
         meet(page)
         return page
 
     yield open
-    for at, page in enumerate(opened):
-        if request.node.stash.get(FAILED, False) and not page.is_closed():
+    failed, seen = request.node.stash.get(FAILED, False), []
+    for at, (page, is_as_new) in enumerate(opened.items()):
+        if failed and not page.is_closed():
             screenshot(page, f"{request.node.name}{f'-{at + 1}' if at else ''}")
-        visitors.leave(page.context)
-    assert not trouble.seen, "\n".join(trouble.seen)
+        seen += visitors.troubles[page].seen
+        visitors.leave(page, is_as_new and not failed and not seen)
+    assert not seen, "\n".join(seen)
 
 
 @pytest.fixture
@@ -177,7 +188,7 @@ def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) ->
 
 
 @pytest.fixture(scope="package")
-def walked() -> list[tuple[Page, Trouble]]:
+def walked() -> list[Page]:
     """The page of `walk`, while there is one."""
     return []
 
@@ -189,23 +200,21 @@ def walk(visitors: Visitors, server: Server, walked: list, request: pytest.Fixtu
 
     def go(path: str) -> Page:
         if not walked:
-            walked.append((visitors.come(server.url), Trouble()))
-            page, trouble = walked[0]
-            trouble.watch(page, server.url, loses_server=False)
-            page.goto(path, wait_until="commit")
-        page, _ = walked[0]
+            walked.append(visitors.come(server.url))
+            walked[0].goto(path, wait_until="commit")
+        page = walked[0]
         page.mouse.move(5, 5)
         page.evaluate(GO, path)
         ready(page)
         return page
 
     yield go
-    for page, trouble in walked:
-        failed, seen, trouble.seen = request.node.stash.get(FAILED, False) or trouble.seen, trouble.seen, []
-        if failed:
+    for page in walked.copy():
+        seen = visitors.troubles[page].seen
+        if request.node.stash.get(FAILED, False) or seen:
             walked.clear()
             screenshot(page, request.node.name)
-            visitors.leave(page.context)
+            visitors.leave(page)
         assert not seen, "\n".join(seen)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, Page, Request, expect
 
+from tests.browser.audit import axe
 from tests.browser.server import ROOT, Server
 from tests.browser.steps import address, eventually, has_status, press_tab, upload, words
 from tests.browser.test_rooms import FIGURE, chip, counts, guess, join, key, open_room, question_says
@@ -103,6 +104,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     for number, student in enumerate(students):
         name, sentence = secrets(number)
         if number < 2:
+            assert not axe(student)
             join(student, name)
             continue
         upload_own(student, sentence)

@@ -1,4 +1,4 @@
-"""A class in one room: it sees what the teacher shows, lets go, comes back, guesses, does what is meant today, and survives a restart."""
+"""A class in one room: it sees what the teacher shows, lets go, and comes back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.audit import axe
 from tests.browser.conftest import ready
 from tests.browser.server import Server
 from tests.browser.steps import PHONE, address, eventually, has_address, words
@@ -54,12 +53,11 @@ def counts(page: Page) -> list[list[int]]:
     return [numbers for _, numbers in json.loads(page.evaluate(NUMBERS))]
 
 
-def test_a_class_follows_lets_go_and_survives_a_restart(come: Callable[..., Page], server: Server):
-    teacher = come()
+def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], server: Server):
+    teacher = visit()
     code, link = open_room(teacher)
     assert code in link
-    wide, narrow = come(link), come(link, **PHONE)
-    assert not axe(narrow)
+    wide, narrow = visit(link), visit(link, **PHONE)
     join(wide, "<b>Anna</b>")
     join(narrow, "")
     for student in (wide, narrow):
@@ -88,12 +86,6 @@ def test_a_class_follows_lets_go_and_survives_a_restart(come: Callable[..., Page
     has_address(wide, head="4")
     chip(teacher, code, 2, 2)
 
-    server.stop()  # everybody is in again, without having done anything, and after a reload as well
-    server.start()
-    chip(teacher, code, 2, 2)
-    key(teacher, "1")
-    for student in (wide, narrow):
-        has_address(student, head="1")
     narrow.reload()
     ready(narrow)
     expect(narrow.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "true")

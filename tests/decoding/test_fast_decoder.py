@@ -24,7 +24,7 @@ from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations
 
-THOUSANDS = [("reverse", 1024), pytest.param("german_english", 4096, marks=pytest.mark.night)]
+MANY = [("reverse", 256), pytest.param("german_english", 4096, marks=pytest.mark.night)]
 WAYS = (True, False), (True, True), (False, False)  # with the cache, and with the lean code
 TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sentence may come to write PAD, and nobody looks at it
 
@@ -71,8 +71,8 @@ def test_every_logit_whatever_the_choices(knobs, widths):
 
 @pytest.mark.trust
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
-@pytest.mark.parametrize(("name", "count"), THOUSANDS)
-def test_thousands_of_sentences_of_a_taught_model_are_the_same(name, count):
+@pytest.mark.parametrize(("name", "count"), MANY)
+def test_many_sentences_of_a_taught_model_are_the_same(name, count):
     """By the lean code, side by side and alone, by the model's own with the cache, and without it."""
     model, dice = shipped(name), random.Random(1)
     sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 16))] for _ in range(count)]

@@ -88,14 +88,14 @@ def test_own_sentences_have_all_their_answers(reader):
 
 
 def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):
-    live, steps = world.runs.create(tiny(), "my token"), set()
+    live, steps = world.runs.create(tiny(steps=30), "my token"), set()
     world.until(lambda: live.snapshot is not None)
     while live.working:
         live.seen()
         steps.add(reader.look(live, None, reader.examples(live)[0][0]).step)
         if not world.turn():
             world.round()
-    assert curve(live) == curve(alone(tiny())[0])
+    assert curve(live) == curve(alone(tiny(steps=30))[0])
     assert len(steps) > 1
 
 

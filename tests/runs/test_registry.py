@@ -45,7 +45,7 @@ def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkey
 
 
 def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world):
-    run = begun(world, steps=30, order="pause")
+    run = begun(world, steps=12, order="pause")
     step = run.step
     assert (run.status, run.checkpoint_step) == ("paused", step)
     ordered(world, run, "step_once")
@@ -185,7 +185,7 @@ def test_a_fork_goes_on_at_its_parents_step(world):
 
 def test_a_fork_of_what_is_unfinished_takes_the_optimiser_over(world):
     """Where its state is kept, the fork is the run that would have gone on."""
-    source = begun(world, steps=30, step=7, order="pause")
+    source = begun(world, steps=12, step=7, order="pause")
     fork = at_rest(world, world.runs.fork(source.id, source.step, YOU))
     assert curve(fork) == curve(alone(tiny())[0])
     assert world.runs.fork(source.id, 0, YOU).first_step == 0
@@ -240,10 +240,10 @@ def card(world, run):
 )
 @pytest.mark.parametrize("killed", [True, False])
 def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(world, killed):
-    run = training(world, steps=30)
+    run = training(world, steps=12)
     back = world.restart(killed).get(run.id)
     step = back.step
-    assert 3 <= step == back.checkpoint_step < 30
+    assert 3 <= step == back.checkpoint_step < 12
     world.runs.seen(run.id)
     world.until(lambda: back.status == "done")
     assert (back.message.key, back.message.values["step"]) == ("runs.went_on", step)

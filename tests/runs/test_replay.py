@@ -210,11 +210,11 @@ def recorded(replay_bytes=LIMITS.replay_bytes, watched=False, until=None, memory
 @pytest.mark.parametrize(("rights", "numbers"), [((0.1, 0.2, 0.3), (BRIEF, BRIEF, 150)), ((0.4, 0.6, 0.9), (BRIEF, 150, 150))])
 def test_all_held_out_sentences_are_asked_from_half_right_on_and_at_the_end(monkeypatch, rights, numbers):
     monkeypatch.setattr(
-        Training, "validate", lambda self, split="heldout", most=None: Validation(1.0, 0.5, rights[self.step // 10 - 1], most or 150)
+        Training, "validate", lambda self, split="heldout", most=None: Validation(1.0, 0.5, rights[self.step // 4 - 1], most or 150)
     )
     run, recording = recorded(validation_size=150, train_size=300)
     recording.finish()
-    assert run.history.validations.column("step") == [10, 20, 30]
+    assert run.history.validations.column("step") == [4, 8, 12]
     assert run.history.validations.column("pairs") == list(numbers)
 
 

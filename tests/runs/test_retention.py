@@ -150,7 +150,7 @@ def on_disk(world, run):
 
 def test_a_paused_run_that_is_idle_is_stopped_and_goes_on_exactly_where_it_was(world):
     """Counted from when somebody looked, and after a restart from there."""
-    run = begun(world, order="pause", steps=30)
+    run = begun(world, order="pause", steps=12)
     step = run.step
     world.clock.passed += IDLE_S
     world.runs.seen(run.id)
@@ -191,7 +191,7 @@ def test_a_full_disk_shuts_no_one_out(world, caplog):
 @pytest.mark.fault("every place taken by paused runs that nobody looks at", "the one that was seen longest ago gives way")
 def test_twenty_five_visitors_with_six_paused_runs_each_block_nobody(world):
     world.restart(runs_unfinished=4, runs_each=2)
-    held = [begun(world, owner, order="pause", steps=30) for owner in ("a", "a", "b", "b")]
+    held = [begun(world, owner, order="pause", steps=12) for owner in ("a", "a", "b", "b")]
     world.clock.passed += 60  # far less than what is idle
     new = begun(world, YOU)
     assert [run.status for run in held] == ["stopped", "paused", "paused", "paused"], "the one that was seen longest ago, and no other"

@@ -20,8 +20,8 @@ from playground.runs.run import Run
 from playground.training.loop import Training
 
 TINY = {
-    "d_model": 8, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8, "train_size": 100, "validation_size": 10, "steps": 30,
-    "threads": 1, "eval_every": 10, "dropout": 0.1, "batch_size": 8, "optimiser": "adam", "learning_rate": 0.01, "schedule": "constant",
+    "d_model": 8, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8, "train_size": 100, "validation_size": 10, "steps": 12,
+    "threads": 1, "eval_every": 4, "dropout": 0.1, "batch_size": 8, "optimiser": "adam", "learning_rate": 0.01, "schedule": "constant",
     "warmup": 0,
 }  # fmt: skip
 LIMITS = Limits(cores=2, turn_seconds=0.005, replay_bytes=4_000_000)

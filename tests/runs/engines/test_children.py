@@ -58,7 +58,8 @@ def check_ended_as_if_alone(made, experiments):
         ended_as_if_alone(run, experiment)
 
 
-@pytest.mark.parametrize("cores", [1, pytest.param(2, marks=pytest.mark.night)])
+@pytest.mark.night  # by day the stories' server trains so
+@pytest.mark.parametrize("cores", [1, 2])
 def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside, cores):
     runs = beside(cores=cores)
     lone = at_step(runs.create(tiny(steps=100_000), ME), 1)

@@ -187,13 +187,13 @@ def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(world, monkeyp
     def steps(self, real=Training.steps):
         for step in real(self):
             yield step
-            if step.step == 12:
-                raise Diverged(13)
+            if step.step == 6:
+                raise Diverged(7)
 
     monkeypatch.setattr(Training, "steps", steps)
     run, other = world.runs.create(tiny(), ME), world.runs.create(tiny(steps=5), YOU)
-    assert (at_rest(world, run).status, run.message.key, run.message.values["step"]) == ("diverged", "runs.diverged", 13)
-    assert run.step == 12 == run.snapshot.step == run.replay.steps[-1]
+    assert (at_rest(world, run).status, run.message.key, run.message.values["step"]) == ("diverged", "runs.diverged", 7)
+    assert run.step == 6 == run.snapshot.step == run.replay.steps[-1]
     assert at_rest(world, other).status == "done"
 
 
