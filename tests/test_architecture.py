@@ -1,11 +1,14 @@
 """Who may import whom: the house in one table, read off the source of every file."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from playground.words.amounts import percentage
 
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
@@ -127,6 +130,13 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
             takes |= {name} if "time" in tops else set()
             starts |= {name} if "threading.Thread" in calls else set()
     assert (takes, starts) == (TAKE_TIME, {"runtime.py"})
+
+
+def test_a_percentage_is_written_by_one_rule():
+    """With fixed decimals, or by `percentage`: other formats make 1e+02 of 100."""
+    other = re.compile(r"(short|printed)\(100 \* |\{100 \* [^{}]*:(?!\.\df)[^{}]*\}")
+    assert [file.name for file in FILES if other.search(file.read_text(encoding="utf-8"))] == ["amounts.py"]
+    assert [percentage(share, None) for share in (1.0, 0.996, 0.0432, 0.0)] == ["100", "100", "4.3", "0"]
 
 
 def test_reading_could_leave_the_house():

@@ -68,10 +68,18 @@ def split_batch(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
     """
     if not packed:
         return [collate(items[part::parts]) for part in range(min(parts, len(items)))]
-    rows = _pack(items, ROW_WIDTHS[0])
-    if _fill(rows) < MIN_FILL:
-        rows = max((rows, *(_pack(items, width) for width in ROW_WIDTHS[1:])), key=_fill)
+    rows = _packed_rows(items)
     return [_collate_packed(rows[part::parts]) for part in range(min(parts, len(rows)))]
+
+
+def part_sizes(items: Sequence[Item], parts: int, packed: bool) -> list[tuple[int, int, int, int]]:
+    """(rows, source width, target width, tokens without padding) of each part that `split_batch` makes of the same, without making it."""
+    lengths = _lengths(_packed_rows(items) if packed else [[item] for item in items])
+    sizes = []
+    for part in (lengths[number::parts] for number in range(min(parts, len(lengths)))):
+        src, tgt = map(max, zip(*part, strict=True))
+        sizes.append((len(part), src, tgt, sum(map(sum, part))))
+    return sizes
 
 
 def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int = 0) -> Iterator[list[Item]]:
@@ -91,9 +99,21 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
 
+def _packed_rows(items: Sequence[Item]) -> list[list[Item]]:
+    rows = _pack(items, ROW_WIDTHS[0])
+    if _fill(rows) < MIN_FILL:
+        rows = max((rows, *(_pack(items, width) for width in ROW_WIDTHS[1:])), key=_fill)
+    return rows
+
+
+def _lengths(rows: list[list[Item]]) -> list[list[int]]:
+    """[source tokens, target tokens] of each row, every sentence with its EOS or BOS."""
+    return [[sum(len(side) + 1 for side in sides) for sides in zip(*((i.src_ids, i.tgt_ids) for i in row), strict=True)] for row in rows]
+
+
 def _fill(rows: list[list[Item]]) -> float:
     """The share of the two rectangles that is no padding."""
-    lengths = [[sum(len(side) + 1 for side in sides) for sides in zip(*((i.src_ids, i.tgt_ids) for i in row), strict=True)] for row in rows]
+    lengths = _lengths(rows)
     return sum(map(sum, lengths)) / (len(rows) * sum(map(max, zip(*lengths, strict=True))))
 
 

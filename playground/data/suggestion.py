@@ -15,6 +15,7 @@ from playground.data.facts import Facts, Lengths
 from playground.data.tokenizers import LARGEST
 from playground.reading.uploads import Pairs
 from playground.words import say
+from playground.words.amounts import percentage
 
 KNOBS = (
     "tokenizer", "vocab_size", "share_embeddings", "max_tokens", "d_model", "d_ff", "n_heads", "encoder_layers", "decoder_layers",
@@ -81,7 +82,7 @@ def _cut(facts: Facts, kind: str) -> Choice:
     """How sentences are cut into tokens; `kind` is what somebody wants, if not "auto"."""
     src, tgt = facts.sides
     usual = {name: default(name) for name in ("tokenizer", "vocab_size", "share_embeddings")}
-    said = {"src": f"{100 * src.unknown:.2g}", "tgt": f"{100 * tgt.unknown:.2g}"}
+    said = {"src": percentage(src.unknown, None), "tgt": percentage(tgt.unknown, None)}
     if kind in ("words", "characters"):
         return Choice("", usual)
     lemmas = src.unit == "words" and src.different > max(LEMMAS[0] * len(facts.learnt), LEMMAS[1])

@@ -12,7 +12,7 @@ from playground.data.facts import seam
 from playground.data.statistics import Statistics
 from playground.data.suggestion import Suggestion
 from playground.reading.uploads import Pairs
-from playground.words.amounts import short
+from playground.words.amounts import percentage, short
 
 SPOILT = 0.05  # of the targets that are judged by so large a share may hold a token that can't be written
 AMBIGUOUS = 0.5  # of the sources so large a share may have several targets, before a column seems to be missing
@@ -65,7 +65,7 @@ def _unwritable(experiment: Experiment, corpus: Corpus, suggested: Callable[[Map
     wanted, now = suggested({}).knobs, experiment.flat()
     cut = {name: wanted[name] for name in ("tokenizer", "vocab_size", "share_embeddings")}
     mends = (Mend("unwritable", knobs=cut),) if any(now[name] != value for name, value in cut.items()) else ()
-    yield Spoiler("unwritable", {"percent": short(100 * share)}, mends)
+    yield Spoiler("unwritable", {"percent": percentage(share, None)}, mends)
 
 
 def _left_out(experiment: Experiment, corpus: Corpus) -> Iterator[Spoiler]:

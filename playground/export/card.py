@@ -13,6 +13,7 @@ from playground.export.taken import Taken
 from playground.runs.tables import parameters_of
 from playground.tasks.toy_tasks import drawn
 from playground.words import say
+from playground.words.amounts import percentage
 
 BAR = r"\|"  # as a cell of a table holds it
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -94,7 +95,7 @@ def _scores(taken: Taken, found: tuple[str, Scores] | None, language: str) -> li
     last = taken.history.validations.last()
     if last:
         told = {"pairs": int(last["pairs"]), "step": int(last["step"]), "loss": f"{last['loss']:.4f}"}
-        told |= {name: f"{100 * last[name]:.2f} %" for name in ("exact_match", "token_accuracy")}
+        told |= {name: f"{percentage(last[name], 2)} %" for name in ("exact_match", "token_accuracy")}
         lines.append(say(language, "export.card_validation", **told))
     if found is None:
         return [*lines, "", say(language, "export.card_no_scores")]

@@ -46,7 +46,9 @@ def clocks(
                 _hand(centre, first, start, palette["muted"], 1.5, labels),
                 _hand(centre, last, start + shift, palette["first"], 3.5, labels),
             ]
-            notes.append(_note(f"{np.degrees(angle):.3g}°", centre[0], centre[1] - 1.24, palette["text"]))
+            degrees = float(np.degrees(angle))
+            text = f"{degrees:.3g}°" if abs(degrees) < 1000 else f"{degrees:,.0f}°"
+            notes.append(_note(text, centre[0], centre[1] - 1.24, palette["text"]))
     side = min((width - LEFT - 12) / len(pairs), CLOCK)
     named = "clock_pair" if side >= NAMED else "clock_numbers"
     notes += [

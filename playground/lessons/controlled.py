@@ -25,6 +25,7 @@ from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.words import known, say
+from playground.words.amounts import percentage
 
 # A model that learns to turn letters round in two or three seconds, unless something is wrong with it.
 SMALL = dict(
@@ -211,4 +212,4 @@ def _shown(name: str, value: float | None, sampled: bool) -> str:
     if value is None or value != value:
         return "–"
     about = "≈ " if sampled and name in VALIDATED else ""
-    return about + (f"{value:.3f}" if name in NATS else f"{100 * value:.1f} %")
+    return about + (f"{value:.3f}" if name in NATS else f"{percentage(value)} %")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -18,6 +19,7 @@ from playground.words import say
 from playground.words.amounts import duration, short
 
 log = logging.getLogger(__name__)
+Sampler = Callable[[DataConfig, bool], Corpus]
 SAMPLE = 300  # pairs tell how long the sentences are
 WITHIN = 25  # percent that a step's processor time was from its forecast, at d_model 32 to 256 and with 50 to 8,000 words
 NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
@@ -37,15 +39,15 @@ class Forecast:
 
 def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
     """Raises Refusal when there is no such training (no own sentences, or too few), or when this machine's speed can't be measured."""
-    device = machine_devices()[0]
-    work, step = _step(experiment, pairs, device)
+    device, sample = machine_devices()[0], _sampler(pairs)
+    work, step = _step(experiment, pairs, device, sample)
     whole = step * experiment.training.steps
     times = []
     for name in experiment.difference():
         if name in ("own", "task"):
             continue
         other = experiment.with_(**{name: default(name)})
-        factor = whole / (_step(other, pairs, device)[1] * other.training.steps)
+        factor = whole / (_step(other, pairs, device, sample)[1] * other.training.steps)
         if abs(factor - 1) >= NOTABLE:
             times.append((name, factor))
     return Forecast(device, work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
@@ -73,26 +75,30 @@ def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
     for while it trains they are planned anew (timed_steps.py), and never more than these. Raises Refusal like `forecast`."""
     device = machine_devices()[0]
     cores = min(experiment.training.threads, machine_cores()) if device == "cpu" else 1
-    seconds = _step(experiment, pairs, device)[1] / cores
+    seconds = _step(experiment, pairs, device, _sampler(pairs))[1] / cores
     knob = limits("steps")
     return int(min(max(SLACK * 60 * experiment.training.minutes / seconds, knob.low), knob.high))
 
 
 def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float:
     """How many tokens, source and target without padding, a training step reads: a mean over some. Raises Refusal without data."""
-    return _work(experiment, pairs).tokens
+    return _work(experiment, pairs, _sampler(pairs)).tokens
 
 
-def _step(experiment: Experiment, pairs: Pairs | None, device: str) -> tuple[Work, float]:
+def _sampler(pairs: Pairs | None) -> Sampler:
+    """(data, whether its tokenizer is one) -> a small corpus of it. Each is made once, for as long as the sampler is needed."""
+    return lru_cache(lambda data, joint: build_corpus(data, _spread(pairs), joint)) if pairs else _small
+
+
+def _step(experiment: Experiment, pairs: Pairs | None, device: str, sample: Sampler) -> tuple[Work, float]:
     """(work, seconds) of one step."""
-    work = _work(experiment, pairs)
+    work = _work(experiment, pairs, sample)
     return work, _speed(device).step(layers(experiment), work, products_faster(experiment, device))
 
 
-def _work(experiment: Experiment, pairs: Pairs | None) -> Work:
+def _work(experiment: Experiment, pairs: Pairs | None, sample: Sampler) -> Work:
     data = replace(experiment.data, train_size=SAMPLE, validation_size=10, data_seed=1)
-    joint = experiment.model.share_embeddings == "all"
-    corpus = build_corpus(data, _spread(pairs), joint) if pairs else _small(data, joint)
+    corpus = sample(data, experiment.model.share_embeddings == "all")
     return step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)
 
 

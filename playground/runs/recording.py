@@ -25,6 +25,7 @@ from playground.runs.runtime import Clock
 from playground.runs.timed_steps import TimedSteps
 from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
+from playground.words.amounts import percentage
 
 DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step comes with diagnostics
 PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
@@ -123,7 +124,7 @@ class Recording:
         run, config = self.run, self.run.experiment.training
         last = run.history.validations.last()
         if config.stop_at and last and last["step"] == run.step > run.first_step and last["exact_match"] >= config.stop_at:
-            run.message = Refusal("runs.reached", percent=f"{100 * last['exact_match']:.4g}", step=run.step)
+            run.message = Refusal("runs.reached", percent=percentage(last["exact_match"]), step=run.step)
             return True
         if config.minutes and run.seconds >= 60 * config.minutes:
             run.message = Refusal("runs.minutes_over", minutes=f"{config.minutes:g}", step=run.step)

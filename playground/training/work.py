@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from playground.config import PAD, Experiment
-from playground.data.batches import batches, split_batch
+from playground.config import Experiment
+from playground.data.batches import batches, part_sizes
 from playground.data.corpus import Corpus, Item
 from playground.model.size import LOGITS, is_chunked, moved_by, parameter_count, row_floats, takes_chunks
 from playground.model.sublayers import flops, hidden_matrices
@@ -42,13 +42,12 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
     parts = 1 if experiment.model.alteration.needs_whole_batch else config.threads
     operations = elements = tokens = cells = 0.0
     for items in islice(batches(_long_enough(corpus.train, size), size, config.batch_unit, seed=1), BATCHES):
-        for part in split_batch(items, parts, experiment.packs):
-            rows, s, t = *part.src.shape, part.tgt_in.shape[1]
+        for rows, s, t, real in part_sizes(items, parts, experiment.packs):
             operations += (1 + BACKWARD) * rows * sum(flops(experiment.model, vocab, s, t).values())
             chunked = takes_chunks(experiment) and is_chunked(scale * rows * t, vocab)
             elements += rows * row_floats(experiment.model, (s + t) / 2)
             elements += rows * (s + t) / 2 * vocab * LOGITS * (CHUNKED if chunked else AT_ONCE)
-            tokens += int((part.src != PAD).sum() + (part.tgt_out != PAD).sum())
+            tokens += real
             cells += rows * (s + t)
     of_one = scale / BATCHES
     learned = parameter_count(experiment.model, src_vocab, vocab)

@@ -10,7 +10,8 @@ import gradio as gr
 
 from playground.ui.assets import asset_path
 
-ASKS = ("relabel", "settings")  # what the script asks Gradio for: the words of another language, other values of the controls
+# what the script asks Gradio for: the words of another language, other values of the controls, what a training with them would take
+ASKS = ("relabel", "settings", "look_ahead")
 
 
 def bridge() -> gr.HTML:

@@ -14,7 +14,7 @@ from playground.training.schedule import learning_rate
 from playground.ui.controls import label, shown_value
 from playground.ui.upload import uploading
 from playground.words import paragraph, say
-from playground.words.amounts import duration, short
+from playground.words.amounts import duration, percentage, short
 
 CHOICES = 5  # the most that are named
 POINTS = 140  # about so many steps of a schedule are drawn, and in any case the one at which it turns
@@ -77,7 +77,7 @@ def _work(experiment: Experiment, found: Forecast, language: str) -> str:
     said = [
         say(
             language, key, ms=short(1000 * found.step_seconds), operations=short(found.work.operations / 1e9),
-            tokens=f"{found.work.tokens:,.0f}", padding=f"{100 * found.work.padding:.0f}", within=WITHIN,
+            tokens=f"{found.work.tokens:,.0f}", padding=percentage(found.work.padding, 0), within=WITHIN,
         )
     ]  # fmt: skip
     named = [

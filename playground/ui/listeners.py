@@ -94,7 +94,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         take_minutes, outputs=[knobs[name] for name in uploading.FOLLOWING], trigger_mode="always_last", **ask(everything)
     )
     expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
-    gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)
+    bridge.look_ahead(trigger_mode="always_last", **expected)  # once for all that changed at a time
     upload.wire(bridge, knobs, parts.upload, ask).then(**expected)
     bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**expected)
     arriving = demo.load(

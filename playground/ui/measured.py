@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from playground.queries.validation import Evaluated
 from playground.ui.view import Screen
+from playground.words.amounts import percentage
 
 
 def percent(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{percentage(share, digits)}\N{NO-BREAK SPACE}%"
 
 
 def measured(screen: Screen, value: str, pairs: int, every: int) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
 from playground.config import BOS, EOS, PAD
-from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, split_batch
+from playground.data.batches import ROW_WIDTHS, batches, collate, pad_to_multiple, part_sizes, split_batch
 from playground.data.corpus import Item
 from playground.data.lazy_sequence import LazySequence
 
@@ -120,6 +120,9 @@ def test_every_pair_is_in_one_part_once_and_whole_in_rows_not_much_wider_than_th
     split = split_batch(items, parts, packed)
     assert 1 <= len(split) <= parts
     assert sorted(pair for batch in split for pair in unpacked(batch)) == sorted(rows_of(items))
+    tokens = [int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum()) for batch in split]
+    sizes = [(*batch.src.shape, batch.tgt_in.shape[1], count) for batch, count in zip(split, tokens, strict=True)]
+    assert part_sizes(items, parts, packed) == sizes
     for batch in split if packed else ():
         assert batch.src.shape[1] <= ROW_WIDTHS[-1] * max(len(item.src_ids) + 1 for item in items)
         assert batch.tgt_in.shape[1] <= ROW_WIDTHS[-1] * max(len(item.tgt_ids) + 1 for item in items)

@@ -42,13 +42,7 @@ def test_a_table_that_the_page_saves_is_guarded_against_formulas_as_one_that_the
 
 @needs_tools
 def test_the_linter_finds_text_that_is_in_no_language_file():
-    code = (
-        'h("p", {}, own ? "yours" : "");',
-        "notice(`Run ${name} is gone`);",
-        'text = "正在读取";',
-        'element.title = "no";',
-        'say("runs");',
-    )
+    js = 'h("p", {}, own ? "yours" : "");', "notice(`Run ${name} is gone`);", 'text = "正在读取";', 'element.title = "no";', 'say("runs");'
     options = ("--stdin", "--stdin-filename", STATIC / "none.js", "--rule", "no-undef: off", "--format", "json")
-    (report,) = json.loads(outcome(TOOLS / "eslint", *options, input="\n".join(code))[1])
+    (report,) = json.loads(outcome(TOOLS / "eslint", *options, input="\n".join(js))[1])
     assert [(message["ruleId"], message["line"]) for message in report["messages"]] == [("words/strays", n) for n in (1, 2, 3, 4)]

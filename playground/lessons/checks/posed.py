@@ -17,6 +17,7 @@ from playground.queries.reader import REFERENCE, Reader
 from playground.queries.results import SentenceTrace
 from playground.runs.run import Run
 from playground.words import printed, say
+from playground.words.amounts import percentage
 
 MOST = 4  # choices
 APART = 0.03  # numbers nearer to each other than this share of the larger are told apart by no picture
@@ -114,7 +115,7 @@ def _apart(one: float, other: float) -> bool:
 
 
 def percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return f"{percentage(value)} %"
 
 
 def short(value: float) -> str:

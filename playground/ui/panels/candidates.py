@@ -10,6 +10,7 @@ from playground.inspection.attention import entropy
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.view import View, steps
+from playground.words.amounts import percentage
 
 LEAST = 0.005  # of a probability that is shown
 
@@ -35,8 +36,8 @@ def table(view: View, look: SentenceTrace, given: int) -> list[dict]:
     rows = [[name, *row, *[""] * (ranks - len(row))] for name, row in zip(steps(look), shown, strict=True)]
     at = hesitating(look, given)
     first, *rest = look.likely[at]
-    values = {"step": at + 1, "token": first.text, "percent": f"{100 * first.probability:.1f}"}
-    said = view.say("decoding.hesitates", **values, second=rest[0].text, other=f"{100 * rest[0].probability:.1f}") if rest else ""
+    values = {"step": at + 1, "token": first.text, "percent": percentage(first.probability)}
+    said = view.say("decoding.hesitates", **values, second=rest[0].text, other=percentage(rest[0].probability)) if rest else ""
     head = [view.say("decoding.candidates_step"), *(view.say("decoding.candidates_rank", rank=rank + 1) for rank in range(ranks))]
     return [
         *([blocks.text("hesitates", said, css="pg-caption")] if said else []),

@@ -14,6 +14,7 @@ from playground.ui.measured import share_of
 from playground.ui.panels.interventions import change, head_name
 from playground.ui.view import View
 from playground.words import paragraph
+from playground.words.amounts import percentage
 
 
 def score(view: View) -> dict:
@@ -34,8 +35,8 @@ def score(view: View) -> dict:
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"
     values = {
         "points": differences.points_of(abs(points)),
-        "before": f"{100 * before.exact_match:.1f}",
-        "after": f"{100 * after.exact_match:.1f}",
+        "before": percentage(before.exact_match),
+        "after": percentage(after.exact_match),
     }
     said = [view.say(key, **values)] if asked.off or asked.memory else []
     said += [view.say("interventions.score_row")] if asked.edit else []
@@ -61,7 +62,7 @@ def importance(view: View) -> dict:
     whole, (lost, fewer) = found.whole.validation, _losses(found)
     facts = differences.importance(lost, 100 * whole.exact_match)
     said = [_say(view, fact) for fact in facts]
-    exact, every = f"{100 * whole.exact_match:.1f}", found.whole.of
+    exact, every = percentage(whole.exact_match), found.whole.of
     if found.whole.whole:
         said.append(view.say("interventions.importance_caption", all=every, exact=exact))
     else:

@@ -7,7 +7,7 @@ from playground.runs.run import FINISHED
 from playground.ui import blocks
 from playground.ui.controls import label
 from playground.ui.view import View
-from playground.words.amounts import duration
+from playground.words.amounts import duration, percentage
 
 LEARNT = 0.5  # exact match from which a model is worth taking apart; below, it is to be trained better
 
@@ -32,7 +32,7 @@ def _told(view: View) -> str:
     took = {"step": f"{run.step:,}", "time": duration(run.seconds, view.language)}
     if run.status in ("failed", "diverged") or last is None:
         return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **took)
-    reached = view.say("outcome.reached", percent=f"{100 * last['exact_match']:.1f}", **took)
+    reached = view.say("outcome.reached", percent=percentage(last["exact_match"]), **took)
     right = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: first_right(run))
     return f"{reached} {view.say('outcome.never_right') if right is None else view.say('outcome.first_right', step=f'{right:,}')}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playground.queries.translate import DecodingOptions, draws
 from playground.ui import blocks
 from playground.ui.view import View
+from playground.words.amounts import percentage
 
 WARM = 2.0  # the temperature to try where all outputs are the same
 
@@ -16,12 +17,12 @@ def spread(view: View, way: DecodingOptions) -> list[dict]:
         return []
     found = draws(view.reader, view.run, view.step, view.text, way, count)
     marks = {True: "✓", False: "✗", None: "–"}
-    rows = [[text or "–", times, f"≈ {100 * times / count:.0f} %", marks[correct]] for text, times, correct in found]
+    rows = [[text or "–", times, f"≈ {percentage(times / count, 0)} %", marks[correct]] for text, times, correct in found]
     head = [view.say(f"decoding.spread_{name}") for name in ("output", "times", "share", "right")]
     right = sum(times for _, times, correct in found if correct)
     said = view.say("decoding.spread_said", count=count, different=len(found), first=way.seed, last=way.seed + count - 1)
     if any(correct is not None for _, _, correct in found):
-        said = f"{said} {view.say('decoding.spread_correct', right=right, count=count, percent=f'{100 * right / count:.0f}')}"
+        said = f"{said} {view.say('decoding.spread_correct', right=right, count=count, percent=percentage(right / count, 0))}"
     table = blocks.table("spread", head, rows, view.say("decoding.spread", count=count))
     said_of_it = [blocks.text("spread-said", said, css="pg-caption")]
     if len(found) == 1 and way.temperature < WARM:

@@ -13,6 +13,7 @@ from playground.ui.panels.head_choice import chosen
 from playground.ui.panels.lanes import correction, is_right, lanes_of, said_by, width
 from playground.ui.view import View, steps
 from playground.words import paragraph
+from playground.words.amounts import percentage
 
 SUGGESTED = 4  # sentences that go wrong
 MORE, MORE_HARDER = 100, 6  # sentences to find them among; longer ones, when few do
@@ -134,7 +135,7 @@ def _measured(view: View, at: int) -> str:
     if not before:
         return ""
     row = before[-1]
-    tokens_right, sentences_right = (f"{100 * rows[name][row]:.1f}" for name in ("token_accuracy", "exact_match"))
+    tokens_right, sentences_right = (percentage(rows[name][row]) for name in ("token_accuracy", "exact_match"))
     pairs, every = int(rows["pairs"][row]), int(rows["all_pairs"][row])
     key, of = ("teacher_forcing.measured", {}) if pairs == every else ("teacher_forcing.measured_sample", {"all": every})
     return view.say(key, step=int(rows["step"][row]), tokens=tokens_right, sentences=sentences_right, pairs=pairs, **of)
@@ -168,7 +169,7 @@ def _step(view: View, found: Comparison, at: int) -> dict:
         view.look = life
         first = life.likely[at][0]
         pointed, where = looks(view, life, at, layer, head, len(lanes))
-        says = view.say("teacher_forcing.likely_caption", fed=life.fed[at].text, token=first.text, percent=f"{100 * first.probability:.1f}")
+        says = view.say("teacher_forcing.likely_caption", fed=life.fed[at].text, token=first.text, percent=percentage(first.probability))
         title = view.say("teacher_forcing.likely", lane=view.say(f"teacher_forcing.{name}"), step=at + 1)
         columns.append(
             blocks.column(

@@ -16,6 +16,7 @@ from playground.ui.panels.head_choice import chosen
 from playground.ui.panels.teacher_forcing import MORE, first_wrong
 from playground.ui.view import View, tokens
 from playground.words import listed
+from playground.words.amounts import percentage
 
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
@@ -201,7 +202,7 @@ def _step(view: View, answer: Translation, way: DecodingOptions) -> dict:
     says = view.say(
         "page.likely_caption",
         token=likely[0].text,
-        percent=f"{100 * likely[0].probability:.1f}",
+        percent=percentage(likely[0].probability),
         second=likely[1].text if len(likely) > 1 else "–",
     )
     if way.method == "sample" and at >= given:

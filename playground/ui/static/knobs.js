@@ -67,7 +67,7 @@ function flash(element) {
 
 // ---- Gradio and we (see ui/bridge.py) ------------------------------------------------------------------------------------------------
 
-let gradio = null; // what it can be asked for: relabel, settings
+let gradio = null; // what it can be asked for: relabel, settings, look_ahead
 export const meet = (asks) => void (gradio = asks);
 export const relabel = () => gradio?.relabel();
 
@@ -115,5 +115,13 @@ export function arrived({ asked, ...knobs }) {
   change({ knobs, own: asked.own });
 }
 
+const PAUSE = 80; // milliseconds without a change, after which the forecast is asked for: a preset changes many controls at a time
+let forecast = 0;
+
 /** Gradio says what the controls hold. Until the page has taken over the link's settings that is not yet the visitor's choice. */
-export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
+export function knobsChanged(knobs) {
+  if (!page.knobs) return;
+  change({ knobs });
+  clearTimeout(forecast);
+  forecast = setTimeout(() => gradio?.look_ahead(), PAUSE);
+}

@@ -12,7 +12,7 @@ from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.uploads import Pairs, places
 from playground.ui import blocks
 from playground.ui.view import Screen
-from playground.words.amounts import short
+from playground.words.amounts import percentage
 
 
 def facts(found: Statistics, screen: Screen) -> list[str]:
@@ -24,7 +24,7 @@ def facts(found: Statistics, screen: Screen) -> list[str]:
     for side in ("src", "tgt"):
         one: SideStatistics = getattr(found, side)
         if one.known < 1:
-            said.append(say(f"sentences.unknown_{side}", percent=short(100 * (1 - one.known))))
+            said.append(say(f"sentences.unknown_{side}", percent=percentage(1 - one.known, None)))
     if found.several:
         said.append(say("sentences.several", count=_whole(found.several), of=_whole(found.sources), most=found.most_answers))
     if found.repeated:
@@ -69,7 +69,7 @@ def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, An
         name: blocks.figure(
             f"{place}-frequent-{name}",
             screen.draw(bars.frequencies, *zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2),
-            say("sentences.frequent_caption", token=side.frequent[0][0], percent=f"{100 * side.counts[0] / side.counts.sum():.3g}"),
+            say("sentences.frequent_caption", token=side.frequent[0][0], percent=percentage(side.counts[0] / side.counts.sum())),
             say(f"sentences.frequent_{name}"),
         )
         for name, side, kind in (("src", src, "encoder"), ("tgt", tgt, "decoder"))

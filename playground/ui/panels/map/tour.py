@@ -13,6 +13,7 @@ from playground.ui import blocks
 from playground.ui.panels.map.stage import columns_of, rows_of
 from playground.ui.view import View
 from playground.words import paragraph
+from playground.words.amounts import percentage
 
 OWN_FORMULA = {"projections", "sublayer", "cross", "loop"}  # those of which the open stage is only a part
 # Variants of a stop that have the formula of another: where the norm stands before there is none in the sum either, and what the memory
@@ -63,7 +64,7 @@ def _text(view: View, stop: str, variant: str, head: int) -> str:
     values = {"head": head + 1, "heads": config.n_heads, "width": config.d_model, "layers": config.encoder_layers}
     scale = divisor(config) if config.attention_scale else ""
     d_k, d_v = head_widths(config)
-    of_notes = {"d_k": d_k, "d_v": d_v, "percent": f"{100 * config.dropout:g}"}
+    of_notes = {"d_k": d_k, "d_v": d_v, "percent": percentage(config.dropout, None)}
     said = [view.say(f"tour.note_{name}", **of_notes) for name in notes(config, stop)]
     return paragraph([view.say(f"tour.text_{variant}", scale=scale, d_k=d_k, **values), *said])
 

@@ -12,6 +12,7 @@ from playground.ui.panels.step.gradient import as_in_the_paper, choose, choose_p
 from playground.ui.panels.step.sums import sheet, short
 from playground.ui.view import View
 from playground.words import paragraph
+from playground.words.amounts import percentage
 
 
 def optimiser(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
@@ -46,7 +47,7 @@ def _rules(view: View, taken: TakenStep, name: str) -> list[str]:
     if config.weight_decay:
         said.append(view.say("step.decay", decay=f"{config.weight_decay:g}"))
     length, step = (float(np.linalg.norm(values)) for values in (taken.before(name), taken.moved(name)))
-    return [*said, view.say("step.ratio", percent=short(100 * step / length)) if length else view.say("step.from_zero")]
+    return [*said, view.say("step.ratio", percent=percentage(step / length, None)) if length else view.say("step.from_zero")]
 
 
 def _singular(view: View, taken: TakenStep, name: str) -> list[str]:
