@@ -34,6 +34,10 @@ for step in train_inline.train(run, Corpora()):
 
 # %% compare
 with open("history.csv", encoding="utf-8", newline="") as file:
-    before = [float(row["loss"]) for row in csv.DictReader(file)][-1]
-now = run.history.steps.column("loss")[-1]
-print(f"{before} {'==' if now == before else '!='} {now}")
+    before = [float(row["loss"]) for row in csv.DictReader(file)]
+now = run.history.steps.column("loss")
+print(f"{before[-1]} {'==' if now[-1] == before[-1] else '!='} {now[-1]}")
+for step, losses in enumerate(zip(before, now, strict=False), start=1):
+    if losses[0] != losses[1]:
+        print(f"step {step}: {losses[0]} != {losses[1]}; step {how['step']}: {now[-1] / before[-1] - 1:+.1%}")
+        break

@@ -20,7 +20,6 @@ QUIET = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync "
     "--num-raster-threads=1 --disable-partial-raster --disable-threaded-animation --disable-threaded-scrolling --disable-checker-imaging"
 )
-GO = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); document.activeElement.blur(); }"
 DESK = {"width": 1280, "height": 900}
 SCREENSHOTS = ROOT / "test-output" / "browser"
 FAILED = pytest.StashKey[bool]()  # of a story: whether it did
@@ -185,37 +184,6 @@ def pages(visitors: Visitors, url: str, request: pytest.FixtureRequest) -> Itera
 def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
     with pages(visitors, server.url, request) as open:
         yield open
-
-
-@pytest.fixture(scope="package")
-def walked() -> list[Page]:
-    """The page of `walk`, while there is one."""
-    return []
-
-
-@pytest.fixture
-def walk(visitors: Visitors, server: Server, walked: list, request: pytest.FixtureRequest) -> Iterator[Callable[[str], Page]]:
-    """walk(path): the page of a visitor who goes from story to story, as by a link on it: a page takes seven seconds to open, and one to
-    go on. After a story that failed the next one has a new page."""
-
-    def go(path: str) -> Page:
-        if not walked:
-            walked.append(visitors.come(server.url))
-            walked[0].goto(path, wait_until="commit")
-        page = walked[0]
-        page.mouse.move(5, 5)
-        page.evaluate(GO, path)
-        ready(page)
-        return page
-
-    yield go
-    for page in walked.copy():
-        seen = visitors.troubles[page].seen
-        if request.node.stash.get(FAILED, False) or seen:
-            walked.clear()
-            screenshot(page, request.node.name)
-            visitors.leave(page)
-        assert not seen, "\n".join(seen)
 
 
 @pytest.fixture

@@ -38,9 +38,9 @@ def lit(page: Page, how: str) -> Locator:
     return page.locator(f"#pg-panel-attention [data-block='chips tokens'] .pg-chip.{how}")
 
 
-def test_point_click_and_choose_a_head(walk):
+def test_point_click_and_choose_a_head(visit):
     """A hover names the pair and its weight, a click pins the cell, thumbnails choose heads, masked cells are hatched, products add up."""
-    page = walk(link(text="hello", tab="attention"))
+    page = visit(link(text="hello", tab="attention"))
     panel = page.locator("#pg-panel-attention")
     expect(panel.locator("#pg-figure-attention .xtick text")).to_have_text(HELLO)
     table = drawn_from(page, "attention")["z"]
@@ -120,9 +120,9 @@ def is_open(page: Page, panel: Locator, address: str) -> None:
     drawn(panel)
 
 
-def test_where_a_number_comes_from(walk):
+def test_where_a_number_comes_from(visit):
     """By the paper's figure into the map, through its stages by keys, down to one weight, which is worked out by hand."""
-    page = walk(link(text="hello", tab="attention"))
+    page = visit(link(text="hello", tab="attention"))
     part = page.locator("#pg-figure .part[aria-current=true]")
     expect(part).to_have_attribute("data-part", "decoder.cross_attention")
     page.locator("#pg-figure .part[data-part=probabilities]").click()
@@ -178,10 +178,10 @@ def test_where_a_number_comes_from(walk):
     expect(sheet.locator(".pg-sums .last")).to_contain_text(words("map.why_open"))
 
 
-def test_forced_free_and_one_correction(walk):
+def test_forced_free_and_one_correction(visit):
     """Why a model that is nearly always right writes nonsense: one of its tokens is corrected, and a link keeps the correction."""
     long = "abcdefghijklmnopqrst"  # longer than any word in training
-    page = walk(link(text=long, tab="teacher_forcing"))
+    page = visit(link(text=long, tab="teacher_forcing"))
     panel = page.locator("#pg-panel-teacher_forcing")
     drawn(panel)
     lanes = panel.locator(".pg-lane")
@@ -207,9 +207,9 @@ def sentence(panel: Locator, name: str) -> Locator:
     return panel.locator(f".pg-compare-line.{name} .pg-chip")
 
 
-def test_heads_are_switched_off_and_one_step_looks_elsewhere(visit, walk):
+def test_heads_are_switched_off_and_one_step_looks_elsewhere(visit):
     """What is written without a head stands beside what is written with it; a link takes the change to a friend with a telephone."""
-    page = walk(link(text="attention", tab="interventions"))
+    page = visit(link(text="attention", tab="interventions"))
     right = [*"noitnetta", "<eos>"]
     panel = page.locator("#pg-panel-interventions")
     drawn(panel)
@@ -242,7 +242,7 @@ def test_heads_are_switched_off_and_one_step_looks_elsewhere(visit, walk):
     has_address(page, squeeze=None)
     expect(sentence(panel, "after")).to_have_text(right)
 
-    walk(link(text="attention", tab="interventions", change="row", layer=2, head=3, q=1))
+    page.goto(link(text="attention", tab="interventions", change="row", layer=2, head=3, q=1))
     drawn(panel)
     bars, acts = panel.locator(".pg-cell-bar"), panel.locator(".pg-cell-acts")
     expect(bars).to_have_count(10)
@@ -281,9 +281,9 @@ def save(page: Page, kind: str) -> tuple[str, bytes]:
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
-def test_what_is_seen_is_saved_as_picture_table_and_arrays(walk):
+def test_what_is_seen_is_saved_as_picture_table_and_arrays(visit):
     """The files have the numbers that are drawn, and say of what; a run is taken home as a zip."""
-    page = walk(link(tab="attention", text="playground", part="cross", layer=2, head=1))
+    page = visit(link(tab="attention", text="playground", part="cross", layer=2, head=1))
     plot, panel = figure(page, "attention").bounding_box(), page.locator("#pg-panel-attention")
     drawn(panel)
     block, step = page.locator('[data-block="figure attention"]'), panel.get_attribute("data-step")

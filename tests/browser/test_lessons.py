@@ -88,8 +88,8 @@ def test_a_lesson_is_done_by_doing_it(visit):
         expect(course.locator(".pg-dots i.done")).to_have_count(remain)
 
 
-def test_a_guess_and_its_answer(walk):
-    page = walk(link({}))
+def test_a_guess_and_its_answer(visit):
+    page = visit(link({}))
     labs = tab(page, "labs")
     expect(labs.locator(".pg-card")).to_have_count(len(LABS))
     labs.locator(".pg-card[data-lab=softmax]").click()

@@ -7,6 +7,7 @@ import re
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from playground.config import UNK, Experiment, Refusal
 from playground.export.card import card
 from playground.export.contents import file_name, packed, use_file
 from playground.export.folder import write_folder
-from playground.export.notebook import how, notebook
+from playground.export.notebook import _CELLS, how, notebook
 from playground.export.scores import scores_of
 from playground.export.taken import take
 from playground.export.use import Tokenizer, Translator, svg
@@ -193,3 +194,11 @@ def test_use_translates_as_the_page_does_and_needs_no_more_than_it_says(reverse,
 def write_files(run: Run, folder: Path) -> None:
     for name, data in opened(packed(take(run), no_scores)).items():
         (folder / name).write_bytes(data)
+
+
+def test_the_notebook_says_from_which_step_on_another_processor_differs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "history.csv").write_text("step,loss\n1,4.0\n2,3.0\n3,2.0\n")
+    trained = SimpleNamespace(history=SimpleNamespace(steps=SimpleNamespace(column=lambda name: [4.0, 3.5, 2.2])))
+    exec(_CELLS["compare"], {"csv": csv, "run": trained, "how": {"step": 3}})
+    assert capsys.readouterr().out == "2.0 != 2.2\nstep 2: 3.0 != 3.5; step 3: +10.0%\n"
