@@ -18,7 +18,7 @@ import numpy as np
 
 from playground.config import Experiment
 from playground.data.corpus import Corpus
-from playground.lessons.lab import Lab, Lines, Outcome, TextTable, Value
+from playground.lessons.lab import Lab, Lines, Margin, Outcome, TextTable, Value
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.model_cache import ModelCache
@@ -37,6 +37,7 @@ VALIDATED = ("exact", "tokens", "loss")  # numbers of the last validation
 CLOSE = 0.05  # arms that are nearer to each other make no difference
 SEEDS = 5  # the most that a verdict is asked of
 ENOUGH_SEEDS = 3  # with fewer, a verdict is weak
+REACH = 30  # hundredths that a number is moved by, to see whether the verdict hangs on it
 DEVIATIONS = 2  # standard deviations between two seeds of one arm that a difference has to be larger than
 
 
@@ -87,6 +88,20 @@ def spread(arms: Iterable[Sequence[Result]], measure: str) -> float:
 def averaged(results: Results) -> Results:
     """Every arm as one result, the mean over its seeds."""
     return {arm: [replace(found[0], numbers={name: mean(found, name) for name in found[0].numbers})] for arm, found in results.items()}
+
+
+def margin(judge: Callable[[Results], str], means: Results) -> Margin | None:
+    """How far the answer to these means is from another one, to the hundredth; None where one number changes nothing up to REACH."""
+    answer = judge(means)
+    for hundredths in range(1, REACH + 1):
+        for change in (hundredths / 100, -hundredths / 100):
+            for arm, (result,) in means.items():
+                for name, value in result.numbers.items():
+                    moved = value + change if name in NATS else min(max(value + change, 0.0), 1.0)
+                    other = judge({**means, arm: [replace(result, numbers={**result.numbers, name: moved})]})
+                    if other != answer:
+                        return Margin(change, arm, name, other)
+    return None
 
 
 def untouched(run: Run) -> bool:
@@ -171,14 +186,15 @@ class ControlledExperiment(Lab):
         """What the results of all arms, each with the same seeds, say. `numbers["weak"]` is why that is weak: too few "seeds", or
         too large a "spread" between them; else ""."""
         arms = {found[0].arm: found for found in results}
-        answer = self.judge(averaged(arms))
+        means = averaged(arms)
+        answer = self.judge(means)
         varies = spread(arms.values(), self.judged) * (1 if self.judged in NATS else 100)
         weak = "seeds" if len(results[0]) < ENOUGH_SEEDS else "spread" if self.judge(arms) != answer else ""
         numbers: dict[str, Value] = {"seeds": len(results[0]), "spread": varies, "weak": "" if self.is_mystery else weak}
         for arm, found in arms.items():
             for name in found[0].numbers:
                 numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in NATS else 100), 4)
-        return Outcome(answer, numbers, self.exhibits(results))
+        return Outcome(answer, numbers, self.exhibits(results), None if self.is_mystery else margin(self.judge, means))
 
     def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines | TextTable, ...]:
         """What is to be seen of the arms, also while they train."""

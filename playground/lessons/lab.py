@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,6 +78,15 @@ class TextTable:
     said: Mapping[str, Value] = field(default_factory=dict)
 
 
+class Margin(NamedTuple):
+    """The smallest change of one number of one arm with which the `answer` is another. A share changes by hundredths, a loss by nats."""
+
+    change: float
+    arm: str
+    number: str
+    answer: str
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came out. `numbers` go to the command line and into the words of `why_<answer>`."""
@@ -85,6 +94,7 @@ class Outcome:
     answer: str  # the guess that these numbers bear out
     numbers: Mapping[str, Value]
     exhibits: tuple[Grid | Lines | TextTable, ...] = ()
+    margin: Margin | None = None  # None: no such change up to REACH
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from playground.choices import BUGS
 from playground.config import PAD, Experiment
 from playground.lessons import bugs, judges
-from playground.lessons.controlled import CLOSE, Result, best, spread
+from playground.lessons.controlled import CLOSE, Result, best, margin, spread
 from playground.lessons.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
 from playground.lessons.labs import LABS
 from playground.runs.queue import train_inline
@@ -85,6 +88,20 @@ def test_spread_and_the_best_arm_by_hand():
         result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
     rows = (("with", "1", "≈ 20.0 %", "1.000"), ("without", "1", "60.0 %", "0.500"))
     assert LABS["no_ffn"].ends([[early], [late]]).rows == rows, "what was measured on a sample is marked"
+
+
+@given(st.sampled_from([name for name, lab in LABS.items() if not getattr(lab, "more", True)]), st.data())
+def test_the_margin_is_the_smallest_change_with_another_answer(name, data):
+    lab = LABS[name]
+    shares = st.integers(0, 100).map(lambda hundredth: hundredth / 100)
+    arms = made_up({arm: {number: data.draw(shares) for number in ("exact", "tokens", "early", "loss", "train")} for arm in lab.arms})
+    answer, found = lab.judge(arms), margin(lab.judge, arms)
+    for change, arm, number in product((-0.05, -0.01, 0.01, 0.05), arms, ("exact", "tokens")):
+        moved = min(max(arms[arm][0].numbers[number] + change, 0), 1)
+        other = lab.judge({**arms, arm: [replace(arms[arm][0], numbers={**arms[arm][0].numbers, number: moved})]})
+        assert other == answer or abs(found.change) <= abs(change)
+    if found:
+        assert found.answer != answer
 
 
 @pytest.mark.parametrize(("name", "one", "two", "answer", "weak"), [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from playground.config import Refusal, limits
-from playground.lessons.controlled import NATS, SEEDS, ControlledExperiment, Result, is_complete
+from playground.lessons.controlled import NATS, REACH, SEEDS, ControlledExperiment, Result, is_complete
 from playground.lessons.lab import Outcome
 from playground.queries.reader import Reader
 from playground.runs.model_cache import ModelCache
@@ -67,8 +67,21 @@ def verdict(view: View, lab: ControlledExperiment, outcome: Outcome, guess: str,
     keys = [f"lessons.weak_{weak}"] if weak else []
     keys += ["lessons.open"] if lab.expects == "" else []
     keys += [] if lab.is_mystery else [several if outcome.numbers["seeds"] > 1 else "lessons.one_seed"]
-    said = paragraph(view.say(key, **outcome.numbers) for key in keys)
+    said = paragraph([*(view.say(key, **outcome.numbers) for key in keys), *([] if lab.is_mystery else [_margin(view, lab, outcome)])])
     return guessing.verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, said)
+
+
+def _margin(view: View, lab: ControlledExperiment, outcome: Outcome) -> str:
+    """How far the verdict is from another one, in numbers that the table shows."""
+    if outcome.margin is None:
+        return view.say("lessons.margin_none", most=REACH)
+    change, arm, number, answer = outcome.margin
+    direction = view.say("lessons.margin_more" if change > 0 else "lessons.margin_less")
+    in_nats, hundredths = number in NATS, round(abs(100 * change))
+    counted = f"{hundredths / 100:.2f}" if in_nats else hundredths
+    by = view.say("lessons.margin_loss" if in_nats else "lessons.margin_points", count=counted, direction=direction)
+    arm_label, number_label = (lab.say(view.language, f"name_{name}") for name in (arm, number))
+    return view.say("lessons.margin", change=by, arm=arm_label, number=number_label, answer=lab.say(view.language, f"guess_{answer}"))
 
 
 def _seeds(view: View, lab: ControlledExperiment) -> dict[int, Arms]:
