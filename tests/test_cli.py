@@ -71,7 +71,7 @@ def test_until_exact_match_ends_early(capsys):
     assert main(["train", *SMALL, *quick, "--until-exact-match", "1", "--json"]) == 0
     end = said(capsys)[-1]
     assert (end["steps"] < 2000, end["exact_match"]) == (True, 1.0)
-    assert "100\N{NO-BREAK SPACE}%" in end["message"]
+    assert "100.0\N{NO-BREAK SPACE}%" in end["message"]
 
 
 def test_what_no_option_says_is_as_suggested_for_these_files(capsys):

@@ -352,4 +352,4 @@ def is_whole(folder: Path) -> bool:
 def open_files(folder: Path) -> int:
     """File descriptors of this process that lead below a folder."""
     links = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")] if Path("/proc/self/fd").is_dir() else []
-    return sum(os.path.exists(link) and os.path.realpath(link).startswith(str(folder)) for link in links)
+    return sum(os.path.exists(link) and os.path.realpath(link).startswith(f"{folder}{os.sep}") for link in links)

@@ -78,9 +78,6 @@ def test_refuses_a_model_in_training_mode_and_an_empty_exam():
         build_eval_set(corpus_of(), ())
 
 
-# --- models that were changed on purpose ---
-
-
 def rectangle(sources) -> torch.Tensor:
     return padded([(*source, EOS) for source in sources])
 

@@ -69,9 +69,6 @@ def test_beside_muon_adamw_goes_at_its_share_of_the_learning_rate():
     assert all(torch.equal(state[name], before[name]) for name in state), "the state taken out is a copy"
 
 
-# --- Muon ---
-
-
 def draw(*shape: int, seed: int) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
@@ -100,9 +97,6 @@ def test_a_zero_gradient_moves_nothing_and_only_matrices_are_moved():
     assert torch.equal(parameter, torch.ones(3, 3))
     with pytest.raises(ValueError, match=r"\(3,\)"):
         Muon([torch.nn.Parameter(torch.ones(3))], lr=0.1)
-
-
-# --- the learning rate ---
 
 
 def rates(**knobs) -> list[float]:

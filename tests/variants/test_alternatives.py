@@ -22,9 +22,6 @@ def given() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return draw(2, 3, 5, 4, seed=1), draw(2, 3, 7, 4, seed=2), draw(2, 3, 7, 4, seed=3), mask
 
 
-# --- how well a query fits a key ---
-
-
 CONFIG = ModelConfig(d_model=12, n_heads=3)  # K = 4
 ATTENTIONS = {"additive": Additive, "bilinear": Bilinear, "cosine": lambda *_: cosine_attention, "location": Location}
 
@@ -74,9 +71,6 @@ def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(variant
     assert all(parameter.grad.isfinite().all() for parameter in attention.attend.parameters()) if variant != "cosine" else True
 
 
-# --- parts left out ---
-
-
 @NORMS
 @pytest.mark.parametrize("residual", [True, False])
 def test_without_a_part_it_is_the_paper_with_the_identity_or_zeros_for_it(norm, residual):
@@ -96,9 +90,6 @@ def test_without_dropout_in_attention_it_is_everywhere_else():
         for model in beside("no_attention_dropout", dropout=0.5)
     )
     assert changed == {(name, 0.0 if name.endswith("attention.dropout") else p) for name, p in paper}
-
-
-# --- the norm and the positions ---
 
 
 class Theirs(nn.BatchNorm1d):
@@ -142,9 +133,6 @@ def test_concatenated_positions_are_the_same_columns_in_another_order(positions)
         getattr(paper, side).table = getattr(paper, side).table[:, order]
     assert torch.equal(paper(SRC, TGT).logits, changed(SRC, TGT).logits)
     assert ("src_positions.table" in changed.state_dict()) == (positions == "learned")
-
-
-# --- recurrent models ---
 
 
 @torch.inference_mode()

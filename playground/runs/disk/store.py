@@ -94,6 +94,7 @@ class Store(KeptRuns):
 
     def close(self) -> None:
         """Lets another server have the folder."""
+        self.disk.close()
         if self._held is not None:
             os.close(self._held)
             self._held = None

@@ -26,10 +26,17 @@ class DiskWatch:
 
     def __init__(self, folder: Path, runtime: Runtime = REAL) -> None:
         self._folder, self._runtime, self._identity = folder, runtime, identity_of(folder)
+        # as long as it is open, no new folder gets its number; Windows opens none
+        self._open: int | None = os.open(folder, os.O_RDONLY) if hasattr(os, "O_DIRECTORY") else None
         self._asked: dict[object, tuple[int, float]] = {}  # what has no answer yet -> (thread, since when)
         self.last_error: DiskError | None = None  # of a write
         self.refuses = False  # the newest write failed
         self.free: int | None = None  # bytes, at the last look
+
+    def close(self) -> None:
+        if self._open is not None:
+            os.close(self._open)
+            self._open = None
 
     @contextmanager
     def asked(self, writes: bool = False) -> Iterator[None]:
@@ -77,7 +84,6 @@ class DiskWatch:
             return identity_of(self._folder) != self._identity
         except FileNotFoundError:
             return True
-
 
 
 def identity_of(folder: Path) -> tuple[int, int]:

@@ -40,11 +40,21 @@ def trained():
 ])  # fmt: skip
 def test_writes_alone_tell_whether_the_disk_refuses(tmp_path, before, writes, error, after):
     watch = DiskWatch(tmp_path)
+    watch.close()
     watch.refuses = before
     with suppress(OSError), watch.asked(writes):
         if error:
             raise error
     assert watch.refuses is after
+
+
+def test_a_folder_that_was_made_anew_at_once_is_another(tmp_path):
+    (made := tmp_path / "made").mkdir()
+    watch = DiskWatch(made)
+    made.rmdir()
+    made.mkdir()
+    assert watch.is_gone()
+    watch.close()
 
 
 @pytest.fixture
