@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from playground.words.amounts import percentage
 
 ROOT = Path(__file__).parents[1]
@@ -130,6 +132,13 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
             takes |= {name} if "time" in tops else set()
             starts |= {name} if "threading.Thread" in calls else set()
     assert (takes, starts) == (TAKE_TIME, {"runtime.py"})
+
+
+@pytest.mark.night
+def test_to_train_takes_no_compiler():
+    """Two seconds and 70 MB in each process that trains."""
+    code = "import sys; from playground.runs.queue.warmup import warm_up; warm_up(); print('torch._dynamo' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_a_percentage_is_written_by_one_rule():

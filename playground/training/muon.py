@@ -11,11 +11,13 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from playground.choices import OPTIMISERS
+from playground.training.adam import ParameterGroups
 
 ITERATIONS = OPTIMISERS["muon"].newton_schulz
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # Jordan's quintic: steep at 0, so small values grow fast
@@ -35,19 +37,19 @@ def orthogonalise(matrices: Tensor, dtype: torch.dtype = torch.float32) -> Tenso
     return x if wide else x.mT
 
 
-class Muon(torch.optim.Optimizer):
+class Muon(ParameterGroups):
     """Nesterov momentum, then orthogonalise. The step of an (A, B) matrix is lr * sqrt(max(1, A / B)), as in torch.optim.Muon."""
 
-    def __init__(self, params: Iterable[Tensor], lr: float, momentum: float = 0.9, weight_decay: float = 0.0) -> None:
+    def __init__(self, groups: Iterable[dict[str, Any]], lr: float, momentum: float = 0.9, weight_decay: float = 0.0) -> None:
         self.dtype = torch.float32  # of the products
-        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        super().__init__(groups, lr=lr, momentum=momentum, weight_decay=weight_decay)
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.ndim != 2:
                     raise ValueError(f"Muon moves matrices, not a parameter of shape {tuple(parameter.shape)}")
                 self.state[parameter]["momentum"] = torch.zeros_like(parameter)
 
-    def step(self, closure: None = None) -> None:
+    def step(self) -> None:
         """One update; every parameter must have a gradient."""
         for move in self.moves():
             move()

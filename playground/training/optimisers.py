@@ -11,24 +11,24 @@ from torch import Tensor
 from playground.config import TrainingConfig
 from playground.knobs import declared
 from playground.model.transformer import Transformer
+from playground.training.adam import Adam, ParameterGroups
 from playground.training.muon import Muon
 
 
-def _adam(kind: type[torch.optim.Optimizer], groups: list[dict], config: TrainingConfig, device: torch.device) -> torch.optim.Optimizer:
+def _adam(decoupled: bool, groups: list[dict], config: TrainingConfig, device: torch.device) -> Adam:
     capturable = device.type == "cuda"  # so that a step can be recorded
-    betas = (config.beta1, config.beta2)
-    return kind(groups, betas=betas, eps=1e-9, weight_decay=config.weight_decay, fused=True, capturable=capturable)
+    return Adam(groups, config.beta1, config.beta2, 1e-9, config.weight_decay, decoupled, capturable)
 
 
-def _muon(groups: list[dict], config: TrainingConfig, device: torch.device) -> torch.optim.Optimizer:
+def _muon(groups: list[dict], config: TrainingConfig, device: torch.device) -> Muon:
     """Its momentum is beta1."""
     return Muon(groups, config.learning_rate, momentum=config.beta1, weight_decay=config.weight_decay)
 
 
 # By the names of OPTIMISERS in playground/choices.py: what makes an optimiser of (groups of parameters, config, device).
-MAKERS: dict[str, Callable[[list[dict], TrainingConfig, torch.device], torch.optim.Optimizer]] = {
-    "adam": partial(_adam, torch.optim.Adam),
-    "adamw": partial(_adam, torch.optim.AdamW),
+MAKERS: dict[str, Callable[[list[dict], TrainingConfig, torch.device], ParameterGroups]] = {
+    "adam": partial(_adam, False),
+    "adamw": partial(_adam, True),
     "muon": _muon,
 }
 
@@ -63,8 +63,8 @@ class Optimiser:
         moves = [move for kind in kinds for move in (kind.moves() if isinstance(kind, Muon) else [kind.step])]
         for _ in parallel_map(lambda move: move(), moves):
             pass
-        for optimiser, _ in self.parts:
-            optimiser.zero_grad()
+        for parameter in self.names:
+            parameter.grad = None
 
     def state(self) -> dict[str, Tensor]:
         """Copies of all moments, as {"parameter/moment": tensor}."""

@@ -31,7 +31,8 @@ def placed(value: Any, secret: str, each: bool) -> Iterator[Any]:
     if isinstance(value, dict):
         yield value | {"task": "own", "own": secret}
         for key, inner in value.items():
-            yield from (value | {key: one} for one in placed(inner, secret, each))
+            if each or key == "data" or "data" not in value:  # what stands around a listener's data is Gradio's
+                yield from (value | {key: one} for one in placed(inner, secret, each))
     elif isinstance(value, list):
         is_plain = [not isinstance(inner, dict | list) for inner in value]
         yield [secret if plain else inner for plain, inner in zip(is_plain, value, strict=True)]
