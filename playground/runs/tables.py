@@ -46,8 +46,8 @@ def csv_of(table: DataFrame) -> str:
 
 
 def _row(run: Run) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(run, name) for name in ("name", "label", "status", "step", "steps", "created")}
-    row |= {"task": run.experiment.data.task, "seconds": round(run.seconds, 1)}
+    row: dict[str, Any] = {name: getattr(run, name) for name in ("name", "label", "status", "step", "steps")}
+    row |= {"task": run.experiment.data.task, "seconds": round(run.seconds, 1), "created": run.created or None}
     try:
         found = run.history.validations.last() or {}
         row |= {"validation_loss": found.get("loss")} | {name: found.get(name) for name in ("exact_match", "token_accuracy")}

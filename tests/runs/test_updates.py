@@ -249,14 +249,14 @@ def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
 def test_runs_stand_side_by_side():
     run, training = alone(tiny(variant="batch_norm", steps=10))
     new = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(task="sort"), label='=HYPERLINK("http://x", "y")', created=1_700_000_000.7)
-    table = Runs.table(iter([run, new]))
-    first, second = table.to_dict("records")
+    table = Runs.table(iter([run, new, Run("shipped", "shipped", tiny(), created=0.0)]))
+    first, second, shipped = table.to_dict("records")
     last = run.history.validations.last()
     assert (first["name"], first["task"], first["status"], first["step"], first["steps"]) == (run.name, "reverse", "done", 10, 10)
     assert (first["validation_loss"], first["exact_match"]) == (last["loss"], last["exact_match"])
     assert first["parameters"] == sum(parameter.numel() for parameter in training.model.parameters())
     assert (second["label"], second["task"], second["status"], second["step"]) == (new.label, "sort", "queued", 0)
-    assert str(second["created"]) == "2023-11-14 22:13:20+00:00"
+    assert (str(second["created"]), shipped["created"]) == ("2023-11-14 22:13:20+00:00", pandas.NaT)
     assert all(pandas.isna(second[name]) for name in ("validation_loss", "exact_match", "token_accuracy", "parameters"))
     assert table.dtypes.equals(Runs.table([]).dtypes)
     assert pandas.read_csv(io.StringIO(csv_of(table)))["label"][1] == "'" + new.label, "a label is no formula"
