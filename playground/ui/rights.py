@@ -72,7 +72,7 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/room": MEMBER,
         f"{PREFIX}/room/live": MEMBER,
         f"{PREFIX}/room/question": MEMBER,
-        f"{PREFIX}/room/answers": TEACHER,
+        f"{PREFIX}/room/answers": TEACHER,  # of a room; in none: LINK
         # where PLAYGROUND_OPERATOR or PLAYGROUND_METRICS asks for them, which see to the operator's token themselves
         f"{PREFIX}/operator": PUBLIC,
         f"{PREFIX}/metrics": PUBLIC,

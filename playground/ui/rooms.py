@@ -122,10 +122,12 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         return questions.read(asked.key, asked.activity, asked.values)
 
     def model_answers(asked: Asked) -> dict:
-        """To the teacher of a room alone: whoever else asks is told that they are not."""
-        require_room(ROUTES["GET"][ANSWERS], rooms, *asked.key)
-        room, _ = rooms.inside(*asked.key)
-        given = room.activities.get(answers.NAME)
+        """In a room to its teacher alone, and with what the class has answered; to a visitor in no room, who prepares or learns alone."""
+        require_sentences(runs, asked.values, asked.token)
+        given = None
+        if asked.code:
+            require_room(ROUTES["GET"][ANSWERS], rooms, *asked.key)
+            given = rooms.inside(*asked.key)[0].activities.get(answers.NAME)
         return {"blocks": checks.model_answers(View(runs, reader, asked.values, asked.token), given)}
 
     async def live(request: Request) -> Response:

@@ -73,17 +73,23 @@ export function drawCheck(element, block) {
 }
 
 /**
- * For the teacher of a room the answers of a lesson, and how the class answered; for everybody else where they are.
+ * The model answers of a lesson: for the teacher of a room with how the class answered, for a visitor in no room behind a button.
  * @param {HTMLElement} element
  * @param {import("./blocks").AnswersBlock} block
  * @param {(host: Element, blocks: any[]) => Promise<void>} render
  */
 export async function drawAnswers(element, block, render) {
   Object.assign(element, { pgBlock: block, pgRender: render });
+  const show = () => {
+    element.dataset.opened = block.lesson;
+    drawAnswers(element, block, render);
+  };
   const query = { code: page.room?.code ?? "", lesson: block.lesson, run: cursor.run, step: cursor.step, text: sentenceText(), toss: cursor.toss };
   const counted = /** @type {[string, import("./page").CourseAnswers][]} */ (activities("answers"))[0]?.[1].counted?.[block.lesson] ?? 0;
-  if (same(element, { teacher: Boolean(page.room?.teacher), query, counted })) return;
-  if (!page.room?.teacher) return element.replaceChildren(h("p", { class: "pg-caption" }, say("course_answers")));
+  const isOpen = page.room ? page.room.teacher : element.dataset.opened === block.lesson;
+  if (same(element, { isOpen, query, counted })) return;
+  if (!isOpen && page.room) return element.replaceChildren(h("p", { class: "pg-caption" }, say("course_answers")));
+  if (!isOpen) return element.replaceChildren(button({ class: "pg-quiet", onclick: show }, say("course_answers_show")));
   const answer = await read("room/answers", query, `room/answers ${block.lesson}`);
   if (!answer) return void (element.pgText = "");
   element.replaceChildren();
