@@ -12,6 +12,7 @@ from playground.cursor import FIELDS
 from playground.words import ENGLISH, LANGUAGES, known, say
 
 RUN = "a run's folder, or the name or id of one that ships with the app or is kept"
+ENCODING = "the encoding of a file, if it can’t be found out; one for all, or one for each with a comma between"
 STEP = "an earlier step, from the training replay"
 TOKENIZE = ("13a", "intl", "zh", "char", "none")
 COPY_UNKNOWN = "in place of <unk>, the word of the source that cross-attention attends to most there"
@@ -67,7 +68,9 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(command="translate")
     command.add_argument("run", metavar="RUN", help=RUN)
     command.add_argument("text", nargs="*", metavar="TEXT", help="a sentence each; without any, every line of the standard input")
-    command.add_argument("--input", nargs="+", type=Path, default=[], metavar="FILE", help="translate the lines of these files")
+    files = "translate files of plain lines, or the source side of pairs"
+    command.add_argument("--input", nargs="+", type=Path, default=[], metavar="FILE", help=files)
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
     _add_decoding(command)
     command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="sample each token at this temperature")
     command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
@@ -80,8 +83,9 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("score", help="translate a file with a trained run, and measure BLEU and chrF with sacrebleu")
     command.set_defaults(command="score")
     command.add_argument("run", metavar="RUN", help=RUN)
-    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line")
-    command.add_argument("reference", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
+    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
+    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
     _add_decoding(command)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--tokenize", choices=TOKENIZE, help="sacrebleu's, for BLEU; by default as the references are written")
@@ -112,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--swap", action="store_true", help="swap source and target")
     _add_columns(command)
     command.add_argument("--header", choices=("yes", "no"), help="whether the first row names the columns")
-    command.add_argument("--encoding", default="", metavar="NAME", help="one for all files, or one for each with a comma between")
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
     command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
     command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the report")

@@ -36,7 +36,8 @@ def translate(options: argparse.Namespace) -> int:
         method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
         copy_unknown=options.copy_unknown, **{name: value for name, value in asked.items() if value is not None},
     )  # fmt: skip
-    lines = chain.from_iterable(map(_lines, options.input)) if options.input else (line.removesuffix("\n") for line in sys.stdin)
+    files = (_sides([file], options)[0] for file in options.input)
+    lines = chain.from_iterable(files) if options.input else (line.removesuffix("\n") for line in sys.stdin)
     with _opened(options.run) as opened:
         if options.text or options.json or method == "sample" or options.prefix:
             _one_by_one(opened, options.text or lines, way, options)
@@ -87,9 +88,12 @@ def score(options: argparse.Namespace) -> int:
     from playground.queries.lines import score_lines, translate_lines
     from playground.queries.translate import DecodingOptions, check_options
 
-    sources, references = _lines(options.source), _lines(options.reference)
+    sources, references = _sides([file for file in (options.source, options.reference) if file], options)
+    if references is None:
+        raise Refusal("evaluation.no_references", name=str(options.source))
     if len(sources) != len(references) or not sources:
-        raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=str(options.reference), others=len(references))
+        two = str(options.reference or options.source)
+        raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
     with _opened(options.run) as opened:
@@ -138,13 +142,10 @@ def _tell_copied(count: int) -> None:
         print(say(ENGLISH, "decoding.copied_words", count=f"{count:,}"), file=sys.stderr)
 
 
-def _lines(file: Path) -> list[str]:
-    """Lines end in a line feed, perhaps after a carriage return, and in nothing else that Unicode calls a line break."""
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Refusal("data.not_utf8", name=str(file), line=error.object.count(b"\n", 0, error.start) + 1) from error
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+def _sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
+    from playground.reading.sentences import read_sentences
+
+    return read_sentences([(str(file), file.read_bytes()) for file in files], options.encoding)
 
 
 @contextmanager

@@ -116,9 +116,6 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
 
-# --- why attention: what waits for what is counted, and the models are about equally large ---
-
-
 def model_of(config: ModelConfig) -> Transformer:
     return build(config, 30, 30).eval()
 

@@ -36,9 +36,6 @@ def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
     return ours.project(theirs(*embedded, **usual | masks))
 
 
-# --- masks ---
-
-
 FORGOTTEN = {"no_causal_mask": "tgt_mask", "no_source_mask": "src_key_padding_mask", "no_memory_mask": "memory_key_padding_mask"}
 
 
@@ -68,9 +65,6 @@ def test_inverted_masks_are_torchs_attention_where_nobody_may_look(norm):
 
     paper, changed = beside("inverted_mask", norm=norm)
     torch.testing.assert_close(changed(SRC, TGT).logits, with_attend(paper, wrong)(SRC, TGT).logits, atol=1e-5, rtol=0)
-
-
-# --- the wrong axis ---
 
 
 @NORMS
@@ -119,9 +113,6 @@ def test_a_view_instead_of_a_transpose_is_torchs_attention_of_views(norm, positi
         torch.testing.assert_close(found, with_attend(paper, F.scaled_dot_product_attention)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
 
 
-# --- training and evaluation ---
-
-
 def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
     training = training_of(variant="unshifted", steps=60, optimiser="adam", learning_rate=0.02, schedule="constant", warmup=0)
     batch = collate(training.corpus.train[:4])
@@ -155,9 +146,6 @@ def test_dropout_that_stays_on_is_that_of_training():
     assert all(torch.equal(logits[0], other) for other in logits[1:])
     paper, model = beside("dropout_always", dropout=0.0)
     assert torch.equal(paper(SRC, TGT).logits, model(SRC, TGT).logits)
-
-
-# --- those of the tutorials ---
 
 
 def test_one_attention_object_has_the_same_matrices_for_both_jobs():
