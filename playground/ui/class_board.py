@@ -138,9 +138,9 @@ def verdict(view: View, found: Board) -> tuple[str, str]:
     counted = pairs(found.scores(first), found.scores(second))
     values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all}
     results = [_results(ended[arm]) for arm in (first, second)]
-    key = "above" if above(*results, "exact", CLOSE) else "close"
-    said = [view.say(f"board.why_{key}", same=counted.same)]
     fewest = min(map(len, results))
+    key = "one" if fewest < 2 else "above" if above(*results, "exact", CLOSE) else "close"  # one run has no spread
+    said = [view.say(f"board.why_{key}", same=counted.same)] if fewest > 1 else []
     if fewest < ENOUGH_SEEDS:
         said.append(view.say("board.weak_runs", least=ENOUGH_SEEDS, fewest=fewest))
     others = len(found.arms) - len(ended)
