@@ -32,9 +32,10 @@ NAMES = {
     "no_positions": "1+1, no positions",
     "one_head": "1+1, one head",
     "paper_size": "paper's size, 6+6",
+    "lookup": "preset, 1+1 layers",
 }
 BUILT_IN = list(TASKS)
-OWN_PRESET = {"beer": "paper_size"}  # tasks that are a story of their own
+OWN_PRESET = {"beer": "paper_size", "lookup": "lookup"}
 TINY = [
     ("d_model", 16),
     ("d_ff", 32),
@@ -77,7 +78,8 @@ def run(options: argparse.Namespace) -> dict:
 
 
 def _variants(task: str, options: argparse.Namespace) -> list[str]:
-    return [OWN_PRESET[task]] if task in OWN_PRESET else options.variants
+    own = [OWN_PRESET[task]] if task in OWN_PRESET else []
+    return own if TASKS[task].memorised else [*own, *options.variants]
 
 
 def _row(task: str, variant: str, options: argparse.Namespace) -> dict:
@@ -90,8 +92,8 @@ def _row(task: str, variant: str, options: argparse.Namespace) -> dict:
 
 
 def _experiment(task: str, variant: str, seed: int, options: argparse.Namespace) -> Experiment:
-    """Settings as the page has them when the task is chosen, then those of the variant. A task with a preset of its own keeps its steps."""
-    if task in OWN_PRESET:
+    """Settings as the page has them when the task is chosen, then those of the variant. A preset of the task's own keeps its steps."""
+    if variant == OWN_PRESET.get(task):
         base, knobs = preset(variant), {}
     else:
         base, knobs = Experiment(), VARIANTS[variant] | {"steps": options.steps or TASK_STEPS.get(task, default("steps"))}
