@@ -88,6 +88,10 @@ def test_telephone(visit):
     expect(knobs).not_to_be_in_viewport()
     expect(page.locator("#pg-result .pg-verdict.right")).to_be_visible()
     is_not_wide(page)
+    opener.click()
+    page.locator("#preset input").click()
+    page.get_by_role("option", name=words("knobs.preset.fast"), exact=True).click()  # which changes many controls
+    expect(page.locator("#pg-outlook")).to_contain_text("90 steps")
 
 
 def test_keyboard(visit):

@@ -58,9 +58,6 @@ def server(tmp_path_factory):
         runs.close()
 
 
-# --- slow ones ---
-
-
 @pytest.fixture
 def connect(server):
     """connect(buffer) -> a socket at the server, which takes so many bytes that nobody has read."""
@@ -174,9 +171,6 @@ def test_a_quiet_stream_stays_open(connect):
     one.settimeout(2 * PATIENCE)
     with pytest.raises(TimeoutError):
         read(one)
-
-
-# --- many ---
 
 
 def status(server: tuple[str, int], address: str) -> int:
