@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+
+import torch
 
 from benchmarks.suite import note, some_of
 from benchmarks.tables import markdown, seconds, shown, summary, whole
@@ -22,12 +26,25 @@ CORES, BUDGET_S = 2, 60.0  # on so many, a verdict takes no longer than this
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labs", "--lab", type=some_of(BENCHES), default=BENCHES, metavar="A,B")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds 1 to this")
+    parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="what everything is computed in")
 
 
 def run(options: argparse.Namespace) -> dict:
     """{"rows": [{"lab", "arms", "cpu_seconds": summary over the seeds, "answers": of each seed, "expects", "holds": see `holds`, "overall":
     the answer over all seeds, but of a mystery, "numbers": of that verdict}]}."""
-    return {"rows": [_row(LABS[name], options) for name in options.labs]}
+    with _computed_in(getattr(torch, options.dtype)):
+        return {"rows": [_row(LABS[name], options) for name in options.labs]}
+
+
+@contextmanager
+def _computed_in(dtype: torch.dtype) -> Iterator[None]:
+    """Parameters, activations and sums are of this type. The same seed draws other numbers in another type: another beginning too."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _row(bench: ControlledExperiment, options: argparse.Namespace) -> dict:
