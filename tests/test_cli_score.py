@@ -51,7 +51,7 @@ def test_lines_of_files_and_of_stdin_are_what_sentences_one_by_one_are(folder, f
     assert len(set(alone)) > 10
     given = [str(files / "source")] * 2
     assert translated(capsys, str(folder), "--input", *given, *beam) == [*alone, *alone]
-    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(["", *TEXTS, "", "a" * 999])))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(["", *TEXTS, "", "a" * 999]).encode("utf-16"))))
     assert main(["translate", str(folder), *beam]) == 0
     out, err = capsys.readouterr()
     assert out.split("\n")[:-2] == ["", *alone, ""]

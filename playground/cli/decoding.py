@@ -37,7 +37,7 @@ def translate(options: argparse.Namespace) -> int:
         copy_unknown=options.copy_unknown, **{name: value for name, value in asked.items() if value is not None},
     )  # fmt: skip
     files = (_sides([file], options)[0] for file in options.input)
-    lines = chain.from_iterable(files) if options.input else (line.removesuffix("\n") for line in sys.stdin)
+    lines = chain.from_iterable(files) if options.input else _typed() if sys.stdin.isatty() else _piped(options)
     with _opened(options.run) as opened:
         if options.text or options.json or method == "sample" or options.prefix:
             _one_by_one(opened, options.text or lines, way, options)
@@ -146,6 +146,17 @@ def _sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], l
     from playground.reading.sentences import read_sentences
 
     return read_sentences([(str(file), file.read_bytes()) for file in files], options.encoding)
+
+
+def _typed() -> Iterator[str]:
+    return (line.removesuffix("\n") for line in sys.stdin)
+
+
+def _piped(options: argparse.Namespace) -> Iterator[str]:
+    """Standard input to its end, read as a file is: in any encoding and format."""
+    from playground.reading.sentences import read_sentences
+
+    yield from read_sentences([("stdin", sys.stdin.buffer.read())], options.encoding)[0]
 
 
 @contextmanager
