@@ -91,6 +91,7 @@ VARIANTS = {
     "location": Alteration("alternative"),
     "batch_norm": Alteration("alternative", needs_whole_batch=True),
     "no_attention_dropout": Alteration("alternative"),
+    "plain_xavier": Alteration("alternative"),
     "gru": Alteration("alternative", recurrent=True),
     "gru_attention": Alteration("alternative", recurrent=True),
 }

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.lessons.controlled import SMALL, ControlledExperiment
-from playground.lessons.judges import between, depth_or_start, factor, farther, harder, in_time, key_size, layout, lowest, which
+from playground.lessons.judges import between, factor, farther, harder, in_time, key_size, layout, lowest, which
+from playground.lessons.norm_depth import NORM_DEPTH
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
@@ -29,7 +30,7 @@ def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> Cont
 
 
 OR_ELSE = ("both", "neither")
-ONE_LAYER, TWO_LAYERS, THREE_LAYERS, SIX_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (1, 2, 3, 6))
+ONE_LAYER, TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (1, 2, 3))
 ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False, steps=220)
 WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
@@ -109,20 +110,7 @@ ABLATIONS = (
         expects="post",
         next=("norm_depth", "batch_norm"),
     ),
-    ask(
-        "norm_depth",
-        {
-            **{"post_six": {}, "post_unit": BEGINNINGS["unit"], "post_one": ONE_LAYER},
-            **{"pre_six": PRE, "pre_unit": PRE | BEGINNINGS["unit"], "pre_one": PRE | ONE_LAYER},
-        },
-        Residual,
-        EncoderLayer.forward,
-        guesses=("post", "pre", "start", *OR_ELSE),
-        base=SORT | ADAM | SIX_LAYERS | {"learning_rate": 0.005, "steps": 200},
-        judge=depth_or_start,
-        expects="start",
-        next=("warmup", "deep"),
-    ),
+    NORM_DEPTH,
     ask(
         "skip",
         {"with": {}, "without": OPEN},

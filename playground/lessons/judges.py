@@ -24,19 +24,6 @@ def which(*pairs: str) -> Callable[[Results], str]:
     return judge
 
 
-def depth_or_start(results: Results) -> str:
-    """Which of post-norm and pre-norm is clearly worse with six layers than with one; "start" where that is pre-norm, and embeddings that
-    start large mend it."""
-
-    def ahead(pair: str, way: str) -> bool:
-        return above(results[f"{pair}_{way}"], results[f"{pair}_six"], "exact", CLEAR)
-
-    worse = [pair for pair in ("post", "pre") if ahead(pair, "one")]
-    if worse == ["pre"] and ahead("pre", "unit"):
-        return "start"
-    return worse[0] if len(worse) == 1 else "both" if worse else "neither"
-
-
 def in_time(results: Results) -> str:
     """Whether the model without a part is clearly behind at the end ("never"), only at the early step ("later"), or at neither."""
 

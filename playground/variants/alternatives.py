@@ -125,6 +125,13 @@ def no_feed_forward(model: Transformer) -> None:
         layer.feed_forward = Nothing()
 
 
+def plain_xavier(model: Transformer) -> None:
+    """Xavier's values for the last matrix of each sublayer too, as in torch.nn.Transformer, however many sublayers there are."""
+    for name, parameter in model.named_parameters():
+        if name.endswith(("W_o.weight", "W_2.weight")):
+            nn.init.xavier_uniform_(parameter, generator=model.generator)
+
+
 def no_attention_dropout(model: Transformer) -> None:
     """Dropout everywhere but on the weights of attention."""
     for attention in attentions(model):
@@ -215,4 +222,5 @@ ALTERNATIVES = {
     "location": Variant(location, extra_parameters=as_positions),
     "batch_norm": Variant(batch_norm, extra_parameters=running),
     "no_attention_dropout": Variant(no_attention_dropout),
+    "plain_xavier": Variant(plain_xavier),
 }

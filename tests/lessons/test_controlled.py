@@ -19,6 +19,7 @@ from playground.lessons import bugs, judges
 from playground.lessons.controlled import CLOSE, Result, best, margin, spread
 from playground.lessons.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
 from playground.lessons.labs import LABS
+from playground.lessons.norm_depth import better_norm
 from playground.runs.queue import train_inline
 from playground.tasks.toy_tasks import TASKS
 from playground.training.metrics import build_eval_set
@@ -125,12 +126,12 @@ def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, one, two, 
 
 
 PAIRS = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}
-NORMS = {"post_six": [0.9], "post_unit": [0.9], "post_one": [1.0], "pre_six": [0.1], "pre_unit": [0.3], "pre_one": [1.0]}
+NORMS = {"ours_post": [0.9], "ours_pre": [0.1], "plain_post": [0.1], "plain_pre": [0.9]}
 KINDS = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary": [1.0]}
 LOSSES = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
 HEADS = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
 FAR = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
-ONE, DEPTH = judges.which("one", "other"), judges.depth_or_start
+ONE, DEPTH = judges.which("one", "other"), better_norm
 RIGHT = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
 
 
@@ -141,7 +142,7 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
 @pytest.mark.parametrize(("judge", "arms", "answer"), [
     (ONE, PAIRS, "one"), (ONE, PAIRS | {"other_without": [0.0]}, "both"), (ONE, PAIRS | {"one_without": [0.9]}, "neither"),
     (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"),
-    (DEPTH, NORMS, "pre"), (DEPTH, NORMS | {"pre_unit": [0.9]}, "start"), (DEPTH, NORMS | {"post_six": [0.1]}, "both"),
+    (DEPTH, NORMS, "start"), (DEPTH, NORMS | {"plain_post": [0.8]}, "post"), (DEPTH, NORMS | {"ours_post": [0.1]}, "pre"),
     (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
     (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
     (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, KNOBS, Experiment, ModelConfig
-from playground.lessons import why_attention
+from playground.lessons import norm_depth, why_attention
 from playground.lessons.controlled import SMALL, ControlledExperiment, Result
 from playground.lessons.lab import Lines
 from playground.lessons.labs import LABS
@@ -35,10 +35,11 @@ EVERY = pytest.mark.parametrize("name", EXPERIMENTS)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _no_time_is_taken_of_long_sentences():
+def _no_time_is_taken_of_long_sentences_and_deep_models():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(why_attention, "CLOCKED", (2, 3))
         patch.setattr(why_attention, "TRIES", 1)
+        patch.setattr(norm_depth, "DEPTHS", (2,))
         yield
 
 
@@ -114,6 +115,17 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     spoken = plain | {f"why_{guess}" for guess in lab.guesses}
     spoken |= {f"{part}_{one}" for part in ("show", "caption", "axis") for one in drawn_ones}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
+
+
+def test_only_torchs_initialisation_starves_the_first_layers_of_a_deep_post_norm_decoder(monkeypatch):
+    monkeypatch.setattr(norm_depth, "DEPTHS", (12,))
+    for seed in (1, 2):
+        ratios = {}
+        for arm in norm_depth.NORM_DEPTH.arms:
+            experiment = norm_depth.NORM_DEPTH.experiment(arm, seed).with_(train_size=100)
+            (ratios[arm],) = norm_depth.gradients_at_start(model_of(experiment.model), CORPORA.get(experiment), seed)["ratios"]
+        assert ratios.pop("plain_post") < 0.05
+        assert 0.5 < min(ratios.values()) <= max(ratios.values()) < 2
 
 
 def model_of(config: ModelConfig) -> Transformer:

@@ -84,6 +84,13 @@ def test_without_a_part_it_is_the_paper_with_the_identity_or_zeros_for_it(norm, 
         assert not [name for name, _ in changed.named_parameters() if part in name]
 
 
+def test_all_matrices_are_torchs_xavier_however_many_layers_there_are_and_whatever_they_began_with():
+    for name, matrix in built("plain_xavier", zero_init=True, encoder_layers=3, d_model=64).named_parameters():
+        if name.startswith(("encoder.", "decoder.")) and matrix.dim() == 2:
+            bound = (6 / sum(matrix.shape)) ** 0.5
+            assert 0.95 * bound < matrix.abs().max() <= bound, name
+
+
 def test_without_dropout_in_attention_it_is_everywhere_else():
     paper, changed = (
         {(name, part.p) for name, part in model.named_modules(remove_duplicate=False) if isinstance(part, Dropout)}
