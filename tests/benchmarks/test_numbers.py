@@ -17,8 +17,10 @@ from playground.config import BOS, EOS, MAX_POSITIONS, PAD
 from playground.data.corpus import Item
 from playground.lessons.labs import LABS
 from playground.model.positions import sinusoids
+from playground.tasks.toy_tasks import TASKS
 
 LETTERS = 9
+RESULTS = Path(labs.__file__).parent / "results"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,7 @@ def test_a_percentile_is_the_smallest_value_that_the_share_does_not_exceed(value
 
 def test_what_labs_expect_is_what_the_results_say():
     results = {}
-    for line in (Path(labs.__file__).parent / "results" / "labs.md").read_text(encoding="utf-8").splitlines():
+    for line in (RESULTS / "labs.md").read_text(encoding="utf-8").splitlines():
         if row := re.match(r"\| (\w+) +\| +\d+ \|[^|]*\|[^|]*\| ([\w, ×]+?) +\|", line):
             counted = re.fullmatch(r"(\w+) × (\d+)", row[2])
             results[row[1]] = [counted[1]] * int(counted[2]) if counted else row[2].split(", ")
@@ -51,6 +53,18 @@ def test_what_labs_expect_is_what_the_results_say():
     for name, answers in results.items():
         assert len(answers) >= 5, name
         assert labs.holds(LABS[name], answers) in ("yes", "open"), name
+
+
+def test_only_the_tasks_that_the_lesson_on_order_names_survive_without_positions():
+    """Of all tasks; the results are of `benchmarks tasks`."""
+    results: dict[str, dict[str, float]] = {}
+    rows = re.compile(r"^\| (\w+) +\| (1\+1[^|]*?) +\| +([\d.]+) %", re.MULTILINE)
+    for task, model, percent in rows.findall((RESULTS / "tasks.md").read_text("utf-8")):
+        results.setdefault(task, {})[model] = float(percent)
+    kept = {task: of_task["1+1, no positions"] / of_task["1+1 layers"] for task, of_task in results.items()}
+    assert {*kept} == {*TASKS} - {"beer", *(f"commands_{split}" for split in ("jump_1", "jump_4", "jump_16", "length"))}
+    assert {task for task, share in kept.items() if share > 0.7} == {"sort", "german_english", "chinese_english", "one_to_many"}
+    assert max(kept[task] for task in ("reverse", "copy", "addition")) < 0.05
 
 
 def test_a_secret_is_a_leak_where_another_person_hears_it():
