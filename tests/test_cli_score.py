@@ -38,9 +38,11 @@ def files(tmp_path):
     return tmp_path
 
 
-def translated(capsys, *arguments) -> list[str]:
+def translated(capsys, *arguments, err: str | None = None) -> list[str]:
     assert main(["translate", *arguments]) == 0
-    return capsys.readouterr().out.splitlines()
+    out, said = capsys.readouterr()
+    assert err in (None, said)
+    return out.splitlines()
 
 
 @pytest.mark.trust
@@ -51,11 +53,13 @@ def test_lines_of_files_and_of_stdin_are_what_sentences_one_by_one_are(folder, f
     assert len(set(alone)) > 10
     given = [str(files / "source")] * 2
     assert translated(capsys, str(folder), "--input", *given, *beam) == [*alone, *alone]
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(["", *TEXTS, "", "a" * 999]).encode("utf-16"))))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(["", *TEXTS, "", "É" + "a" * 999]).encode("utf-16"))))
     assert main(["translate", str(folder), *beam]) == 0
     out, err = capsys.readouterr()
     assert out.split("\n")[:-2] == ["", *alone, ""]
-    assert err == "1 line has more tokens than the model can read: only the beginning was translated.\n"
+    unread = "Not in the vocabulary, read as <unk>: É\n"
+    assert err == unread + "1 line has more tokens than the model can read: only the beginning was translated.\n"
+    translated(capsys, str(folder), "ÉaÉ", "--json", err=unread)
 
 
 @pytest.mark.trust

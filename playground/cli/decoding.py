@@ -18,6 +18,7 @@ from playground.words import ENGLISH, say
 
 METRICS = {"bleu": "BLEU", "chrf": "chrF"}
 AT_ONCE = 1000  # lines that are read before the first of them is written
+NAMED = 10  # tokens that are not in the vocabulary
 
 
 class Open(NamedTuple):
@@ -50,8 +51,10 @@ def _one_by_one(opened: Open, texts: Iterable[str], way: Any, options: argparse.
     """With all that is known of each output."""
     from playground.queries.translate import translate
 
+    unread: dict[str, None] = {}
     for text in texts:
         found = translate(*opened, options.step, text, way)
+        unread |= dict.fromkeys(piece.text for piece in found.source if not piece.known)
         outputs = [
             {
                 "text": c.text,
@@ -65,6 +68,7 @@ def _one_by_one(opened: Open, texts: Iterable[str], way: Any, options: argparse.
         ]
         said = {"source": text, "step": found.step, "outputs": outputs, "references": found.references}
         print(json.dumps(said, ensure_ascii=False) if options.json else found.candidates[0].text, flush=True)
+    _tell_unread(unread)
 
 
 def _many(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namespace) -> None:
@@ -73,13 +77,14 @@ def _many(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namesp
     from playground.queries.translate import check_options
 
     check_options(way)
-    cut = taken = 0
+    cut, taken, unread = 0, 0, {}
     while texts := list(islice(lines, AT_ONCE)):
         width = way.width if way.method == "beam" else 1
         for line in translate_lines(*opened, options.step, texts, width, way.length_penalty, way.copy_unknown):
             print(line.output)
-            cut, taken = cut + line.cut, taken + line.copied
+            cut, taken, unread = cut + line.cut, taken + line.copied, unread | dict.fromkeys(line.unread)
         sys.stdout.flush()
+    _tell_unread(unread)
     _tell_cut(cut)
     _tell_copied(taken)
 
@@ -118,6 +123,7 @@ def score(options: argparse.Namespace) -> int:
         "seconds": round(seconds, 3),
     }
     print(json.dumps(said) if options.json else _table(said))
+    _tell_unread(dict.fromkeys(token for line in found for token in line.unread))
     _tell_cut(said["cut"])
     _tell_copied(said["copied"])
     return 0
@@ -130,6 +136,13 @@ def _table(said: dict[str, Any]) -> str:
     rows.append("length ratio {length_ratio:.3f}, exact match {exact_match:.1%}, outputs with <unk> {with_unknown:,}".format(**said))
     rows.append("{sentences:,} sentences in {seconds:.1f} s, {way}, step {step:,}".format(**said, way=way))
     return "\n".join(rows)
+
+
+def _tell_unread(tokens: Iterable[str]) -> None:
+    names = [*tokens]
+    if names:
+        words = " ".join(names[:NAMED]) + (f" … ({len(names):,})" if len(names) > NAMED else "")
+        print(say(ENGLISH, "page.unknown_words", words=words), file=sys.stderr)
 
 
 def _tell_cut(count: int) -> None:

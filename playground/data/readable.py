@@ -32,8 +32,7 @@ class Unknown:
 
 def unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
     """What this tokenizer can't read of `text`; None when it knows all of it."""
-    strange = (shown.strip(WORD_START) for shown, id in tokenizer.pieces(text) if id == UNK)
-    tokens = tuple(dict.fromkeys(filter(None, strange)))
+    tokens = unknown_tokens(tokenizer, text)
     if not tokens:
         return None
     known = _known(tokenizer)
@@ -42,6 +41,12 @@ def unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
         return Unknown(tokens, _runs(known), len(known), normalise(_spelt(normalise(text), known)), {})
     readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())))
     return Unknown(tokens, (), len(known), readable, {word: _similar(word, known) for word in tokens})
+
+
+def unknown_tokens(tokenizer: Tokenizer, text: str) -> tuple[str, ...]:
+    """The tokens of `text` that are read as <unk>, as shown, each once."""
+    strange = (shown.strip(WORD_START) for shown, id in tokenizer.pieces(text) if id == UNK)
+    return tuple(dict.fromkeys(filter(None, strange)))
 
 
 def replaced(text: str, word: str, by: str) -> str:

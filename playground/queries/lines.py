@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
+from playground.data.readable import unknown_tokens
 from playground.decoding import best
 from playground.model.transformer import Transformer
 from playground.queries.copying import copied, looked_at
@@ -27,6 +28,7 @@ class Line:
     unknown: bool  # its output holds <unk>
     finished: bool  # EOS came before the length limit
     copied: int = 0  # words that were taken from the source, where the model wrote <unk>
+    unread: tuple[str, ...] = ()  # tokens of its source that are not in the vocabulary
 
 
 def translate_lines(
@@ -54,7 +56,8 @@ def translate_lines(
             words = copied(src, text, places)
             taken = sum(word is not None for word in words)
             output, unknown = tgt.decode(found, words), taken < found.count(UNK)
-            yield Line(output, len(one) > room, unknown, found[-1:] == (EOS,), taken)
+            unread = unknown_tokens(src, text) if UNK in one else ()
+            yield Line(output, len(one) > room, unknown, found[-1:] == (EOS,), taken, unread)
 
 
 @dataclass(frozen=True)
