@@ -53,7 +53,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> dict:
     """{"students", "seconds", "errors": {why: times}, "leaks": {kind of secret: times}, "heard": bytes looked at for them, "times": {kind:
     {"count", "median", "p95", "p99"} in seconds}, "training": {"alone", "together": real tokens per second, "share": of all against
-    alone, "fair": Jain's index of steps}, "held": [{"time", "load", "bytes", "threads", "files"}]}."""
+    alone, "fair": Jain's index of steps, "least": the fewest steps, as a share of the mean},
+    "held": [{"time", "load", "bytes", "threads", "files"}]}."""
     knobs = dict(options.set)
     tokens, records = tokens_of_a_step(Experiment().with_(**knobs)), Records()
     with Server() as server:
@@ -77,7 +78,10 @@ def run(options: argparse.Namespace) -> dict:
         "leaks": dict(records.leaks),
         "heard": records.bytes,
         "times": records.times(),
-        "training": {"alone": alone, "together": tokens * sum(steps), "share": tokens * sum(steps) / alone, "fair": jain(steps)},
+        "training": {
+            **{"alone": alone, "together": tokens * sum(steps), "share": tokens * sum(steps) / alone},
+            **{"fair": jain(steps), "least": min(steps) * len(steps) / sum(steps)},
+        },
         "held": held,
     }
 
@@ -184,7 +188,8 @@ def table(result: dict) -> str:
         f"{result['students']} students for {result['seconds']:.0f} s.",
         f"Errors: {result['errors'] or 'none'}. Secrets heard by somebody else: {result['leaks'] or 'none'}, in {result['heard']:,} bytes.",
         f"Training: one run alone {whole(training['alone'])} real tokens/s, all together {whole(training['together'])}"
-        f" ({percent(training['share'])}), fair {training['fair']:.3f} (Jain's index of steps).",
+        f" ({percent(training['share'])}), fair {training['fair']:.3f} (Jain's index of steps),"
+        f" the slowest {percent(training['least'])} of the mean.",
     ]
     times = [
         (kind, whole(one["count"]), *(milliseconds(one[name]) for name in ("median", "p95", "p99")))

@@ -12,7 +12,7 @@ from typing import Any
 from playground.config import Experiment, Refusal
 from playground.runs.disk.folder import Folder, pack_run
 from playground.runs.names import new_id, owner_of
-from playground.runs.run import Run, Snapshot
+from playground.runs.run import Run
 from playground.runs.steady_clock import now
 
 
@@ -40,18 +40,21 @@ def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     return run, folder.files()
 
 
-def forked(source: Run, step: int | None, token: str, saved: tuple[Snapshot, bytes] | None = None) -> tuple[Run, dict[str, bytes]]:
-    """A run of the caller's that goes on from the parameters which `source` kept nearest to `step` (None: the newest), and the files it
-    goes on from. `saved` are the last ones with the state of their training, while there is one. Raises Refusal when there are none.
+def forked(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str, bytes]]:
+    """A run of the caller's that goes on from the parameters which the run of a folder kept nearest to `step` (None: the newest), and the
+    files it goes on from. All is of this one save. Raises Refusal when it has no parameters yet.
 
     Steps count on, so the learning rate does too; history and replay up to there are the parent's. It has its parent's last step, or
     as many steps again when there is none left. Live knobs are as they were; the optimiser goes on where its state is kept, and is
     fresh elsewhere.
     """
+    source, file = folder.run, "state.safetensors"
     actual, parameters = source.parameters_at(step)
-    state = {}
-    if saved and (step is None or abs(saved[0].step - step) <= abs(actual - step)):
-        actual, parameters, state = saved[0].step, saved[0].parameters, {"state.safetensors": saved[1]}
+    newest = source.snapshot
+    goes_on = folder.has(file) and (step is None or abs(newest.step - step) <= abs(actual - step))
+    if goes_on:
+        actual, parameters = newest.step, newest.parameters
+    state = {file: folder.read(file)} if goes_on else {}
     left = source.steps - actual
     experiment = source.experiment if left > 0 else source.experiment.with_(steps=actual + source.steps - source.first_step)
     run = new_run(

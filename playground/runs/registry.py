@@ -205,9 +205,7 @@ class Runs:
         """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
         run whose sentences they may see. Raises Refusal when nothing is kept yet."""
         source = self.require_reader(id, token)
-        state = "state.safetensors"
-        saved = self._saved(source, lambda folder: (folder.run.snapshot, folder.read(state)) if folder.has(state) else None)
-        run, contents = forked(source, step, token, saved)
+        run, contents = self._saved(source, lambda folder: forked(folder, step, token))
         return self._begin([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:

@@ -203,9 +203,12 @@ class Replay:
 
     def until(self, step: int, total: int, parameters: Parameters) -> Replay:
         """The replay of a run that goes on from `step`, with these parameters, to `total`: as many pictures, those up to `step` taken. All
-        parameters that were kept up to there stay, since what is rounded again would be other numbers."""
+        parameters that were kept up to there stay, since what is rounded again would be other numbers. A replay that was lost, and has no
+        plan, begins anew."""
         old = self.plan
         steps = old.steps
+        if not steps:
+            return Replay()
         if total > steps[-1]:
             later = [step + more for more in replay_steps(total - step)[1:]]
             steps = spread((*(old_step for old_step in steps if old_step <= step), *later), len(steps))

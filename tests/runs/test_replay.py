@@ -140,6 +140,7 @@ def test_a_replay_of_before_parameters_were_rounded_is_read():
 
 def test_a_run_that_goes_on_from_another_has_its_parameters_to_the_bit():
     """However often, and as many more as there were."""
+    assert Replay().until(3, 12, {}).plan == Replay().plan, "one without a plan is planned anew"
     made = captured(1_500_000)
     for step, total in ((100, 300), (250, 600), (590, 9000)):
         begun = {name: torch.randn(shape) for name, shape in shapes_of(made.last[1]).items()}

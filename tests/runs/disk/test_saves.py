@@ -146,6 +146,13 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, h
     assert "\n" not in line
 
 
+def test_a_fork_is_wholly_of_the_save_that_can_be_read(world, data):
+    path, id, early, _ = data
+    flipped(path / "replay.json")  # which is read after the parameters
+    fork = world.restart(killed=False).fork(id, None, ME)
+    assert fork.first_step == fork.snapshot.step == len(fork.history.steps) == early
+
+
 @pytest.mark.fault("both saves of a run damaged", "a sentence, and nothing is thrown away")
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json"])
 def test_when_both_are_damaged_nothing_is_thrown_away(world, data, caplog, name):

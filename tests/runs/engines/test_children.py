@@ -113,12 +113,13 @@ def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, 
 
 
 LONELY = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from playground.runs.registry import Runs
 from tests.runs.tiny import limits, tiny, wait
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a background job began with it ignored
     runs = Runs(Path(sys.argv[1]), None, limits(engine="processes"))
     wait(lambda: len(runs._workers._engines.ready) == 2, 120)
     run = runs.create(tiny(steps=100_000), "me")
