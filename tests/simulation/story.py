@@ -7,6 +7,7 @@ import os
 import random
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -280,9 +281,10 @@ class Story:
         self.world.round()
         for token in VISITORS:
             for _ in range(TURNS):
-                ready = [run for run in self.runs.mine(token) if run.resumable]
+                ready = sorted((run for run in self.runs.mine(token) if run.resumable), key=lambda run: not run.unfinished)
                 for run in ready[:2]:
-                    self.runs.resume(run.id, token)
+                    with suppress(Refusal):  # of others there may be too many, until they have come to their end
+                        self.runs.resume(run.id, token)
                 if not ready and not any(run.working for run in self.runs.mine(token)):
                     break
                 for _ in range(10):
