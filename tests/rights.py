@@ -1,7 +1,5 @@
 """Who is answered what: each route, listener, endpoint and action, asked for by each kind of person. `python -m tests.rights` prints it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -179,16 +179,13 @@ def test_what_is_learnt_in_between_is_known_and_a_change_of_the_memory_obeyed():
             assert_step_by_step(one, SRC, TGT)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
-        lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
-        lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
-        lambda model: setattr(model.encoder[0].self_attention, "attend", lambda *given: scaled_dot_product_attention(*given)),
-        lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
-    ],
-)
+@pytest.mark.parametrize("change", [
+    lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
+    lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
+    lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
+    lambda model: setattr(model.encoder[0].self_attention, "attend", lambda *given: scaled_dot_product_attention(*given)),
+    lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
+])  # fmt: skip
 def test_whoever_changes_or_listens_is_noticed(change, only_own):
     model = shadow_copy(untaught())
     assert is_stock_model(model)

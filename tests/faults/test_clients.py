@@ -1,8 +1,6 @@
 """Clients that are slow on purpose, at the level of the socket, that open connections without end, and that ask for more than their share:
 the server hangs up or says when to come again, and everybody else is served."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import itertools
@@ -210,9 +208,6 @@ def test_half_open_connections_give_way_and_visitors_are_served(server, addresse
         assert sum(still) <= (LINES_EACH if len(addresses) == 1 else LINES)
         assert not any(still[:LINES])
         assert still[-1]
-
-
-# --- greedy ones, each at an address of its own, which a proxy says ---
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A pocket calculator for derivations: reads nothing but the printed strings. It shares no code with what printed them."""
 
-from __future__ import annotations
-
 import math
 import re
 

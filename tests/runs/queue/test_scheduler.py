@@ -344,14 +344,11 @@ def answered():
     readers.close()
 
 
-@pytest.mark.parametrize(
-    ("kinds", "options", "order"),
-    [
-        ("long long short short", {}, "short short long long"),  # what is answered soon first
-        ("new new new short", {}, "new short new new"),  # what a kind takes is learnt while others of it wait, as when a class begins
-        ("long short", {"long": 0.004, "pause": 2 * PATIENCE * 0.004}, "long short"),  # none waits for ever
-    ],
-)
+@pytest.mark.parametrize(("kinds", "options", "order"), [
+    ("long long short short", {}, "short short long long"),  # what is answered soon first
+    ("new new new short", {}, "new short new new"),  # what a kind takes is learnt while others of it wait, as when a class begins
+    ("long short", {"long": 0.004, "pause": 2 * PATIENCE * 0.004}, "long short"),  # none waits for ever
+])  # fmt: skip
 def test_who_is_answered_first(answered, kinds, options, order):
     assert answered(*kinds.split(), **options) == order.split()
 
