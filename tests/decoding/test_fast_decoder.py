@@ -40,10 +40,6 @@ def told(hypotheses) -> list[tuple[int, ...]]:
     return [hypothesis.ids for hypothesis in hypotheses]
 
 
-def shipped(name: str) -> Transformer:
-    return ModelCache().get(Folder(SHIPPED / name).run, None).model
-
-
 @torch.inference_mode()
 def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor, atol: float = 1e-4) -> None:
     """The logits after every token are those of one pass through the model, for all sentences side by side and for each alone."""
@@ -74,7 +70,7 @@ def test_every_logit_whatever_the_choices(knobs, widths):
 @pytest.mark.parametrize(("name", "count"), MANY)
 def test_many_sentences_of_a_taught_model_are_the_same(name, count):
     """By the lean code, side by side and alone, by the model's own with the cache, and without it."""
-    model, dice = shipped(name), random.Random(1)
+    model, dice = ModelCache().get(Folder(SHIPPED / name).run, None).model, random.Random(1)
     sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 16))] for _ in range(count)]
     for begin in range(0, count, 256):
         batch = sources[begin : begin + 256]

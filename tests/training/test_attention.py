@@ -10,10 +10,7 @@ from playground.training import products
 from playground.training.attention import training_attention
 from playground.training.dropout import LEVELS, fast_multipliers
 from playground.training.products import available, fast_linear
-
-
-def draw(*shape: int, seed: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from tests.variants.varied import draw
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])

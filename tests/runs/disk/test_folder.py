@@ -101,11 +101,7 @@ class Bomb:
     fired = False
 
     def __reduce__(self):
-        return fire, ()
-
-
-def fire():
-    Bomb.fired = True
+        return setattr, (Bomb, "fired", True)
 
 
 @pytest.mark.fault("a pickle in the place of any file of a run", "it is not opened; a sentence")
