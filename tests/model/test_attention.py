@@ -23,6 +23,7 @@ def some_mask() -> torch.Tensor:
     return mask
 
 
+@pytest.mark.trust
 @given(st.booleans(), st.integers(1, 9))
 def test_equals_torch_outputs_and_gradients(masked, d_k):
     mask = some_mask() if masked else None

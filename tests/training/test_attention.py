@@ -32,21 +32,6 @@ def test_it_is_the_attention_of_the_model_with_all_its_gradients(dropout, power,
         torch.testing.assert_close(one.grad, other.grad)
 
 
-@pytest.mark.filterwarnings("ignore:Dropout mask")
-def test_its_dropout_is_torch_s_where_the_masks_are_the_same():
-    """Torch's attention takes the mask that ours drew."""
-    given = [draw(2, 2, 6, 4, seed=n).requires_grad_() for n in range(3)]
-    dropout, every = Dropout(0.25, torch.Generator().manual_seed(1)).train(), torch.ones(2, 1, 6, 6, dtype=torch.bool)
-    out, _ = training_attention(*given, every, 0.5, dropout)
-    dropout.generator.manual_seed(1)
-    kept = dropout.multipliers(torch.empty(2, 2, 6, 6)) > 0
-    assert 0 < int(kept.sum()) < kept.numel()
-    expected, _ = torch._scaled_dot_product_attention_math(*given, dropout_p=0.25, dropout_mask=kept)
-    torch.testing.assert_close(out, expected)
-    for ours, theirs in zip(*(torch.autograd.grad(one.square().sum(), given) for one in (out, expected)), strict=True):
-        torch.testing.assert_close(ours, theirs)
-
-
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.5])
 def test_just_that_share_of_all_levels_is_dropped_and_the_rest_divided_by_what_is_kept(p, monkeypatch):
     """Given every one of the integers once, so nothing is left to chance."""
