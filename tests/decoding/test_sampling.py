@@ -33,6 +33,7 @@ def logprobs_by_teacher_forcing(model: Transformer, source: tuple[int, ...], ids
     return logits[0].log_softmax(-1)
 
 
+@pytest.mark.trust
 def test_a_forced_prefix_is_written_and_weighed_as_by_teacher_forcing():
     source, prefix = SOURCES[0], (4, 8, 8, 5)
     for hypothesis in (
