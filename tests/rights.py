@@ -1,7 +1,5 @@
 """Who is answered what: each route, listener, endpoint and action, asked for by each kind of person. `python -m tests.rights` prints it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -49,14 +47,9 @@ def right_of(kind: str) -> Right:
 def who_may(right: Right) -> tuple[str, ...]:
     """Of PEOPLE, where the owner's sentences are open to nobody else."""
     return {
-        Right.VISITOR: PEOPLE[1:],
-        Right.READER: ("owner",),
-        Right.OWNER: ("owner",),
-        Right.MEMBER: ("student", "teacher"),
-        Right.TEACHER: ("teacher",),
-        Right.OFF: (),
-        Right.OPERATOR: (),
-    }.get(right, PEOPLE)
+        Right.VISITOR: PEOPLE[1:], Right.READER: ("owner",), Right.OWNER: ("owner",), Right.MEMBER: ("student", "teacher"),
+        Right.TEACHER: ("teacher",), Right.OFF: (), Right.OPERATOR: (),
+    }.get(right, PEOPLE)  # fmt: skip
 
 
 def rows(people: People) -> Iterator[Row]:

@@ -1,7 +1,5 @@
 """`python -m tests.smoke`: trains a tiny run by the command line, translates with it, starts the page, asks it, and stops it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

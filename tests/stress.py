@@ -1,7 +1,5 @@
 """`python -m tests.stress 5` runs the gate five times with three busy processes beside it, and prints what each run came to."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import re

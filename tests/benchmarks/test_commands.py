@@ -33,24 +33,18 @@ def test_the_list_names_every_benchmark_and_smoke_settings_are_options(capsys):
     assert [row["steps"] for row in result_of(capsys, "tasks", "--tasks", "reverse")["rows"]] == [3, 3]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("tasks", "--set", "d_model=63"), "64"), (("--smoke", "tasks"), "NAME comes first"), (("--nothing",), "--nothing"),
-        (("time_to_target", "--modes", "headless,asleep"), "'asleep' is none of headless, replay, page"),
-        (("own", "--corpora", "scan_length", "--smoke", "--data", "nowhere"), "tasks_train_length.txt.gz"),
-        (("real", "--tasks", "scan", "--smoke", "--data", "nowhere"), "tasks_train_simple.txt.gz"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "reason"), [
+    (("tasks", "--set", "d_model=63"), "64"), (("--smoke", "tasks"), "NAME comes first"), (("--nothing",), "--nothing"),
+    (("time_to_target", "--modes", "headless,asleep"), "'asleep' is none of headless, replay, page"),
+    (("own", "--corpora", "scan_length", "--smoke", "--data", "nowhere"), "tasks_train_length.txt.gz"),
+    (("real", "--tasks", "scan", "--smoke", "--data", "nowhere"), "tasks_train_simple.txt.gz"),
+])  # fmt: skip
 def test_wrong_options_and_files_that_are_not_there_are_named(capsys, arguments, reason):
     try:
         assert suite.main(arguments) == 2
     except SystemExit:
         assert "--data" not in arguments
     assert reason in capsys.readouterr().err
-
-
-# ---- by night: the others ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +61,12 @@ def one_server(server, monkeypatch):
 
 
 @pytest.mark.night
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("tasks", ()), ("many_runs", ("--first-seed", "7")), ("many_runs", ("--parts", "waiting", "--target", "2")), ("real", ()),
-        ("labs", ()), ("growth", ("--parts", "steps,memory")), ("engines", ()), ("forecast", ()),
-        ("soak", ()), ("hostile", ("--calls", "1000")), ("peers", ()), ("decoding", ()), ("page", ()),
-        ("step_rate", ()), ("time_to_target", ("--first-seed", "5")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "options"), [
+    ("tasks", ()), ("many_runs", ("--first-seed", "7")), ("many_runs", ("--parts", "waiting", "--target", "2")), ("real", ()),
+    ("labs", ()), ("growth", ("--parts", "steps,memory")), ("engines", ()), ("forecast", ()),
+    ("soak", ()), ("hostile", ("--calls", "1000")), ("peers", ()), ("decoding", ()), ("page", ()),
+    ("step_rate", ()), ("time_to_target", ("--first-seed", "5")),
+])  # fmt: skip
 def test_it_runs(name, options, capsys, one_server):
     result = result_of(capsys, name, *options)
     assert not result.get("problems")

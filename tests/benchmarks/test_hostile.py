@@ -1,7 +1,5 @@
 """Calls that no page sends break nothing. Each is known by its number, so that one can be tried again."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 

@@ -23,13 +23,10 @@ LETTERS = 9
 RESULTS = Path(labs.__file__).parent / "results"
 
 
-@pytest.mark.parametrize(
-    ("values", "three", "text"),
-    [
-        ([3, 1, 2], (2, 1, 3), "2.00 (1.00 to 3.00)"), ([2.0, 3.0, None], (3.0, 2.0, None), "3.00 (2.00 to never)"),
-        ([1.0, None, 2.0, None], (None, 1.0, None), "never (1.00 to never)"), ([2], (2, 2, 2), "2.00"), ([], (None, None, None), "–"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("values", "three", "text"), [
+    ([3, 1, 2], (2, 1, 3), "2.00 (1.00 to 3.00)"), ([2.0, 3.0, None], (3.0, 2.0, None), "3.00 (2.00 to never)"),
+    ([1.0, None, 2.0, None], (None, 1.0, None), "never (1.00 to never)"), ([2], (2, 2, 2), "2.00"), ([], (None, None, None), "–"),
+])  # fmt: skip
 def test_summaries_count_what_was_never_reached_as_later_than_any(values, three, text):
     assert summary(values) == dict(zip(("median", "low", "high"), three, strict=True)) | {"values": values}
     assert shown(summary(values), ratio) == text

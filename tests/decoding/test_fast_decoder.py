@@ -40,10 +40,6 @@ def told(hypotheses) -> list[tuple[int, ...]]:
     return [hypothesis.ids for hypothesis in hypotheses]
 
 
-def shipped(name: str) -> Transformer:
-    return ModelCache().get(Folder(SHIPPED / name).run, None).model
-
-
 @torch.inference_mode()
 def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor, atol: float = 1e-4) -> None:
     """The logits after every token are those of one pass through the model, for all sentences side by side and for each alone."""
@@ -74,7 +70,7 @@ def test_every_logit_whatever_the_choices(knobs, widths):
 @pytest.mark.parametrize(("name", "count"), MANY)
 def test_many_sentences_of_a_taught_model_are_the_same(name, count):
     """By the lean code, side by side and alone, by the model's own with the cache, and without it."""
-    model, dice = shipped(name), random.Random(1)
+    model, dice = ModelCache().get(Folder(SHIPPED / name).run, None).model, random.Random(1)
     sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 16))] for _ in range(count)]
     for begin in range(0, count, 256):
         batch = sources[begin : begin + 256]
@@ -179,16 +175,13 @@ def test_what_is_learnt_in_between_is_known_and_a_change_of_the_memory_obeyed():
             assert_step_by_step(one, SRC, TGT)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
-        lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
-        lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
-        lambda model: setattr(model.encoder[0].self_attention, "attend", lambda *given: scaled_dot_product_attention(*given)),
-        lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
-    ],
-)
+@pytest.mark.parametrize("change", [
+    lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
+    lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
+    lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
+    lambda model: setattr(model.encoder[0].self_attention, "attend", lambda *given: scaled_dot_product_attention(*given)),
+    lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
+])  # fmt: skip
 def test_whoever_changes_or_listens_is_noticed(change, only_own):
     model = shadow_copy(untaught())
     assert is_stock_model(model)

@@ -33,6 +33,7 @@ def logprobs_by_teacher_forcing(model: Transformer, source: tuple[int, ...], ids
     return logits[0].log_softmax(-1)
 
 
+@pytest.mark.trust
 def test_a_forced_prefix_is_written_and_weighed_as_by_teacher_forcing():
     source, prefix = SOURCES[0], (4, 8, 8, 5)
     for hypothesis in (
@@ -135,17 +136,11 @@ def test_what_makes_no_sense_is_refused_and_nothing_asked_writes_nothing():
     assert beam(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6))[0].ids == (4, 5)
 
 
-# --- random sampling ---
-
-
-@pytest.mark.parametrize(
-    ("top_k", "top_p", "expected"),
-    [
-        (0, 1.0, {0, 1, 2, 3, 4}), (1, 1.0, {1}), (2, 1.0, {1, 3}), (9, 1.0, {0, 1, 2, 3, 4}), (0, 0.39, {1}), (0, 0.41, {1, 3}),
-        (0, 0.69, {1, 3}), (0, 0.71, {1, 3, 4}), (0, 0.86, {0, 1, 3, 4}), (0, 0.96, {0, 1, 2, 3, 4}), (0, 1e-9, {1}), (2, 0.5, {1}),
-        (3, 0.9, {1, 3, 4}), (3, 0.8, {1, 3}),  # of the three, 0.85 together: 0.7 / 0.85 = 0.82
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("top_k", "top_p", "expected"), [
+    (0, 1.0, {0, 1, 2, 3, 4}), (1, 1.0, {1}), (2, 1.0, {1, 3}), (9, 1.0, {0, 1, 2, 3, 4}), (0, 0.39, {1}), (0, 0.41, {1, 3}),
+    (0, 0.69, {1, 3}), (0, 0.71, {1, 3, 4}), (0, 0.86, {0, 1, 3, 4}), (0, 0.96, {0, 1, 2, 3, 4}), (0, 1e-9, {1}), (2, 0.5, {1}),
+    (3, 0.9, {1, 3, 4}), (3, 0.8, {1, 3}),  # of the three, 0.85 together: 0.7 / 0.85 = 0.82
+])  # fmt: skip
 def test_what_may_be_drawn_by_hand(top_k, top_p, expected):
     allowed, reverse = top_k_top_p_filter(torch.cat((BY_HAND, BY_HAND.flip(1))), top_k, top_p)
     assert set(allowed.nonzero()[:, 0].tolist()) == expected

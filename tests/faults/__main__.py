@@ -6,8 +6,6 @@ above it; nothing stands here that no test says. What each was seen to fail with
 once, and what comes in its place.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

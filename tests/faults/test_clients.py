@@ -1,8 +1,6 @@
 """Clients that are slow on purpose, at the level of the socket, that open connections without end, and that ask for more than their share:
 the server hangs up or says when to come again, and everybody else is served."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import itertools
@@ -17,6 +15,7 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
+from benchmarks.server import free_port
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX, asset, asset_path
@@ -42,14 +41,11 @@ HALVES = ["GET / HT", "", f"GET /{HEAD}X-Long: ", POST % 100, POST % 100 + '{"ac
 def server(tmp_path_factory):
     """A client of a server that has little patience; `protocol` is that of its connections."""
     waits = dict.fromkeys(("head_seconds", "request_seconds", "unread_seconds"), PATIENCE)
-    with pytest.MonkeyPatch.context() as patch, socket.socket() as free:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAYGROUND_PROXIES", "1")
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
         runs = Runs(tmp_path_factory.mktemp("runs"), limits=limits(**{**vars(LIMITS), **waits}))
         reader = Reader(runs)
-        demo, _, url = start(runs, reader, port=port)
+        demo, _, url = start(runs, reader, port=free_port())
         with httpx.Client(base_url=url.rstrip("/"), timeout=60) as http:
             http.protocol = demo.server.config.http_protocol_class
             yield http
@@ -210,9 +206,6 @@ def test_half_open_connections_give_way_and_visitors_are_served(server, addresse
         assert sum(still) <= (LINES_EACH if len(addresses) == 1 else LINES)
         assert not any(still[:LINES])
         assert still[-1]
-
-
-# --- greedy ones, each at an address of its own, which a proxy says ---
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.runs.disk import files
+from tests.runs.disk.test_files import contents
 from tests.runs.disk.test_saves import served
 from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, tiny, wait
 
@@ -38,10 +39,6 @@ def full(when, operations=OPERATIONS):
 
 
 ALWAYS = range(1, 10**9)
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.fault("no space on the disk at each point of a save", "the save before stands, nothing is left over")

@@ -53,16 +53,11 @@ def test_scales_go_one_way_and_hues_stay_apart_for_every_eye(dark, sight):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_text_and_lines_can_be_read_on_the_page(dark):
+def test_text_and_lines_can_be_read_on_the_page_and_masked_cells_look_like_no_probability(dark):
     palette = theme.colors(dark)
     for least, names in ((7, ["text"]), (4.5, ["muted", "right", "wrong"]), (3, [*theme.KINDS, "first", "second", "line"])):
         assert min(contrast(palette[name], palette["paper"]) for name in names) > least
     assert min(contrast(color, palette["paper"]) for color in theme.lines(dark)) > 3
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_masked_cells_look_like_no_probability(dark):
-    palette = theme.colors(dark)
     assert min(np.linalg.norm(lab(palette["hatch"]) - lab(color)) for color in theme.sequential(dark)) > 4
     assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
 
@@ -72,9 +67,6 @@ def test_rounding_leaves_short_numbers_and_gaps():
     assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]
     assert str(theme.rounded([-1e-9])[0]) == "0.0"  # no minus zero
     assert theme.rounded([]) == []
-
-
-# --- tokens as labels ---
 
 
 @pytest.mark.parametrize(("token", "shown"), [

@@ -1,17 +1,13 @@
 """A pocket calculator for derivations: reads nothing but the printed strings. It shares no code with what printed them."""
 
-from __future__ import annotations
-
 import math
 import re
 
 KEYS = {"sqrt": math.sqrt, "exp": math.exp, "erf": math.erf, "sin": math.sin, "cos": math.cos, "max": max}
 OPERATIONS = {
-    "product": lambda left, right: left * right,
-    "gradient": lambda left, right: left * right,
-    "exp": lambda left, right: math.exp(left - right),
-    "square": lambda left, right: (left - right) ** 2,
-}
+    "product": lambda left, right: left * right, "gradient": lambda left, right: left * right,
+    "exp": lambda left, right: math.exp(left - right), "square": lambda left, right: (left - right) ** 2,
+}  # fmt: skip
 
 
 def parts(derivation) -> list[float]:

@@ -17,10 +17,6 @@ WORDS = tuple("abcdefgh")
 LENGTHS = (5, 8, 6, 7)
 
 
-def place(rows, columns, by):
-    return np.eye(rows, columns, k=by)
-
-
 def row(places):
     """All weight of each row on its place; a row without one spreads evenly."""
     places = np.asarray(places, dtype=float)
@@ -55,7 +51,7 @@ def first(n):
 
 
 def shifted(by):
-    return lambda n: row(place(n, n, by))
+    return lambda n: row(np.eye(n, k=by))
 
 
 def backward(n):
@@ -72,7 +68,7 @@ BY_HAND = {
         "backward": backward, "backward_from_end": backward_from_end,
     },
     "decoder": {
-        "same": np.eye, "previous": lambda n: np.where(np.arange(n)[:, None] == 0, np.eye(n), place(n, n, -1)), "first": first,
+        "same": np.eye, "previous": lambda n: np.where(np.arange(n)[:, None] == 0, np.eye(n), np.eye(n, k=-1)), "first": first,
     },
     "cross": {
         "forward": np.eye, "ahead": shifted(1), "behind": shifted(-1), "backward": backward, "backward_from_end": backward_from_end,
@@ -115,7 +111,7 @@ def test_the_number_is_the_share_and_half_is_enough_though_other_cells_are_darke
 @pytest.mark.trust
 def test_one_lucky_sentence_and_a_few_tokens_give_no_name():
     def weights(n):
-        return row(place(n, n, -1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]
+        return row(np.eye(n, k=-1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]
 
     assert one(weights, lengths=(8,)).name == "previous"
     assert one(weights, lengths=(8, 7, 7, 5, 7)).name == "sharp"
@@ -132,7 +128,7 @@ def test_even_is_even_and_a_lean_is_no_look():
     head = one(lambda n: np.full((n, n), 1 / n))
     assert named(head) == ("even", 1.0)
     assert head.entropy == pytest.approx(np.mean([math.log2(n) for n in LENGTHS for _ in range(n)]))
-    lean = one(lambda n: row(np.full((n, n), 1.0) + 0.1 * place(n, n, -1)))
+    lean = one(lambda n: row(np.full((n, n), 1.0) + 0.1 * np.eye(n, k=-1)))
     assert (lean.name, lean.second.name) == ("even", "previous")
     assert 0.99 < lean.number < 1
 

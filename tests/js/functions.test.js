@@ -42,8 +42,6 @@ table("a number is brought into its bounds and to the nearer step; what is no nu
   [null, "d_model", NaN], [1e-5, "learning_rate", 0], [1, "learning_rate", 7], [0.0123, "learning_rate", 0.0123],
 ]);
 
-// --- numbers as a table for a spreadsheet ---
-
 table("a file says what it is about, then its table; formulas are guarded, quotation marks doubled, a record is one line", csvOf, [
   ['\ufeff"run","brisk-otter"\r\n"step",90\r\n\r\n"","a"\r\n"b",0.25\r\n', [["run", "brisk-otter"], ["step", 90]], { head: ["", "a"], rows: [["b", 0.25]] }],
   [`\ufeff\r\n"'=1+1","'+a","'@b","'-c","''=d","'\uff1de","f"\r\n"a=b",-0.5\r\n`,
@@ -62,8 +60,6 @@ table("a grid has the names of its rows and columns; curves have a row for each 
   [{ head: ["csv_line", "step", "y"], rows: [["loss", 1, 3], ["loss", 2, null]] },
     { data: twoLines, layout: { xaxis: { title: { text: "step" } }, yaxis: {} } }],
 ]);
-
-// --- curves ---
 
 const trace = (x, y) => ({ type: "scatter", x: [], y: [], meta: { x, y } });
 const skeleton = () => ({
@@ -104,13 +100,9 @@ test("what a fork has from its parent stands behind it, in grey; its own begins 
   assert.deepEqual(anew.data.map(({ x }) => x), [[], [], [], [1, 2, 3], [2], [2]]);
 });
 
-// --- links ---
-
 test("a link says the sentence that is shown, typed or not", () => {
   assert.deepEqual(links, ["http://page/?run=a&lang=en&text=vcuz", "http://page/?run=a&text=playground&lang=en"]);
 });
-
-// --- where a frozen page finds an answer ---
 
 const steps = { fields: ["step"], values: [[""], ["1"], ["10"], ["40"]] };
 const heads = { fields: ["part", "layer", "head"], values: [["cross", "", ""], ["cross", "1", "1"], ["encoder", "", ""], ["encoder", "1", "1"]] };
@@ -137,8 +129,6 @@ test("the grid that knows the pinned cell, else the one that knows all but it", 
   for (const other of [{ q: "1", text: "def" }, { q: "1", step: "10" }, { view: "lines", q: "1" }]) assert.equal(asked(other).at, 0);
 });
 
-// --- the page by keyboard ---
-
 /** Two rows, of three and of two boxes, 10 px high and 20 wide. */
 const boxes = [[0, 0], [0, 20], [0, 40], [10, 0], [10, 20]].map(([top, left]) => (
   { getBoundingClientRect: () => ({ top, left, right: left + 20, bottom: top + 10 }) }));
@@ -154,8 +144,6 @@ test("the list of keys names every key that a script listens to, and no other", 
   for (const [where, keys] of Object.entries(heard)) assert.deepEqual(listed(where), [...keys].sort(), where);
 });
 
-// --- a number that is typed in the tour ---
-
 const words = { no_number: "a number, please", nearly: "nearly", sign: "sign" };
 const near = [{ value: 0.06, text: "column 1" }, { value: 0.0601, text: "column 4" }];
 const weight = { answer: 0.2163, tolerance: 0.0055, right: "right", where: "row 1", words, mistakes: near };
@@ -170,8 +158,6 @@ table("as near as the picture shows is right; what is wrong is told where to loo
   [["wrong", "✗ hatched count"], count, "6"], [["wrong", "✗ count"], count, "-3"],
   ...["", "  ", "many", "%", "1.2.3"].map((text) => [["no_number", "a number, please"], weight, text]),
 ]);
-
-// --- the pen: lines that go on from point to point as the points come ---
 
 const pixels = { x: (value) => 10 * value, y: (value) => 100 - 10 * value };
 const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(([, act, x, y]) => [act, Number(x), Number(y)]);

@@ -97,8 +97,6 @@ test("every text names the step of the picture, also for the moment between the 
   move({ step: "" });
 });
 
-// --- what is said of it, to those who can't see it and in numbers ---
-
 const training = (step, more = {}) => ({ ...nothing("a"), status: "training", step, steps: 90, ...more });
 
 test("a training of a hundred steps says five sentences, and a run that rests none", () => {

@@ -3,8 +3,6 @@
 A new test of a script that computes is a table in functions.test.js; one that draws or listens has a `<script>.test.js`, see page.js.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

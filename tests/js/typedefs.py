@@ -1,7 +1,5 @@
 """The kinds of blocks for the type checker of the page's scripts: `python -m tests.js.typedefs` renews static/blocks.d.ts."""
 
-from __future__ import annotations
-
 import sys
 import types
 from collections.abc import Callable, Iterable

@@ -13,10 +13,7 @@ from playground.model.masks import causal_mask, padding_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, packed_position_ids, position_ids, sinusoids
 from tests.model.shared_copies import attention_pairs
-
-
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from tests.variants.varied import draw
 
 
 def some_mask() -> torch.Tensor:
@@ -26,6 +23,7 @@ def some_mask() -> torch.Tensor:
     return mask
 
 
+@pytest.mark.trust
 @given(st.booleans(), st.integers(1, 9))
 def test_equals_torch_outputs_and_gradients(masked, d_k):
     mask = some_mask() if masked else None

@@ -15,13 +15,10 @@ from playground.model.transformer import Transformer
 MEGABYTE = 2**20
 
 
-@pytest.mark.parametrize(
-    ("d_model", "words", "peak", "most"),
-    [
-        (64, 50, 28, 1.55), (128, 50, 87, 1.55), (256, 50, 260, 1.55), (384, 50, 484, 1.55), (512, 50, 741, 1.55),
-        (32, 4000, 67, 1.5), (256, 4000, 304, 1.5), (32, 8000, 86, 1.5), (256, 8000, 361, 1.5),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("d_model", "words", "peak", "most"), [
+    (64, 50, 28, 1.55), (128, 50, 87, 1.55), (256, 50, 260, 1.55), (384, 50, 484, 1.55), (512, 50, 741, 1.55),
+    (32, 4000, 67, 1.5), (256, 4000, 304, 1.5), (32, 8000, 86, 1.5), (256, 8000, 361, 1.5),
+])  # fmt: skip
 def test_a_wide_model_is_admitted_with_what_it_was_seen_to_take(d_model, words, peak, most):
     """Megabytes of a training of 64 pairs of up to 18 tokens (`benchmarks.forecast`)."""
     experiment = Experiment().with_(d_model=d_model, d_ff=4 * d_model, batch_size=64, **{"threads": 1} if words > 50 else {})
@@ -30,14 +27,11 @@ def test_a_wide_model_is_admitted_with_what_it_was_seen_to_take(d_model, words, 
     assert words == 50 or training_bytes(bugged, vocab, vocab, 18) > 1.05 * training_bytes(experiment, vocab, vocab, 18), "all at once"
 
 
-@pytest.mark.parametrize(
-    ("knobs", "available", "name"),
-    [
-        ({"batch_size": 4096}, 500, "batch_size"),
-        ({"batch_size": 16_000, "batch_unit": "tokens", "d_ff": 2048}, 250, "batch_size"),
-        ({"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "batch_size": 8}, 500, "d_model"),
-    ],
-)
+@pytest.mark.parametrize(("knobs", "available", "name"), [
+    ({"batch_size": 4096}, 500, "batch_size"),
+    ({"batch_size": 16_000, "batch_unit": "tokens", "d_ff": 2048}, 250, "batch_size"),
+    ({"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "batch_size": 8}, 500, "d_model"),
+])  # fmt: skip
 def test_the_setting_that_is_proposed_fits_and_the_next_one_does_not(knobs, available, name):
     experiment = Experiment().with_(**knobs)
     with pytest.raises(Refusal) as caught:

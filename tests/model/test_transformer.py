@@ -159,9 +159,6 @@ def test_zero_init_makes_each_stack_pass_its_input_on_and_embeddings_are_scaled_
     torch.testing.assert_close(scaled, 4 * plain)
 
 
-# --- what of its memory the encoder delivers ---
-
-
 def test_the_mean_is_that_of_the_real_tokens_at_every_place():
     whole, mean = (build(memory_mode=mode).encode(SRC)[0] for mode in ("whole", "mean"))
     for row, real in enumerate((5, 3)):

@@ -8,8 +8,6 @@
 A mutant that no test can notice stands in equivalent.json with the reason. The status is 1 when another one survives.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """Small faults made by rule in a source file: an operator, constant, comparison or condition changed, a statement dropped."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 It reads orders from its input, a line of JSON each, and writes an answer for each: {"status": of pytest, null when it hung; "output"}.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

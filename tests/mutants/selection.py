@@ -1,7 +1,5 @@
 """Which tests cover a line, and how long each takes: read from one measured run of the gate."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

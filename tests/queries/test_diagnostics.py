@@ -1,6 +1,5 @@
 """The health of a run is what training said, and where training said nothing, what one backward pass over the kept parameters says."""
 
-
 import pytest
 import torch
 

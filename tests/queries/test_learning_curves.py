@@ -1,7 +1,5 @@
 """Curves of several runs, by step and by seconds; their means with intervals, against numbers known from elsewhere."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

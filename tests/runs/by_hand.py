@@ -1,7 +1,5 @@
 """Runs of a server without threads (`world`), and how far a test has them come."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

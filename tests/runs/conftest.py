@@ -29,11 +29,6 @@ def serve(tmp_path):
 
 
 @pytest.fixture
-def runs(serve):
-    return serve()
-
-
-@pytest.fixture
 def world(tmp_path):
     """A server without threads: a test gives its turns and moves its clock."""
     made = World(tmp_path / "data", Disk(), limits=replace(simulation.LIMITS, save_seconds=1e9))

@@ -188,16 +188,11 @@ def test_what_was_used_last_stays_within_both_limits(operations, limits):
 
 
 WRAPPED = {
-    "itself": lambda array: array,
-    "tuple": lambda array: (array, 3),
-    "lists": lambda array: [1, [array]],
-    "dictionaries": lambda array: {"a": {"b": array}},
-    "fields": lambda array: [(Answer(array),)],
-    "tensor": lambda array: SimpleNamespace(tensor=torch.from_numpy(array)),
-    "bytes": lambda array: array.tobytes(),
-    "text": lambda array: array.tobytes().decode("ascii"),
-    "the same three times": lambda array: dict.fromkeys(range(3), array),
-}
+    "itself": lambda array: array, "tuple": lambda array: (array, 3), "lists": lambda array: [1, [array]],
+    "dictionaries": lambda array: {"a": {"b": array}}, "fields": lambda array: [(Answer(array),)],
+    "tensor": lambda array: SimpleNamespace(tensor=torch.from_numpy(array)), "bytes": lambda array: array.tobytes(),
+    "text": lambda array: array.tobytes().decode("ascii"), "the same three times": lambda array: dict.fromkeys(range(3), array),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRAPPED)

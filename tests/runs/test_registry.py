@@ -1,7 +1,5 @@
 """What visitors do with runs, through the whole of it; runs that begin from another; and those that go on when the server went away."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

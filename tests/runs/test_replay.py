@@ -169,24 +169,12 @@ def test_a_frame_says_what_the_parameters_of_its_step_say():
             assert all(np.array_equal(one.__dict__[name], numbers) for name, numbers in other.__dict__.items())
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (b'"steps":[0,', b'"steps":[-1,'),
-        (b'"steps":[0,', b'"steps":[9,'),
-        (b'"attention":[true,', b'"attention":['),
-        (b'"lengths":[[6,12]', b'"lengths":[[6,9999]'),
-        (b'"lengths":[[6,12]', b'"lengths":[[6,3]'),
-        (b'"lengths":[[6,12]', b'"lengths":[[7,12]'),
-        (b'"kept":[0,', b'"kept":[0,4,'),
-        (b'"frames":[[0,[[', b'"frames":[[0,[[99,'),
-        (b'"frames":[[0,[[', b'"frames":[[0,[[4,'),
-        (b'"frames":[[0,[[', b'"frames":[[0,[[4.5,'),
-        (b'"frames":[[0,', b'"frames":[[true,'),
-        (b'{"probes"', b'{"other"'),
-        (b'{"probes"', b'"probes"'),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), [
+    *((b'"steps":[0,', new) for new in (b'"steps":[-1,', b'"steps":[9,')), (b'"attention":[true,', b'"attention":['),
+    *((b'"lengths":[[6,12]', new) for new in (b'"lengths":[[6,9999]', b'"lengths":[[6,3]', b'"lengths":[[7,12]')),
+    *((b'"frames":[[0,[[', new) for new in (b'"frames":[[0,[[99,', b'"frames":[[0,[[4,', b'"frames":[[0,[[4.5,')),
+    (b'"frames":[[0,', b'"frames":[[true,'), (b'"kept":[0,', b'"kept":[0,4,'), (b'{"probes"', b'{"other"'), (b'{"probes"', b'"probes"'),
+])  # fmt: skip
 def test_a_replay_that_was_tampered_with_is_refused(old, new):
     packed = pack_replay(captured(500_000, parameter_numbers=12_000))
     assert old in packed["replay.json"]
@@ -264,9 +252,6 @@ def test_it_writes_what_greedy_decoding_writes_and_its_picture_is_the_trace(seed
             assert (completion.decoder[:, :, ~np.tril(np.ones((length, length), bool))] == 0).all()
         else:
             assert completion.encoder is completion.decoder is completion.cross is None
-
-
-# --- models that were changed on purpose ---
 
 
 @settings(max_examples=10)

@@ -1,7 +1,5 @@
 """Parameters in a byte each: near the exact ones at every step, and the attention of the model with it; and the shipped runs."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a page hears of a run, and its curve: kept bit for bit, thinned, as tables; and which tokens of an output are right."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json
@@ -199,22 +197,19 @@ def test_histories_of_before_are_read():
     assert len(History.from_json(data).validations) == 0
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda data: data["steps"].pop("loss"), lambda data: data["steps"]["loss"].pop(),
-        lambda data: data["steps"].update(extra=[1, 2, 3]), lambda data: data["steps"]["loss"].__setitem__(0, "much"),
-        lambda data: data["validations"].pop("pairs"), lambda data: data["validations"].update(pairs=3),
-        lambda data: data["events"].append([1, "d_model", 8]), lambda data: data["events"].append([1]),
-        lambda data: data["events"].append([1, "memory_mode", "half"]), lambda data: data["events"].append([1, "max_grad_norm", "cut"]),
-        lambda data: data["diagnostics"].update({"<b>": [1.0, 2.0]}), lambda data: data["diagnostics"].pop("step"),
-        lambda data: data["diagnostics"]["memory/gradient"].append(1.0), lambda data: data.update(diagnostics={}),
-        lambda data: data.update(diagnostics={"step": list(range(300))}),
-        lambda data: data.update(diagnostics={"step": [1]} | {f"a/{n}": [0.0] for n in range(2000)}),
-        lambda data: data["probes"][0].update(right=[True]), lambda data: data.pop("probes"), lambda data: data.update(steps=[1]),
-        lambda data: data["steps"].update({name: [0.0] * 300_000 for name in data["steps"]}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("spoil", [
+    lambda data: data["steps"].pop("loss"), lambda data: data["steps"]["loss"].pop(),
+    lambda data: data["steps"].update(extra=[1, 2, 3]), lambda data: data["steps"]["loss"].__setitem__(0, "much"),
+    lambda data: data["validations"].pop("pairs"), lambda data: data["validations"].update(pairs=3),
+    lambda data: data["events"].append([1, "d_model", 8]), lambda data: data["events"].append([1]),
+    lambda data: data["events"].append([1, "memory_mode", "half"]), lambda data: data["events"].append([1, "max_grad_norm", "cut"]),
+    lambda data: data["diagnostics"].update({"<b>": [1.0, 2.0]}), lambda data: data["diagnostics"].pop("step"),
+    lambda data: data["diagnostics"]["memory/gradient"].append(1.0), lambda data: data.update(diagnostics={}),
+    lambda data: data.update(diagnostics={"step": list(range(300))}),
+    lambda data: data.update(diagnostics={"step": [1]} | {f"a/{n}": [0.0] for n in range(2000)}),
+    lambda data: data["probes"][0].update(right=[True]), lambda data: data.pop("probes"), lambda data: data.update(steps=[1]),
+    lambda data: data["steps"].update({name: [0.0] * 300_000 for name in data["steps"]}),
+])  # fmt: skip
 def test_anything_else_is_refused(spoil):
     data = history().to_json()
     spoil(data)
@@ -283,21 +278,18 @@ def ids(text: str) -> tuple[int, ...]:
     return tuple(IDS.get(letter, ord(letter)) for letter in text)
 
 
-@pytest.mark.parametrize(
-    ("written", "answer", "marks"),
-    [
-        ("abcd.", "abcd", "+++++"),
-        ("axcd.", "abcd", "+-+++"),  # one replaced
-        ("acd.", "abcd", "+-++"),  # one missing: only the token that stands in its place
-        ("abc.", "abcd", "+++-"),  # the end comes too early
-        ("abxcd.", "abcd", "++-+++"),  # one too many
-        ("abcdd.", "abcd", "++++-+"),  # of two that are the same the first counts
-        ("abcd", "abcd", "++++"),  # not ended yet
-        ("a?cd.", "a?cd", "+-+++"),  # nobody could read it
-        ("xyz.", "ab", "---+"),
-        ("", "ab", ""),
-    ],
-)
+@pytest.mark.parametrize(("written", "answer", "marks"), [
+    ("abcd.", "abcd", "+++++"),
+    ("axcd.", "abcd", "+-+++"),  # one replaced
+    ("acd.", "abcd", "+-++"),  # one missing: only the token that stands in its place
+    ("abc.", "abcd", "+++-"),  # the end comes too early
+    ("abxcd.", "abcd", "++-+++"),  # one too many
+    ("abcdd.", "abcd", "++++-+"),  # of two that are the same the first counts
+    ("abcd", "abcd", "++++"),  # not ended yet
+    ("a?cd.", "a?cd", "+-+++"),  # nobody could read it
+    ("xyz.", "ab", "---+"),
+    ("", "ab", ""),
+])  # fmt: skip
 def test_one_slip_does_not_make_the_rest_wrong(written, answer, marks):
     assert "".join("-+"[right] for right in tokens_correct(ids(written), [ids(answer)])) == marks
 

@@ -1,7 +1,5 @@
 """The smallest experiments, and how to wait for a condition: what the tests of runs share."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

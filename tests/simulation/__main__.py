@@ -1,8 +1,6 @@
 """`python -m tests.simulation --seed 17` tells one story again; `--minutes 60` tells new ones for an hour, and prints the seeds that fail.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

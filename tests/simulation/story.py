@@ -1,7 +1,5 @@
 """What happens to a simulated server, drawn from a seed, and what must hold after each of it."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random

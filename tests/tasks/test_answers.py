@@ -140,11 +140,9 @@ def test_brackets_close_what_was_opened_and_a_lookup_agrees_with_a_dictionary(sp
 
 
 VERB_LAST = {
-    "sentence": ["$who $what $does = $who $does $what", "$who = $who"],
-    "who": ["Anna = Ann", "der Mann = the@0 man@1"],
-    "what": ["Tee = some tea"],
-    "does": ["trinkt = drinks up"],
-}
+    "sentence": ["$who $what $does = $who $does $what", "$who = $who"], "who": ["Anna = Ann", "der Mann = the@0 man@1"],
+    "what": ["Tee = some tea"], "does": ["trinkt = drinks up"],
+}  # fmt: skip
 BANK = {"sentence": ["$bank = $bank", "die Bank = the@0 bench@1"], "bank": ["die Bank = the@0 bank@1"]}
 TWICE = {"sentence": ["$a twice = $a $a", "no $a = nothing@0"], "a": ["hop = HOP"]}
 

@@ -10,10 +10,7 @@ from playground.training import products
 from playground.training.attention import training_attention
 from playground.training.dropout import LEVELS, fast_multipliers
 from playground.training.products import available, fast_linear
-
-
-def draw(*shape: int, seed: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from tests.variants.varied import draw
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
@@ -33,21 +30,6 @@ def test_it_is_the_attention_of_the_model_with_all_its_gradients(dropout, power,
     assert (found[0][1, :, 3] == 0).all(), "a query that sees nothing gets nothing"
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one.grad, other.grad)
-
-
-@pytest.mark.filterwarnings("ignore:Dropout mask")
-def test_its_dropout_is_torch_s_where_the_masks_are_the_same():
-    """Torch's attention takes the mask that ours drew."""
-    given = [draw(2, 2, 6, 4, seed=n).requires_grad_() for n in range(3)]
-    dropout, every = Dropout(0.25, torch.Generator().manual_seed(1)).train(), torch.ones(2, 1, 6, 6, dtype=torch.bool)
-    out, _ = training_attention(*given, every, 0.5, dropout)
-    dropout.generator.manual_seed(1)
-    kept = dropout.multipliers(torch.empty(2, 2, 6, 6)) > 0
-    assert 0 < int(kept.sum()) < kept.numel()
-    expected, _ = torch._scaled_dot_product_attention_math(*given, dropout_p=0.25, dropout_mask=kept)
-    torch.testing.assert_close(out, expected)
-    for ours, theirs in zip(*(torch.autograd.grad(one.square().sum(), given) for one in (out, expected)), strict=True):
-        torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.5])

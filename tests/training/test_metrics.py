@@ -78,10 +78,6 @@ def test_refuses_a_model_in_training_mode_and_an_empty_exam():
         build_eval_set(corpus_of(), ())
 
 
-def rectangle(sources) -> torch.Tensor:
-    return padded([(*source, EOS) for source in sources])
-
-
 def examined(variant: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]:
     """A training whose held-out answers are what its model writes, but for every third; what it writes; and which it gets right."""
     training = training_of(variant=variant, positions="both", seed=1)
@@ -96,8 +92,7 @@ def examined(variant: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]
         model.projection.weight.mul_(4)
         model.projection.bias[EOS] += 4
         model.projection.bias[[PAD, UNK]] -= 1e4
-    sources = [item.src_ids for item in corpus.heldout]
-    written = naive(model, rectangle(sources), 20)
+    written = naive(model, padded([(*item.src_ids, EOS) for item in corpus.heldout]), 20)
     answers = [ids[:-1] if n % 3 else (*ids[:-1], 5) for n, ids in enumerate(written)]
     items = [Item(item.src, "", item.src_ids, ids) for item, ids in zip(corpus.heldout, answers, strict=True)]
     training.corpus = Corpus(**{**vars(corpus), "heldout": tuple(items), "references": {}})

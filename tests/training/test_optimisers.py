@@ -12,6 +12,7 @@ from playground.training import muon
 from playground.training.muon import Muon
 from playground.training.optimisers import Optimiser
 from playground.training.schedule import learning_rate, rewarmed
+from tests.variants.varied import draw
 
 SHAPES = [(8, 8), (8, 8), (12, 4), (4, 12), (8, 8)]
 
@@ -66,10 +67,6 @@ def test_beside_muon_adamw_goes_at_its_share_of_the_learning_rate():
     give_gradients(ours, 2)
     optimiser.step(0.05)
     assert all(torch.equal(state[name], before[name]) for name in state), "the state taken out is a copy"
-
-
-def draw(*shape: int, seed: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="torch has it since 2.9")

@@ -1,7 +1,5 @@
 """Small changed models beside the paper's with the same parameters, and what the tests of all variants share."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

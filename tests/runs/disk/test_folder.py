@@ -101,11 +101,7 @@ class Bomb:
     fired = False
 
     def __reduce__(self):
-        return fire, ()
-
-
-def fire():
-    Bomb.fired = True
+        return setattr, (Bomb, "fired", True)
 
 
 @pytest.mark.fault("a pickle in the place of any file of a run", "it is not opened; a sentence")
@@ -189,16 +185,13 @@ def test_a_state_of_another_model_and_other_sentences_are_refused(folder):
     is_refused(folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("lines", "many"), ("names", [3]), ("names", None), ("kind", None), ("credit", 3), ("dropped", [1]),
-        ("dropped", {"no reason": [1]}),
-        ("dropped", {"blank": ["first"]}), ("notes", [["data.no_such_note", {}]]), ("notes", [["data.note_same", {}]]),
-        ("notes", [["data.note_same", {"count": [], "line": 1}]]), ("unit", "page"), ("columns", [["a", 1]]), ("chosen", [0]),
-        ("encodings", [{"file": "a"}]), ("preview", [[1, [2], ""]]), ("dropped_rows", {"blank": 3}), ("traces", [None]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "value"), [
+    ("lines", "many"), ("names", [3]), ("names", None), ("kind", None), ("credit", 3), ("dropped", [1]),
+    ("dropped", {"no reason": [1]}),
+    ("dropped", {"blank": ["first"]}), ("notes", [["data.no_such_note", {}]]), ("notes", [["data.note_same", {}]]),
+    ("notes", [["data.note_same", {"count": [], "line": 1}]]), ("unit", "page"), ("columns", [["a", 1]]), ("chosen", [0]),
+    ("encodings", [{"file": "a"}]), ("preview", [[1, [2], ""]]), ("dropped_rows", {"blank": 3}), ("traces", [None]),
+])  # fmt: skip
 def test_what_cannot_have_been_written_is_refused(name, value):
     pairs = read_files([("a.tsv", b"a\tb\nc\td\n")])
     report = json.loads(json.dumps(to_json(pairs)))

@@ -344,14 +344,11 @@ def answered():
     readers.close()
 
 
-@pytest.mark.parametrize(
-    ("kinds", "options", "order"),
-    [
-        ("long long short short", {}, "short short long long"),  # what is answered soon first
-        ("new new new short", {}, "new short new new"),  # what a kind takes is learnt while others of it wait, as when a class begins
-        ("long short", {"long": 0.004, "pause": 2 * PATIENCE * 0.004}, "long short"),  # none waits for ever
-    ],
-)
+@pytest.mark.parametrize(("kinds", "options", "order"), [
+    ("long long short short", {}, "short short long long"),  # what is answered soon first
+    ("new new new short", {}, "new short new new"),  # what a kind takes is learnt while others of it wait, as when a class begins
+    ("long short", {"long": 0.004, "pause": 2 * PATIENCE * 0.004}, "long short"),  # none waits for ever
+])  # fmt: skip
 def test_who_is_answered_first(answered, kinds, options, order):
     assert answered(*kinds.split(), **options) == order.split()
 
@@ -370,28 +367,17 @@ def test_closing_leaves_nobody_waiting():
         assert isinstance(behind.exception(30), CancelledError)
 
 
-def a_class(students: int, turns: int) -> tuple[ByHand, list[Job]]:
-    server = ByHand(cores=1, memory=10_000)
-    jobs = [Job(number, owner=f"student {number}", turns=turns, seconds=TURN) for number in range(students)]
-    server.add(*jobs)
-    return server, jobs
-
-
-def test_half_of_a_class_has_ended_when_little_more_than_half_of_the_time_is_over():
-    server, jobs = a_class(30, 40)
+def test_half_of_a_class_has_ended_at_little_more_than_half_of_the_time_and_all_are_seen_to_move_meanwhile():
+    server, students, turns = ByHand(cores=1, memory=10_000), range(30), 30 * 40
+    server.add(*(Job(number, owner=f"student {number}", turns=40, seconds=TURN) for number in students))
     log = server.turns()
-    ends = [max(at for at, key in enumerate(log) if key == job.key) + 1 for job in jobs]
-    assert max(ends) == 30 * 40  # no later than in equal turns
-    assert median(ends) < 0.7 * max(ends)  # where in equal turns it is nearly all of it
-
-
-def test_all_are_seen_to_move_meanwhile():
-    server, jobs = a_class(30, 40)
-    log = server.turns(30 * 40 // 2)
-    assert {job.key for job in jobs} == set(log)
-    third = [log[at : at + 2 * FAIR * 30] for at in range(0, len(log) - 2 * FAIR * 30, 30)]
-    ended = {job.key for job in jobs if not job.turns}
-    assert all(set(part) | ended >= {job.key for job in jobs} for part in third)
+    ends = [turns - log[::-1].index(number) for number in students]
+    assert max(ends) == turns  # no later than in equal turns
+    assert median(ends) < 0.7 * turns  # where in equal turns it is nearly all of it
+    half, ended = log[: turns // 2], {number for number in students if ends[number] <= turns // 2}
+    assert {*students} == set(half)
+    parts = [half[at : at + 2 * FAIR * 30] for at in range(0, len(half) - 2 * FAIR * 30, 30)]
+    assert all(set(part) | ended >= {*students} for part in parts)
 
 
 def test_an_owner_of_many_short_runs_takes_little_more_than_one_with_a_long_one():
