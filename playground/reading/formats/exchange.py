@@ -29,7 +29,7 @@ class _Unit(NamedTuple):
     fault: str
 
 
-class _Units(Events):
+class Units(Events):
     """What both formats give: units, and the languages that are in them."""
 
     def __init__(self, source: Source) -> None:
@@ -104,7 +104,7 @@ class _Units(Events):
 # --- TMX ---
 
 
-class _Tmx(_Units):
+class _Tmx(Units):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.source = ""  # the language that the header calls the source
@@ -152,7 +152,7 @@ def read_tmx(sources: Sequence[Source]) -> Table | None:
 # --- XLIFF ---
 
 
-class _Xliff(_Units):
+class _Xliff(Units):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.aside = 0  # depth within elements that hold no unit
