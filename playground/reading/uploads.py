@@ -11,6 +11,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Plan, plan
+from playground.reading.doubts import doubts, without_errors
 from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, filter_rows, traces
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
@@ -50,6 +51,7 @@ def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices()
 def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
     if table.by_order:
         _check_order(opened, rows, choices.same_language)
+    rows, errors = without_errors(rows)
     how = plan(opened.name, table, rows, choices)
     left = traces(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
@@ -62,7 +64,8 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
     found = Pairs(
         tuple(filtered.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
-        notes=(*opened.notes, *table.notes, *_notes(rows, filtered, how, bool(owed)), *_traces(left, choices.undo)),
+        notes=(*opened.notes, *table.notes, *_notes(rows, filtered, how, bool(owed)), *_traces(left, choices.undo), *_errors(errors),
+               *doubts(filtered.kept)),
         unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
         dropped_rows={reason: tuple(seen) for reason, seen in filtered.shown.items() if seen},
@@ -144,6 +147,11 @@ def _traces(left: dict[int, dict[str, int]], undo: bool | None) -> Iterator[tupl
             yield f"data.note_{kind}", {"count": counts[kind]}
     elif undo and counts:
         yield "data.note_undone", {"count": counts.total()}
+
+
+def _errors(found: dict[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:
+    if found:
+        yield "data.note_errors", {"values": ", ".join(found), "count": sum(found.values())}
 
 
 def report(pairs: Pairs, language: str) -> list[str]:
