@@ -22,7 +22,8 @@ _MIN_ROWS = 8
 _ID = re.compile(r"(?=\D*\d)[\w.:#/-]{1,40}")
 _DIGITS = re.compile(r"\d+")
 _SHAPES = 2  # of ids once their digits are alike: "T000", "T001"
-_MIN_OFTEN, _OFTEN, _MORE_OFTEN = 3, 0.05, 5  # rows, their share, times as many as other values have
+_MIN_OFTEN, _OFTEN, _MORE_OFTEN = 3, 0.05, 3  # rows, their share, times as many as other values have
+_MIN_DIFFERENT = 0.25  # values in a row: fewer are labels
 
 
 def without_errors(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
@@ -40,11 +41,10 @@ def doubts(pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Notes about sides that are all ids beside sentences, or are one value far more often than any other."""
     sides = [[pair.src for pair in pairs], [pair.tgt for pair in pairs]]
     for name, side, other in (("source", *sides), ("target", *sides[::-1])):
-        value, count = Counter(side).most_common(1)[0]
         if _are_ids(side) and 2 * sum(_DIGITS.search(text) is not None for text in other) < len(other):
             yield f"data.note_ids_{name}", {"example": side[0]}
-        elif _is_often(side, value, count):
-            yield f"data.note_often_{name}", {"value": value[:60], "count": count, "of": len(side)}
+        else:
+            yield from _often(name, side)
 
 
 def _are_ids(side: Sequence[str]) -> bool:
@@ -54,7 +54,9 @@ def _are_ids(side: Sequence[str]) -> bool:
     return len({_DIGITS.sub("0", text) for text in side}) <= _SHAPES
 
 
-def _is_often(side: Sequence[str], value: str, count: int) -> bool:
-    if count < max(_MIN_OFTEN, _OFTEN * len(side)) or value.isdigit():
-        return False
-    return count >= _MORE_OFTEN * median_low(Counter(side).values())
+def _often(name: str, side: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    counts = Counter(side)
+    value, count = counts.most_common(1)[0]
+    enough = max(_MIN_OFTEN, _OFTEN * len(side), _MORE_OFTEN * median_low(counts.values()))
+    if count >= enough and len(counts) >= _MIN_DIFFERENT * len(side) and not value.isdigit():
+        yield f"data.note_often_{name}", {"value": value[:60], "count": count, "of": len(side)}

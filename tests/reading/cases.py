@@ -177,6 +177,8 @@ CASES = {
          'json_lines en→de: Hello, world!→Hallo, Welt! · (broken) · "Yes" or no?→Ja oder nein?'),
     ],
     "rare columns": [
+        ("a,b\nc,#VALUE!\n__NULL__,d\ne,Loading...\n", "csv: a→b · (empty_target) · (empty_source) · (empty_target) +errors"),
+        ("Loading...,Lädt\na,b\n", "csv: Loading...→Lädt · a→b"),
         ('"a\nb","c\nd","e"\n\n"f\ng","h\ni","j"\n', "csv: a b→c d · @4 (blank) · f g→h i +columns"),
         ("Hi;Hallo;;;\nBye;Tschüss;;;\nWell; hi;Hallo;\n", "csv: Hi→Hallo · Bye→Tschüss · (extra_columns)"),
         ("Hi;Hallo\nBye;Tschüss;;\nDog;Hund;\nCat;Katze\n", "csv: Hi→Hallo · Bye→Tschüss · Dog→Hund · Cat→Katze"),

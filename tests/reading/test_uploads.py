@@ -92,6 +92,8 @@ def test_what_is_worth_knowing_is_counted():
         ("data.note_columns", {"width": 3, "source": "1", "target": "2"}), ("data.note_tall", {"count": 1, "line": 3}),
         ("data.note_same", {"count": 2, "line": 2}),
     )  # fmt: skip
+    doubtful = read("".join(f"T{n}\t{'n/a' if n % 2 else 'x' * (n + 1)}\n" for n in range(9))).notes
+    assert doubtful == (("data.note_ids_source", {"example": "T0"}), ("data.note_often_target", {"value": "n/a", "count": 4, "of": 9}))
     left = "don &apos;t go\tgeh ni@@ cht\nR &amp; B\tein Bier\n"
     assert read(left).notes == (("data.note_bpe", {"count": 1}), ("data.note_moses", {"count": 2}))
     assert [read(left).traces, read(left).undone, read(left, undo=True).undone] == [("bpe", "moses"), False, True]
