@@ -27,7 +27,9 @@ SIGNATURES = {
     b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "rar", b"\x28\xb5\x2f\xfd": "zstd",
 }  # fmt: skip
 _OFFICE = (("xl/workbook.bin", "Excel (.xlsb)"), ("word/", "Word (.docx)"), ("ppt/", "PowerPoint (.pptx)"))
+_SHEETS = b"application/vnd.oasis.opendocument.spreadsheet"
 _ANKI = ("collection.anki2", "collection.anki21", "collection.anki21b")
+_RUN = {"config.json", "model.safetensors"}  # files of a run that was taken home
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, LookupError,
@@ -106,11 +108,14 @@ def _open(name: str, data: bytes, left: int) -> tuple[list[File], list | None]:
 
 
 def _is_workbook(name: str, data: bytes) -> bool:
-    """Whether a zip is an Excel workbook, which is read as it is. Raises Refusal for other documents that are zips inside."""
-    inside = [info.filename for info in _open_zip(name, data).infolist()]
+    """Whether a zip is a workbook, which is read as it is. Raises Refusal for other documents that are zips inside."""
+    archive = _open_zip(name, data)
+    inside = archive.namelist()
     if any(member in _ANKI for member in inside):
         raise Refusal("data.anki_package", name=name)
     if "mimetype" in inside[:1]:
+        if _open_member(archive, archive.infolist()[0]).read(len(_SHEETS)) == _SHEETS:
+            return True
         raise Refusal("data.packed", name=name, what="OpenDocument/EPUB")
     if "[Content_Types].xml" not in inside:
         return False
@@ -174,6 +179,8 @@ def _take(name: str, members: Iterable[_Member], left: int) -> tuple[list[File],
     members = [member for member in members if not _LITTER.fullmatch(member.name.replace("\\", "/"))]
     papers = [member for member in members if _PAPER.fullmatch(label(member.name)) and member.open]
     rest = [member for member in members if member not in papers and member.open]
+    if {label(member.name) for member in rest} >= _RUN:
+        raise Refusal("data.trained_run", name=name)
     chosen = _aligned(rest) or rest or papers
     if not chosen:
         raise Refusal("data.empty_archive", name=name)

@@ -129,6 +129,27 @@ def test_papers_and_litter_are_neither_sentences_nor_a_lost_side():
         assert refused({"a.zip": zipped(("x.txt", TURNS), (paper, b"%PDF-1.7"))}).key == "data.same_language"
 
 
+CELL = "<table-cell>{}</table-cell>".format
+OTHER = f'<style style:name="h"><table-properties table:display="false"/></style><table table:style-name="h">{CELL("no")}</table>'
+ROWS = (  # a cell over two rows, empty rows and columns, a remark that is no text
+    '<table-row><table-cell table:number-rows-spanned="2"><p>a<s text:c="2"/>b</p><p>c</p></table-cell>' + CELL("<p>d</p>") + "</table-row>"
+    "<table-row><covered-table-cell/>" + CELL("<annotation><p>no</p></annotation><p>e</p>") + '</table-row><table-row '
+    'table:number-rows-repeated="{0}"><table-cell table:number-columns-repeated="16384"/></table-row><table-row table:number-rows-repeated='
+    '"{1}"><table-cell office:value="7"/>' + CELL("<p>g</p>") + "</table-row>"
+).format  # fmt: skip
+
+
+def ods(empty: object, equal: object, name: str = "content.xml") -> bytes:
+    content = f"<x>{OTHER}<table>{ROWS(empty, equal)}</table></x>"
+    return zipped(("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), (name, content.encode()))
+
+
+def test_a_sheet_of_opendocument_is_read_as_one_of_excel():
+    assert outcome({"a.ods": ods(2, 2)}) == "ods/row: a b c→d · a b c→e · (blank) · (blank) · 7→g · 7→g"
+    for data, key in ((ods(9, 10**9), "workbook_too_large"), (ods(9, "x"), "workbook_broken"), (ods(9, 1, "a.xml"), "not_understood")):
+        assert outcome({"a.ods": data}) == f"!{key}"
+
+
 TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]
 LOCKED = bytearray(zipped(("a.txt", PAIRS)))
 LOCKED[6] |= 1
@@ -144,6 +165,7 @@ def test_refusals():
             "7z": b"7z\xbc\xaf\x27\x1c...", "rar": b"Rar!\x1a\x07\x00", "bzip2": b"BZh91AY&SY...", "zstd": b"\x28\xb5\x2f\xfd...",
         }.items()),
         (zipped(("collection.anki2", b""), ("media", b"{}")), "data.anki_package", {}),
+        (zipped(("config.json", b"{}"), ("model.safetensors", b""), ("README.md", b"x")), "data.trained_run", {}),
         (zipped(("inner.zip", zipped(("a.txt", b"x")))), "data.nested", {"member": "inner.zip"}),
         (zipped(("a.txt.gz", gzip.compress(b"x"))), "data.nested", {"member": "a.txt.gz"}),
         (tarred(("inner.tar", tarred(("a.txt", b"x")))), "data.nested", {"member": "inner.tar"}),

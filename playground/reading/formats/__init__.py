@@ -2,8 +2,8 @@
 this order:
 
 table (what a reader gets and gives) · limits · records (lines with a separator) and separators · delimited · marked · lines · interleaved ·
-cards · dictionary · wrapped · trimmed · anki · segments · subtitles · sheets · xml_events, exchange and program_texts · annotated · po ·
-parquet · values, shapes and items · json_lists · keyed (what belongs together by a key).
+cards · dictionary · wrapped · trimmed · anki · segments · subtitles · sheets and opendocument · xml_events, exchange and program_texts ·
+annotated · po · parquet · values, shapes and items · json_lists · keyed (what belongs together by a key).
 
 What they share: names (of files, and what they say of languages) · languages · column_words, column_names and columns (what columns are
 called) · cells (columns without sentences) · inflections (columns of features) · language_id (which language a line is in) · markup ·

@@ -34,11 +34,12 @@ def test_memories():
         *[(tmx(AB, source=source), "tmx en→de: @5 a→b") for source in ("EN", "en-GB", "*all*", "fr", "")],
         (tmx(AB, source="de"), "tmx de→en: @5 b→a"),
         (tmx(unit(en="a", de="b", fr="c"), unit(fr="d", pt_BR="e"), unit(EN="f", pt_PT="g")),
-         "tmx en→de: @5 a→b · (empty_source) · (empty_target) +languages"),
+         "tmx en→de: @5 a→b · (empty_source) · (empty_target) +regions +languages"),
         *[(tmx(*REGIONS, source=source), "tmx en→de: @5 a→b · c→d · e→f · g→h") for source in ("en", "en-US", "EN_us")],
         (tmx(unit(de_DE="b", en_US="a"), unit(de="d", en="c"), source="de-DE"), "tmx de→en: @5 b→a · d→c"),
         (tmx(unit(en="a", de="b", de__2="c"), unit(en="d", de_AT="e")), "tmx en→de: @5 a→b · @5 a→c · d→e"),
-        # varieties that differ: one unit has both, there are two regions, or it is another writing
+        (tmx(unit(de="a", en_US="b"), unit(de="c", en_GB="d"), source="de"), "tmx de→en: @5 a→b · c→d +regions"),
+        # varieties that differ: one unit has both, or it is another writing
         (tmx(unit(en="a", en_US="b"), unit(en="c", de="d")), "tmx en→en-US: @5 a→b · (empty_target) +languages"),
         (tmx(unit(en="a", zh="b"), unit(en="c", zh_TW="d")), "tmx en→zh: @5 a→b · (empty_target) +languages"),
         (tmx(unit(en="a", sr="b"), unit(en="c", sr_Latn="d")), "tmx en→sr: @5 a→b · (empty_target) +languages"),
