@@ -26,19 +26,20 @@ class Opened(NamedTuple):
     encodings: tuple[Encoding, ...]
     notes: Notes
     credit: str
+    parts: tuple[str, ...] = ()  # what an archive has for training, validation and test, of which this is one
 
     @property
     def name(self) -> str:
         return " + ".join(source.name for source in self.sources)
 
 
-def open_files(files: Sequence[File], encoding: str = "") -> Opened:
-    """Unpacks and decodes files, given as (name, content). Raises Refusal."""
+def open_files(files: Sequence[File], encoding: str = "", part: str = "train") -> Opened:
+    """Unpacks (see `unpack` for the `part`) and decodes files, given as (name, content). Raises Refusal."""
     if not 1 <= len(files) <= 3:
         raise Refusal("data.how_many_files", count=len(files))
     if sum(len(data) for _, data in files) > BYTE_LIMIT:
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
-    unpacked, said = unpack(files)
+    unpacked, said = unpack(files, part if len(files) == 1 else "")
     if len(unpacked) > 3:
         raise Refusal("data.how_many_files", count=len(unpacked))
     wanted = [part.strip() for part in encoding.split(",")]
@@ -50,7 +51,9 @@ def open_files(files: Sequence[File], encoding: str = "") -> Opened:
     encodings = tuple(found.encoding for found in decoded)
     guesses = tuple(("data.note_encoding", {"name": one.file, "encoding": one.name}) for one in encodings if one.guessed)
     credit = "; ".join(values["text"] for key, values in said if key == "data.note_credit")
-    return Opened(sources, encodings, tuple(note for note in said if note[0] != "data.note_credit") + guesses, credit)
+    parts = next((values["parts"] for key, values in said if key == "data.parts"), ())
+    notes = tuple(note for note in said if note[0] not in ("data.note_credit", "data.parts"))
+    return Opened(sources, encodings, notes + guesses, credit, parts)
 
 
 def find_table(opened: Opened) -> tuple[Table, list[Row]]:

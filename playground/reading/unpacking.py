@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import IO, NamedTuple
 
 from playground.config import Refusal
@@ -43,6 +44,9 @@ _PAPER = re.compile(
 )
 _DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_ABOUT})[_.-]).*\.(md|pdf|html?|rtf)")  # papers that may have been meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
+_PARTS = {"train": "train", "training": "train", "test": "test", **dict.fromkeys(("dev", "val", "valid", "validation"), "validation")}
+_ORDER = ("train", "validation", "test")
+_BETWEEN = re.compile(r"[\W_]+")
 _CREDIT = 300  # characters of a licence text that are kept
 
 
@@ -52,10 +56,12 @@ class _Member(NamedTuple):
     locked: bool = False
 
 
-def unpack(files: Sequence[File]) -> tuple[list[File], Notes]:
+def unpack(files: Sequence[File], part: str = "train") -> tuple[list[File], Notes]:
     """The files as they are, those in a .gz, .zip or .tar(.gz) taken out; names cut down to labels; and what a person should know.
 
-    A note "data.note_credit" holds the licence an archive came with in `text`. Raises Refusal, and nothing else.
+    Where the names in an archive say what is for training, validation and test, only that `part` is taken out, and the note "data.parts"
+    has all in `parts`; with "" for the part, names say nothing. A note "data.note_credit" holds the licence an archive came with in
+    `text`. Raises Refusal, and nothing else.
     """
     found: list[File] = []
     notes: list = []
@@ -63,7 +69,7 @@ def unpack(files: Sequence[File]) -> tuple[list[File], Notes]:
     for path, data in files:
         name = label(path)
         try:
-            inside, said = _open(name, data, left)
+            inside, said = _open(name, data, left, part)
         except _BROKEN:
             raise Refusal("data.broken_archive", name=name) from None
         left -= sum(len(content) for _, content in inside) if said is not None else 0
@@ -85,7 +91,7 @@ def packing(data: bytes) -> str:
     return "" if kind == "bzip2" and data[4:10] != b"1AY&SY" else kind  # three letters may begin a text
 
 
-def _open(name: str, data: bytes, left: int) -> tuple[list[File], list | None]:
+def _open(name: str, data: bytes, left: int, part: str) -> tuple[list[File], list | None]:
     """What is in one upload, and notes about it; None for notes if it was not packed."""
     kind = packing(data)
     if kind == "zip" and _is_workbook(name, data):
@@ -104,7 +110,7 @@ def _open(name: str, data: bytes, left: int) -> tuple[list[File], list | None]:
         members = _members_of_tar(name, data)
     else:
         raise Refusal("data.packed", name=name, what=kind)
-    return _take(name, members, left)
+    return _take(name, members, left, part)
 
 
 def _is_workbook(name: str, data: bytes) -> bool:
@@ -174,14 +180,15 @@ def _members_of_tar(name: str, data: bytes) -> list[_Member]:
     return members
 
 
-def _take(name: str, members: Iterable[_Member], left: int) -> tuple[list[File], list]:
+def _take(name: str, members: Iterable[_Member], left: int, part: str) -> tuple[list[File], list]:
     """The one or two files of an archive that hold sentences. Papers (a licence, a readme) are read for the credit only."""
     members = [member for member in members if not _LITTER.fullmatch(member.name.replace("\\", "/"))]
     papers = [member for member in members if _PAPER.fullmatch(label(member.name)) and member.open]
     rest = [member for member in members if member not in papers and member.open]
     if {label(member.name) for member in rest} >= _RUN:
         raise Refusal("data.trained_run", name=name)
-    chosen = _aligned(rest) or rest or papers
+    parts = _parts(rest) if part else {}
+    chosen = parts.get(part) or _aligned(rest) or rest or papers
     if not chosen:
         raise Refusal("data.empty_archive", name=name)
     if len(chosen) > 2:
@@ -191,11 +198,27 @@ def _take(name: str, members: Iterable[_Member], left: int) -> tuple[list[File],
         files.append(_unpacked(name, member, left))
         left -= len(files[-1][1])
     maybe = [member for member in members if member not in papers or _DOCUMENT.fullmatch(label(member.name))]
-    if left_out := [member for member in maybe if member not in chosen]:
+    if left_out := [member for member in maybe if member not in chosen and (member not in rest or not parts)]:
         notes.append(("data.note_left_out", {"name": name, "members": _named(left_out)}))
     if credit := "; ".join(filter(None, (_credit(member) for member in papers if not member.locked)))[:_CREDIT]:
         notes.append(("data.note_credit", {"name": name, "text": credit}))
-    return files, notes
+    return files, [*notes, ("data.parts", {"parts": tuple(sorted(parts, key=_ORDER.index))})] if parts else notes
+
+
+def _parts(members: Sequence[_Member]) -> dict[str, list[_Member]]:
+    """The one or two files of each part, sides in the same order; {} unless the name of each file, or its folder, says its part."""
+    found: dict[str, list[tuple[list[str], _Member]]] = {}
+    for member in members:
+        *folders, file = member.name.replace("\\", "/").casefold().split("/")
+        said = [{_PARTS[word] for word in _BETWEEN.split(text) if word in _PARTS} for text in (file, "/".join(folders))]
+        if len(said[0] or said[1]) != 1:
+            return {}
+        rest = [word for word in _BETWEEN.split(file) if word not in _PARTS][::-1]
+        found.setdefault((said[0] or said[1]).pop(), []).append((rest, member))
+    if "train" not in found or len(found) < 2 or {*map(len, found.values())} not in ({1}, {2}):
+        return {}
+    turned = found["train"][0][0] > found["train"][-1][0]
+    return {part: [member for _, member in sorted(some, key=itemgetter(0), reverse=turned)] for part, some in found.items()}
 
 
 def _unpacked(name: str, member: _Member, left: int) -> File:

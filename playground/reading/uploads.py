@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from playground.config import Refusal
@@ -20,7 +21,7 @@ from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.hub import from_hub
 from playground.reading.opening import Opened, find_table, lost_side, open_files
-from playground.reading.pairs import Pairs, check_size
+from playground.reading.pairs import Pairs, check_size, with_splits
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
 from playground.words import ENGLISH, say
@@ -34,12 +35,20 @@ _MAX_QUOTED_CHARACTERS = 60  # of a sentence within a sentence of ours
 
 
 def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
-    """The pairs in one file or two, as (name, content); each may be packed.
+    """The pairs in one file or two, as (name, content); each may be packed. What an archive has to validate and to test on stands last.
 
     Sentences longer than `max_characters` on a side are dropped. Raises Refusal, and nothing else, whatever the bytes are.
     """
     opened = open_files(files, choices.encoding)
-    return _pairs(opened, *find_table(opened), choices, max_characters)
+    pairs = _pairs(opened, *find_table(opened), choices, max_characters)
+    given: dict[str, Pairs] = {}
+    for part in opened.parts[1:]:
+        other = open_files(files, choices.encoding, part)
+        given[part] = _pairs(other, *find_table(other), choices, max_characters)
+    if given:
+        pairs = with_splits(replace(pairs, notes=(*pairs.notes, *_parts(given))), given.get("validation"), given.get("test"))
+        check_size(pairs)
+    return pairs
 
 
 def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
@@ -149,6 +158,12 @@ def _traces(left: dict[int, dict[str, int]], undo: bool | None) -> Iterator[tupl
         yield "data.note_undone", {"count": counts.total()}
 
 
+def _parts(given: dict[str, Pairs]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for part, pairs in given.items():
+        kept = len(pairs.pairs)
+        yield f"data.note_{part}", {"members": ", ".join(pairs.names), "kept": kept, "dropped": pairs.lines - kept}
+
+
 def _errors(found: dict[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:
     if found:
         yield "data.note_errors", {"values": ", ".join(found), "count": sum(found.values())}
@@ -157,7 +172,7 @@ def _errors(found: dict[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:
 def report(pairs: Pairs, language: str) -> list[str]:
     """What was read, as sentences for a person: the count, one sentence for each reason to drop a line, and what else is worth knowing."""
     unit, dropped = pairs.unit, sum(map(len, pairs.dropped.values()))
-    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs), dropped=dropped)]
+    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs) - sum(pairs.given), dropped=dropped)]
     for reason, lines in pairs.dropped.items():
         where = places(lines, unit, language)
         sentences.append(say(language, "data.report_dropped", count=len(lines), why=say(language, f"data.why_{reason}"), where=where))
@@ -183,7 +198,8 @@ def as_json(pairs: Pairs, language: str = ENGLISH) -> dict[str, Any]:
         "names": list(pairs.names),
         "unit": pairs.unit,
         "lines": pairs.lines,
-        "pairs": len(pairs.pairs),
+        "pairs": len(pairs.pairs) - sum(pairs.given),
+        "given": list(pairs.given),
         "first": list(pairs.pairs[0][:2]),
         "dropped": {reason: list(lines) for reason, lines in pairs.dropped.items()},
         "credit": pairs.credit,

@@ -15,7 +15,7 @@ from playground.config import Refusal
 from playground.reading import unpacking
 from playground.reading.unpacking import unpack
 from tests.reading.formats.test_aligned import ENGLISH, POEM, in_blocks
-from tests.reading.outcomes import check_refusal, outcome, refused
+from tests.reading.outcomes import check_refusal, outcome, read, refused
 
 PAIRS = b"hallo\thello\nja\tyes\n"
 ABOUT = b"** Info **\nDate: 2021\n\n** Terms of Use **\nhttp://creativecommons.org/licenses/by/2.0\nAttribution: tatoeba.org\n"
@@ -120,6 +120,18 @@ def test_zips_of_manythings_and_opus_give_their_sentences_in_order_and_their_cre
     assert dict(notes)["data.note_left_out"]["members"] == "Books.de-en.xml"
     assert dict(notes)["data.note_credit"]["text"] == "Licence: CC-BY 4.0"
     assert outcome({"x.zip": zipped(*members)}) == "two_files de→en: b→a +unpacked ©Licence: CC-BY 4.0"
+
+
+def test_the_parts_of_an_archive_are_what_their_names_say():
+    for form, names, way in product(("a.de-en-{}.{}", "data/{}/{}.txt"), (("train", "dev", "test"), ("training", "valid")), (1, -1)):
+        files = [(form.format(name, side), f"{name} {side}\n".encode()) for side in ("en", "de") for name in names][::way]
+        pairs = read({"a.zip": zipped(*files, ("README", b"x"))})
+        first, second = ("en", "de")[::way]
+        assert [pair[:2] for pair in pairs.pairs] == [(f"{name} {first}", f"{name} {second}") for name in names]
+        assert pairs.given == (1, len(names) - 2)
+    assert read({"a.zip": zipped(("val.tsv", b"c\td"), ("train.tsv", PAIRS))}).given == (1, 0)
+    for odd in ("x.en", "train.fr", "dev.train.en"):
+        assert refusal(zipped(("train.en", b"a"), ("train.de", b"b"), (odd, b"c")))[0] == "data.many_members"
 
 
 def test_papers_and_litter_are_neither_sentences_nor_a_lost_side():
