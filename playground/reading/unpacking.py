@@ -12,7 +12,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import IO, NamedTuple
 
 from playground.config import Refusal
@@ -20,6 +19,7 @@ from playground.reading.encoding_guess import oddness
 from playground.reading.formats.limits import MEMBER_LIMIT, UNPACKED_LIMIT
 from playground.reading.formats.table import Notes
 from playground.reading.formats.trimmed import TERMS
+from playground.reading.parts import parts_of
 from playground.reading.text import normalise
 
 File = tuple[str, bytes]
@@ -44,9 +44,6 @@ _PAPER = re.compile(
 )
 _DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_ABOUT})[_.-]).*\.(md|pdf|html?|rtf)")  # papers that may have been meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
-_PARTS = {"train": "train", "training": "train", "test": "test", **dict.fromkeys(("dev", "val", "valid", "validation"), "validation")}
-_ORDER = ("train", "validation", "test")
-_BETWEEN = re.compile(r"[\W_]+")
 _CREDIT = 300  # characters of a licence text that are kept
 
 
@@ -187,8 +184,8 @@ def _take(name: str, members: Iterable[_Member], left: int, part: str) -> tuple[
     rest = [member for member in members if member not in papers and member.open]
     if {label(member.name) for member in rest} >= _RUN:
         raise Refusal("data.trained_run", name=name)
-    parts = _parts(rest) if part else {}
-    chosen = parts.get(part) or _aligned(rest) or rest or papers
+    parts = parts_of([member.name for member in rest]) if part else {}
+    chosen = [rest[place] for place in parts.get(part, ())] or _aligned(rest) or rest or papers
     if not chosen:
         raise Refusal("data.empty_archive", name=name)
     if len(chosen) > 2:
@@ -202,23 +199,7 @@ def _take(name: str, members: Iterable[_Member], left: int, part: str) -> tuple[
         notes.append(("data.note_left_out", {"name": name, "members": _named(left_out)}))
     if credit := "; ".join(filter(None, (_credit(member) for member in papers if not member.locked)))[:_CREDIT]:
         notes.append(("data.note_credit", {"name": name, "text": credit}))
-    return files, [*notes, ("data.parts", {"parts": tuple(sorted(parts, key=_ORDER.index))})] if parts else notes
-
-
-def _parts(members: Sequence[_Member]) -> dict[str, list[_Member]]:
-    """The one or two files of each part, sides in the same order; {} unless the name of each file, or its folder, says its part."""
-    found: dict[str, list[tuple[list[str], _Member]]] = {}
-    for member in members:
-        *folders, file = member.name.replace("\\", "/").casefold().split("/")
-        said = [{_PARTS[word] for word in _BETWEEN.split(text) if word in _PARTS} for text in (file, "/".join(folders))]
-        if len(said[0] or said[1]) != 1:
-            return {}
-        rest = [word for word in _BETWEEN.split(file) if word not in _PARTS][::-1]
-        found.setdefault((said[0] or said[1]).pop(), []).append((rest, member))
-    if "train" not in found or len(found) < 2 or {*map(len, found.values())} not in ({1}, {2}):
-        return {}
-    turned = found["train"][0][0] > found["train"][-1][0]
-    return {part: [member for _, member in sorted(some, key=itemgetter(0), reverse=turned)] for part, some in found.items()}
+    return files, [*notes, ("data.parts", {"parts": tuple(parts)})] if parts else notes
 
 
 def _unpacked(name: str, member: _Member, left: int) -> File:

@@ -21,7 +21,7 @@ from tests.reading.outcomes import check_refusal, clean, two
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
 AWKWARD = [
     ("hello", "hallo"), ("=1+1", "+2"), ("-3", "@x"), ("'=x", "''-y"), ("'", "'apostrophe"), ('"quoted"', 'a "b" c'), ('""', '"'),
-    ("a, b; c", "x | y"), ("NA", "null"), ("nan", "None"), ("007", "1.50"), ("TRUE", "2024-01-01"), ("#N/A", "#REF!"), ("<s>", "</s>&amp;"),
+    ("a, b; c", "x | y"), ("NA", "null"), ("nan", "None"), ("007", "1.50"), ("TRUE", "2024-01-01"), ("#N/A.", "#REF"), ("<s>", "</s>&amp;"),
     ("{{t}}", "{x} %s"), ("\\n", "back\\"), ("_x0041_", "_x005F_x0041_"), ("run", "rennen"), ("run", "laufen"), ("日本", "👩\u200d🔬"),
     ("＝1", "\uff20x"), ("//", "--"), ("[a]", "(b)"), ("http://x.y/?a=b&c", "a\\tb"), ("same", "same"), ("]]>", "<![CDATA["),
 ]  # fmt: skip
