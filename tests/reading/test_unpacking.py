@@ -15,7 +15,7 @@ from playground.config import Refusal
 from playground.reading import unpacking
 from playground.reading.unpacking import unpack
 from tests.reading.formats.test_aligned import ENGLISH, POEM, in_blocks
-from tests.reading.outcomes import check_refusal, outcome, read, refused
+from tests.reading.outcomes import check_refusal, outcome, read, refused, two
 
 PAIRS = b"hallo\thello\nja\tyes\n"
 ABOUT = b"** Info **\nDate: 2021\n\n** Terms of Use **\nhttp://creativecommons.org/licenses/by/2.0\nAttribution: tatoeba.org\n"
@@ -127,39 +127,34 @@ def test_the_parts_of_an_archive_are_what_their_names_say():
         files = [(form.format(name, side), f"{name} {side}\n".encode()) for side in ("en", "de") for name in names][::way]
         pairs = read({"a.zip": zipped(*files, ("README", b"x"))})
         first, second = ("en", "de")[::way]
-        assert [pair[:2] for pair in pairs.pairs] == [(f"{name} {first}", f"{name} {second}") for name in names]
-        assert pairs.given == (1, len(names) - 2)
+        assert (two(pairs), pairs.given) == ([(f"{name} {first}", f"{name} {second}") for name in names], (1, len(names) - 2))
     assert read({"a.zip": zipped(("val.tsv", b"c\td"), ("train.tsv", PAIRS))}).given == (1, 0)
     for odd in ("x.en", "train.fr", "dev.train.en"):
         assert refusal(zipped(("train.en", b"a"), ("train.de", b"b"), (odd, b"c")))[0] == "data.many_members"
-
-
-def test_papers_and_litter_are_neither_sentences_nor_a_lost_side():
-    for paper in PAPERS:
+    for paper in PAPERS:  # which are neither sentences nor a lost side
         assert opened(zipped((paper, b"%PDF-1.7"), ("deu.txt", PAIRS))) == [("deu.txt", PAIRS)], paper
         assert paper.startswith("__MACOSX") or opened(zipped((paper, PAIRS)))[0][1] == PAIRS  # the only file there is
         assert refused({"a.zip": zipped(("x.txt", TURNS), (paper, b"%PDF-1.7"))}).key == "data.same_language"
 
 
-CELL = "<table-cell>{}</table-cell>".format
-OTHER = f'<style style:name="h"><table-properties table:display="false"/></style><table table:style-name="h">{CELL("no")}</table>'
-ROWS = (  # a cell over two rows, empty rows and columns, a remark that is no text
-    '<table-row><table-cell table:number-rows-spanned="2"><p>a<s text:c="2"/>b</p><p>c</p></table-cell>' + CELL("<p>d</p>") + "</table-row>"
-    "<table-row><covered-table-cell/>" + CELL("<annotation><p>no</p></annotation><p>e</p>") + '</table-row><table-row '
-    'table:number-rows-repeated="{0}"><table-cell table:number-columns-repeated="16384"/></table-row><table-row table:number-rows-repeated='
-    '"{1}"><table-cell office:value="7"/>' + CELL("<p>g</p>") + "</table-row>"
-).format  # fmt: skip
+STYLE = '<style style:name="h"><table-properties table:display="false"/></style>'
+ROWS = """<table-row><table-cell table:number-rows-spanned="2"><p>a<s text:c="2"/>b</p><p>c</p></table-cell><table-cell><p>d</p>
+</table-cell></table-row><table-row><covered-table-cell/><table-cell><annotation><p>no</p></annotation><p>e</p></table-cell></table-row><table-row
+table:number-rows-repeated="{}"><table-cell table:number-columns-repeated="16384"/></table-row><table-row table:number-rows-repeated="{}">
+<table-cell office:value="7"/><table-cell><p>g</p></table-cell></table-row>"""
 
 
 def ods(empty: object, equal: object, name: str = "content.xml") -> bytes:
-    content = f"<x>{OTHER}<table>{ROWS(empty, equal)}</table></x>"
-    return zipped(("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), (name, content.encode()))
+    sheets = f'{STYLE}<table table:style-name="h">{ROWS.format(0, 1)}</table><table>{ROWS.format(empty, equal)}</table>'
+    return zipped(("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), (name, f"<x>{sheets}</x>".encode()))
 
 
 def test_a_sheet_of_opendocument_is_read_as_one_of_excel():
-    assert outcome({"a.ods": ods(2, 2)}) == "ods/row: a b c→d · a b c→e · (blank) · (blank) · 7→g · 7→g"
-    for data, key in ((ods(9, 10**9), "workbook_too_large"), (ods(9, "x"), "workbook_broken"), (ods(9, 1, "a.xml"), "not_understood")):
-        assert outcome({"a.ods": data}) == f"!{key}"
+    for book, expected in (
+        (ods(2, 2), "ods/row: a b c→d · a b c→e · (blank) · (blank) · 7→g · 7→g"), (ods(1, 1, "a.xml"), "!not_understood"),
+        (ods(9, 10**9), "!workbook_too_large"), (ods(9, "x"), "!workbook_broken"),
+    ):  # fmt: skip
+        assert outcome({"a.ods": book}) == expected
 
 
 TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]

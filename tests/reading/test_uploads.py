@@ -58,7 +58,7 @@ def test_each_file_has_an_encoding_of_its_own():
         assert [encoding.guessed for encoding in pairs.encodings] == [not part for part in (choice or ",").split(",")]
 
 
-def test_uploads_that_are_too_much():
+def test_uploads_that_are_too_much(monkeypatch):
     for contents, expected in (
         ([], "!how_many_files count=0"), (["a\tb"] * 3, "!how_many_files count=3"), ([",".join("x" * 5000)], "!too_many_columns"),
         (["x" * 10_001 + "\ty"], "!none_kept_long lines=1 line=1"), (["a\tb\n" + "x" * 100_001], "!endless_line line=2"),
@@ -68,9 +68,6 @@ def test_uploads_that_are_too_much():
         ([PO + "# x\n" * 50_000 + 'msgid "a"\nmsgstr "b"'], "!endless_text line=6"),
     ):  # fmt: skip
         assert outcome(*contents) == expected
-
-
-def test_limits(monkeypatch):
     monkeypatch.setattr(filtering, "PAIR_LIMIT", 3)
     assert len(read("a\tb\n" * 3 + "\n").pairs) == 3
     assert refused("a\tb\n" * 4).key == "data.too_many_pairs"
@@ -80,13 +77,10 @@ def test_limits(monkeypatch):
     assert read("a\tb\nabc\td\ne\tfgh", max_characters=2).dropped == {"long": (2, 3)}
 
 
-def test_the_report_counts_and_names_the_first_eight_lines():
+def test_the_report_counts_names_the_first_eight_lines_and_says_what_is_worth_knowing():
     sentences = report(read("a\tb\n" + "\n" * 10 + "c\t\nd\td\n"), "en")
     assert [re.findall(r"\d+", sentence) for sentence in sentences] == [["13", "2", "11"], ["10", *"23456789"], ["1", "12"], ["1", "13"]]
     assert "9, …" in sentences[1]
-
-
-def test_what_is_worth_knowing_is_counted():
     notes = read('a,b,z\nsame,same,z\n"x\ny",z,z\nalso,also\n').notes
     assert notes == (
         ("data.note_columns", {"width": 3, "source": "1", "target": "2"}), ("data.note_tall", {"count": 1, "line": 3}),

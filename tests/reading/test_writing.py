@@ -58,7 +58,7 @@ def test_awkward_pairs_read_back(kind):
         assert file.metadata["X-Credit"] == CREDIT
 
 
-def test_texts_by_hand_and_what_a_kind_can_not_hold(monkeypatch):
+def test_texts_by_hand_what_a_kind_can_not_hold_and_that_nothing_is_a_formula_for_a_spreadsheet(monkeypatch):
     pairs = [("a", "b"), ('"c', "d, e")]
     assert write(pairs[:1], "tsv") == [("pairs.tsv", b"source\ttarget\na\tb\n")]
     assert write(pairs[:1], "tsv", "CC0") == [("pairs.tsv", b"source\ttarget\tcredit\na\tb\tCC0\n")]
@@ -78,9 +78,7 @@ def test_texts_by_hand_and_what_a_kind_can_not_hold(monkeypatch):
             write(pairs, kind)
         assert refused.value.key == key
         check_refusal(refused.value)
-
-
-def test_nothing_is_a_formula_for_a_spreadsheet():
+    monkeypatch.undo()
     for kind, delimiter in (("csv", ","), ("tsv", "\t")):
         text = content(write(AWKWARD, kind, "=credit()")).decode("utf-8-sig")
         cells = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) for cell in row]

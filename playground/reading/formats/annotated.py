@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -59,16 +59,16 @@ def read_glossed(sources: Sequence[Source]) -> Table | None:
 
 def _records(lines: Iterable[str], begin: str) -> Iterator[dict[str, str]]:
     """Field -> text. A field that is wrapped, or comes again in its record, goes on."""
-    found, name = {}, ""
+    found, name = defaultdict(list), ""
     for line in lines:
         field = _FIELD.fullmatch(line)
         if field and field[1] == begin and found:
-            yield found
-            found = {}
+            yield {name: " ".join(texts) for name, texts in found.items()}
+            found.clear()
         name, text = (field[1], field[2] or "") if field else (name, line)
         if text.strip() and (found or name == begin):
-            found[name] = f"{found[name]} {text}" if name in found else text
-    yield found
+            found[name].append(text)
+    yield {name: " ".join(texts) for name, texts in found.items()}
 
 
 def _table(kind: str, name: str, records: Iterable[dict[str, str]], sources: Sequence[str], targets: Sequence[str]) -> Table:

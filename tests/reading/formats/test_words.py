@@ -117,8 +117,6 @@ ODD = (
 )  # fmt: skip
 SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
 odd_text = st.lists(st.sampled_from(ODD), max_size=12).map("".join)
-
-
 CLEAN = [
     ("  two   words\t", "two words"), ("e\u0301", "é"), ("no\u00a0break\u3000space", "no break space"),
     ("«\u202fnon\u202f»\u2007!", "« non » !"),
