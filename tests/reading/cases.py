@@ -30,6 +30,7 @@ CASES = {
         (f"# text = a\n# text_orig = x\n# text_en = b\n{WORDS}", "conllu/item text→text_en 1→0: a→b +columns"),
         (f"# text = a\n{WORDS}\n{WORDS}", "conllu/item form→lemma 1→2: Der Hund→der Hund · Der Hund→der Hund +columns"),
         ("\\_sh x\n\n" + "\\ref T1\n\\tx a\n\\ge A\n\\tx b\n\\ft c\nd\n\n" * 2, "toolbox/item tx→ft 1→3: a b→c d · a b→c d +columns"),
+        ("1\ta\tb\tc d\te\tf\tg\th\ti\tj\n2\tk\tl\tm\tn\to\tp\tq\tr\ts", "tsv 1→2: a→b · k→l +columns"),  # no treebank
         ("\\lx a\n\\ge b\n\n\\lx c\n\\ge d", "toolbox/item lx→ge: a→b · c→d"),
         ("prompt_1|a, b\nc|0.6\nd|0.3\n\nprompt_2|e\nf|1\n", "prompts/item prompt→translation: a, b→c · a, b→d · e→f +columns"),
     ],

@@ -13,7 +13,7 @@ from playground.reading.formats.items import table_of
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.table import Source, Table
 
-_WORD = re.compile(r"\d{1,5}(?:[-.]\d{1,5})?(?:\t[^\t]+){9}")
+_WORD = re.compile(r"\d{1,5}(?:[-.]\d{1,5})?\t[^\t]+\t[^\t]+\t[^\ta-z]{1,8}\t[^\t]+\t[^\t]+\t(?:\d{1,5}|_)(?:\t[^\t]+){3}")  # with its head
 _OF_WORDS = ("form", "lemma", "upos", "xpos", "feats")  # the columns behind the number
 _SAID = re.compile(r"#\s*(text(?:_(\w{1,20}))?)\s*=(.*)")
 _FIELD = re.compile(r"\\(\w{1,8})(?:\s(.*))?")
