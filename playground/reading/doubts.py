@@ -12,7 +12,7 @@ from typing import Any
 from playground.reading.filtering import Pair
 from playground.reading.formats.table import Row
 
-_ERRORS = frozenset({
+ERRORS = frozenset({
     "__NULL__", "#VALUE!", "#REF!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!", "#N/A", "#ERROR!", "#SPILL!", "#CALC!", "#FIELD!",
     "#WERT!", "#BEZUG!", "#ZAHL!", "#NV", "#VALEUR!", "#NOM?", "#NOMBRE!", "#¡VALOR!", "#¡REF!", "#¿NOMBRE?", "#¡DIV/0!", "#¡NUM!",
     "#N/D", "#VALOR!", "#NOME?", "#RIF!", "#VALORE!",
@@ -28,7 +28,7 @@ _MIN_DIFFERENT = 0.25  # values in a row: fewer are labels
 
 def without_errors(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
     """The rows with nothing where a cell holds an error, and how often each error was there."""
-    found = Counter(cell for row in rows for cell in row.cells if cell in _ERRORS)
+    found = Counter(cell for row in rows for cell in row.cells if cell in ERRORS)
     if not found:
         return rows, {}
     gone = {*found, _WAITING}
