@@ -91,12 +91,12 @@ def test_texts_by_hand_what_a_kind_can_not_hold_and_that_nothing_is_a_formula_fo
     assert [row.cells for row in restored([Row(2, ["'=a", "b"])])] == [["'=a", "b"]]
 
 
-texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12).filter(lambda text: text not in doubts.ERRORS)
+texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
 def test_read_of_write_is_normalise(kind, pairs):
-    expected = clean(pairs)
+    expected = [pair for pair in clean(pairs) if doubts.ERRORS.isdisjoint(pair)]
     if expected and not (kind == "bars" and any("|||" in text for pair in expected for text in pair)):
         assert two(back(write(pairs, kind))) == expected
