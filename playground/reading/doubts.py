@@ -28,13 +28,13 @@ _MIN_DIFFERENT = 0.25  # values in a row: fewer are labels
 
 def without_errors(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
     """The rows with nothing where a cell holds an error, and how often each error was there."""
-    found = Counter(cell for row in rows for cell in row.cells if cell in ERRORS)
-    if not found:
+    counts = Counter(cell for row in rows for cell in row.cells if cell in ERRORS)
+    if not counts:
         return rows, {}
-    gone = {*found, _WAITING}
-    found[_WAITING] = sum(row.cells.count(_WAITING) for row in rows)
+    gone = {*counts, _WAITING}
+    counts[_WAITING] = sum(row.cells.count(_WAITING) for row in rows)
     return [row if gone.isdisjoint(row.cells) else row._replace(cells=["" if cell in gone else cell for cell in row.cells])
-            for row in rows], dict(+found)  # fmt: skip
+            for row in rows], dict(+counts)  # fmt: skip
 
 
 def doubts(pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -15,15 +15,15 @@ _BETWEEN = re.compile(r"[\W_]+")
 def parts_of(names: Sequence[str]) -> dict[str, list[int]]:
     """The places of the one or two files of each part, the two sides in the same order, "train" first; {} unless every file's name, or
     its folder, says one part, and all parts have as many files."""
-    found: dict[str, list[tuple[list[str], int]]] = {part: [] for part in _CALLED}
+    parts: dict[str, list[tuple[list[str], int]]] = {part: [] for part in _CALLED}
     for place, name in enumerate(names):
         *folders, file = ([*filter(None, _BETWEEN.split(text))] for text in name.replace("\\", "/").casefold().split("/"))
-        said = {_PARTS[word] for word in file if word in _PARTS} or {_PARTS[word] for words in folders for word in words if word in _PARTS}
-        if len(said) != 1:
+        named = {_PARTS[word] for word in file if word in _PARTS} or {_PARTS[word] for words in folders for word in words if word in _PARTS}
+        if len(named) != 1:
             return {}
-        found[said.pop()].append(([word for word in file if word not in _PARTS][::-1], place))
-    found = {part: files for part, files in found.items() if files}
-    if len(found) < 2 or "train" not in found or {*map(len, found.values())} not in ({1}, {2}):
+        parts[named.pop()].append(([word for word in file if word not in _PARTS][::-1], place))
+    parts = {part: files for part, files in parts.items() if files}
+    if len(parts) < 2 or "train" not in parts or {*map(len, parts.values())} not in ({1}, {2}):
         return {}
-    turned = found["train"][0] > found["train"][-1]
-    return {part: [place for _, place in sorted(files, reverse=turned)] for part, files in found.items()}
+    turned = parts["train"][0] > parts["train"][-1]
+    return {part: [place for _, place in sorted(files, reverse=turned)] for part, files in parts.items()}

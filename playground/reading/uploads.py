@@ -160,8 +160,8 @@ def _traces(left: dict[int, dict[str, int]], undo: bool | None) -> Iterator[tupl
 
 def _parts(given: dict[str, Pairs]) -> Iterator[tuple[str, dict[str, Any]]]:
     for part, pairs in given.items():
-        kept = len(pairs.pairs)
-        yield f"data.note_{part}", {"members": ", ".join(pairs.names), "kept": kept, "dropped": pairs.lines - kept}
+        count = len(pairs.pairs)
+        yield f"data.note_{part}", {"members": ", ".join(pairs.names), "kept": count, "dropped": pairs.lines - count}
 
 
 def _errors(found: dict[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:

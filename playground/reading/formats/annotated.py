@@ -34,22 +34,22 @@ def read_treebank(sources: Sequence[Source]) -> Table | None:
 
 
 def _sentence(lines: Iterable[str]) -> dict[str, str]:
-    """What is said of a sentence, and of its words one by one. What the text writes as one word ("1-2", French "du") are its parts."""
-    found, words = {}, []
+    """The remarks on a sentence, and the columns of its words. Of a word of several parts ("1-2", French "du") these are the parts."""
+    parts, words = {}, []
     for line in lines:
-        if (said := _SAID.match(line)) and (not said[2] or is_language(said[2])):
-            found[said[1]] = said[3]
+        if (remark := _SAID.match(line)) and (not remark[2] or is_language(remark[2])):
+            parts[remark[1]] = remark[3]
         number, *cells = line.split("\t")
         if number.isdigit():
             words.append(cells[: len(_OF_WORDS)])
     of_words = zip(_OF_WORDS, zip(*words, strict=False), strict=False)
-    return found | {name: " ".join(cells) for name, cells in of_words if set(cells) != {"_"}}
+    return parts | {name: " ".join(cells) for name, cells in of_words if set(cells) != {"_"}}
 
 
 def read_glossed(sources: Sequence[Source]) -> Table | None:
     """A sentence and its free translation, or its gloss, each behind its marker: \\tx, \\ft, \\ge; a word of a lexicon: \\lx, \\ge."""
     lines = sources[0].lines if len(sources) == 1 else []
-    counts = Counter(found[1] for found in map(_FIELD.fullmatch, lines[:SAMPLE]) if found)
+    counts = Counter(field[1] for field in map(_FIELD.fullmatch, lines[:SAMPLE]) if field)
     text, translation = (next((name for name in names if counts[name] > 1), "") for names in (_TEXTS, _TRANSLATIONS))
     if not text or not translation or 2 * counts.total() < sum(bool(line.strip()) for line in lines[:SAMPLE]):
         return None
@@ -59,16 +59,16 @@ def read_glossed(sources: Sequence[Source]) -> Table | None:
 
 def _records(lines: Iterable[str], begin: str) -> Iterator[dict[str, str]]:
     """Field -> text. A field that is wrapped, or comes again in its record, goes on."""
-    found, name = defaultdict(list), ""
+    record, name = defaultdict(list), ""
     for line in lines:
         field = _FIELD.fullmatch(line)
-        if field and field[1] == begin and found:
-            yield {name: " ".join(texts) for name, texts in found.items()}
-            found.clear()
+        if field and field[1] == begin and record:
+            yield {name: " ".join(texts) for name, texts in record.items()}
+            record.clear()
         name, text = (field[1], field[2] or "") if field else (name, line)
-        if text.strip() and (found or name == begin):
-            found[name].append(text)
-    yield {name: " ".join(texts) for name, texts in found.items()}
+        if text.strip() and (record or name == begin):
+            record[name].append(text)
+    yield {name: " ".join(texts) for name, texts in record.items()}
 
 
 def _table(kind: str, name: str, records: Iterable[dict[str, str]], sources: Sequence[str], targets: Sequence[str]) -> Table:

@@ -68,9 +68,9 @@ def read_prompts(sources: Sequence[Source]) -> Table | None:
         return None
     rows, prompt = [], ""
     for above, line in pairwise(["", *lines]):
-        found = (_ANSWER if above.strip() else _PROMPT).fullmatch(line)
-        if found and not above.strip():
-            prompt = found[1]
+        match = (_ANSWER if above.strip() else _PROMPT).fullmatch(line)
+        if match and not above.strip():
+            prompt = match[1]
         elif line.strip():
-            rows.append(bounded(len(rows) + 1, [prompt, *found.groups()] if found else [], "" if found else "broken"))
+            rows.append(bounded(len(rows) + 1, [prompt, *match.groups()] if match else [], "" if match else "broken"))
     return Table("prompts", rows, ("prompt", "translation", "weight"), "item", (0, 1))

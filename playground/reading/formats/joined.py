@@ -31,13 +31,13 @@ def read_linked(sources: Sequence[Source]) -> Table | None:
         (one, first), (two, second) = ((sources[other], texts[other]) for other in range(3) if other != place)
         pairs = [row.cells for row in _rows(links.lines) if len(row.cells) == 2]
         both = [*pairs, *(cells[::-1] for cells in pairs)]  # Tatoeba has every link in both directions
-        found = dict.fromkeys((a, b) for a, b in both if a in first and b in second)
-        if found and 10 * len(found) >= min(len(first), len(second)):
-            alone = [first.keys() - {a for a, _ in found}, second.keys() - {b for _, b in found}]
-            rows = [(first[a], second[b]) for a, b in found]
+        linked = dict.fromkeys((a, b) for a, b in both if a in first and b in second)
+        if linked and 10 * len(linked) >= min(len(first), len(second)):
+            alone = [first.keys() - {a for a, _ in linked}, second.keys() - {b for _, b in linked}]
+            rows = [(first[a], second[b]) for a, b in linked]
             rows += [(text, "") for key, text in first.items() if key in alone[0]]
             rows += [("", text) for key, text in second.items() if key in alone[1]]
-            notes = (("data.note_links", {"links": links.name, "one": one.name, "two": two.name, "count": len(found)}),)
+            notes = (("data.note_links", {"links": links.name, "one": one.name, "two": two.name, "count": len(linked)}),)
             return _table(one, two, rows, notes)
     return None
 
@@ -54,8 +54,8 @@ def _texts(source: Source) -> Mapping[str, str]:
     width = measure(rows).usual
     sample = [[row.cells[place] for row in rows[:SAMPLE] if place < len(row.cells)] for place in range(width)]
     text = min(range(1, width), key=lambda place: (dullness(sample[place]), -sum(map(len, sample[place]))))
-    found = {row.cells[0]: row.cells[text] for row in rows if text < len(row.cells)}
-    return found if 20 * len(found) >= 19 * len(rows) else {}
+    texts = {row.cells[0]: row.cells[text] for row in rows if text < len(row.cells)}
+    return texts if 20 * len(texts) >= 19 * len(rows) else {}
 
 
 def _rows(lines: Sequence[str]) -> Iterator[Row]:

@@ -50,8 +50,8 @@ def read_workbook(sources: Sequence[Source]) -> Table | None:
                 return None
             merged = _weigh(archive, source.name)
             if "xl/workbook.xml" not in names:
-                found = sheets_of(source.name, archive.read("content.xml"))
-                return _table("ods", source, [_Sheet(sheet.name, sheet.shown, sheet.values, sheet.merged) for sheet in found])
+                read = sheets_of(source.name, archive.read("content.xml"))
+                return _table("ods", source, [_Sheet(sheet.name, sheet.shown, sheet.values, sheet.merged) for sheet in read])
         return _read(source, merged)
     except MemoryError:
         raise
@@ -110,8 +110,8 @@ def _read(source: Source, merged: dict[str, Merged]) -> Table:
 
 
 def _table(kind: str, source: Source, sheets: Sequence[_Sheet], credit: str = "") -> Table:
-    shown = [sheet for sheet in sheets if sheet.shown] or sheets
-    chosen, notes = _choose(shown[:_SHEETS], source.name)
+    visible = [sheet for sheet in sheets if sheet.shown] or sheets
+    chosen, notes = _choose(visible[:_SHEETS], source.name)
     rows = list(_rows(chosen))
     used = sorted({place for row in rows for place, cell in enumerate(row.cells) if cell})
     table = (bounded(row.line, [row.cells[place] for place in used if place < len(row.cells)]) for row in rows)
