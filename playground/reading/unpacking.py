@@ -56,9 +56,8 @@ class _Member(NamedTuple):
 def unpack(files: Sequence[File], part: str = "train") -> tuple[list[File], Notes]:
     """The files as they are, those in a .gz, .zip or .tar(.gz) taken out; names cut down to labels; and what a person should know.
 
-    Where the names in an archive say what is for training, validation and test, only that `part` is taken out, and the note "data.parts"
-    has all in `parts`; with "" for the part, names say nothing. A note "data.note_credit" holds the licence an archive came with in
-    `text`. Raises Refusal, and nothing else.
+    Of an archive whose names say what is for training, validation and test, only that `part` ("" for all); the note "data.parts" has the
+    `parts` that there are, and "data.note_credit" the licence beside them as `text`. Raises Refusal, and nothing else.
     """
     found: list[File] = []
     notes: list = []
@@ -117,7 +116,8 @@ def _is_workbook(name: str, data: bytes) -> bool:
     if any(member in _ANKI for member in inside):
         raise Refusal("data.anki_package", name=name)
     if "mimetype" in inside[:1]:
-        if _open_member(archive, archive.infolist()[0]).read(len(_SHEETS)) == _SHEETS:
+        first = archive.infolist()[0]
+        if not first.flag_bits & 1 and _open_member(archive, first).read(len(_SHEETS)) == _SHEETS:
             return True
         raise Refusal("data.packed", name=name, what="OpenDocument/EPUB")
     if "[Content_Types].xml" not in inside:
