@@ -25,7 +25,7 @@ def test_what_becomes_of_a_small_upload(title):
         assert outcome(*(content if isinstance(content, tuple) else (content,)), **dict(*choices)) == expected
 
 
-def test_every_reason_with_its_lines():
+def test_every_reason_with_its_lines_and_rows_that_can_be_looked_at():
     lines = [
         "source,target", "a,b", "", " , ", ",only target", "only source,", "one column", "Hello, you,Hallo, du", "x" * 10_001 + ",y",
         '"multi', 'line",c', '"open,d', "e,f", '"broken" quote,g', *["schöne Grüße,kind regards"] * 9,
@@ -36,9 +36,6 @@ def test_every_reason_with_its_lines():
         "header": (1,), "blank": (3, 4), "empty_source": (5,), "empty_target": (6,), "one_column": (7,), "extra_columns": (8,),
         "long": (9,), "quote": (12, 14), "damaged": (24,),
     }  # fmt: skip
-
-
-def test_rows_can_be_looked_at():
     pairs = read("source,target\na,b\n" + ",only target\n" * 60 + '"open,d\ne,' + "x" * 999 + ",y\n")
     assert pairs.dropped_rows["header"] == (PreviewRow(1, ("source", "target"), "header"),)
     assert pairs.dropped_rows["empty_source"] == tuple(PreviewRow(line, ("", "only target"), "empty_source") for line in range(3, 53))

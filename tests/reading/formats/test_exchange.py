@@ -172,6 +172,11 @@ def test_documents_that_are_too_much(monkeypatch):
         (json.dumps([{"src": "a" * 9000, "tgt": ["b"] * 6000}]), "data.unpacked_too_large"),
     ):  # fmt: skip
         assert refused({"a.json": content}).key == key
+    # what is too long or too deep in itself costs itself
+    assert outcome(json.dumps([["a" * 10_000_000, "b"], ["c", "d"]])) == "json/item: (long) · c→d"
+    assert outcome(f'["a", "b"]\n{"[" * 100_000}\n["c", "d"]') == "json_lines: a→b · (broken) · c→d"
+    assert outcome(json.dumps([{"src": "a", "tgt": "b", "context": "x" * 20_000}])) == "json/item src→tgt: a→b +columns"
+    assert len(read(json.dumps([["[,{" * 40, '\\",' * 40]] * 3)).pairs) == 3  # signs in strings are no values
     monkeypatch.setattr(items, "MAX_LINES", 3)
     pair = '["a", "b"]'
     assert outcome(f"[{pair}, {pair}, {pair}]") == "json/item: a→b · a→b · a→b"
@@ -184,13 +189,6 @@ def test_documents_that_are_too_much(monkeypatch):
     for limit, is_read in ((6, True), (5, False)):  # six characters in all
         monkeypatch.setattr(items, "UNPACKED_LIMIT", limit)
         assert (outcome("\n".join([pair] * 3)) == "json_lines: a→b · a→b · a→b") == is_read
-
-
-def test_what_is_too_long_or_too_deep_costs_itself():
-    assert outcome(json.dumps([["a" * 10_000_000, "b"], ["c", "d"]])) == "json/item: (long) · c→d"
-    assert outcome(f'["a", "b"]\n{"[" * 100_000}\n["c", "d"]') == "json_lines: a→b · (broken) · c→d"
-    assert outcome(json.dumps([{"src": "a", "tgt": "b", "context": "x" * 20_000}])) == "json/item src→tgt: a→b +columns"
-    assert len(read(json.dumps([["[,{" * 40, '\\",' * 40]] * 3)).pairs) == 3  # signs in strings are no values
 
 
 names = st.sampled_from(["en", "de", "src", "tgt", "data", "x"]) | st.text(max_size=3)
