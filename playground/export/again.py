@@ -5,6 +5,7 @@
 # %% setup
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from playground.config import KNOBS, Experiment
@@ -14,7 +15,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.queue import train_inline
 
 # %% how
-how = {"step": 0, "knobs": {}, "moved": []}
+how = {"step": 0, "knobs": {}, "moved": [], "given": (0, 0)}
 
 # %% sentences
 config = json.loads(Path("config.json").read_text(encoding="utf-8"))
@@ -22,6 +23,7 @@ pairs = None
 if config["task"] == "own":
     sentences = Path("sentences.tsv").read_bytes()
     pairs = read_files([("sentences.tsv", sentences)], Choices(source=0, target=1, header=True, same_language=True))
+    pairs = replace(pairs, given=how["given"])
 
 # %% train
 experiment = Experiment().with_(**{name: config[name] for name in KNOBS} | how["knobs"])

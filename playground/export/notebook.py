@@ -31,11 +31,12 @@ def notebook(taken: Taken, language: str) -> bytes:
 
 def how(taken: Taken) -> dict[str, Any]:
     """What repeats the run beside config.json: its last step, the knobs that were something else when it began or that this machine chose,
-    and (after step, knob, value) of those that were moved while it trained."""
+    (after step, knob, value) of those that were moved while it trained, and how many own pairs were given to validate and to test on."""
     run = taken.run
     began = {name: value for name, value in run.experiment.flat().items() if name in LIVE_KNOBS}
     knobs = began | {"precision": run.precision, "minutes": 0.0}  # it ends where the run ended, however long that takes here
-    return {"step": taken.step, "knobs": knobs, "moved": [tuple(event) for event in taken.history.events]}
+    moved = [tuple(event) for event in taken.history.events]
+    return {"step": taken.step, "knobs": knobs, "moved": moved, "given": run.pairs.given if run.pairs else (0, 0)}
 
 
 def _markdown(name: str, text: str) -> dict[str, Any]:

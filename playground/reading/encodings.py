@@ -26,8 +26,8 @@ _BINARY = {
 }  # fmt: skip
 _TABLES = (b"PK\x03\x04", b"PAR1")  # binary files that readers know
 _PICKLE = re.compile(rb"\x80[\x02-\x05](?:\x95.{8}|[\]\[(}c)qK\x8c\x94XU])", re.DOTALL)
-_XML = re.compile(r"\s*<(\?xml|!DOCTYPE\s+(tmx|xliff)|tmx|xliff)\b", re.IGNORECASE)
-_MEMORY = re.compile(rb"<(tmx|xliff)\b", re.IGNORECASE)  # read from the bytes: their lines would only take room
+_XML = re.compile(r"\s*<(\?xml|!DOCTYPE\s+(tmx|xliff|TS)|tmx|xliff|TS|resources)\b", re.IGNORECASE)
+_MEMORY = re.compile(rb"<(tmx|xliff|ts|resources)\b", re.IGNORECASE)  # read from the bytes: their lines would only take room
 _HEAD = 4096
 _DECLARED = re.compile(r"""(?:<\?xml[^>]{0,99}encoding\s*=\s*["']|"Content-Type:[^"\n]{0,99}charset=)([\w.:-]{2,40})""")
 _BAD = re.compile("[\udc80-\udcff]")  # a byte that is no text, as "surrogateescape" leaves it

@@ -21,7 +21,7 @@ REASONS = (
 MAX_DROPPED_ROWS = 50  # dropped rows that can be looked at, for each reason
 PREVIEW_ROWS = 8  # shown as they were understood
 _CELLS_AT_ONCE = 10_000
-_SIGNS = "&<@▁#"  # one of them is in whatever a tool left
+_SIGNS = "&<@▁#[{"  # one of them is in whatever a tool left
 
 
 class Pair(NamedTuple):

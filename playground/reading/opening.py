@@ -10,6 +10,7 @@ from playground.config import Refusal
 from playground.reading.encodings import Encoding, decode
 from playground.reading.formats import BY_LINE, WHOLE, delimited, first_of
 from playground.reading.formats.guard import restored
+from playground.reading.formats.joined import read_linked
 from playground.reading.formats.limits import BYTE_LIMIT, ENDLESS, MAX_LINES
 from playground.reading.formats.table import Notes, Row, Source, Table
 from playground.reading.text import normalise
@@ -19,26 +20,27 @@ _NOTHING = b"\xef\xbb\xbf\xfe\xff\0 \t\r\n"  # marks of byte order and white spa
 
 
 class Opened(NamedTuple):
-    """One or two files; `credit` is what a licence beside them in an archive says."""
+    """One file, two, or three of which one links the others; `credit` is what a licence beside them in an archive says."""
 
     sources: tuple[Source, ...]
     encodings: tuple[Encoding, ...]
     notes: Notes
     credit: str
+    parts: tuple[str, ...] = ()  # what an archive has for training, validation and test, of which this is one
 
     @property
     def name(self) -> str:
         return " + ".join(source.name for source in self.sources)
 
 
-def open_files(files: Sequence[File], encoding: str = "") -> Opened:
-    """Unpacks and decodes files, given as (name, content). Raises Refusal."""
-    if not 1 <= len(files) <= 2:
+def open_files(files: Sequence[File], encoding: str = "", part: str = "train") -> Opened:
+    """Unpacks (see `unpack` for the `part`) and decodes files, given as (name, content). Raises Refusal."""
+    if not 1 <= len(files) <= 3:
         raise Refusal("data.how_many_files", count=len(files))
     if sum(len(data) for _, data in files) > BYTE_LIMIT:
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
-    unpacked, said = unpack(files)
-    if len(unpacked) > 2:
+    unpacked, said = unpack(files, part if len(files) == 1 else "")
+    if len(unpacked) > 3:
         raise Refusal("data.how_many_files", count=len(unpacked))
     wanted = [part.strip() for part in encoding.split(",")]
     decoded = [decode(name, data, wanted[min(place, len(wanted) - 1)]) for place, (name, data) in enumerate(unpacked)]
@@ -49,15 +51,18 @@ def open_files(files: Sequence[File], encoding: str = "") -> Opened:
     encodings = tuple(found.encoding for found in decoded)
     guesses = tuple(("data.note_encoding", {"name": one.file, "encoding": one.name}) for one in encodings if one.guessed)
     credit = "; ".join(values["text"] for key, values in said if key == "data.note_credit")
-    return Opened(sources, encodings, tuple(note for note in said if note[0] != "data.note_credit") + guesses, credit)
+    parts = next((values["parts"] for key, values in said if key == "data.parts"), ())
+    notes = tuple(note for note in said if note[0] not in ("data.note_credit", "data.parts"))
+    return Opened(sources, encodings, notes + guesses, credit, parts)
 
 
 def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     """The table that the first reader made of it, with all its rows. Raises Refusal."""
-    table = first_of(WHOLE, opened.sources)
+    three = len(opened.sources) == 3
+    table = None if three else first_of(WHOLE, opened.sources)
     if table is None:
         _check_lines(opened.sources)
-        table = first_of(BY_LINE, opened.sources)
+        table = read_linked(opened.sources) if three else first_of(BY_LINE, opened.sources)
     if table is None:
         raise _refusal(opened)
     rows = list(islice(table.rows, MAX_LINES + 1))
@@ -87,6 +92,8 @@ def _refusal(opened: Opened) -> Refusal:
     """Why no reader knew what to do."""
     if lost := lost_side(opened):
         return lost
+    if len(opened.sources) == 3:
+        return Refusal("data.how_many_files", count=3)
     if any(not source.lines for source in opened.sources) or len(opened.sources) == 2:
         return Refusal("data.not_understood", name=opened.name)
     return delimited.refusal(opened.sources)

@@ -65,10 +65,12 @@ class Pairs:
 
 
 def with_splits(train: Pairs, validation: Pairs | None, test: Pairs | None) -> Pairs:
-    """All of them as one, which knows what each is for."""
-    more = [found.pairs if found else () for found in (validation, test)]
-    groups = (*train.groups, *(pair.src for found in more for pair in found)) if train.groups else ()
-    return replace(train, pairs=(*train.pairs, *more[0], *more[1]), given=(len(more[0]), len(more[1])), groups=groups)
+    """All of them as one, which knows what each is for. What is None stays as it came with the pairs to train on."""
+    (validating, _), last = train.given, len(train.pairs) - sum(train.given)
+    before = (train.pairs[last : last + validating], train.pairs[last + validating :])
+    more = [found.pairs if found else old for found, old in zip((validation, test), before, strict=True)]
+    groups = (*train.groups[:last], *(pair.src for found in more for pair in found)) if train.groups else ()
+    return replace(train, pairs=(*train.pairs[:last], *more[0], *more[1]), given=(len(more[0]), len(more[1])), groups=groups)
 
 
 def to_json(pairs: Pairs) -> dict[str, Any]:

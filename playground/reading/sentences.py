@@ -24,7 +24,7 @@ def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str]
     if sum(len(data) for _, data in files) > BYTE_LIMIT:  # more than is looked at for its format
         sides = [_utf8_lines(*file) for file in files]
     elif all(data for _, data in files):
-        sources = open_files(files, encoding).sources
+        sources = open_files(files, encoding, part="").sources
         together = len(sources) == 2 and first_of(WHOLE, sources)
         tables = [] if together else [source.name for source in sources if not _is_plain(source)]
         if tables and len(sources) == 2:

@@ -19,6 +19,7 @@ from playground.reading.encoding_guess import oddness
 from playground.reading.formats.limits import MEMBER_LIMIT, UNPACKED_LIMIT
 from playground.reading.formats.table import Notes
 from playground.reading.formats.trimmed import TERMS
+from playground.reading.parts import parts_of
 from playground.reading.text import normalise
 
 File = tuple[str, bytes]
@@ -27,7 +28,9 @@ SIGNATURES = {
     b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "rar", b"\x28\xb5\x2f\xfd": "zstd",
 }  # fmt: skip
 _OFFICE = (("xl/workbook.bin", "Excel (.xlsb)"), ("word/", "Word (.docx)"), ("ppt/", "PowerPoint (.pptx)"))
+_SHEETS = b"application/vnd.oasis.opendocument.spreadsheet"
 _ANKI = ("collection.anki2", "collection.anki21", "collection.anki21b")
+_RUN = {"config.json", "model.safetensors"}  # files of a run that was taken home
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, LookupError,
@@ -50,10 +53,11 @@ class _Member(NamedTuple):
     locked: bool = False
 
 
-def unpack(files: Sequence[File]) -> tuple[list[File], Notes]:
+def unpack(files: Sequence[File], part: str = "train") -> tuple[list[File], Notes]:
     """The files as they are, those in a .gz, .zip or .tar(.gz) taken out; names cut down to labels; and what a person should know.
 
-    A note "data.note_credit" holds the licence an archive came with in `text`. Raises Refusal, and nothing else.
+    Of an archive whose names say what is for training, validation and test, only that `part` ("" for all); the note "data.parts" has the
+    `parts` that there are, and "data.note_credit" the licence beside them as `text`. Raises Refusal, and nothing else.
     """
     found: list[File] = []
     notes: list = []
@@ -61,7 +65,7 @@ def unpack(files: Sequence[File]) -> tuple[list[File], Notes]:
     for path, data in files:
         name = label(path)
         try:
-            inside, said = _open(name, data, left)
+            inside, said = _open(name, data, left, part)
         except _BROKEN:
             raise Refusal("data.broken_archive", name=name) from None
         left -= sum(len(content) for _, content in inside) if said is not None else 0
@@ -83,7 +87,7 @@ def packing(data: bytes) -> str:
     return "" if kind == "bzip2" and data[4:10] != b"1AY&SY" else kind  # three letters may begin a text
 
 
-def _open(name: str, data: bytes, left: int) -> tuple[list[File], list | None]:
+def _open(name: str, data: bytes, left: int, part: str) -> tuple[list[File], list | None]:
     """What is in one upload, and notes about it; None for notes if it was not packed."""
     kind = packing(data)
     if kind == "zip" and _is_workbook(name, data):
@@ -102,15 +106,19 @@ def _open(name: str, data: bytes, left: int) -> tuple[list[File], list | None]:
         members = _members_of_tar(name, data)
     else:
         raise Refusal("data.packed", name=name, what=kind)
-    return _take(name, members, left)
+    return _take(name, members, left, part)
 
 
 def _is_workbook(name: str, data: bytes) -> bool:
-    """Whether a zip is an Excel workbook, which is read as it is. Raises Refusal for other documents that are zips inside."""
-    inside = [info.filename for info in _open_zip(name, data).infolist()]
+    """Whether a zip is a workbook, which is read as it is. Raises Refusal for other documents that are zips inside."""
+    archive = _open_zip(name, data)
+    inside = archive.namelist()
     if any(member in _ANKI for member in inside):
         raise Refusal("data.anki_package", name=name)
     if "mimetype" in inside[:1]:
+        first = archive.infolist()[0]
+        if not first.flag_bits & 1 and _open_member(archive, first).read(len(_SHEETS)) == _SHEETS:
+            return True
         raise Refusal("data.packed", name=name, what="OpenDocument/EPUB")
     if "[Content_Types].xml" not in inside:
         return False
@@ -169,12 +177,15 @@ def _members_of_tar(name: str, data: bytes) -> list[_Member]:
     return members
 
 
-def _take(name: str, members: Iterable[_Member], left: int) -> tuple[list[File], list]:
+def _take(name: str, members: Iterable[_Member], left: int, part: str) -> tuple[list[File], list]:
     """The one or two files of an archive that hold sentences. Papers (a licence, a readme) are read for the credit only."""
     members = [member for member in members if not _LITTER.fullmatch(member.name.replace("\\", "/"))]
     papers = [member for member in members if _PAPER.fullmatch(label(member.name)) and member.open]
     rest = [member for member in members if member not in papers and member.open]
-    chosen = _aligned(rest) or rest or papers
+    if {label(member.name) for member in rest} >= _RUN:
+        raise Refusal("data.trained_run", name=name)
+    parts = parts_of([member.name for member in rest]) if part else {}
+    chosen = [rest[place] for place in parts.get(part, ())] or _aligned(rest) or rest or papers
     if not chosen:
         raise Refusal("data.empty_archive", name=name)
     if len(chosen) > 2:
@@ -184,11 +195,11 @@ def _take(name: str, members: Iterable[_Member], left: int) -> tuple[list[File],
         files.append(_unpacked(name, member, left))
         left -= len(files[-1][1])
     maybe = [member for member in members if member not in papers or _DOCUMENT.fullmatch(label(member.name))]
-    if left_out := [member for member in maybe if member not in chosen]:
+    if left_out := [member for member in maybe if member not in chosen and (member not in rest or not parts)]:
         notes.append(("data.note_left_out", {"name": name, "members": _named(left_out)}))
     if credit := "; ".join(filter(None, (_credit(member) for member in papers if not member.locked)))[:_CREDIT]:
         notes.append(("data.note_credit", {"name": name, "text": credit}))
-    return files, notes
+    return files, [*notes, ("data.parts", {"parts": tuple(parts)})] if parts else notes
 
 
 def _unpacked(name: str, member: _Member, left: int) -> File:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Plan, plan
+from playground.reading.doubts import doubts, without_errors
 from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, filter_rows, traces
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
@@ -19,7 +21,7 @@ from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.hub import from_hub
 from playground.reading.opening import Opened, find_table, lost_side, open_files
-from playground.reading.pairs import Pairs, check_size
+from playground.reading.pairs import Pairs, check_size, with_splits
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
 from playground.words import ENGLISH, say
@@ -33,12 +35,20 @@ _MAX_QUOTED_CHARACTERS = 60  # of a sentence within a sentence of ours
 
 
 def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
-    """The pairs in one file or two, as (name, content); each may be packed.
+    """The pairs in one file or two, as (name, content); each may be packed. What an archive has to validate and to test on stands last.
 
     Sentences longer than `max_characters` on a side are dropped. Raises Refusal, and nothing else, whatever the bytes are.
     """
     opened = open_files(files, choices.encoding)
-    return _pairs(opened, *find_table(opened), choices, max_characters)
+    pairs = _pairs(opened, *find_table(opened), choices, max_characters)
+    given: dict[str, Pairs] = {}
+    for part in opened.parts[1:]:
+        other = open_files(files, choices.encoding, part)
+        given[part] = _pairs(other, *find_table(other), choices, max_characters)
+    if given:
+        pairs = with_splits(replace(pairs, notes=(*pairs.notes, *_parts(given))), given.get("validation"), given.get("test"))
+        check_size(pairs)
+    return pairs
 
 
 def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
@@ -50,6 +60,7 @@ def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices()
 def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
     if table.by_order:
         _check_order(opened, rows, choices.same_language)
+    rows, errors = without_errors(rows)
     how = plan(opened.name, table, rows, choices)
     left = traces(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
@@ -62,7 +73,8 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
     found = Pairs(
         tuple(filtered.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
-        notes=(*opened.notes, *table.notes, *_notes(rows, filtered, how, bool(owed)), *_traces(left, choices.undo)),
+        notes=(*opened.notes, *table.notes, *_notes(rows, filtered, how, bool(owed)), *_traces(left, choices.undo), *_errors(errors),
+               *doubts(filtered.kept)),
         unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
         dropped_rows={reason: tuple(seen) for reason, seen in filtered.shown.items() if seen},
@@ -146,10 +158,21 @@ def _traces(left: dict[int, dict[str, int]], undo: bool | None) -> Iterator[tupl
         yield "data.note_undone", {"count": counts.total()}
 
 
+def _parts(given: dict[str, Pairs]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for part, pairs in given.items():
+        count = len(pairs.pairs)
+        yield f"data.note_{part}", {"members": ", ".join(pairs.names), "kept": count, "dropped": pairs.lines - count}
+
+
+def _errors(found: dict[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:
+    if found:
+        yield "data.note_errors", {"values": ", ".join(found), "count": sum(found.values())}
+
+
 def report(pairs: Pairs, language: str) -> list[str]:
     """What was read, as sentences for a person: the count, one sentence for each reason to drop a line, and what else is worth knowing."""
     unit, dropped = pairs.unit, sum(map(len, pairs.dropped.values()))
-    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs), dropped=dropped)]
+    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs) - sum(pairs.given), dropped=dropped)]
     for reason, lines in pairs.dropped.items():
         where = places(lines, unit, language)
         sentences.append(say(language, "data.report_dropped", count=len(lines), why=say(language, f"data.why_{reason}"), where=where))
@@ -175,7 +198,8 @@ def as_json(pairs: Pairs, language: str = ENGLISH) -> dict[str, Any]:
         "names": list(pairs.names),
         "unit": pairs.unit,
         "lines": pairs.lines,
-        "pairs": len(pairs.pairs),
+        "pairs": len(pairs.pairs) - sum(pairs.given),
+        "given": list(pairs.given),
         "first": list(pairs.pairs[0][:2]),
         "dropped": {reason: list(lines) for reason, lines in pairs.dropped.items()},
         "credit": pairs.credit,

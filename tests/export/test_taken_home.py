@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,7 +48,7 @@ def no_scores():
 
 @pytest.fixture(scope="module")
 def own():
-    run = train_inline.new_run(tiny(task="own", own="a-secret-id", steps=10), PAIRS)
+    run = train_inline.new_run(tiny(task="own", own="a-secret-id", steps=10), replace(PAIRS, given=(3, 2)))
     for _ in train_inline.train(run, CORPORA):
         pass
     return run
@@ -100,7 +101,7 @@ def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
         assert not re.search(r"(?<!\\)[<>\[\]`]|\n", title.partition(" ")[2]), title
 
 
-def test_own_sentences_come_only_when_asked_for(own, tmp_path):
+def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were(own, tmp_path, monkeypatch):
     without = opened(packed(take(own), no_scores))
     assert "sentences.tsv" not in without
     assert b"a-secret-id" not in b"".join(without.values())
@@ -111,6 +112,10 @@ def test_own_sentences_come_only_when_asked_for(own, tmp_path):
     write_folder(own, tmp_path / "home")  # a folder holds the same files
     assert {file.name for file in (tmp_path / "home").iterdir()} == without.keys()
     assert all((tmp_path / "home" / name).read_bytes() == data for name, data in without.items() if name != "README.md")
+    monkeypatch.chdir(tmp_path / "home")
+    Path("sentences.tsv").write_text("\n".join(rows), encoding="utf-8")
+    exec(f"{_CELLS['setup']}\nhow = {how(take(own))!r}\n{_CELLS['sentences']}", cells := {})
+    assert cells["pairs"].given == (3, 2)
 
 
 def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():

@@ -5,6 +5,8 @@ The content is a file, or two, or {name: content} where the name says something.
 
 PO = '# A person, 2024\nmsgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'  # six lines
 FORMS = 'msgid "n"\nmsgid_plural "ns"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n\n'
+WORDS = "1-2\tDer Hund{0}\t_\t_\n1\tDer\tder\tDET{0}\n2\tHund\tHund\tNOUN{0}\n".format("\t_" * 6)
+QT = '<!DOCTYPE TS><TS language="de"><message><source>{0}</source><comment>x</comment><translation{1}>{2}</translation></message></TS>'
 COUNTED = "".join(f"It is {n}.,{n}\n" for n in range(9))
 
 # fmt: off
@@ -23,6 +25,14 @@ CASES = {
         ("a,b;c,d\ne,f;g,h", "csv: a,b→c,d · e,f→g,h"), ("a,b;c,d;e,f", "cards/item: a→b · c→d · e→f"),
         ("# CC-CEDICT\n#! license=CC BY-SA\n漢語 汉语 [Han4 yu3] /Chinese/the language/\n狗 狗 [gou3] /dog/\n",
          "entries simplified→meaning: (header) · (header) · 汉语→Chinese; the language · 狗→dog +columns ©license=CC BY-SA"),
+    ],
+    "annotated": [
+        (f"# text = a\n# text_orig = x\n# text_en = b\n{WORDS}", "conllu/item text→text_en 1→0: a→b +columns"),
+        (f"# text = a\n{WORDS}\n{WORDS}", "conllu/item form→lemma 1→2: Der Hund→der Hund · Der Hund→der Hund +columns"),
+        ("\\_sh x\n\n" + "\\ref T1\n\\tx a\n\\ge A\n\\tx b\n\\ft c\nd\n\n" * 2, "toolbox/item tx→ft 1→3: a b→c d · a b→c d +columns"),
+        ("1\ta\tb\tc d\te\tf\tg\th\ti\tj\n2\tk\tl\tm\tn\to\tp\tq\tr\ts", "tsv 1→2: a→b · k→l +columns"),  # no treebank
+        ("\\lx a\n\\ge b\n\n\\lx c\n\\ge d", "toolbox/item lx→ge: a→b · c→d"),
+        ("prompt_1|a, b\nc|0.6\nd|0.3\n\nprompt_2|e\nf|1\n", "prompts/item prompt→translation: a, b→c · a, b→d · e→f +columns"),
     ],
     "tabs": [
         ('"Hi\tHallo\nBye"\tTschüss', 'tsv: "Hi→Hallo · Bye"→Tschüss'),
@@ -111,6 +121,11 @@ CASES = {
         ({"en.yml": "a: |\n  b", "de.yml": "a: c"}, "!not_understood"),
         ({"en.yml": "en:\n  a: Hi # x\n  m:\n    b: 'It''s'\n  c: \"y # z\"\n", "de.yml": "de:\n  m:\n    b: Es\n  c: Y\n  a: Hallo"},
          "keyed/item en→de: Hi→Hallo · It's→Es · y # z→Y"),
+        (QT.format("a", "", "b"), "qt source→de: a→b"), (QT.format("a", ' type="unfinished"', "b"), "!none_kept_untranslated count=1"),
+        (QT.format("%n a", "", "<numerusform>b</numerusform>\n<numerusform>c</numerusform>"), "qt/item source→de: %n a→b · %n a→c"),
+        (tuple(f"<resources><string name='x'>{one}</string><plurals name='y'><item quantity='one'>{two}</item></plurals></resources>"
+               for one, two in (("It\\'s <b>a</b>", "c"), ('"b "', "d"))), "strings/item: It's a→b · c→d"),
+        ("<resources><string name='x'>a</string></resources>", "!one_side"),
         ("INFO x\nS-7\tHi\nH-7\t-0.3\tHal\nD-7\t-0.3\tHal\nP-7\t-0.3 -0.2\nS-0\tBye\nH-0\t-1\tAde\n\nS-1\tx\nBLEU = 3\n",
          "fairseq S→T: (header) · Hi→Hal · @6 (empty_target) · @8 (blank) · (empty_target) · (header)"),
     ],
@@ -119,7 +134,10 @@ CASES = {
         (("a\nb\n\n\n", "c\nd\n"), "two_files: a→c · b→d · (blank) · (blank)"), (('"a, b"\n"c"', '"d"\ne'), "two_files: a, b→d · c→e"),
         (('"a" b\n"c" d\n"e"', "d\ne\nf"), 'two_files: "a" b→d · "c" d→e · "e"→f'), (("it\na", "es\nb"), "two_files it→es: (header) · a→b"),
         ({"en.csv": 'text\n"a, b"\nc', "de.csv": "text\nd\ne"}, "two_files en→de: (header) · a, b→d · c→e"),
-        ({"en.csv": "7\ta\n\n8\tb", "de.csv": "7\tc\n\n8\td"}, "two_files en→de: a→c · (blank) · b→d"),
+        ({"en.csv": "id,text\n7,a\n\n8,b", "de.csv": "id,text\n8,d\n9,e\n7,c"},
+         "two_files/item en→de: (header) · a→c · b→d · (empty_source) +keys"),
+        ({"de.tsv": "# x\n1\tde\ta b\n2\tde\tc", "links": "1\t4\n4\t1\n9\t3", "en.tsv": "3\ten\td\n4\ten\te f"},
+         "two_files/item de→en: a b→e f · (empty_target) · (empty_source) +links"),
         ({"one.CSV": "a;b\nc;d", "two.csv": "e;f\ng;h"}, "!two_tables one=one.CSV two=two.csv"),
         ({"x.txt": "e\nf", "voc.csv": "a,b\nc,d"}, "!one_table table=voc.csv other=x.txt"),
         ({"中文.txt": "a\nb", "英文.txt": "c\nd"}, "two_files 中文→英文: a→c · b→d"),
@@ -160,6 +178,8 @@ CASES = {
          'json_lines en→de: Hello, world!→Hallo, Welt! · (broken) · "Yes" or no?→Ja oder nein?'),
     ],
     "rare columns": [
+        ("a,b\nc,#VALUE!\n__NULL__,d\ne,Loading...\n", "csv: a→b · (empty_target) · (empty_source) · (empty_target) +errors"),
+        ("Loading...,Lädt\na,b\n", "csv: Loading...→Lädt · a→b"),
         ('"a\nb","c\nd","e"\n\n"f\ng","h\ni","j"\n', "csv: a b→c d · @4 (blank) · f g→h i +columns"),
         ("Hi;Hallo;;;\nBye;Tschüss;;;\nWell; hi;Hallo;\n", "csv: Hi→Hallo · Bye→Tschüss · (extra_columns)"),
         ("Hi;Hallo\nBye;Tschüss;;\nDog;Hund;\nCat;Katze\n", "csv: Hi→Hallo · Bye→Tschüss · Dog→Hund · Cat→Katze"),

@@ -31,16 +31,12 @@ SEVERAL_WORDS = [
     "English,Chinese (Simplified)", "English (US),German (DE)", "English (UK),English (US)", "Mot en français,Mot en anglais",
     "Tiếng Việt,Tiếng Anh", "Sentence 1,Sentence 2", "Source text (EN),Target text (DE)", "Source language,Target language",
 ]  # fmt: skip
-
-
 FIRST_PAIRS = """
 German,Deutsch|German language,deutsche Sprache|word,Wort|the word,das Wort|text,Text|translation,Übersetzung|note,nota|number,Nummer|
 first question,erste Frage|a text,la frase|sens,meaning|in,in|in,en|no,ja|no,is|as,als|May,Mai|x,y|a,target|formal,informal|old,new|in,out|
 No.,Nein.|Word.,Translation.|- English,- German|• text,• translation|English,is spoken here|question,Frage,noun|text,Text,noun|
 train,Hello,Hallo|Lesson 1,dog,Hund
 """.replace("\n", "").split("|")  # the same in two languages, words that are codes or names of columns, sentences
-
-
 NUMBERED = ["Nr.,Deutsch,Englisch", "No.,A,B", "S.No.,English,Hindi", "Lfd. Nr.,Deutsch,E", "№,foo,bar", "#,English,German"]
 WORDS_TOO = ["formal,informal", "human,iso", "x,y", "question,query"]
 TITLES = [
@@ -49,11 +45,16 @@ TITLES = [
 ]  # fmt: skip
 
 
-def test_names_above_sentences_are_a_header():
+def test_names_above_sentences_are_a_header_and_ten_titles_may_stand_above_them():
     for names in (*TWO_NAMES.split(), *SEVERAL_WORDS, *WORDS_TOO):
         pairs = read(table(names.split(","), *SENTENCES))
         assert pairs.dropped == {"header": (1,)}, names
         assert [column.name for column in pairs.columns] == names.split(",")
+    for above, dropped in TITLES:
+        pairs = read(above + "English,German\n" + table(*SENTENCES, separator=","))
+        assert pairs.dropped == {**dropped, "header": (above.count("\n") + 1,)}
+        assert [column.filled for column in pairs.columns] == [4, 4]
+    assert [read("title\t\n" * count + table(("English", "German"), *SENTENCES)).header for count in (10, 11)] == [True, False]
     for names in NUMBERED:
         pairs = read(table(names.split(","), *numbered(SENTENCES)))
         assert (two(pairs), pairs.dropped) == (SENTENCES, {"header": (1,)}), names
@@ -69,14 +70,6 @@ def test_a_first_pair_of_a_list_of_words_is_no_header():
         assert not read(table(cells, *[(*pair, "noun")[: len(cells)] for pair in WORDS])).header, first
     assert not read(table(("1", "German", "Deutsch"), *numbered(WORDS, 2))).header
     assert not any(read(table(names.split(",")) + "a\tb\n").header for names in WORDS_TOO), "too little to tell"
-
-
-def test_ten_titles_may_stand_above_the_names():
-    for above, dropped in TITLES:
-        pairs = read(above + "English,German\n" + table(*SENTENCES, separator=","))
-        assert pairs.dropped == {**dropped, "header": (above.count("\n") + 1,)}
-        assert [column.filled for column in pairs.columns] == [4, 4]
-    assert [read("title\t\n" * count + table(("English", "German"), *SENTENCES)).header for count in (10, 11)] == [True, False]
 
 
 def test_columns_by_their_names():

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from playground.reading.charsets import ENCODINGS
 from playground.reading.formats.escapes import KINDS, undo
 from playground.reading.formats.escapes import found as traces_in
 from playground.reading.formats.markup import plain
@@ -19,7 +20,7 @@ from tests.reading.cases import CASES
 from tests.reading.formats.test_exchange import AB, CD, XLIFF_12, XLIFF_20, tmx
 from tests.reading.formats.test_sheets import parquet, workbook
 from tests.reading.outcomes import named, read_or_refused
-from tests.reading.test_unpacking import tarred, zipped
+from tests.reading.test_unpacking import ods, tarred, zipped
 
 TSV = b"hello\thallo\nhow are you?\twie geht's?\n\nNA\tnull\n"
 
@@ -33,7 +34,7 @@ def restored(packed: bytes) -> bytes:
 SRT = "1\n00:00:01,000 --> 00:00:02,500\nHi.\nHallo.\n\n2\n00:00:03,000 --> 00:00:04,500\nNo.\nNein.\n"
 OTHERS = {
     "utf16.txt": TSV.decode().encode("utf-16"), "gbk.txt": "嗨。\tHi.\n你好。\tHello.\n".encode("gbk"), "replay.srt": SRT,
-    "a.tmx": tmx(AB, CD), "a.xlf": XLIFF_12, "b.xlf": XLIFF_20, "a.gz": gzip.compress(TSV, 0),
+    "a.tmx": tmx(AB, CD), "a.xlf": XLIFF_12, "b.xlf": XLIFF_20, "a.gz": gzip.compress(TSV, 0), "a.ods": restored(ods(1, 1)),
     "a.xlsx": restored(workbook(["source", "target"], ["Hi.", "Hallo."], [7, 1.5], [None, "x"])),
     "a.zip": zipped(("deu.txt", TSV), ("_about.txt", b"CC-BY 2.0"), ("__MACOSX/._deu.txt", b"\0"), how=zipfile.ZIP_STORED),
     "opus.zip": zipped(("X.de-en.de", b"a\nb\n"), ("X.de-en.en", b"c\nd\n"), ("README", b"x"), how=zipfile.ZIP_STORED),
@@ -50,9 +51,9 @@ PIECES += ["<seg>", "</seg>", "<ph>", "</ph>", "<tu>", "</tu>", "<row>", "</c>",
 pieces = st.binary(max_size=3) | st.sampled_from([piece.encode() for piece in PIECES])
 
 
-@given(st.lists(st.tuples(st.text(max_size=8), st.binary(max_size=200)), max_size=3))
-def test_random_bytes_are_read_or_refused(files):
-    read_or_refused(files)
+@given(st.lists(st.tuples(st.text(max_size=8), st.binary(max_size=200)), max_size=3), st.sampled_from(["", *ENCODINGS]))
+def test_random_bytes_are_read_or_refused(files, encoding):
+    read_or_refused(files, Choices(encoding=encoding))
 
 
 @settings(max_examples=6 * settings.default.max_examples)

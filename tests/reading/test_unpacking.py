@@ -15,7 +15,7 @@ from playground.config import Refusal
 from playground.reading import unpacking
 from playground.reading.unpacking import unpack
 from tests.reading.formats.test_aligned import ENGLISH, POEM, in_blocks
-from tests.reading.outcomes import check_refusal, outcome, refused
+from tests.reading.outcomes import check_refusal, outcome, read, refused, two
 
 PAIRS = b"hallo\thello\nja\tyes\n"
 ABOUT = b"** Info **\nDate: 2021\n\n** Terms of Use **\nhttp://creativecommons.org/licenses/by/2.0\nAttribution: tatoeba.org\n"
@@ -122,11 +122,39 @@ def test_zips_of_manythings_and_opus_give_their_sentences_in_order_and_their_cre
     assert outcome({"x.zip": zipped(*members)}) == "two_files de→en: b→a +unpacked ©Licence: CC-BY 4.0"
 
 
-def test_papers_and_litter_are_neither_sentences_nor_a_lost_side():
-    for paper in PAPERS:
+def test_the_parts_of_an_archive_are_what_their_names_say():
+    for form, names, way in product(("a.de-en-{}.{}", "data/{}/{}.txt"), (("train", "dev", "test"), ("training", "valid")), (1, -1)):
+        files = [(form.format(name, side), f"{name} {side}\n".encode()) for side in ("en", "de") for name in names][::way]
+        pairs = read({"a.zip": zipped(*files, ("README", b"x"))})
+        first, second = ("en", "de")[::way]
+        assert (two(pairs), pairs.given) == ([(f"{name} {first}", f"{name} {second}") for name in names], (1, len(names) - 2))
+    assert read({"a.zip": zipped(("val.tsv", b"c\td"), ("train.tsv", PAIRS))}).given == (1, 0)
+    for odd in ("x.en", "train.fr", "dev.train.en"):
+        assert refusal(zipped(("train.en", b"a"), ("train.de", b"b"), (odd, b"c")))[0] == "data.many_members"
+    for paper in PAPERS:  # which are neither sentences nor a lost side
         assert opened(zipped((paper, b"%PDF-1.7"), ("deu.txt", PAIRS))) == [("deu.txt", PAIRS)], paper
         assert paper.startswith("__MACOSX") or opened(zipped((paper, PAIRS)))[0][1] == PAIRS  # the only file there is
         assert refused({"a.zip": zipped(("x.txt", TURNS), (paper, b"%PDF-1.7"))}).key == "data.same_language"
+
+
+STYLE = '<style style:name="h"><table-properties table:display="false"/></style>'
+ROWS = """<table-row><table-cell table:number-rows-spanned="2"><p>a<s text:c="2"/>b</p><p>c</p></table-cell><table-cell><p>d</p>
+</table-cell></table-row><table-row><covered-table-cell/><table-cell><annotation><p>no</p></annotation><p>e</p></table-cell></table-row><table-row
+table:number-rows-repeated="{}"><table-cell table:number-columns-repeated="16384"/></table-row><table-row table:number-rows-repeated="{}">
+<table-cell office:value="7"/><table-cell><p>g</p></table-cell></table-row>"""
+
+
+def ods(empty: object, equal: object, name: str = "content.xml") -> bytes:
+    sheets = f'{STYLE}<table table:style-name="h">{ROWS.format(0, 1)}</table><table>{ROWS.format(empty, equal)}</table>'
+    return zipped(("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), (name, f"<x>{sheets}</x>".encode()))
+
+
+def test_a_sheet_of_opendocument_is_read_as_one_of_excel():
+    for book, expected in (
+        (ods(2, 2), "ods/row: a b c→d · a b c→e · (blank) · (blank) · 7→g · 7→g"), (ods(1, 1, "a.xml"), "!not_understood"),
+        (ods(9, 10**9), "!workbook_too_large"), (ods(9, "x"), "!workbook_broken"),
+    ):  # fmt: skip
+        assert outcome({"a.ods": book}) == expected
 
 
 TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]
@@ -144,6 +172,7 @@ def test_refusals():
             "7z": b"7z\xbc\xaf\x27\x1c...", "rar": b"Rar!\x1a\x07\x00", "bzip2": b"BZh91AY&SY...", "zstd": b"\x28\xb5\x2f\xfd...",
         }.items()),
         (zipped(("collection.anki2", b""), ("media", b"{}")), "data.anki_package", {}),
+        (zipped(("config.json", b"{}"), ("model.safetensors", b""), ("README.md", b"x")), "data.trained_run", {}),
         (zipped(("inner.zip", zipped(("a.txt", b"x")))), "data.nested", {"member": "inner.zip"}),
         (zipped(("a.txt.gz", gzip.compress(b"x"))), "data.nested", {"member": "a.txt.gz"}),
         (tarred(("inner.tar", tarred(("a.txt", b"x")))), "data.nested", {"member": "inner.tar"}),

@@ -25,7 +25,7 @@ def test_what_becomes_of_a_small_upload(title):
         assert outcome(*(content if isinstance(content, tuple) else (content,)), **dict(*choices)) == expected
 
 
-def test_every_reason_with_its_lines():
+def test_every_reason_with_its_lines_and_rows_that_can_be_looked_at():
     lines = [
         "source,target", "a,b", "", " , ", ",only target", "only source,", "one column", "Hello, you,Hallo, du", "x" * 10_001 + ",y",
         '"multi', 'line",c', '"open,d', "e,f", '"broken" quote,g', *["schöne Grüße,kind regards"] * 9,
@@ -36,9 +36,6 @@ def test_every_reason_with_its_lines():
         "header": (1,), "blank": (3, 4), "empty_source": (5,), "empty_target": (6,), "one_column": (7,), "extra_columns": (8,),
         "long": (9,), "quote": (12, 14), "damaged": (24,),
     }  # fmt: skip
-
-
-def test_rows_can_be_looked_at():
     pairs = read("source,target\na,b\n" + ",only target\n" * 60 + '"open,d\ne,' + "x" * 999 + ",y\n")
     assert pairs.dropped_rows["header"] == (PreviewRow(1, ("source", "target"), "header"),)
     assert pairs.dropped_rows["empty_source"] == tuple(PreviewRow(line, ("", "only target"), "empty_source") for line in range(3, 53))
@@ -58,7 +55,7 @@ def test_each_file_has_an_encoding_of_its_own():
         assert [encoding.guessed for encoding in pairs.encodings] == [not part for part in (choice or ",").split(",")]
 
 
-def test_uploads_that_are_too_much():
+def test_uploads_that_are_too_much(monkeypatch):
     for contents, expected in (
         ([], "!how_many_files count=0"), (["a\tb"] * 3, "!how_many_files count=3"), ([",".join("x" * 5000)], "!too_many_columns"),
         (["x" * 10_001 + "\ty"], "!none_kept_long lines=1 line=1"), (["a\tb\n" + "x" * 100_001], "!endless_line line=2"),
@@ -68,9 +65,6 @@ def test_uploads_that_are_too_much():
         ([PO + "# x\n" * 50_000 + 'msgid "a"\nmsgstr "b"'], "!endless_text line=6"),
     ):  # fmt: skip
         assert outcome(*contents) == expected
-
-
-def test_limits(monkeypatch):
     monkeypatch.setattr(filtering, "PAIR_LIMIT", 3)
     assert len(read("a\tb\n" * 3 + "\n").pairs) == 3
     assert refused("a\tb\n" * 4).key == "data.too_many_pairs"
@@ -80,18 +74,17 @@ def test_limits(monkeypatch):
     assert read("a\tb\nabc\td\ne\tfgh", max_characters=2).dropped == {"long": (2, 3)}
 
 
-def test_the_report_counts_and_names_the_first_eight_lines():
+def test_the_report_counts_names_the_first_eight_lines_and_says_what_is_worth_knowing():
     sentences = report(read("a\tb\n" + "\n" * 10 + "c\t\nd\td\n"), "en")
     assert [re.findall(r"\d+", sentence) for sentence in sentences] == [["13", "2", "11"], ["10", *"23456789"], ["1", "12"], ["1", "13"]]
     assert "9, …" in sentences[1]
-
-
-def test_what_is_worth_knowing_is_counted():
     notes = read('a,b,z\nsame,same,z\n"x\ny",z,z\nalso,also\n').notes
     assert notes == (
         ("data.note_columns", {"width": 3, "source": "1", "target": "2"}), ("data.note_tall", {"count": 1, "line": 3}),
         ("data.note_same", {"count": 2, "line": 2}),
     )  # fmt: skip
+    doubtful = read("".join(f"T{n}\t{'n/a' if n % 2 else 'x' * (n + 1)}\n" for n in range(9))).notes
+    assert doubtful == (("data.note_ids_source", {"example": "T0"}), ("data.note_often_target", {"value": "n/a", "count": 4, "of": 9}))
     left = "don &apos;t go\tgeh ni@@ cht\nR &amp; B\tein Bier\n"
     assert read(left).notes == (("data.note_bpe", {"count": 1}), ("data.note_moses", {"count": 2}))
     assert [read(left).traces, read(left).undone, read(left, undo=True).undone] == [("bpe", "moses"), False, True]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
-from playground.reading import writing
+from playground.reading import doubts, writing
 from playground.reading.formats.guard import restored
 from playground.reading.formats.table import Row
 from playground.reading.uploads import read_files
@@ -21,7 +21,7 @@ from tests.reading.outcomes import check_refusal, clean, two
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
 AWKWARD = [
     ("hello", "hallo"), ("=1+1", "+2"), ("-3", "@x"), ("'=x", "''-y"), ("'", "'apostrophe"), ('"quoted"', 'a "b" c'), ('""', '"'),
-    ("a, b; c", "x | y"), ("NA", "null"), ("nan", "None"), ("007", "1.50"), ("TRUE", "2024-01-01"), ("#N/A", "#REF!"), ("<s>", "</s>&amp;"),
+    ("a, b; c", "x | y"), ("NA", "null"), ("nan", "None"), ("007", "1.50"), ("TRUE", "2024-01-01"), ("#N/A.", "#REF"), ("<s>", "</s>&amp;"),
     ("{{t}}", "{x} %s"), ("\\n", "back\\"), ("_x0041_", "_x005F_x0041_"), ("run", "rennen"), ("run", "laufen"), ("日本", "👩\u200d🔬"),
     ("＝1", "\uff20x"), ("//", "--"), ("[a]", "(b)"), ("http://x.y/?a=b&c", "a\\tb"), ("same", "same"), ("]]>", "<![CDATA["),
 ]  # fmt: skip
@@ -58,7 +58,7 @@ def test_awkward_pairs_read_back(kind):
         assert file.metadata["X-Credit"] == CREDIT
 
 
-def test_texts_by_hand_and_what_a_kind_can_not_hold(monkeypatch):
+def test_texts_by_hand_what_a_kind_can_not_hold_and_that_nothing_is_a_formula_for_a_spreadsheet(monkeypatch):
     pairs = [("a", "b"), ('"c', "d, e")]
     assert write(pairs[:1], "tsv") == [("pairs.tsv", b"source\ttarget\na\tb\n")]
     assert write(pairs[:1], "tsv", "CC0") == [("pairs.tsv", b"source\ttarget\tcredit\na\tb\tCC0\n")]
@@ -78,9 +78,7 @@ def test_texts_by_hand_and_what_a_kind_can_not_hold(monkeypatch):
             write(pairs, kind)
         assert refused.value.key == key
         check_refusal(refused.value)
-
-
-def test_nothing_is_a_formula_for_a_spreadsheet():
+    monkeypatch.undo()
     for kind, delimiter in (("csv", ","), ("tsv", "\t")):
         text = content(write(AWKWARD, kind, "=credit()")).decode("utf-8-sig")
         cells = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) for cell in row]
@@ -99,6 +97,6 @@ texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x
 @pytest.mark.parametrize("kind", KINDS)
 @given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
 def test_read_of_write_is_normalise(kind, pairs):
-    expected = clean(pairs)
+    expected = [pair for pair in clean(pairs) if doubts.ERRORS.isdisjoint(pair)]
     if expected and not (kind == "bars" and any("|||" in text for pair in expected for text in pair)):
         assert two(back(write(pairs, kind))) == expected

@@ -18,6 +18,7 @@ from playground.reading.uploads import Choices, read_files
 from playground.runs import upload_process
 from playground.runs.upload_turns import HALF_LIFE_S, MOST_WAITING, Turns
 from playground.words import LANGUAGES
+from tests.reading.test_unpacking import zipped
 
 CREDITED = (
     "嗨。\tHi.\tCC-BY 2.0 (France) Attribution: tatoeba.org #1 (A)\n你好\u200b。\tHello.\tCC-BY 2.0 (France) Attribution: tatoeba.org #2\n"
@@ -27,8 +28,10 @@ UPLOADS = [
     ([("a.csv", "source,target\ncafé,coffee\nthé vert,green tea\n,x\n".encode("latin-1"))], {"header": True}),
     ([("a.csv", "id,en,de,fr\n1,a,b,c\n2,d,e,f\n".encode("utf-16"))], {"source": "de", "target": 3, "encoding": "utf-16"}),
     ([("deu.trn", "".join(f"{n}en\t{n}t\tV;PRS\n{n}en\t{n}te\tV;PST\n" for n in "abcdefgh").encode())], {}),
+    ([("a.zip", zipped(("train.tsv", b"a\tb"), ("test.tsv", b"c\td"), ("dev.tsv", b"e\tf")))], {}),
     ([("a/\u202e<b>\ud800.tsv", b"don &apos;t\tni@@ cht\n\n")], {"undo": True}),
 ]
+REFUSED = [([], {}), ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}), ([("a.tsv", b"a\tb")], {"source": 7}), ([("a", b"%PDF")], {})]
 
 
 def refused(files, **choices) -> Refusal:
@@ -54,15 +57,9 @@ def here(monkeypatch):
     monkeypatch.setattr(subprocess, "run", run)
 
 
-def test_the_same_as_in_this_process(here):
+def test_the_same_pairs_and_refusals_as_in_this_process(here):
     for files, choices in UPLOADS:
         assert upload_process.read(files, Choices(**choices)) == read_files(files, Choices(**choices))
-
-
-REFUSED = [([], {}), ([("a", b"a\nb\nc"), ("b", b"d\ne")], {}), ([("a.tsv", b"a\tb")], {"source": 7}), ([("a", b"%PDF")], {})]
-
-
-def test_refusals_travel(here):
     for files, choices in REFUSED:
         with pytest.raises(Refusal) as directly:
             read_files(files, Choices(**choices))
@@ -77,12 +74,10 @@ def test_in_a_process_of_its_own_many_pairs_come_in_order_and_refusals_travel():
     assert refused([("a.tsv", b"")]).key == "data.nothing_inside"
 
 
-def test_too_large_is_not_even_sent(monkeypatch):
-    monkeypatch.setattr(subprocess, "run", None)
-    assert refused([("a", bytes(20 * 1024**2 + 1))]).key == "data.too_large"
-
-
-def test_what_takes_too_long_is_stopped(monkeypatch):
+def test_too_large_is_not_even_sent_and_what_takes_too_long_is_stopped(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "run", None)
+        assert refused([("a", bytes(20 * 1024**2 + 1))]).key == "data.too_large"
     monkeypatch.setattr(upload_process, "TIMEOUT_S", 0.01)
     assert refused([("a.tsv", b"a\tb")]).key == "data.reading_slow"
 

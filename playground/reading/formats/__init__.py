@@ -1,9 +1,9 @@
 """Formats: one module for each family of files. A reader gets sources and gives a table, or None when the format is not its own. Read in
 this order:
 
-table (what a reader gets and gives) · limits · records (lines with a separator) and separators · delimited · marked · lines · interleaved
-· cards · dictionary · wrapped · trimmed · anki · segments · subtitles · sheets · xml_events and exchange · po · parquet · values,
-shapes and items · json_lists · keyed (what belongs together by a key).
+table (what a reader gets and gives) · limits · records (lines with a separator) and separators · delimited · marked · lines · interleaved ·
+cards · dictionary · wrapped · trimmed · anki · segments · subtitles · sheets and opendocument · xml_events, exchange and program_texts ·
+annotated · po · parquet · values, shapes and items · json_lists · keyed (what belongs together by a key).
 
 What they share: names (of files, and what they say of languages) · languages · column_words, column_names and columns (what columns are
 called) · cells (columns without sentences) · inflections (columns of features) · language_id (which language a line is in) · markup ·
@@ -15,6 +15,7 @@ from functools import partial
 
 from playground.reading.formats import (
     anki,
+    annotated,
     cards,
     delimited,
     dictionary,
@@ -26,6 +27,7 @@ from playground.reading.formats import (
     marked,
     parquet,
     po,
+    program_texts,
     segments,
     sheets,
     subtitles,
@@ -40,6 +42,8 @@ WHOLE: tuple[Reader, ...] = (  # in these a line may be as long as the file
     parquet.read_parquet,
     exchange.read_tmx,
     exchange.read_xliff,
+    program_texts.read_linguist,
+    program_texts.read_strings,
     po.read_po,
     json_lists.read_json,
     segments.read_segments,
@@ -69,4 +73,11 @@ def first_of(readers: Sequence[Reader], sources: Sequence[Source]) -> Table | No
     return next((table for table in (reader(sources) for reader in readers) if table is not None), None)
 
 
-BY_LINE: tuple[Reader, ...] = (anki.read_anki, partial(trimmed.read_trimmed, partial(first_of, _PLAIN)), *_PLAIN)
+BY_LINE: tuple[Reader, ...] = (
+    anki.read_anki,
+    annotated.read_treebank,
+    annotated.read_glossed,
+    cards.read_prompts,
+    partial(trimmed.read_trimmed, partial(first_of, _PLAIN)),
+    *_PLAIN,
+)

@@ -1,9 +1,11 @@
-"""Cards and entries: Quizlet's sets with a sign between the cards, `hello<tab>hallo;bye<tab>tschüss`; dictionaries made like CEDICT."""
+"""Cards and entries: Quizlet's sets with a sign between the cards, `hello<tab>hallo;bye<tab>tschüss`; dictionaries made like CEDICT; the
+prompts of Duolingo's STAPLE, each above all its translations."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from playground.reading.formats.items import bounded
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
@@ -12,6 +14,8 @@ from playground.reading.formats.table import Row, Source, Table
 _MIN_CARDS = 3  # cards on a line
 _ENTRY = re.compile(r"(\S+) (?:(\S+) )?\[([^\[\]]*)\] /(.+)/\s*", re.DOTALL)
 _COLUMNS = ("simplified", "meaning", "traditional", "pinyin")
+_PROMPT = re.compile(r"(?=\w*\d)\w{1,80}\|([^|]+)")
+_ANSWER = re.compile(r"([^|]+)\|(\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?)")
 
 
 def read_cards(sources: Sequence[Source]) -> Table | None:
@@ -52,3 +56,21 @@ def _entry(number: int, line: str) -> Row:
     if not found:
         return Row(number, [], "broken") if line.strip() else Row(number, [""])
     return bounded(number, [found[2] or found[1], found[4].replace("/", "; "), found[1], found[3]])
+
+
+def read_prompts(sources: Sequence[Source]) -> Table | None:
+    """One file of blocks: `prompt_7|the dog sleeps`, then `der Hund schläft|0.6`, a translation and its weight on each line."""
+    lines = sources[0].lines if len(sources) == 1 else []
+    heads = [line for above, line in pairwise(["", *lines[:SAMPLE]]) if line.strip() and not above.strip()]
+    answers = [line for above, line in pairwise(lines[:SAMPLE]) if line.strip() and above.strip()]
+    known = sum(map(bool, map(_PROMPT.fullmatch, heads))), sum(map(bool, map(_ANSWER.fullmatch, answers)))
+    if not all(known) or 20 * sum(known) < 19 * (len(heads) + len(answers)):
+        return None
+    rows, prompt = [], ""
+    for above, line in pairwise(["", *lines]):
+        match = (_ANSWER if above.strip() else _PROMPT).fullmatch(line)
+        if match and not above.strip():
+            prompt = match[1]
+        elif line.strip():
+            rows.append(bounded(len(rows) + 1, [prompt, *match.groups()] if match else [], "" if match else "broken"))
+    return Table("prompts", rows, ("prompt", "translation", "weight"), "item", (0, 1))

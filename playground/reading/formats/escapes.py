@@ -3,6 +3,7 @@
 - moses: characters written as names (`&apos;`, `&#124;`), and hyphens set apart (`@-@`), as the Moses tokenizer writes them
 - bpe: words cut in pieces, every piece but the last with `@@` behind it (subword-nmt)
 - pieces: words cut in pieces, `▁` where a word begins (SentencePiece)
+- furigana, cloze: how a word is read and what is asked, as Anki writes it in cards (`漢字[かんじ]`, `{{c1::word::hint}}`)
 - html: tags and names of characters, as in cards and web pages
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 
 from playground.reading.formats.markup import plain
 
-KINDS = ("pieces", "bpe", "moses", "html")  # in the order in which they are undone
+KINDS = ("pieces", "bpe", "moses", "cloze", "furigana", "html")  # in the order in which they are undone
 _NAMES = {
     "&amp;": "&", "&#124;": "|", "&bar;": "|", "&lt;": "<", "&gt;": ">", "&apos;": "'", "&quot;": '"', "&#91;": "[", "&#93;": "]",
     "&bra;": "[", "&ket;": "]",
@@ -25,6 +26,10 @@ _HTML = re.compile(  # but for the numbers that Moses writes
     r"</?(?:b|br|div|em|font|i|img|li|p|span|strong|sub|sup|u)\b[^<>]*>|&nbsp;|&#(?!(?:124|91|93);)x?[0-9a-f]{2,5};", re.IGNORECASE
 )
 _BEGIN = "▁"
+_KANA = "\u3041-\u3096\u30a1-\u30fc"
+_WRITTEN = f"[{_KANA}\u3005-\u3007\u3400-\u9fff\uf900-\ufaff]"
+_FURIGANA = re.compile(rf" ?(?<!{_WRITTEN})({_WRITTEN}+)\[[{_KANA}]+\]")  # the space only says where the word begins
+_CLOZE = re.compile(r"\{\{c\d{1,3}::([^{}]*)\}\}")
 
 
 def found(samples: Iterable[str]) -> dict[str, int]:
@@ -34,6 +39,8 @@ def found(samples: Iterable[str]) -> dict[str, int]:
         "pieces": sum(text.startswith(_BEGIN) for text in texts),
         "bpe": sum(_JOINT.search(text) is not None for text in texts),
         "moses": sum(_MOSES.search(text) is not None or _SET_APART.search(text) is not None for text in texts),
+        "cloze": sum(_CLOZE.search(text) is not None for text in texts),
+        "furigana": sum(_FURIGANA.search(text) is not None for text in texts),
         "html": sum(_HTML.search(text) is not None for text in texts),
     }
     if 2 * counts["pieces"] < len(texts):
@@ -61,4 +68,15 @@ def _without_pieces(text: str) -> str:
     return "".join(text.split()).replace(_BEGIN, " ").strip()
 
 
-_UNDO = {"pieces": _without_pieces, "bpe": _without_joints, "moses": _without_moses, "html": plain}
+def _without_cloze(text: str) -> str:
+    return _CLOZE.sub(lambda match: match[1].partition("::")[0], text)
+
+
+def _without_furigana(text: str) -> str:
+    return _FURIGANA.sub(r"\1", text)
+
+
+_UNDO = {
+    "pieces": _without_pieces, "bpe": _without_joints, "moses": _without_moses, "cloze": _without_cloze, "furigana": _without_furigana,
+    "html": plain,
+}  # fmt: skip

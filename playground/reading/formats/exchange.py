@@ -29,7 +29,7 @@ class _Unit(NamedTuple):
     fault: str
 
 
-class _Units(Events):
+class Units(Events):
     """What both formats give: units, and the languages that are in them."""
 
     def __init__(self, source: Source) -> None:
@@ -57,8 +57,7 @@ class _Units(Events):
         """The columns are the languages, that of the `source` first. Line numbers, unless several units are on one line."""
         if not self.units:
             raise Refusal("data.no_units", name=self.name)
-        for code, alone in self._called_twice():
-            self.languages[code] = self.languages[alone]
+        notes = tuple(self._unite_regions())
         places = sorted(set(self.languages.values()))
         if len(places) == 1:
             raise Refusal("data.one_language", name=self.name, only=self.names[places[0]])
@@ -68,7 +67,8 @@ class _Units(Events):
         by_line = all(one < two for one, two in pairwise(lines))
         pair = (0, 1) if first is not None and len(order) == 2 else None
         names = tuple(self.names[place] for place in order)
-        return Table(kind, list(within(self._rows(order, by_line), self.name)), names, "line" if by_line else "item", pair, self.credit)
+        return Table(kind, list(within(self._rows(order, by_line), self.name)), names, "line" if by_line else "item", pair, self.credit,
+                     notes)  # fmt: skip
 
     def _find(self, language: str) -> int | None:
         """The place of a language: the very same, or the only one that is a variety of it."""
@@ -78,16 +78,22 @@ class _Units(Events):
         kin = {place for name, place in self.languages.items() if name.partition("-")[0] == known.partition("-")[0]}
         return kin.pop() if len(kin) == 1 else None
 
-    def _called_twice(self) -> list[tuple[str, str]]:
-        """Languages that are called by two names: ("de-de", "de") where this is the only region of German and no unit has both."""
-        found = []
-        for alone in self.languages:
-            regions = [code for code in self.languages if code.startswith(f"{alone}-")]
-            if len(regions) == 1 and _REGION.fullmatch(regions[0]):
-                both = {self.languages[alone], self.languages[regions[0]]}
-                if not any(both <= {place for place, _ in unit.variants} for unit in self.units):
-                    found.append((regions[0], alone))
-        return found
+    def _unite_regions(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Makes the regions of a language, and the language without one, a single column if no unit has two of them. Yields a note where
+        that makes several regions one."""
+        kin: dict[str, list[str]] = {}
+        for code in self.languages:
+            if "-" not in code or _REGION.fullmatch(code):
+                kin.setdefault(code.partition("-")[0], []).append(code)
+        for language, codes in kin.items():
+            places = {self.languages[code] for code in codes}
+            if len(codes) > 1 and not any(len(places & {place for place, _ in unit.variants}) > 1 for unit in self.units):
+                regions = [self.names[self.languages[code]] for code in codes if "-" in code]
+                place = self.languages.get(language, min(places))
+                self.languages |= dict.fromkeys(codes, place)
+                if len(regions) > 1:
+                    self.names[place] = language
+                    yield "data.note_regions", {"regions": ", ".join(regions), "all": language}
 
     def _rows(self, order: Sequence[int], by_line: bool) -> Iterator[Row]:
         """A row for each wording: the first of one language goes with the first of another, and so on, the last with all that are left."""
@@ -104,7 +110,7 @@ class _Units(Events):
 # --- TMX ---
 
 
-class _Tmx(_Units):
+class _Tmx(Units):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.source = ""  # the language that the header calls the source
@@ -152,7 +158,7 @@ def read_tmx(sources: Sequence[Source]) -> Table | None:
 # --- XLIFF ---
 
 
-class _Xliff(_Units):
+class _Xliff(Units):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.aside = 0  # depth within elements that hold no unit

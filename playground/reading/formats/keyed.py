@@ -64,12 +64,17 @@ def _two(one: Source, two: Source) -> Table:
     found = [{entry.key: entry.text for entry in _entries(source)} for source in (one, two)]
     if not all(found):
         raise Refusal("data.not_understood", name=f"{one.name} + {two.name}")
-    first, second = map(_under_language, found)
+    return by_keys("keyed", one, two, *map(_under_language, found))
+
+
+def by_keys(kind: str, one: Source, two: Source, first: dict[str, str], second: dict[str, str]) -> Table:
+    """The texts of two files that have the same key. Raises Refusal where few have."""
     common = len(first.keys() & second.keys())
-    if 2 * common < min(len(first), len(second)):
+    if not common or 2 * common < min(len(first), len(second)):
         raise Refusal("data.no_common_keys", one=one.name, two=two.name, count=common)
     rows = [bounded(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
-    return Table("keyed", rows, columns_of(one.name, two.name), "item", direction_of(one.name, two.name))
+    names = columns_of(one.name, two.name)
+    return Table(kind, rows, names if names[0] != names[1] else (), "item", direction_of(one.name, two.name))
 
 
 def _under_language(texts: dict[str, str]) -> dict[str, str]:
@@ -94,12 +99,12 @@ def _entries(source: Source) -> list[_Entry]:
         if said.startswith(("|", ">")):  # a text over several lines, or none
             return []
         above = [(depth, key) for depth, key in above if depth < len(match[1])]
-        key = _plain(match[2] or match[3] or match[4]).strip()
+        key = unescaped(match[2] or match[3] or match[4]).strip()
         if not said:
             above.append((len(match[1]), key))
             continue
         quoted = unquoted(said)
-        text = quoted if quoted is not None else _plain(said.partition(" #")[0].rstrip() if remarked else said)
+        text = quoted if quoted is not None else unescaped(said.partition(" #")[0].rstrip() if remarked else said)
         found.append(_Entry(number, ".".join([*(key for _, key in above), key]), text, quoted is not None))
     return found if 20 * len({entry.key for entry in found}) >= 19 * len(found) else []
 
@@ -109,10 +114,10 @@ def unquoted(text: str) -> str | None:
     found = _QUOTED.fullmatch(text)
     if not found:
         return None
-    return _plain(found[1] if found[2] is None else found[2].replace("''", "'"))
+    return unescaped(found[1] if found[2] is None else found[2].replace("''", "'"))
 
 
-def _plain(text: str) -> str:
+def unescaped(text: str) -> str:
     """A text without the backslashes that programs need: \\u00e4 is ä, \\n ends a line."""
     return _ESCAPE.sub(lambda match: chr(int(match[1][1:], 16)) if len(match[1]) > 1 else _ENDS.get(match[1], match[1]), text)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, zip_longest
+from itertools import accumulate
 
 from playground.config import Refusal
+from playground.reading.formats import joined
 from playground.reading.formats.columns import is_language
 from playground.reading.formats.delimited import guess_of, has_tabs
 from playground.reading.formats.limits import SAMPLE
@@ -62,8 +63,8 @@ def read_two(sources: Sequence[Source]) -> Table | None:
         return None
     tables = [source for source in sources if _is_table(source)]
     if len(tables) == 2 or _have_one_head(one.lines, two.lines):
-        if rows := _numbered(*sources):
-            return _table("two_files", _headed(rows), one, two)
+        if table := joined.read_common(one, two):
+            return table
         raise Refusal("data.two_tables", one=one.name, two=two.name)
     if tables:
         raise Refusal("data.one_table", table=tables[0].name, other=(two if tables[0] is one else one).name)
@@ -130,22 +131,6 @@ def _headed(rows: list[Row]) -> list[Row]:
     if names and all(map(_is_name, names)):
         rows[place] = rows[place]._replace(fault="header")
     return rows
-
-
-def _numbered(one: Source, two: Source) -> list[Row]:
-    """The texts of two files whose rows have the same number or name in a first column; none when they haven't."""
-    rows = list(zip_longest(_cut(one.lines), _cut(two.lines), fillvalue=Row(0, [])))
-    if not all(first.cells[:1] == second.cells[:1] and len(first.cells) == len(second.cells) in (1, 2) for first, second in rows):
-        return []
-    if any(len(first.cells) == 1 and is_filled(first) for first, _ in rows):
-        return []
-    return [first._replace(cells=[*first.cells[1:], *second.cells[1:]]) for first, second in rows]
-
-
-def _cut(lines: Sequence[str]) -> Iterator[Row]:
-    if has_tabs(lines):
-        return (Row(number, line.split("\t"), too_long(line)) for number, line in enumerate(lines, 1))
-    return csv_rows(lines, guess_of(lines[:SAMPLE]).delimiter or ",")
 
 
 def _table(kind: str, rows: Iterable[Row], one: Source, two: Source) -> Table:

@@ -1,12 +1,13 @@
-"""Sheets: Excel workbooks (.xlsx), read with openpyxl row by row. Cells are given as a person sees them."""
+"""Sheets: workbooks of Excel (.xlsx), read with openpyxl row by row, and of OpenDocument (.ods). Cells are given as a person sees them."""
 
 from __future__ import annotations
 
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -14,11 +15,11 @@ from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS
 from playground.reading.formats.items import bounded, within
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT
+from playground.reading.formats.opendocument import CELLS, sheets_of
 from playground.reading.formats.table import Notes, Row, Source, Table
 from playground.reading.text import normalise
 
-_CELLS = 100_000  # about so many; for more openpyxl takes longer than there is time
-_TAGS = 10 * _CELLS  # a cell and its text are up to eight tags, and then there are rows and styles
+_TAGS = 10 * CELLS  # a cell and its text are up to eight tags, and then there are rows and styles
 _DECLARATION = re.compile(rb"<\0?!\0?(?:E\0?N\0?T\0?I\0?T\0?Y|D\0?O\0?C\0?T\0?Y\0?P\0?E)")  # in UTF-8 or UTF-16; no workbook has one
 _MERGED = re.compile(rb'mergeCell ref="([A-Z]{1,2})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -32,7 +33,8 @@ Merged = dict[int, list[tuple[int, int]]]  # first row -> (column, last row) of 
 
 class _Sheet(NamedTuple):
     name: str
-    rows: Any  # openpyxl's sheet
+    shown: bool
+    values: Callable[[], Iterable[Sequence[Any]]]
     merged: Merged
 
 
@@ -43,11 +45,19 @@ def read_workbook(sources: Sequence[Source]) -> Table | None:
     source = sources[0]
     try:
         with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-            if "xl/workbook.xml" not in archive.namelist():
+            names = archive.namelist()
+            if "xl/workbook.xml" not in names and "content.xml" not in names:
                 return None
             merged = _weigh(archive, source.name)
+            if "xl/workbook.xml" not in names:
+                read = sheets_of(source.name, archive.read("content.xml"))
+                return _table("ods", source, [_Sheet(sheet.name, sheet.shown, sheet.values, sheet.merged) for sheet in read])
         return _read(source, merged)
-    except (Refusal, MemoryError):
+    except MemoryError:
+        raise
+    except Refusal as refusal:
+        if refusal.key.startswith("data.xml_"):
+            raise Refusal("data.workbook_broken", name=source.name) from None
         raise
     except Exception:  # openpyxl answers damage with whatever its last line happens to raise
         raise Refusal("data.workbook_broken", name=source.name) from None
@@ -68,13 +78,13 @@ def _weigh(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
                     raise Refusal("data.unpacked_too_large", name=name, limit=UNPACKED_LIMIT // 1024**2)
                 tags += piece.count(b"<") if info.filename.endswith(".xml") else 0
                 both = before + piece
-                if not info.filename.startswith("xl/media/") and _DECLARATION.search(both):
+                if not info.filename.startswith(("xl/media/", "Pictures/", "Thumbnails/")) and _DECLARATION.search(both):
                     raise Refusal("data.workbook_entities", name=name)
                 for column, first, last in _MERGED.findall(both):
                     merged.setdefault(info.filename, {}).setdefault(int(first), []).append((_place(column), int(last)))
                 before = piece[-_OVERLAP:]
         if tags > _TAGS:
-            raise Refusal("data.workbook_too_large", name=name, limit=_CELLS)
+            raise Refusal("data.workbook_too_large", name=name, limit=CELLS)
     return merged
 
 
@@ -93,14 +103,19 @@ def _read(source: Source, merged: dict[str, Merged]) -> Table:
     sheets = []
     for sheet in workbook.worksheets:
         sheet.reset_dimensions()  # what a workbook says about its size need not be true
-        sheets.append(_Sheet(sheet.title, sheet, merged.get(sheet._worksheet_path, {})))
-    shown = [sheet for sheet in sheets if sheet.rows.sheet_state == "visible"] or sheets
-    chosen, notes = _choose(shown[:_SHEETS], source.name)
+        values = partial(sheet.iter_rows, values_only=True, max_row=_LAST_ROW, max_col=COLUMN_LIMIT + 1)
+        sheets.append(_Sheet(sheet.title, sheet.sheet_state == "visible", values, merged.get(sheet._worksheet_path, {})))
+    credits = [str(said.value) for said in workbook.custom_doc_props.props if str(said.name).casefold() in CREDITS]
+    return _table("xlsx", source, sheets, normalise("; ".join(credits))[:1000])
+
+
+def _table(kind: str, source: Source, sheets: Sequence[_Sheet], credit: str = "") -> Table:
+    visible = [sheet for sheet in sheets if sheet.shown] or sheets
+    chosen, notes = _choose(visible[:_SHEETS], source.name)
     rows = list(_rows(chosen))
     used = sorted({place for row in rows for place, cell in enumerate(row.cells) if cell})
     table = (bounded(row.line, [row.cells[place] for place in used if place < len(row.cells)]) for row in rows)
-    credits = [str(said.value) for said in workbook.custom_doc_props.props if str(said.name).casefold() in CREDITS]
-    return Table("xlsx", list(within(table, source.name)), unit="row", credit=normalise("; ".join(credits))[:1000], notes=notes)
+    return Table(kind, list(within(table, source.name)), unit="row", credit=credit, notes=notes)
 
 
 def _choose(sheets: Sequence[_Sheet], name: str) -> tuple[_Sheet, Notes]:
@@ -119,8 +134,7 @@ def _rows(sheet: _Sheet) -> Iterator[Row]:
     """Rows with their text; empty ones only where others follow soon. Merged cells say in each row what is in the first."""
     open_cells: dict[int, tuple[int, str]] = {}  # column -> last row, text
     empty = 0
-    values = sheet.rows.iter_rows(values_only=True, max_row=_LAST_ROW, max_col=COLUMN_LIMIT + 1)
-    for number, row in enumerate(values, 1):
+    for number, row in enumerate(islice(sheet.values(), _LAST_ROW), 1):
         if not open_cells and row.count(None) == len(row):
             empty += 1
             continue

@@ -34,11 +34,12 @@ def test_memories():
         *[(tmx(AB, source=source), "tmx en→de: @5 a→b") for source in ("EN", "en-GB", "*all*", "fr", "")],
         (tmx(AB, source="de"), "tmx de→en: @5 b→a"),
         (tmx(unit(en="a", de="b", fr="c"), unit(fr="d", pt_BR="e"), unit(EN="f", pt_PT="g")),
-         "tmx en→de: @5 a→b · (empty_source) · (empty_target) +languages"),
+         "tmx en→de: @5 a→b · (empty_source) · (empty_target) +regions +languages"),
         *[(tmx(*REGIONS, source=source), "tmx en→de: @5 a→b · c→d · e→f · g→h") for source in ("en", "en-US", "EN_us")],
         (tmx(unit(de_DE="b", en_US="a"), unit(de="d", en="c"), source="de-DE"), "tmx de→en: @5 b→a · d→c"),
         (tmx(unit(en="a", de="b", de__2="c"), unit(en="d", de_AT="e")), "tmx en→de: @5 a→b · @5 a→c · d→e"),
-        # varieties that differ: one unit has both, there are two regions, or it is another writing
+        (tmx(unit(de="a", en_US="b"), unit(de="c", en_GB="d"), source="de"), "tmx de→en: @5 a→b · c→d +regions"),
+        # varieties that differ: one unit has both, or it is another writing
         (tmx(unit(en="a", en_US="b"), unit(en="c", de="d")), "tmx en→en-US: @5 a→b · (empty_target) +languages"),
         (tmx(unit(en="a", zh="b"), unit(en="c", zh_TW="d")), "tmx en→zh: @5 a→b · (empty_target) +languages"),
         (tmx(unit(en="a", sr="b"), unit(en="c", sr_Latn="d")), "tmx en→sr: @5 a→b · (empty_target) +languages"),
@@ -143,14 +144,6 @@ def test_entities_are_refused_and_a_dtd_may_be_named_and_is_not_fetched(monkeypa
         assert outcome(content) == "tmx en→de: @6 a bc→d"
 
 
-def test_limits(monkeypatch):
-    monkeypatch.setattr(exchange, "MAX_LINES", 2)
-    assert len(read(tmx(AB, CD)).pairs) == 2
-    assert refused(tmx(AB, CD, AB)).key == "data.too_many_items"
-    monkeypatch.setattr(xml_events, "_MAX_ELEMENTS", 10)
-    assert refused(tmx(AB, CD)).key == "data.xml_tags"
-
-
 def test_values_as_a_person_sees_them():
     for value, seen in (
         *((same, same) for same in ("7", "1.50", "-0.0", "1E400", "9" * 5000, "true", "false", "Infinity")), ("null", ""), ("[]", ""),
@@ -172,31 +165,30 @@ def test_broken_documents_are_refused_with_line_and_column():
         assert abs(refusal.values["column"] - column) <= 2  # versions of Python differ in where they see a trailing comma
 
 
-def test_documents_that_are_too_much():
+def test_documents_that_are_too_much(monkeypatch):
     for content, key in (
         ("[" * 100_000, "data.json_deep"), ('{"a":' * 5000, "data.json_deep"), ("[" + "1," * 2_100_000 + "1]", "data.too_many_values"),
         (json.dumps([{f"k{n}": "x" for n in range(65)}]), "data.too_many_columns"),
         (json.dumps([{"src": "a" * 9000, "tgt": ["b"] * 6000}]), "data.unpacked_too_large"),
     ):  # fmt: skip
         assert refused({"a.json": content}).key == key
-
-
-def test_too_many_items(monkeypatch):
+    # what is too long or too deep in itself costs itself
+    assert outcome(json.dumps([["a" * 10_000_000, "b"], ["c", "d"]])) == "json/item: (long) · c→d"
+    assert outcome(f'["a", "b"]\n{"[" * 100_000}\n["c", "d"]') == "json_lines: a→b · (broken) · c→d"
+    assert outcome(json.dumps([{"src": "a", "tgt": "b", "context": "x" * 20_000}])) == "json/item src→tgt: a→b +columns"
+    assert len(read(json.dumps([["[,{" * 40, '\\",' * 40]] * 3)).pairs) == 3  # signs in strings are no values
     monkeypatch.setattr(items, "MAX_LINES", 3)
     pair = '["a", "b"]'
     assert outcome(f"[{pair}, {pair}, {pair}]") == "json/item: a→b · a→b · a→b"
     for content in (f"[{', '.join([pair] * 4)}]", '[["a", ["b", "b", "b", "b"]]]', "\n".join([pair] * 4)):
         assert refused(content).key == "data.too_many_items"
+    monkeypatch.setattr(exchange, "MAX_LINES", 2)
+    assert (len(read(tmx(AB, CD)).pairs), refused(tmx(AB, CD, AB)).key) == (2, "data.too_many_items")
+    monkeypatch.setattr(xml_events, "_MAX_ELEMENTS", 10)
+    assert refused(tmx(AB, CD)).key == "data.xml_tags"
     for limit, is_read in ((6, True), (5, False)):  # six characters in all
         monkeypatch.setattr(items, "UNPACKED_LIMIT", limit)
         assert (outcome("\n".join([pair] * 3)) == "json_lines: a→b · a→b · a→b") == is_read
-
-
-def test_what_is_too_long_or_too_deep_costs_itself():
-    assert outcome(json.dumps([["a" * 10_000_000, "b"], ["c", "d"]])) == "json/item: (long) · c→d"
-    assert outcome(f'["a", "b"]\n{"[" * 100_000}\n["c", "d"]') == "json_lines: a→b · (broken) · c→d"
-    assert outcome(json.dumps([{"src": "a", "tgt": "b", "context": "x" * 20_000}])) == "json/item src→tgt: a→b +columns"
-    assert len(read(json.dumps([["[,{" * 40, '\\",' * 40]] * 3)).pairs) == 3  # signs in strings are no values
 
 
 names = st.sampled_from(["en", "de", "src", "tgt", "data", "x"]) | st.text(max_size=3)

@@ -126,7 +126,7 @@ def test_the_size_that_a_sheet_declares_is_not_believed():
     assert rows(read(far))[:2] == [(1, ["a", "b"]), (2, ["c", "d"])]
 
 
-def test_refusals():
+def test_refusals_and_limits_of_workbooks(monkeypatch):
     for data in (
         GOOD[:-200], GOOD[: len(GOOD) // 2], b"PK\x03\x04" + b"x" * 100, changed(GOOD, SHEET, lambda xml: xml[:-40]),
         changed(GOOD, SHEET, lambda xml: xml.replace(b'r="A2"', b'r="2A"')), changed(GOOD, "xl/workbook.xml", lambda xml: b""),
@@ -141,6 +141,11 @@ def test_refusals():
         (changed(GOOD, "xl/media/a.png", lambda xml: b"\0" * 52_428_801), "data.unpacked_too_large"),
     ):  # fmt: skip
         assert refusal(data).key == key
+    assert [len(row.cells) for row in read(workbook(["x"] * 10_000)).rows] == [65]
+    monkeypatch.setattr(items, "MAX_LINES", 2)
+    assert refusal(GOOD).key == "data.too_many_items"
+    monkeypatch.setattr(sheets, "_PIECE", 7)  # a declaration may stand between two pieces
+    assert refusal(changed(GOOD, SHEET, lambda xml: ENTITY.format('"a"').encode() + xml)).key == "data.workbook_entities"
 
 
 ENTITY = "<!DOCTYPE x [<!ENTITY e {}>]>"
@@ -158,14 +163,6 @@ def test_entities_are_refused_before_any_parser_sees_them(declared, member, enco
     assert refusal(changed(GOOD, member, lambda xml: hostile)).key == "data.workbook_entities"
 
 
-def test_limits_of_workbooks(monkeypatch):
-    assert [len(row.cells) for row in read(workbook(["x"] * 10_000)).rows] == [65]
-    monkeypatch.setattr(items, "MAX_LINES", 2)
-    assert refusal(GOOD).key == "data.too_many_items"
-    monkeypatch.setattr(sheets, "_PIECE", 7)  # a declaration may stand between two pieces
-    assert refusal(changed(GOOD, SHEET, lambda xml: ENTITY.format('"a"').encode() + xml)).key == "data.workbook_entities"
-
-
 def parquet(**columns: list) -> bytes:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
@@ -175,7 +172,7 @@ def parquet(**columns: list) -> bytes:
     return file.getvalue()
 
 
-def test_columns_of_text():
+def test_columns_of_text_and_refusals_of_parquet(monkeypatch):
     for columns, names, pair, cells in (
         ({"id": [1, 2, 3], "source": ["a", "c", None], "target": ["b", "d", "f"]}, ("source", "target", "id"), (0, 1),
          [(1, ["a", "b", "1"]), (2, ["c", "d", "2"]), (3, ["", "f", "3"])]),
@@ -187,9 +184,6 @@ def test_columns_of_text():
         table = read_parquet([Source("file.parquet", parquet(**columns), [])])
         assert (table.kind, table.unit, table.columns, table.pair) == ("parquet", "row", names, pair)
         assert rows(table) == cells
-
-
-def test_refusals_of_parquet(monkeypatch):
     pyarrow = pytest.importorskip("pyarrow")
     from playground.reading.formats import parquet as module
 

@@ -59,14 +59,11 @@ def test_a_broken_quote_never_eats_the_rows_below(content):
     assert [row.cells for row in rows_of(f"{good}\n{content}\n{good}")[-99:]] == [[f"s{n}", f"t{n}"] for n in range(101, 200)]
 
 
-def test_a_quote_over_long_stretches():
+def test_a_quote_over_long_stretches_long_lines_and_ten_thousand_columns():
     pairs = read('a,b\n"open,x\n' + "hello,hallo\n" * 40_000)
     assert (pairs.dropped, len(pairs.pairs), pairs.pairs[0]) == ({"quote": (2,)}, 40_001, ("a", "b", 1))
     pairs = read("".join(f'{n}\t"a\nb\nc\nd"\n' for n in range(9)))
     assert (pairs.kind, pairs.pairs) == ("csv", tuple((str(n), "a b c d", 1 + 4 * n) for n in range(9)))
-
-
-def test_long_lines_and_ten_thousand_columns():
     for separator in "\t,;|":
         content = f"x{separator}y\n{'x' * 10_001}{separator}y\nc{separator}d"
         assert outcome(content) == f"{'tsv' if separator == chr(9) else 'csv'}: x→y · (long) · c→d"
@@ -74,7 +71,7 @@ def test_long_lines_and_ten_thousand_columns():
             assert [len(row.cells) for row in rows_of(separator.join([cell] * 10_000))] == [COLUMN_LIMIT + 1]
 
 
-def test_a_sign_within_a_cell_of_a_table_separates_nothing():
+def test_a_sign_separates_in_nine_of_ten_lines_and_nothing_within_a_cell_of_a_table():
     heads = (["question", "answer"], "{} + 4 = ?"), (["rule", "result"], "A{} -> B"), ([], "{} + 4 = ?"), (["en", "de"], "**x{}** => y")
     for delimiter, (head, cell) in product(",;", heads):
         rows = [(cell.format(n), str(n + 4)) for n in range(30)]
@@ -82,9 +79,6 @@ def test_a_sign_within_a_cell_of_a_table_separates_nothing():
         assert (pairs.kind, pairs.header, two(pairs)) == ("csv", bool(head), rows)
     beside = ["id,rule,result", *(f"{n},A{n} -> B,C{n}" for n in range(30))]  # names tell it
     assert two(read("\n".join(beside))) == [(f"A{n} -> B", f"C{n}") for n in range(30)]
-
-
-def test_a_sign_in_nine_of_ten_lines_separates_and_the_others_are_passed_on():
     good = [f"word {n} - Wort {n}" for n in range(18)]
     pairs = read("\n".join([*good, "a - b - c", "nothing"]))
     assert (two(pairs), pairs.dropped) == ([tuple(line.split(" - ")) for line in good], {"extra_columns": (19,), "one_column": (20,)})
@@ -96,7 +90,7 @@ def test_a_sign_in_nine_of_ten_lines_separates_and_the_others_are_passed_on():
 WRITERS = {"json": lambda src, tgt: json.dumps({"en": src, "de": tgt}), "python": lambda src, tgt: str({"en": src, "de": tgt})}
 
 
-def test_dictionaries_on_lines_and_in_a_column():
+def test_dictionaries_on_lines_and_in_a_column_and_what_is_none_costs_its_row_or_the_column():
     for write, delimiter in product(WRITERS.values(), ",;\t"):
         for head, quoting in product(["", "translation\n", '"translation"\n'], [csv.QUOTE_ALL, csv.QUOTE_MINIMAL]):
             pairs = read(head + table([[write(*pair)] for pair in PAIRS], delimiter, quoting))
@@ -106,9 +100,6 @@ def test_dictionaries_on_lines_and_in_a_column():
             pairs = read(table([head] * bool(head) + rows, delimiter))
             assert (two(pairs), pairs.dropped) == (PAIRS, {"header": (1,)} if head else {})
             assert [column.name for column in pairs.columns] == ["en", "de", (head or [""])[0] or "1"]
-
-
-def test_what_is_no_dictionary_costs_its_row_or_the_column():
     good = [[str(n), WRITERS["python"](f"a{n}", f"b{n}")] for n in range(30)]
     pairs = read(table([["id", "translation"], *good, ["x", "{'en': open('x')}"], [""], ["y", ""]]))
     assert two(pairs) == [(f"a{n}", f"b{n}") for n in range(30)]

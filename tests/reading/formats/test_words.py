@@ -43,6 +43,8 @@ LEFT = [
     ("bpe", "cut o@@", "cut o"),  # cut off in the middle of a word
     ("bpe", "机@@ 器 翻@@ 译", "机器 翻译"), ("pieces", "▁Hello ▁wor ld .", "Hello world."), ("pieces", "▁ 我 喜欢 ▁BLE U", "我喜欢 BLEU"),
     ("html", "<b>Hallo</b><br>Welt &amp; &eacute;", "Hallo Welt & é"),
+    ("cloze", "{{c1::Read}} a {{c2::book::a thing}}.", "Read a book."),
+    ("furigana", "私は 食べ物[たべもの]を 買[か]う。", "私は食べ物を買う。"),
 ]  # fmt: skip
 
 
@@ -58,7 +60,7 @@ def test_each_trace_is_found_and_undone():
         (["&#228; &#x41;", "&#1240;", "&#124; <b>x</b>"], {"moses": 1, "html": 3}),
         *((ordinary, {}) for ordinary in (
             [], ["", " "], ["AT&T", "a & b", "R&D; and more"], ["me@example.org", "@@ alone", "wait @@"], ["你好", "привет", "سلام"],
-            ["1 < 2 > 0", "<s> </s>", "<unk>", "{{x}} <url>"], ["▁ is a sign", "one", "two", "three"],
+            ["1 < 2 > 0", "<s> </s>", "<unk>", "{{x}} <url>", "a[ん] 漢[b]"], ["▁ is a sign", "one", "two", "three"],
         )),
     ):  # fmt: skip
         assert traces_in(sentences) == traces  # counted by sentence
@@ -115,8 +117,6 @@ ODD = (
 )  # fmt: skip
 SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
 odd_text = st.lists(st.sampled_from(ODD), max_size=12).map("".join)
-
-
 CLEAN = [
     ("  two   words\t", "two words"), ("e\u0301", "é"), ("no\u00a0break\u3000space", "no break space"),
     ("«\u202fnon\u202f»\u2007!", "« non » !"),

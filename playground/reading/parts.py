@@ -1,0 +1,29 @@
+"""Parts: what the names of files in an archive say of which are to train on, to validate on and to test on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_CALLED = {
+    "train": ("train", "training"), "validation": ("dev", "val", "valid", "validation"), "test": ("test",),
+}  # fmt: skip
+_PARTS = {word: part for part, words in _CALLED.items() for word in words}
+_BETWEEN = re.compile(r"[\W_]+")
+
+
+def parts_of(names: Sequence[str]) -> dict[str, list[int]]:
+    """The places of the one or two files of each part, the two sides in the same order, "train" first; {} unless every file's name, or
+    its folder, says one part, and all parts have as many files."""
+    parts: dict[str, list[tuple[list[str], int]]] = {part: [] for part in _CALLED}
+    for place, name in enumerate(names):
+        *folders, file = ([*filter(None, _BETWEEN.split(text))] for text in name.replace("\\", "/").casefold().split("/"))
+        named = {_PARTS[word] for word in file if word in _PARTS} or {_PARTS[word] for words in folders for word in words if word in _PARTS}
+        if len(named) != 1:
+            return {}
+        parts[named.pop()].append(([word for word in file if word not in _PARTS][::-1], place))
+    parts = {part: files for part, files in parts.items() if files}
+    if len(parts) < 2 or "train" not in parts or {*map(len, parts.values())} not in ({1}, {2}):
+        return {}
+    turned = parts["train"][0] > parts["train"][-1]
+    return {part: [place for _, place in sorted(files, reverse=turned)] for part, files in parts.items()}
