@@ -11,7 +11,9 @@ escapes (what tools left in sentences) · guard (against formulas).
 """
 
 from collections.abc import Sequence
+from enum import IntEnum
 from functools import partial
+from typing import NamedTuple
 
 from playground.reading.formats import (
     anki,
@@ -36,36 +38,21 @@ from playground.reading.formats import (
 )
 from playground.reading.formats.table import Reader, Source, Table
 
-# All in the order they are asked: what is surest of its own first.
-WHOLE: tuple[Reader, ...] = (  # in these a line may be as long as the file
-    sheets.read_workbook,
-    parquet.read_parquet,
-    exchange.read_tmx,
-    exchange.read_xliff,
-    program_texts.read_linguist,
-    program_texts.read_strings,
-    po.read_po,
-    json_lists.read_json,
-    segments.read_segments,
-)
-_PLAIN: tuple[Reader, ...] = (
-    subtitles.read_subtitles,
-    keyed.read_fairseq,
-    keyed.read_texts,
-    lines.read_tagged,
-    lines.read_two,
-    lines.read_scan,
-    cards.read_cards,
-    cards.read_entries,
-    interleaved.read_labelled,
-    wrapped.read_wrapped,
-    delimited.read_tsv,
-    marked.read_marked,
-    delimited.read_csv,
-    marked.read_loose,
-    interleaved.read_interleaved,
-    dictionary.read_dictionary,
-)
+
+class Confidence(IntEnum):
+    """How sure a format is of a file that it takes. No two that are equally sure take the same one, so their order means nothing."""
+
+    SIGNATURE = 5  # first bytes, a root element or marks that no other format has
+    TRIMMED = 4  # it has remarks before its lines, or numbers that count them, and is of another format without them
+    LAYOUT = 3  # its lines are made in its own way
+    COLUMNS = 2  # a sign that also stands in sentences makes columns
+    HABIT = 1  # lines come together as they do in such files
+
+
+class Format(NamedTuple):
+    read: Reader
+    confidence: Confidence
+    is_whole: bool = False  # a line may be as long as the file
 
 
 def first_of(readers: Sequence[Reader], sources: Sequence[Source]) -> Table | None:
@@ -73,11 +60,45 @@ def first_of(readers: Sequence[Reader], sources: Sequence[Source]) -> Table | No
     return next((table for table in (reader(sources) for reader in readers) if table is not None), None)
 
 
-BY_LINE: tuple[Reader, ...] = (
-    anki.read_anki,
-    annotated.read_treebank,
-    annotated.read_glossed,
-    cards.read_prompts,
-    partial(trimmed.read_trimmed, partial(first_of, _PLAIN)),
+def _readers(formats: Sequence[Format]) -> tuple[Reader, ...]:
+    """The surest first."""
+    return tuple(one.read for one in sorted(formats, key=lambda one: -one.confidence))
+
+
+_PLAIN = (
+    Format(subtitles.read_subtitles, Confidence.SIGNATURE),
+    Format(keyed.read_fairseq, Confidence.SIGNATURE),
+    Format(keyed.read_texts, Confidence.SIGNATURE),
+    Format(lines.read_tagged, Confidence.LAYOUT),
+    Format(lines.read_two, Confidence.LAYOUT),
+    Format(lines.read_scan, Confidence.LAYOUT),
+    Format(cards.read_cards, Confidence.LAYOUT),
+    Format(cards.read_entries, Confidence.LAYOUT),
+    Format(interleaved.read_labelled, Confidence.LAYOUT),
+    Format(wrapped.read_wrapped, Confidence.LAYOUT),
+    Format(delimited.read_tsv, Confidence.LAYOUT),
+    Format(marked.read_marked, Confidence.LAYOUT),
+    Format(delimited.read_csv, Confidence.COLUMNS),
+    Format(marked.read_loose, Confidence.HABIT),
+    Format(interleaved.read_interleaved, Confidence.HABIT),
+    Format(dictionary.read_dictionary, Confidence.HABIT),
+)
+FORMATS = (
+    Format(sheets.read_workbook, Confidence.SIGNATURE, is_whole=True),
+    Format(parquet.read_parquet, Confidence.SIGNATURE, is_whole=True),
+    Format(exchange.read_tmx, Confidence.SIGNATURE, is_whole=True),
+    Format(exchange.read_xliff, Confidence.SIGNATURE, is_whole=True),
+    Format(program_texts.read_linguist, Confidence.SIGNATURE, is_whole=True),
+    Format(program_texts.read_strings, Confidence.SIGNATURE, is_whole=True),
+    Format(po.read_po, Confidence.SIGNATURE, is_whole=True),
+    Format(json_lists.read_json, Confidence.SIGNATURE, is_whole=True),
+    Format(segments.read_segments, Confidence.SIGNATURE, is_whole=True),
+    Format(anki.read_anki, Confidence.SIGNATURE),
+    Format(annotated.read_treebank, Confidence.SIGNATURE),
+    Format(annotated.read_glossed, Confidence.SIGNATURE),
+    Format(cards.read_prompts, Confidence.SIGNATURE),
+    Format(partial(trimmed.read_trimmed, partial(first_of, _readers(_PLAIN))), Confidence.TRIMMED),
     *_PLAIN,
 )
+WHOLE = _readers([one for one in FORMATS if one.is_whole])
+BY_LINE = _readers([one for one in FORMATS if not one.is_whole])
