@@ -38,7 +38,7 @@ WHERE = (
      ("playground/training/optimisers.py", "playground/words/*/knobs.json")),
     ("Add a figure", "playground/figures/graph.py", "def lines(",
      ("playground/words/*/figures.json", "playground/ui/panels/lessons/exhibits.py", "tests/figures/gallery.py")),
-    ("Add a format of files", "playground/reading/formats/__init__.py", "WHOLE: tuple[Reader, ...] = (",
+    ("Add a format of files", "playground/reading/formats/__init__.py", "FORMATS = (",
      ("playground/reading/formats/anki.py",)),
     ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json",)),
     ("Find the learning rate of step n", "playground/training/schedule.py", "def learning_rate(", ()),
