@@ -64,6 +64,6 @@
   };
   const timer = setInterval(look, LOOK);
   addEventListener("error", ({ target }) => {
-    if (target instanceof HTMLScriptElement) isMissing = true;
+    if (target instanceof HTMLScriptElement || target instanceof HTMLLinkElement) isMissing = true;
   }, true);
 })();
