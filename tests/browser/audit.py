@@ -138,15 +138,15 @@ WORDS = """(least) => {
 }"""
 
 # What is chosen and looks as what is not beside it: once as the page is, once in a contrast theme of the system, which takes colours away.
-ALIKE = """() => {
-  const states = ["aria-selected", "aria-pressed", "aria-current"], seen = (one) => one.checkVisibility({ checkVisibilityCSS: true });
+ALIKE = """() => ["selected", "pressed", "current"].flatMap((name) => {
+  const state = `aria-${name}`, seen = (one) => one.checkVisibility({ checkVisibilityCSS: true });
   const names = ["color", "backgroundColor", "borderTopColor", "borderTopStyle", "outlineStyle", "fontWeight", "stroke", "strokeWidth"];
   const look = (one) => [one, ...one.querySelectorAll("rect")].map((part) => names.map((name) => getComputedStyle(part)[name])).join();
-  return states.flatMap((state) => [...document.querySelectorAll(`[${state}=true]`)].filter(seen).flatMap((one) => {
-    const others = [...one.parentElement.children].filter((other) => other.tagName === one.tagName && other.getAttribute(state) !== "true");
-    return others.some((other) => seen(other) && look(other) === look(one)) ? [`${state} ${one.outerHTML.slice(0, 99)}`] : [];
-  }));
-}"""
+  const isNot = (other, one) => other.tagName === one.tagName && other.getAttribute(state) !== "true" && seen(other);
+  const isAlike = (one) => [...one.parentElement.children].some((other) => isNot(other, one) && look(other) === look(one));
+  const chosen = [...document.querySelectorAll(`[${state}=true]`)].filter((one) => seen(one) && isAlike(one));
+  return chosen.map((one) => `${state} ${one.outerHTML.slice(0, 99)}`);
+})"""
 
 WIDE = "() => { const more = document.documentElement.scrollWidth - innerWidth; return more > 0 ? [`${more} px`] : []; }"
 

@@ -10,24 +10,11 @@ from playwright.sync_api import Page, Route, expect
 from playground.words import LANGUAGES, say
 from playground.words.glossary import glossary
 from tests.browser.conftest import ready
-from tests.browser.steps import (
-    ONE_SENTENCE,
-    PHONE,
-    SMALL,
-    address,
-    drawn,
-    eventually,
-    has_address,
-    has_status,
-    is_not_wide,
-    link,
-    number,
-    replay_of,
-    seen,
-    tab,
-    train,
-    words,
-)
+
+from tests.browser.steps import (  # isort: skip
+    ONE_SENTENCE, PHONE, SMALL, address, drawn, eventually, has_address, has_status, is_not_wide, link, number, replay_of, seen, tab,
+    train, words,
+)  # fmt: skip
 
 STOPS = 35  # to the first picture without a shortcut: one for each group, and one for each knob in sight
 HAN = re.compile("[\u4e00-\u9fff]")

@@ -2,28 +2,9 @@
 
 import numpy as np
 
-from playground.figures import (
-    attention,
-    attribution,
-    bars,
-    changes,
-    clocks,
-    curves,
-    data,
-    diagnostics,
-    graph,
-    guesses,
-    heads,
-    lengths,
-    lens,
-    masks,
-    positions,
-    products,
-    runs,
-    tensor,
-    training_step,
-    tree,
-    vectors,
+from playground.figures import (  # isort: skip
+    attention, attribution, bars, changes, clocks, curves, data, diagnostics, graph, guesses, heads, lengths, lens, masks, positions,
+    products, runs, tensor, training_step, tree, vectors,
 )  # fmt: skip
 from playground.figures.tokens import steps
 from playground.words import entries

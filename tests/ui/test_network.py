@@ -18,7 +18,7 @@ from playground.ui.assets import PREFIX
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
-    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SERVER_NAME"):
+    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SERVER_NAME", "PORT", "GRADIO_SERVER_PORT"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -81,8 +81,6 @@ def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_mac
 
 
 def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_taken(monkeypatch):
-    for name in ("PORT", "GRADIO_SERVER_PORT"):
-        monkeypatch.delenv(name, raising=False)
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         monkeypatch.setattr(network, "PORT", taken)
