@@ -16,8 +16,8 @@ NARROWEST = 6  # characters under a tick of a narrow page
 SPECIAL = 5  # characters of <bos>, <eos>, <pad>, <unk>
 NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
 _SHOWN = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
-# Characters that can't be seen, by the names that Unicode's own tables have for them.
-_NAMES = {"\u00a0": "NBSP", "\u202f": "NNBSP", "\u200b": "ZWSP", "\u200c": "ZWNJ", "\u200d": "ZWJ", "\u034f": "CGJ", "\u00ad": "SHY"}
+# Characters of sentences (see reading/text.py) that can't be seen, by the names that Unicode's own tables have for them.
+_NAMES = {"\u200c": "ZWNJ", "\u200d": "ZWJ", "\u180b": "FVS1", "\u180c": "FVS2", "\u180d": "FVS3", "\u180e": "MVS", "\u180f": "FVS4"}
 _NAMES |= {chr(0xFE00 + at): f"VS{at + 1}" for at in range(16)} | {chr(0xE0100 + at): f"VS{at + 17}" for at in range(240)}
 _NAMES |= {chr(0xE0000 + at): f"TAG {chr(at)}" for at in range(0x21, 0x7F)} | {"\U000e007f": "END"}
 _JOINERS = "\u200c\u200d"
