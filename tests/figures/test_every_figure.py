@@ -42,11 +42,6 @@ def test_plotly_validates_every_figure_its_height_is_capped_and_tokens_are_coord
                 assert unescape(text).strip(), name  # something is seen
 
 
-def test_a_token_that_can_not_be_seen_has_its_name():
-    shown = {"\u200d": "ZWJ", "\ufe0f": "VS16", "\U000e0065": "TAG e", "\u0301": "◌\u0301", "\x07": "U+0007", "क्\u200dष": "क्\u200dष"}
-    assert {token: figures.tokens.visible(token) for token in shown} == shown
-
-
 def test_dark_changes_colours_and_nothing_else():
     def without_colours(node):
         if isinstance(node, dict):
