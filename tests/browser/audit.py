@@ -166,19 +166,14 @@ def axe(page: Page, place: str | None = None) -> list[str]:
     return [" | ".join(finding) for finding in page.evaluate(LOOK, place)]
 
 
-def texts(page: Page) -> list[str]:
-    """Texts that are cut off, broken, too small or beyond an edge, controls and labels over one another, tokens that may be translated."""
-    found = page.evaluate(CUT, MAY_BE_CUT) + page.evaluate(WORDS, LEAST)
-    return found + [one for script in (OFF, OVER, TOUCHING) for one in page.evaluate(script)]
-
-
 def audit(page: Page, place: str | None = None) -> list[str]:
     """Every finding, with what it breaks; axe looks at one `place`, where it is told, the others at all of the page."""
     page.emulate_media(forced_colors="active")
     alike = page.evaluate(ALIKE)
     page.emulate_media(forced_colors="none")
     findings = {
-        "alike": alike + page.evaluate(ALIKE), "axe": axe(page, place), "text": texts(page), "target": page.evaluate(CROWDED),
-        "wider than the window": page.evaluate(WIDE),
+        "alike": alike + page.evaluate(ALIKE), "axe": axe(page, place), "cut": page.evaluate(CUT, MAY_BE_CUT),
+        "word": page.evaluate(WORDS, LEAST), "wider than the window": page.evaluate(WIDE), "target": page.evaluate(CROWDED),
+        "text": [one for script in (OFF, OVER, TOUCHING) for one in page.evaluate(script)],
     }  # fmt: skip
     return [f"{what}: {one}" for what, ones in findings.items() for one in ones]

@@ -96,11 +96,9 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 class _Proxy(_Quiet):
-    """Passes on what is asked for below PATH, and says so."""
+    """Passes on to `port` what is asked for below PATH, and says so."""
 
-    def __init__(self, *values: object, port: int) -> None:
-        self.port = port
-        super().__init__(*values)
+    port: int
 
     def do_GET(self) -> None:
         if not self.path.startswith(PATH):
@@ -137,7 +135,7 @@ def files(folder: Path) -> AbstractContextManager[str]:
 
 def proxy(server: Server) -> AbstractContextManager[str]:
     """A proxy that has a server below PATH."""
-    return serving(partial(_Proxy, port=server.port))
+    return serving(type("Proxy", (_Proxy,), {"port": server.port}))
 
 
 def _hear_ctrl_c() -> None:

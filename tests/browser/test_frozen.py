@@ -22,12 +22,10 @@ SEEN = [name for name in TABS if name != "board"]  # that one is there in a room
 RUN = "sort"  # the smallest model that ships
 LIVE = "https://playground.example/there"
 LONG_WORK = {  # what takes a server long: where it stands
-    "?tab=evaluation": "#pg-figure-reach .main-svg",
-    "?tab=interventions&off=c1.1": '[data-block="row importance"]',
-    "?tab=translate&method=beam": "#pg-figure-tree .main-svg",
+    "?tab=evaluation": "#pg-figure-reach .main-svg", "?tab=interventions&off=c1.1": '[data-block="row importance"]',
+    "?tab=translate&method=beam": "#pg-figure-tree .main-svg", "?tab=labs&lab=masks&guess=all&sure=75": '[data-block="text verdict"]',
     "?tab=map&stage=encoder.0.self_attention.weights": "#pg-figure-stage .main-svg",
-    "?tab=labs&lab=masks&guess=all&sure=75": '[data-block="text verdict"]',
-}
+}  # fmt: skip
 # Presses every button of a panel that is in sight, one after the other, and says which of them changed nothing on the page at all.
 PRESS = """async (panel) => {
   const dead = [], keep = "summary, .pg-save *, [aria-pressed=true], [aria-expanded], [disabled]";

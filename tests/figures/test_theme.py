@@ -74,9 +74,6 @@ def test_rounding_leaves_short_numbers_and_gaps():
     assert theme.rounded([]) == []
 
 
-# --- tokens as labels ---
-
-
 @pytest.mark.parametrize(("token", "shown"), [
     ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
     ("\x00", "U+0000"), ("\u200b", "U+200B"), ("\u202eabc", "�abc"), ("\u200d", "ZWJ"), ("\ufe0f", "VS16"), ("\U000e0065", "TAG e"),

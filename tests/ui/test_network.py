@@ -43,12 +43,10 @@ def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, coun
 @pytest.mark.parametrize(
     ("way", "named", "address"),
     [
-        ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"),
-        (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # a network without a way out
-        ("127.0.0.1", ["127.0.1.1"], ""),
-        (None, None, ""),  # the system refuses to say
+        ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"), (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # the second without a way out
+        ("127.0.0.1", ["127.0.1.1"], ""), (None, None, ""),  # the system refuses to say
     ],
-)
+)  # fmt: skip
 def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypatch, tmp_path, way, named, address):
     def connect(way_out, to) -> None:
         if way is None:
