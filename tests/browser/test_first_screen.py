@@ -56,7 +56,6 @@ def test_a_first_visit_fetches_less_than_a_megabyte(visit):
     assert sum(sizes) < MOST_BYTES
 
 
-SANDBOX = '<iframe sandbox="allow-scripts" src="{url}" style="width: 900px; height: 400px"></iframe>'
 WRONG = {  # a script that runs before the page's own, addresses that don't answer
     "old": "CSS.supports = () => false", "missing": "**/main.js", "controls": "**/gradio_api/{queue,run}/**", "frame": "", "file": "",
 }  # fmt: skip
@@ -70,7 +69,7 @@ def test_a_page_that_can_not_be_drawn_says_why(browser, server, tmp_path, why):
     file.write_text(shell("asset", "modules.js"))
     page.goto({"file": file.as_uri(), "frame": f"{server.url}gradio_api/playground/boot"}.get(why, server.url), wait_until="commit")
     if why == "frame":
-        page.set_content(SANDBOX.format(url=server.url))
+        page.set_content(f'<iframe sandbox="allow-scripts" src="{server.url}"></iframe>')
     note = (page.frame_locator("iframe") if why == "frame" else page).locator("#pg-start-note")
     expect(note).to_contain_text(say("zh", f"page.start_{why}", path="/"))
     page.context.close()
