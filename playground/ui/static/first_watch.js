@@ -23,9 +23,9 @@
 
   const reason = () => {
     if (isOld()) return "old";
-    if (isFile) return "file";
     if (isSandboxed) return "frame";
-    return isMissing ? "missing" : "slow";
+    if (!isMissing) return "slow";
+    return isFile ? "file" : "missing";
   };
 
   /** What is wrong now, "" for nothing. */
