@@ -141,11 +141,12 @@ WORDS = """(least) => {
 ALIKE = """() => ["selected", "pressed", "current"].flatMap((name) => {
   const state = `aria-${name}`, seen = (one) => one.checkVisibility({ checkVisibilityCSS: true });
   const names = ["color", "backgroundColor", "borderTopColor", "borderTopStyle", "outlineStyle", "fontWeight", "stroke", "strokeWidth"];
+  const tint = /rgba\\([^)]*, 0(\\.[0-4]\\d*)?\\)/g; // of white on white
   const look = (one) => [one, ...one.querySelectorAll("rect")].map((part) => names.map((name) => getComputedStyle(part)[name])).join();
-  const isNot = (other, one) => other.tagName === one.tagName && other.getAttribute(state) !== "true" && seen(other);
-  const isAlike = (one) => [...one.parentElement.children].some((other) => isNot(other, one) && look(other) === look(one));
-  const chosen = [...document.querySelectorAll(`[${state}=true]`)].filter((one) => seen(one) && isAlike(one));
-  return chosen.map((one) => `${state} ${one.outerHTML.slice(0, 99)}`);
+  const isOther = (one) => (other) => other.tagName === one.tagName && other.getAttribute(state) !== "true" && seen(other);
+  const isAs = (one) => (other) => look(other).replace(tint, "") === look(one).replace(tint, "");
+  const isAlike = (one) => seen(one) && [...one.parentElement.children].filter(isOther(one)).some(isAs(one));
+  return [...document.querySelectorAll(`[${state}=true]`)].filter(isAlike).map((one) => `${state} ${one.outerHTML.slice(0, 99)}`);
 })"""
 
 WIDE = "() => { const more = document.documentElement.scrollWidth - innerWidth; return more > 0 ? [`${more} px`] : []; }"
