@@ -141,11 +141,10 @@ WORDS = """(least) => {
 ALIKE = """() => ["selected", "pressed", "current"].flatMap((name) => {
   const state = `aria-${name}`, seen = (one) => one.checkVisibility({ checkVisibilityCSS: true });
   const names = ["color", "backgroundColor", "borderTopColor", "borderTopStyle", "outlineStyle", "fontWeight", "stroke", "strokeWidth"];
-  const tint = /rgba\\([^)]*, 0(\\.[0-4]\\d*)?\\)/g; // of white on white
-  const look = (one) => [one, ...one.querySelectorAll("rect")].map((part) => names.map((name) => getComputedStyle(part)[name])).join();
+  const styles = (part) => names.map((name) => getComputedStyle(part)[name].replace(/rgba\\([^)]*, 0(\\.[0-4]\\d*)?\\)/, "")); // no tint
+  const look = (one) => [one, ...one.querySelectorAll("rect")].map(styles).join();
   const isOther = (one) => (other) => other.tagName === one.tagName && other.getAttribute(state) !== "true" && seen(other);
-  const isAs = (one) => (other) => look(other).replace(tint, "") === look(one).replace(tint, "");
-  const isAlike = (one) => seen(one) && [...one.parentElement.children].filter(isOther(one)).some(isAs(one));
+  const isAlike = (one) => seen(one) && [...one.parentElement.children].filter(isOther(one)).some((other) => look(other) === look(one));
   return [...document.querySelectorAll(`[${state}=true]`)].filter(isAlike).map((one) => `${state} ${one.outerHTML.slice(0, 99)}`);
 })"""
 
