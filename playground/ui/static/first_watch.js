@@ -8,7 +8,7 @@
   const spoken = [new URLSearchParams(location.search).get("lang"), ...navigator.languages.map((tag) => tag.slice(0, 2))];
   const language = spoken.find((code) => Object.keys(words).indexOf(code) >= 0) || "en";
   const isFile = location.protocol === "file:", isSandboxed = !isFile && self.origin === "null";
-  let isMissing = false, note = null;
+  let isMissing = false, isRead = false, note = null;
 
   /** What the page's scripts and styles can't do without: in Chrome since 111, in Firefox since 121, in Safari since 16.4. */
   const isOld = () => {
@@ -22,7 +22,6 @@
   };
 
   const reason = () => {
-    if (isOld()) return "old";
     if (isSandboxed) return "frame";
     if (!isMissing) return "slow";
     return isFile ? "file" : "missing";
@@ -31,7 +30,8 @@
   /** What is wrong now, "" for nothing. */
   const wrong = () => {
     const { playground, knobs } = document.body.dataset, since = performance.now();
-    if (playground === undefined) return since > DRAWN || isOld() || (isMissing && (isFile || isSandboxed)) ? reason() : "";
+    if (isOld()) return isRead ? "" : "old"; // it may be drawn all the same, but not as it should be: the sentence stays until it is pressed
+    if (playground === undefined) return since > DRAWN || (isMissing && (isFile || isSandboxed)) ? reason() : "";
     return since > CONTROLS && knobs === undefined && document.getElementById("pg-train") ? "controls" : "";
   };
 
@@ -53,6 +53,10 @@
       Object.assign(link, { href: location.href, target: "_blank", rel: "noopener", textContent: location.href });
       note.append(" ", link);
     }
+    note.onclick = () => {
+      isRead = true;
+      look();
+    };
     document.body.append(note);
   };
 
