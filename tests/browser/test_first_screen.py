@@ -65,7 +65,7 @@ WRONG = {  # a script that runs before the page's own, addresses that don't answ
 def test_a_page_that_can_not_be_drawn_says_why(browser, server, tmp_path, why):
     page, file = browser.new_context(locale="zh-CN").new_page(), tmp_path / "index.html"
     page.add_init_script(WRONG[why] if why == "old" else "")
-    page.route(WRONG[why] or NOWHERE, lambda route: route.abort())
+    page.route(WRONG[why] or NOWHERE, lambda route: route.fulfill(status=404))
     file.write_text(shell("asset", "modules.js"))
     page.goto({"file": file.as_uri(), "frame": f"{server.url}gradio_api/playground/boot"}.get(why, server.url), wait_until="commit")
     if why == "frame":
