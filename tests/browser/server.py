@@ -12,7 +12,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -96,9 +96,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 class _Proxy(_Quiet):
-    """Passes on to `port` what is asked for below PATH, and says so."""
-
-    port: int
+    """Passes on to its `port` what is asked for below PATH, and says so."""
 
     def do_GET(self) -> None:
         if not self.path.startswith(PATH):
@@ -112,7 +110,7 @@ class _Proxy(_Quiet):
                 if name.lower() not in ("connection", "transfer-encoding"):
                     self.send_header(name, value)
             self.end_headers()
-            with suppress(OSError):  # the page has left
+            with suppress(OSError, HTTPException):  # the page has left, or the server
                 while part := answer.read1(65536):
                     self.wfile.write(part)
 
