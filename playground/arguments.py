@@ -148,7 +148,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--private", action="store_true", help="only its owner can see it")
     command.add_argument("--dry-run", action="store_true", help="only print what would be uploaded")
 
-    command = commands.add_parser("freeze", help="a run as a folder of files that any web server can show")
+    command = commands.add_parser("freeze", help="a run as a folder of files that a browser opens, without a server")
     command.set_defaults(command="freeze")
     command.add_argument("run", metavar="RUN", help="a run that ships with the app, by its name, or the folder of a run")
     command.add_argument("--sentences", type=int, default=20, metavar="N", help="how many of its sentences can be looked at")

@@ -41,7 +41,7 @@ def freeze(options: argparse.Namespace) -> int:
             reader.close()
             runs.close()
     size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
-    print(f"{size / 1e6:.1f} MB in {options.out}. To look at it: python -m http.server --directory {options.out}")
+    print(f"{size / 1e6:.1f} MB in {options.out}. To look at it, open {options.out / 'index.html'} in a browser.")
     return 0
 
 

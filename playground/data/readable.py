@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
 from playground.config import SPECIAL_TOKENS, UNK
-from playground.data.tokenizers import Tokenizer
+from playground.data.tokenizers import CharacterTokenizer, Tokenizer
 from playground.reading.text import normalise
 
 WORD_START = "▁"  # of SentencePiece
@@ -38,7 +38,7 @@ def unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
     known = _known(tokenizer)
     words = tokenizer.kind == "words"
     if not words:
-        return Unknown(tokens, _runs(known), len(known), normalise(_spelt(normalise(text), known)), {})
+        return Unknown(tokens, _runs(known), len(known), normalise(_spelt(_cut(tokenizer, normalise(text)), known)), {})
     readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())))
     return Unknown(tokens, (), len(known), readable, {word: _similar(word, known) for word in tokens})
 
@@ -60,7 +60,12 @@ def _known(tokenizer: Tokenizer) -> frozenset[str]:
     pieces = map(tokenizer.piece, range(len(SPECIAL_TOKENS), tokenizer.size))
     if tokenizer.kind == "words":
         return frozenset(pieces)
-    return frozenset(" " if character in ("␣", WORD_START) else character for piece in pieces for character in piece)
+    return frozenset(" " if character in ("␣", WORD_START) else character for piece in pieces for character in _cut(tokenizer, piece))
+
+
+def _cut(tokenizer: Tokenizer, text: str) -> Sequence[str]:
+    """The characters of a text as this vocabulary has them."""
+    return tokenizer.cut(text) if isinstance(tokenizer, CharacterTokenizer) else text
 
 
 def _similar(word: str, known: frozenset[str]) -> tuple[str, ...]:
@@ -74,9 +79,9 @@ def _folded(known: frozenset[str]) -> dict[str, str]:
     return {word.casefold(): word for word in sorted(known)}
 
 
-def _spelt(text: str, known: frozenset[str]) -> str:
-    """The text in small letters where only those are known, without what isn't known either way."""
-    return "".join(next((form for form in (character, character.lower()) if form in known), "") for character in text)
+def _spelt(characters: Iterable[str], known: frozenset[str]) -> str:
+    """These characters in small letters where only those are known, without what isn't known either way."""
+    return "".join(next((form for form in (character, character.lower()) if form in known), "") for character in characters)
 
 
 def _nearest_word(known: frozenset[str]):
@@ -97,7 +102,7 @@ def _runs(characters: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Characters as (first, last) of runs without a gap, in the order of Unicode."""
     runs: list[tuple[str, str]] = []
     for character in sorted(characters):
-        if runs and ord(character) == ord(runs[-1][1]) + 1:
+        if runs and len(character) == len(runs[-1][1]) == 1 and ord(character) == ord(runs[-1][1]) + 1:
             runs[-1] = (runs[-1][0], character)
         else:
             runs.append((character, character))

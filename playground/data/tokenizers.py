@@ -17,7 +17,7 @@ from itertools import takewhile
 import sentencepiece
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal, limits
-from playground.reading.text import is_symbol, normalise
+from playground.reading.text import clusters, is_symbol, normalise
 
 LARGEST = int(limits("vocab_size").high)  # no vocabulary, of any kind, is larger
 _SPECIAL = len(SPECIAL_TOKENS)
@@ -90,10 +90,19 @@ class _ListTokenizer(Tokenizer):
 
 
 class CharacterTokenizer(_ListTokenizer):
+    """`clusters`: marks stay on their letters, and pictures whole; else every code point is a character, as in tokenizers of before."""
+
     kind = "characters"
 
+    def __init__(self, symbols: Sequence[str], clusters: bool = False) -> None:
+        super().__init__(symbols)
+        self.clusters = clusters
+
     def cut(self, text: str) -> Sequence[str]:
-        return text
+        return clusters(text) if self.clusters else text
+
+    def to_bytes(self) -> bytes:
+        return _to_json({"kind": self.kind, "symbols": self.symbols} | ({"clusters": True} if self.clusters else {}))
 
     def join(self, symbols: Iterable[str]) -> str:
         return "".join(symbols)
@@ -151,7 +160,8 @@ def train_tokenizer(kind: str, sentences: Iterable[str], vocabulary: int) -> Tok
     if not sentences:
         raise ValueError("a tokenizer needs at least one sentence")
     if kind == "characters":
-        return CharacterTokenizer(_frequent(Counter("".join(sentences))))
+        counts = Counter(character for text in sentences for character in clusters(text))
+        return CharacterTokenizer(_frequent(counts), any(len(character) > 1 for character in counts))
     if kind == "words":
         return WordTokenizer(_frequent(Counter(" ".join(sentences).split())))
     if kind in ("bpe", "unigram"):
@@ -166,14 +176,14 @@ def load_tokenizer(data: bytes) -> Tokenizer:
         kind = entries.pop("kind")
         if kind in ("bpe", "unigram") and list(entries) == ["model"]:
             return SentencePieceTokenizer(kind, base64.b64decode(entries["model"], validate=True))
-        symbols = entries.pop("symbols")
+        symbols, by_clusters = entries.pop("symbols"), kind == "characters" and entries.pop("clusters", False)
         if kind not in ("characters", "words") or entries or not isinstance(symbols, list) or len(set(symbols)) != len(symbols):
             raise ValueError("not a list of distinct symbols")
         if not 0 < len(symbols) <= LARGEST - _SPECIAL or not all(is_symbol(symbol) for symbol in symbols):
             raise ValueError("symbols that no sentence holds")
-        if " " in symbols if kind == "words" else any(len(symbol) != 1 for symbol in symbols):
+        if " " in symbols if kind == "words" else any(len(clusters(one) if by_clusters else one) != 1 for one in symbols):
             raise ValueError("symbols of another kind")
-        return CharacterTokenizer(symbols) if kind == "characters" else WordTokenizer(symbols)
+        return CharacterTokenizer(symbols, bool(by_clusters)) if kind == "characters" else WordTokenizer(symbols)
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError):
         raise Refusal("data.not_a_tokenizer") from None
 

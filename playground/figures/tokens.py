@@ -16,6 +16,10 @@ NARROWEST = 6  # characters under a tick of a narrow page
 SPECIAL = 5  # characters of <bos>, <eos>, <pad>, <unk>
 NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
 _SHOWN = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
+# Characters of sentences (see reading/text.py) that can't be seen, by the names that Unicode's own tables have for them.
+_NAMES = {"\u200c": "ZWNJ", "\u200d": "ZWJ", "\u180b": "FVS1", "\u180c": "FVS2", "\u180d": "FVS3", "\u180e": "MVS", "\u180f": "FVS4"}
+_NAMES |= {chr(0xFE00 + at): f"VS{at + 1}" for at in range(16)} | {chr(0xE0100 + at): f"VS{at + 17}" for at in range(240)}
+_NAMES |= {chr(0xE0000 + at): f"TAG {chr(at)}" for at in range(0x21, 0x7F)} | {"\U000e007f": "END"}
 _JOINERS = "\u200c\u200d"
 _STEPS = (1, 2, 4, 5, 10, 20, 25, 50, 100)
 # "$" as an entity keeps TeX out: Plotly looks for dollars before it decodes entities. The others are its HTML.
@@ -55,8 +59,15 @@ def visible(token: str) -> str:
 
 @lru_cache(4096)
 def _visible(token: str) -> str:
-    joined = len(token) > 1  # joiners inside a word (Persian, emoji) belong to it; alone they would be nothing
-    return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and not (joined and c in _JOINERS) else c) for c in token) or EMPTY
+    if len(token) == 1:  # inside a word (Persian, emoji) joiners belong to it, and marks stand on a letter
+        return _SHOWN.get(token) or _NAMES.get(token) or _alone(token)
+    return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and c not in _JOINERS else c) for c in token) or EMPTY
+
+
+def _alone(character: str) -> str:
+    if unicodedata.category(character).startswith("M"):
+        return f"\N{DOTTED CIRCLE}{character}"
+    return f"U+{ord(character):04X}" if _unseen(character) else character
 
 
 def escape(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,17 +15,19 @@ from playground.cursor import FIELDS
 from playground.freeze.grids import Grid, axis, outside, size
 from playground.freeze.packing import OPTIONS, Pack
 from playground.freeze.plan import Places, plan, steps_of
+from playground.freeze.scripts import MODULES, answers, modules
 from playground.queries.activations import activations
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.assets import asset_names, asset_version, raw_asset
+from playground.ui.assets import PLOTLY, asset_names, asset_version, raw_asset
 from playground.ui.boot import boot, run_card
 from playground.ui.panels import PANELS, check, unavailable
 from playground.ui.shell import page, theme_css
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
+KNOWN, FORMERLY = "frozen.js", "frozen.json"  # what the page reads first of all, and by which a frozen folder is known
 LEFT_OUT = ("worksheet", "downloads")  # blocks that ask a server for files
 Progress = tuple[int, int, str]
 
@@ -35,7 +38,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
 
     Raises Refusal for a run that has nothing to show, an address that can't be opened, or a folder that has something else in it.
     """
-    if folder.exists() and any(folder.iterdir()) and not (folder / "frozen.json").exists():
+    if folder.exists() and any(folder.iterdir()) and not any((folder / name).exists() for name in (KNOWN, FORMERLY)):
         raise Refusal("page.not_empty", folder=folder)
     if live and not live.startswith(("https://", "http://")):
         raise Refusal("page.bad_live", address=live)
@@ -48,23 +51,21 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
     everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
     _write_assets(folder / assets)
-    _write(folder / "index.html", page(f"./{assets}", live).encode())
+    _write(folder / "index.html", page(f"./{assets}", MODULES, live).encode())
     yield 0, everything, "index.html"
     for name, grids in planned.items():
         panels[name] = []
         for at, grid in enumerate(grids):
             used: set[str] = set()
             for number, pack in enumerate(_packs(runs, reader, run, name, grid, used, set(planned))):
-                file = f"answers/{name}-{at}-{number}.pack"
-                _write(folder / file, pack.content())
+                file = _write_answers(folder, f"answers/{name}-{at}-{number}", pack.content())
                 done += pack.size
                 yield done, everything, file
             panels[name].append(_told(grid, used))
     pages = {lang: _page(runs, reader, run, lang, pairs) for lang in LANGUAGES}
     defaults = {name: field.default for name, field in FIELDS.items()} | {"text": pairs[0][0]}
     known = {"run": run.id, "panels": panels, "defaults": defaults, "live": _live(runs, run), "page": pages}
-    _write(folder / "frozen.json", orjson.dumps(known, option=OPTIONS))
-    yield done, everything, "frozen.json"
+    yield done, everything, _write_answers(folder, KNOWN.removesuffix(".js"), gzip.compress(orjson.dumps(known, option=OPTIONS), mtime=0))
 
 
 def _places(reader: Reader, run: Run, text: str) -> Places:
@@ -135,8 +136,15 @@ def _live(runs: Runs, run: Run) -> dict[str, Any]:
 
 def _write_assets(folder: Path) -> None:
     for name in asset_names():
-        _write(folder / name, raw_asset("frozen_server.js" if name == "server.js" else name))
+        if not name.endswith(".js") or name == PLOTLY:
+            _write(folder / name, raw_asset(name))
+    _write(folder / MODULES, modules())
     _write(folder / "theme.css", theme_css().encode())
+
+
+def _write_answers(folder: Path, name: str, packed: bytes) -> str:
+    _write(folder / f"{name}.js", answers(name, packed))
+    return f"{name}.js"
 
 
 def _write(file: Path, content: bytes) -> None:

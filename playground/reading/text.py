@@ -71,6 +71,30 @@ def _thinned(crowd: re.Match[str]) -> str:
     return "".join(kept)
 
 
+def clusters(text: str) -> list[str]:
+    """What people take for characters (UAX 29): a letter with its marks, a flag, a picture with all that it is put together of."""
+    if _SETTLED.fullmatch(text):
+        return list(text)
+    found: list[str] = []
+    for character in text:
+        if found and _belongs(found[-1], character):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+def _belongs(cluster: str, character: str) -> bool:
+    """Whether a character goes on what stands before it."""
+    if cluster == " ":
+        return False
+    if cluster[-1] == "\u200d":
+        return re.match(_PICTURE, character) is not None and re.match(_PICTURE, cluster) is not None
+    if "\U0001f1e6" <= character <= "\U0001f1ff":  # two letters are a flag
+        return len(cluster) == 1 and "\U0001f1e6" <= cluster <= "\U0001f1ff"
+    return unicodedata.category(character).startswith("M") or re.match(f"[{_JOINERS}\U0001f3fb-\U0001f3ff]", character) is not None
+
+
 def is_symbol(text: object) -> bool:
     """Whether `text` can stand in a vocabulary: a word or a character as `normalise` leaves it, or a space."""
     return text == " " or (isinstance(text, str) and text.split() == [text] and not _HIDDEN.search(text))

@@ -9,6 +9,7 @@ from typing import Any
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
+from playground.reading.formats.language_id import main_language
 from playground.rooms.room import ticket_of
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
@@ -80,17 +81,18 @@ def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, s
 def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     """What is fixed about a run, whether the asker may change it, and what it can't read of the cursor that was carried to it."""
     run, chosen = runs.get(run_id), language(parameters)
-    is_open = run.may_be_read_by(token)
+    pairs = examples(reader, run) if run.may_be_read_by(token) else []
     return {
         "id": run.id,
         "title": title(run, chosen, token),
         "name": run.name,
         "label": run.label_for(token),
-        "settings": (disclosed(run) if is_open else disclosed(run).with_(own="")).flat(),
+        "settings": (disclosed(run) if run.may_be_read_by(token) else disclosed(run).with_(own="")).flat(),
         "sentences_shared": run.sentences_shared,
         "mine": runs.owns(run.id, token),
         "shipped": run.shipped,
-        "examples": examples(reader, run) if is_open else [],
+        "examples": pairs,
+        "languages": {side: main_language([pair[at] for pair in pairs]) for at, side in enumerate(("src", "tgt"))},
         "line": difference(disclosed(run), Experiment(), chosen),
         "precision": run.precision,
         "parent": parent(runs, run, chosen, token),

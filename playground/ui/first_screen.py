@@ -23,6 +23,7 @@ from playground.words import preferred, say
 
 # The widths (px) for which the picture is made: its labels are as long as there is room for. Which one is shown, the style says.
 WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
+MODEL_TEXT = 'translate="no" lang="und" dir="auto"'  # as modelText of static/dom.js
 MAX_BYTES = 2_000_000
 OURS = {"run", "lang"}  # fields of an address that leave the view as it is, and beside them those that are Gradio's: __theme, __sign
 
@@ -60,7 +61,7 @@ class FirstScreen:
         }
         shown = blocks["wide", ""]
         stills = (still(blocks[name, ""]["figure"], blocks[name, "1"]["figure"], shown["title"]) for name in WIDTHS)
-        pictures = "".join(f'<div class="{name}">{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
+        pictures = "".join(f'<div class="{name}" {MODEL_TEXT}>{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
         figure = f'<div class="figure"><h3>{escape(shown["title"])}</h3><p>{escape(shown["caption"])}</p>{pictures}</div>'
         tour = f'<div class="new">{escape(view.say("tour.open"))}</div>'
         body = f'<div class="body">{_knobs(language)}<div class="panel">{tour}{figure}</div></div>'
@@ -91,13 +92,13 @@ def _frame(view: View) -> str:
     places = "".join(f"<span{_lit(name == place)}>{view.say(f'page.place_{name}')}</span>" for name in PLACES)
     tabs = "".join(f"<span{_lit(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
     said = PANELS["sentence"](view)
-    source, output = (f'<span class="tokens {side}">{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
+    source, output = (f'<span class="tokens {side}" {MODEL_TEXT}>{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
     result = f'<span class="result">{_verdict(view, said["correct"])}{source}<span class="arrow">→</span>{output}</span>'
     run = escape(title(view.run, view.language, view.token))
     return (
         f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{run}</span></div>'
         f'<div class="places">{places}</div>'
-        f'<div class="sentence"><span class="text">{escape(view.text)}</span>{result}</div>'
+        f'<div class="sentence"><span class="text" {MODEL_TEXT}>{escape(view.text)}</span>{result}</div>'
         f'<div class="tabs">{tabs}</div>'
     )
 

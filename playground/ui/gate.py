@@ -28,9 +28,10 @@ log = logging.getLogger(__name__)
 AGAIN = 10  # seconds after which to ask once more where nobody knows when there is room
 LONGEST_PATH = 255  # bytes: no file has a longer name, and the system stumbles over one
 GRADIOS = (b"page", b"deep_link")
-FORWARDED = b"x-forwarded-host"
-NAMING = (FORWARDED, b"x-gradio-server")  # headers from which Gradio makes the address of everything
+FORWARDED, PREFIXED = b"x-forwarded-host", b"x-forwarded-prefix"
+NAMING = (FORWARDED, PREFIXED, b"x-gradio-server")  # headers that say where the page is; Gradio makes the address of everything from them
 HOST = re.compile(rb"([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?(,.*)?")  # what a proxy says that it was called, which is the first of several
+PATH = re.compile(rb"(/[\w.~-]+)+/?")  # and at which path of it the page is
 Check = Callable[[Request], bool]
 
 
@@ -82,17 +83,22 @@ class Gate:
 
 def _ours(scope: Scope) -> Scope:
     """Of the page's address, what is ours: Gradio would show a page of its own, or a state that somebody kept. Anybody
-    can say how we are called: a proxy is believed where PLAYGROUND_PROXIES says that there is one, and where it names a host."""
-    headers = [(name, value) for name, value in scope["headers"] if name not in NAMING or (name == FORWARDED and _is_believed(value))]
-    scope = {**scope, "headers": headers}
+    can say how we are called: a proxy is believed where PLAYGROUND_PROXIES says that there is one, and where it names a host or a path."""
+    said, headers = dict(scope["headers"]), [(name, value) for name, value in scope["headers"] if name not in NAMING]
+    host, path = (_believed(said.get(name, b""), shape) for name, shape in ((FORWARDED, HOST), (PREFIXED, PATH)))
+    path = path.rstrip(b"/")
+    if path:  # Gradio knows no such header, and takes what follows the host for a path
+        host = (host or _believed(said.get(b"host", b""), HOST)).partition(b",")[0]
+        scope = {**scope, "root_path": path.decode()}
+    scope = {**scope, "headers": [*headers, (FORWARDED, host + path)] if host else headers}
     if get_route_path(scope) not in ("", "/", "/config"):
         return scope
     parts = scope["query_string"].split(b"&")
     return {**scope, "query_string": b"&".join(part for part in parts if unquote_to_bytes(part.partition(b"=")[0]) not in GRADIOS)}
 
 
-def _is_believed(host: bytes) -> bool:
-    return proxies() > 0 and HOST.fullmatch(host) is not None
+def _believed(said: bytes, shape: re.Pattern[bytes]) -> bytes:
+    return said if proxies() > 0 and shape.fullmatch(said) else b""
 
 
 def _nobody(request: Request) -> bool:

@@ -44,7 +44,7 @@ from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.gate import Gate, handlers
 from playground.ui.guard import Guard
 from playground.ui.headers import drop_gradios_origins
-from playground.ui.network import server_name
+from playground.ui.network import PORT, port_for, server_name
 from playground.ui.operator import routes as operator
 from playground.ui.page import build
 from playground.ui.panels import PLACES
@@ -64,7 +64,7 @@ SWITCH = 0.0005  # seconds for which a thread that computes keeps the others wai
 # In this order: a later one overrules an earlier one.
 STYLES = (
     *("style.css", "runs.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css"),
-    *("room.css", "experiment.css", "room_plan.css", "plain.css", "space_frame.css", "narrow.css"),
+    *("room.css", "experiment.css", "room_plan.css", "plain.css", "space_frame.css", "narrow.css", "contrast.css"),
 )
 
 
@@ -116,7 +116,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
         server_name=server_name(host),
-        server_port=port or int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860),
+        server_port=port or port_for(server_name(host)),
         prevent_thread_lock=True,
         quiet=True,
         share=None,
@@ -214,21 +214,25 @@ def mcp_wanted() -> bool:
 
 
 def serve() -> None:
-    """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder."""
+    """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder,
+    or another program the port that was named."""
     ending = Ending()
     logs.begin()
     try:
+        port = port_for(server_name())
         runs = Runs()
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         raise SystemExit(2) from None
     reader = Reader(runs)
     stored_files.install(runs)
-    demo, _, url = start(runs, reader)
+    demo, _, url = start(runs, reader, port=port)
     leave_alone()
     logs.adopt("uvicorn")
     limits = runs.limits
     logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
+    if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
+        print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
     print(f"Transformer Playground: {url}", flush=True)
     ending.wait()
     end(demo, runs)

@@ -9,6 +9,7 @@ from playground.ui.page import FOOT, FRAME, words
 from playground.ui.panels import PLACES
 from playground.ui.server import STYLES, known_tag, theme
 from playground.ui.skip_links import nav
+from playground.ui.start_watch import start_watch
 from playground.words import ENGLISH
 
 
@@ -17,15 +18,16 @@ def theme_css() -> str:
     return theme()._get_theme_css()
 
 
-def page(assets: str, live: str = "") -> str:
-    """The HTML, whose scripts and styles lie in the folder `assets`; `live` is the address of a page with a server."""
+def page(assets: str, modules: str, live: str = "") -> str:
+    """The HTML, whose styles and the script `modules` lie in the folder `assets`; `live` is the address of a page with a server."""
     styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", "frozen.css", *STYLES))
-    scripts = "".join(f'<script type="module" src="{assets}/{name}"></script>' for name in ("frozen.js", "main.js"))
     inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in PLACES.items())
     about = f'<p data-say="frozen_about">{escape(words("frozen_about"))}</p><p id="pg-to-live"></p>'
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}{scripts}</head>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">{start_watch()}'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}'
+        f'<script src="{assets}/{modules}"></script></head>'
         f'<body data-live="{escape(live)}">{nav(ENGLISH)}'
         f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
         f'<div id="pg-knobs">{about}<div id="pg-run-buttons" hidden></div></div>'

@@ -11,7 +11,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
 from playground.figures.presented import BESIDE, presented
-from playground.figures.tokens import StepName
+from playground.figures.tokens import StepName, visible
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
 from playground.queries.reader import REFERENCE, Piece, Reader, SentenceTrace
@@ -250,7 +250,7 @@ def tokens(pieces: tuple[Piece, ...], right: tuple[bool, ...] | None = None, pro
     """Pieces as the page shows them: text, id, whether the model knows it, whether it is right, how likely it was."""
     shown = []
     for at, piece in enumerate(pieces):
-        token = {"text": piece.text, "id": piece.id, "known": piece.known}
+        token = {"text": visible(piece.text), "id": piece.id, "known": piece.known}
         if right is not None and at < len(right):
             token["right"] = right[at]
         if probabilities is not None and at < len(probabilities):

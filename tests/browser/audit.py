@@ -52,18 +52,6 @@ CUT = """(may) => {
   return findings;
 }"""
 
-# One word that goes on in the next line without a hyphen, though it is short: its box is too narrow.
-BROKEN = """() => {
-  const texts = document.createTreeWalker(document.getElementById("pg-body"), NodeFilter.SHOW_TEXT), findings = [];
-  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-    const word = node.data.trim(), range = document.createRange();
-    if (!/^[a-z]{3,14}$/i.test(word) || !node.parentElement.checkVisibility()) continue;
-    range.selectNodeContents(node);
-    if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) findings.push(`broken: ${word}`);
-  }
-  return findings;
-}"""
-
 # Words of a figure that stand beyond its edge, where they are not seen.
 OFF = """() => [...document.querySelectorAll(".pg-plot")].flatMap((plot) => {
   const box = plot.getBoundingClientRect();
@@ -131,15 +119,34 @@ CROWDED = """() => {
   return boxes.filter((here) => here.small && boxes.some((there) => there !== here && meets(here, there))).map(about);
 }"""
 
-SMALL = """(least) => {
-  const texts = document.createTreeWalker(document.getElementById("pg-body"), NodeFilter.SHOW_TEXT), findings = [];
+# Words that are too small; that go on in the next line without a hyphen, though they are short: their box is too narrow; and words of the
+# model that a translator would take for the page's own, or that no language is said of.
+WORDS = """(least) => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange(), findings = [];
+  const tokens = new Set([...document.querySelectorAll(".pg-chip")].map((chip) => chip.textContent).filter((token) => token.length > 2));
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-    const one = node.parentElement, size = parseFloat(getComputedStyle(one).fontSize);
-    if (node.data.trim() && size < least && one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }))
-      findings.push(`${size} px: ${node.data.trim().slice(0, 40)} (${one.id || one.getAttribute("class") || one.tagName})`);
+    const one = node.parentElement, word = node.data.trim(), size = parseFloat(getComputedStyle(one).fontSize);
+    const find = (why) => findings.push(`${why}: ${word.slice(0, 40)} (${one.id || one.getAttribute("class") || one.tagName})`);
+    const isTranslated = tokens.has(word) && !one.closest("script, style, select, .pg-plain, [translate=no]");
+    if (isTranslated || one.matches(".pg-chip:not([lang])")) find("for translators");
+    if (!word || !one.closest("#pg-body") || !one.checkVisibility()) continue;
+    range.selectNodeContents(node);
+    if (/^[a-z]{3,14}$/i.test(word) && new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) find("broken");
+    if (size < least && one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true })) find(`${size} px`);
   }
   return findings;
 }"""
+
+# What is chosen and looks as what is not beside it: once as the page is, once in a contrast theme of the system, which takes colours away.
+ALIKE = """() => ["selected", "pressed", "current"].flatMap((name) => {
+  const state = `aria-${name}`, seen = (one) => one.checkVisibility({ checkVisibilityCSS: true });
+  const names = ["color", "backgroundColor", "borderTopColor", "borderTopStyle", "outlineStyle", "fontWeight", "stroke", "strokeWidth"];
+  const styles = (part) => names.map((name) => getComputedStyle(part)[name].replace(/rgba\\([^)]*, 0(\\.[0-4]\\d*)?\\)/, "")); // no tint
+  const look = (one) => [one, ...one.querySelectorAll("rect")].map(styles).join();
+  const isOther = (one) => (other) => other.tagName === one.tagName && other.getAttribute(state) !== "true" && seen(other);
+  const isAlike = (one) => seen(one) && [...one.parentElement.children].filter(isOther(one)).some((other) => look(other) === look(one));
+  return [...document.querySelectorAll(`[${state}=true]`)].filter(isAlike).map((one) => `${state} ${one.outerHTML.slice(0, 99)}`);
+})"""
 
 WIDE = "() => { const more = document.documentElement.scrollWidth - innerWidth; return more > 0 ? [`${more} px`] : []; }"
 
@@ -159,15 +166,14 @@ def axe(page: Page, place: str | None = None) -> list[str]:
     return [" | ".join(finding) for finding in page.evaluate(LOOK, place)]
 
 
-def texts(page: Page) -> list[str]:
-    """Texts that are cut off, broken or beyond an edge, and controls and labels over one another."""
-    return page.evaluate(CUT, MAY_BE_CUT) + [one for script in (BROKEN, OFF, OVER, TOUCHING) for one in page.evaluate(script)]
-
-
 def audit(page: Page, place: str | None = None) -> list[str]:
     """Every finding, with what it breaks; axe looks at one `place`, where it is told, the others at all of the page."""
+    page.emulate_media(forced_colors="active")
+    alike = page.evaluate(ALIKE)
+    page.emulate_media(forced_colors="none")
     findings = {
-        "axe": axe(page, place), "text": texts(page), "target": page.evaluate(CROWDED),
-        "size of type": page.evaluate(SMALL, LEAST), "wider than the window": page.evaluate(WIDE),
+        "alike": alike + page.evaluate(ALIKE), "axe": axe(page, place), "cut": page.evaluate(CUT, MAY_BE_CUT),
+        "word": page.evaluate(WORDS, LEAST), "wider than the window": page.evaluate(WIDE), "target": page.evaluate(CROWDED),
+        "text": [one for script in (OFF, OVER, TOUCHING) for one in page.evaluate(script)],
     }  # fmt: skip
     return [f"{what}: {one}" for what, ones in findings.items() for one in ones]

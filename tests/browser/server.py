@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
+from http.client import HTTPConnection, HTTPException
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+PATH = "/tools/pg"
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0  # seconds, for whatever is awaited here: a start, a page, the end of a training on a busy machine
 
@@ -38,6 +40,7 @@ class Server:
             return
         own = {"PORT": str(self.port), "PLAYGROUND_DATA": str(self.folder / "data"), "GRADIO_SERVER_NAME": "127.0.0.1"}
         own["PLAYGROUND_ENGINE"] = "auto"
+        own["PLAYGROUND_PROXIES"] = "1"
         own["PLAYGROUND_FRAMES"] = "http://127.0.0.1:*"  # beside a Space's own page: one of this machine's shows it in a frame
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -92,13 +95,45 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+class _Proxy(_Quiet):
+    """Passes on to its `port` what is asked for below PATH, and says so."""
+
+    def do_GET(self) -> None:
+        if not self.path.startswith(PATH):
+            return self.send_error(404)
+        with closing(HTTPConnection("127.0.0.1", self.port)) as server:
+            asked, body = f"/{self.path.removeprefix(PATH).lstrip('/')}", self.rfile.read(int(self.headers["Content-Length"] or 0))
+            server.request(self.command, asked, body, {**self.headers, "X-Forwarded-Prefix": PATH})
+            answer = server.getresponse()
+            self.send_response_only(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in ("connection", "transfer-encoding"):
+                    self.send_header(name, value)
+            self.end_headers()
+            with suppress(OSError, HTTPException):  # the page has left, or the server
+                while part := answer.read1(65536):
+                    self.wfile.write(part)
+
+    do_POST = do_GET
+
+
 @contextmanager
-def files(folder: Path) -> Iterator[str]:
-    """A plain file server over a folder, while it is needed. Yields its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as http:
+def serving(handler: Callable) -> Iterator[str]:
+    """A server of these requests, while it is needed. Yields its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
         Thread(target=http.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{http.server_port}/"
         http.shutdown()
+
+
+def files(folder: Path) -> AbstractContextManager[str]:
+    """A plain file server over a folder."""
+    return serving(partial(_Quiet, directory=folder))
+
+
+def proxy(server: Server) -> AbstractContextManager[str]:
+    """A proxy that has a server below PATH."""
+    return serving(type("Proxy", (_Proxy,), {"port": server.port}))
 
 
 def _hear_ctrl_c() -> None:

@@ -8,26 +8,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
-from tests.browser.steps import (
-    ONE_SENTENCE,
-    about_the_run,
-    address,
-    drawn,
-    drawn_from,
-    eventually,
-    has_address,
-    has_status,
-    link,
-    new_run,
-    number,
-    replay_of,
-    source,
-    tab,
-    train,
-    type_sentence,
-    where,
-    words,
-)
+from tests.browser.server import PATH, Server, proxy
+
+from tests.browser.steps import (  # isort: skip
+    ONE_SENTENCE, about_the_run, address, drawn, drawn_from, eventually, has_address, has_status, link, new_run, number, replay_of,
+    source, tab, train, type_sentence, where, words,
+)  # fmt: skip
 
 
 def view(page: Page) -> dict[str, object]:
@@ -196,3 +182,17 @@ def test_a_key_brings_runs_to_another_browser(visit: Callable[..., Page]):
     there.reload()
     ready(there)
     expect(there.locator(f"#pg-run optgroup option[value='{run}']")).to_have_count(1)
+
+
+@pytest.mark.night
+def test_behind_a_proxy_that_has_it_at_a_path_the_page_is_whole(visit: Callable[..., Page], server: Server):
+    """Opened without the slash at the end; nothing is asked for beside the path. A model trains, and the link leads to it."""
+    with proxy(server) as url:
+        page = visit(link(ONE_SENTENCE), base_url=f"{url.rstrip('/')}{PATH}")
+        run = train(page)
+        has_status(page, "done")
+        page.locator("#pg-share").click()
+        there = visit(page.locator("#pg-link").input_value(), base_url=url)
+        assert address(there)["run"] == run
+        for one in (page, there):
+            one.goto(f"{PATH}/gradio_api/playground/boot")  # which asks for nothing more: the proxy ends

@@ -19,10 +19,9 @@ RUN = {"run": "german_english", "text": "der Mann sieht die Frau"}
 VIEWS = {
     "train": ({"glossary": "all"}, {"api": 1}),
     "inside": ({"tab": "map", "stage": "decoder.1.cross_attention.weights", "row": 1, "col": 2}, {"tab": "attention", "present": 1}),
-    "use": (),
-    "lessons": ({"tab": "labs", "lab": "order"}, {"tab": "course", "lesson": "attention"}),
+    "use": (), "lessons": ({"tab": "labs", "lab": "order"}, {"tab": "course", "lesson": "attention"}),
     "compare": ({"tab": "runs", "runs": "sort,reverse"},),
-}
+}  # fmt: skip
 DIALOGS = (("#pg-share",), ("#pg-help",), ("#pg-help", "#pg-my-key"))
 CASES = [(place, at, n) for at, place in enumerate(VIEWS) for n in range(len(SIZES))]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from playground.ui.shell import page as shell
+from playground.words import say
 from tests.browser.conftest import ready
 
 pytestmark = pytest.mark.night
@@ -52,3 +54,22 @@ def test_a_first_visit_fetches_less_than_a_megabyte(visit):
     page.wait_for_load_state("networkidle")
     assert len(sizes) > 50  # they were counted
     assert sum(sizes) < MOST_BYTES
+
+
+WRONG = {  # a script that runs before the page's own, addresses that don't answer
+    "old": "CSS.supports = () => false", "missing": "**/main.js", "controls": "**/gradio_api/{queue,run}/**", "frame": "", "file": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", WRONG)
+def test_a_page_that_can_not_be_drawn_says_why(browser, server, tmp_path, why):
+    page, file = browser.new_context(locale="zh-CN").new_page(), tmp_path / "index.html"
+    page.add_init_script(WRONG[why] if why == "old" else "")
+    page.route(WRONG[why] or NOWHERE, lambda route: route.fulfill(status=404))
+    file.write_text(shell("asset", "modules.js"))
+    page.goto({"file": file.as_uri(), "frame": f"{server.url}gradio_api/playground/boot"}.get(why, server.url), wait_until="commit")
+    if why == "frame":
+        page.set_content(f'<iframe sandbox="allow-scripts" src="{server.url}"></iframe>')
+    note = (page.frame_locator("iframe") if why == "frame" else page).locator("#pg-start-note")
+    expect(note).to_contain_text(say("zh", f"page.start_{why}", path="/"))
+    page.context.close()

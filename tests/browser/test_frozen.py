@@ -22,12 +22,10 @@ SEEN = [name for name in TABS if name != "board"]  # that one is there in a room
 RUN = "sort"  # the smallest model that ships
 LIVE = "https://playground.example/there"
 LONG_WORK = {  # what takes a server long: where it stands
-    "?tab=evaluation": "#pg-figure-reach .main-svg",
-    "?tab=interventions&off=c1.1": '[data-block="row importance"]',
-    "?tab=translate&method=beam": "#pg-figure-tree .main-svg",
+    "?tab=evaluation": "#pg-figure-reach .main-svg", "?tab=interventions&off=c1.1": '[data-block="row importance"]',
+    "?tab=translate&method=beam": "#pg-figure-tree .main-svg", "?tab=labs&lab=masks&guess=all&sure=75": '[data-block="text verdict"]',
     "?tab=map&stage=encoder.0.self_attention.weights": "#pg-figure-stage .main-svg",
-    "?tab=labs&lab=masks&guess=all&sure=75": '[data-block="text verdict"]',
-}
+}  # fmt: skip
 # Presses every button of a panel that is in sight, one after the other, and says which of them changed nothing on the page at all.
 PRESS = """async (panel) => {
   const dead = [], keep = "summary, .pg-save *, [aria-pressed=true], [aria-expanded], [disabled]";
@@ -56,10 +54,15 @@ PRESS = """async (panel) => {
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    root: Path = tmp_path_factory.mktemp("web")
-    assert main(["freeze", RUN, "--sentences", "2", "--live", LIVE, "-o", str(root / "deep" / "frozen")]) == 0
-    with files(root) as url:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("web") / "deep" / "frozen"
+    assert main(["freeze", RUN, "--sentences", "2", "--live", LIVE, "-o", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[str]:
+    with files(folder.parents[1]) as url:
         yield f"{url}deep/frozen/"
 
 
@@ -73,8 +76,8 @@ def open_frozen(visitors: Visitors, site: str, request: pytest.FixtureRequest) -
         yield partial(open, meet=meet)
 
 
-def test_heads_steps_and_sentences_change_the_picture(open_frozen):
-    """Also what takes a server long is there, and a cell of the first sentence can be pinned."""
+def test_heads_steps_and_sentences_change_the_picture(open_frozen, folder):
+    """Also what takes a server long is there, opened from the disk, and a cell of the first sentence can be pinned."""
     page = open_frozen("?tab=attention")
     drawing = figure(page, "attention")
     title = page.locator('[data-block="figure attention"] > h3')
@@ -91,7 +94,7 @@ def test_heads_steps_and_sentences_change_the_picture(open_frozen):
     page.keyboard.press("ArrowDown")
     expect(page.locator('[data-block="text frozen"]')).to_contain_text(say("en", "page.frozen_pin"))
     for there, place in LONG_WORK.items():
-        page = open_frozen(there)
+        page = open_frozen(there, base_url=(folder / "index.html").as_uri())
         expect(page.locator(place).first).to_be_visible()
         expect(page.locator('[data-block="text frozen"]')).to_have_count(0)
 

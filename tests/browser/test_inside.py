@@ -12,22 +12,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.steps import (
-    PHONE,
-    about_the_run,
-    address,
-    decoder_rows,
-    drawn,
-    drawn_from,
-    eventually,
-    figure,
-    has_address,
-    link,
-    place_of,
-    point_at,
-    tab,
+from tests.browser.steps import (  # isort: skip
+    PHONE, about_the_run, address, decoder_rows, drawn, drawn_from, eventually, figure, has_address, link, place_of, point_at, tab,
     words,
-)
+)  # fmt: skip
 
 HELLO, OLLEH = [*"hello", "<eos>"], decoder_rows("olleh")
 WEIGHTS = "decoder.1.cross_attention.weights"

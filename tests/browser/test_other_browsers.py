@@ -143,11 +143,6 @@ def visit(browser: Browser, url: str) -> None:
     browser.run(f"(() => {{ {WATCH} }})()")
 
 
-def click(browser: Browser, selector: str) -> None:
-    until(browser, f"!!document.querySelector({json.dumps(selector)})")
-    browser.run(f"document.querySelector({json.dumps(selector)}).click()")
-
-
 def is_untroubled(browser: Browser) -> bool:
     return browser.run("JSON.stringify(window.troubles ?? [])") == "[]"
 
@@ -166,7 +161,7 @@ def test_a_model_is_trained(browser: Browser, server: Server):
     visit(browser, server.url + link(ONE_SENTENCE))
     until(browser, attribute("body", "data-knobs"), lambda value: value == "ready")
     before = browser.run(attribute("#pg-status", "data-run"))
-    click(browser, "#pg-train")
+    browser.run("document.querySelector('#pg-train').click()")
     until(browser, attribute("#pg-status", "data-run"), lambda run: run not in (None, before))
     until(browser, attribute("#pg-status", "data-status"), lambda status: status == "done")
     assert is_untroubled(browser)

@@ -7,23 +7,10 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.steps import (
-    SMALL,
-    about_the_run,
-    address,
-    drawn,
-    eventually,
-    has_address,
-    has_status,
-    link,
-    new_run,
-    point_at,
-    source,
-    tab,
-    type_sentence,
-    upload,
-    words,
-)
+from tests.browser.steps import (  # isort: skip
+    SMALL, about_the_run, address, drawn, eventually, has_address, has_status, link, new_run, point_at, source, tab, type_sentence,
+    upload, words,
+)  # fmt: skip
 
 NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 WORTE = ("eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn")

@@ -7,31 +7,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import (
-    ONE_SENTENCE,
-    SMALL,
-    STEPS,
-    address,
-    decoder_rows,
-    drawn,
-    drawn_from,
-    eventually,
-    figure,
-    has_address,
-    has_status,
-    link,
-    new_run,
-    number,
-    output,
-    press_tab,
-    replay_of,
-    seen,
-    source,
-    tab,
-    train,
-    type_sentence,
-    words,
-)
+from tests.browser.steps import (  # isort: skip
+    ONE_SENTENCE, SMALL, STEPS, address, decoder_rows, drawn, drawn_from, eventually, figure, has_address, has_status, link, new_run,
+    number, output, press_tab, replay_of, seen, source, tab, train, type_sentence, words,
+)  # fmt: skip
 
 RIGHT = ["i", "want", "a", "beer"]
 WATCH = """() => {

@@ -71,6 +71,11 @@ def test_characters_and_words_by_hand():
     characters = train_tokenizer("characters", ["b a", "c"], 16)
     assert characters.symbols == (" ", "a", "b", "c")
     assert characters.pieces("a b!") == [("a", 5), ("␣", 4), ("b", 6), ("!", UNK)]
+    assert b"clusters" not in characters.to_bytes(), "saved as before where every character is one code point"
+    whole = ["👩\u200d🔬", "🇩🇪", "🇫🇷", "❤\ufe0f", "👍🏽", "x\u0323\u0301", "क्", "षि"]
+    marked = load_tokenizer(train_tokenizer("characters", ["".join(whole)], 16).to_bytes())
+    assert [text for text, _ in marked.pieces("".join(whole))] == whole
+    assert load_tokenizer('{"kind":"characters","symbols":["👍","🏽"]}'.encode()).encode("👍🏽") == [4, 5], "as it was trained"
     words = train_tokenizer("words", ["one two", "three"], 16)
     assert words.encode("two  four one") == [6, UNK, 4]
     assert words.decode([6, UNK, 4]) == "two <unk> one", "never passed over in silence"

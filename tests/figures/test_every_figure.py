@@ -57,12 +57,10 @@ def test_dark_changes_colours_and_nothing_else():
 class Asked(dict):
     """A mapping that remembers what was asked of it."""
 
-    def __init__(self, words):
-        super().__init__(words)
-        self.names = set()
+    names = frozenset()
 
     def get(self, key, default=None):
-        self.names.add(key)
+        self.names |= {key}
         return super().get(key, default)
 
 

@@ -71,8 +71,8 @@ def test_rounding_leaves_short_numbers_and_gaps():
 
 @pytest.mark.parametrize(("token", "shown"), [
     ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
-    ("\x00", "�"), ("\u200b", "�"), ("\u202eabc", "�abc"), ("\u200d", "�"),
-    ("می\u200cروم", "می\u200cروم"), ("\ud800", "�"), ("狗", "狗"),
+    ("\x00", "U+0000"), ("\u200b", "U+200B"), ("\u202eabc", "�abc"), ("\u200d", "ZWJ"), ("\ufe0f", "VS16"), ("\U000e0065", "TAG e"),
+    ("\u0301", "◌\u0301"), ("می\u200cروم", "می\u200cروم"), ("\ud800", "U+D800"), ("狗", "狗"),
 ])  # fmt: skip
 def test_what_would_not_be_seen_is_shown(token, shown):
     assert tokens.visible(token) == shown

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import itertools
+import re
 from types import SimpleNamespace
 
 import orjson
@@ -99,11 +101,17 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
     monkeypatch.setattr(freezing, "plan", lambda run, texts, first: {"sentence": [[axis("text", texts), axis("lang", LANGUAGES)]]})
     progress = list(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))
     assert [(done, all) for done, all, _ in progress] == [(0, 2), (2, 2), (2, 2)]
-    content = (tmp_path / "frozen" / "answers" / "sentence-0-0.pack").read_bytes()
+    assert freezing._page(site.runs, site.reader, run, "en", [])["runs"].keys() == runs_list(site.runs, "", "en").keys()
+    name, content = re.fullmatch(r'.*\["(.*)"\] = "(.*)";\n', (tmp_path / "frozen" / "answers" / "sentence-0-0.js").read_text()).groups()
     asked = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
-    assert whole(content, "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
+    assert name == "answers/sentence-0-0"
+    assert whole(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
     assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
-    assert next((tmp_path / "frozen" / "asset").glob("*/server.js")).read_text().startswith("// A frozen page")
+    (script,) = (tmp_path / "frozen" / "asset").glob("*/frozen_modules.js")
+    modules = orjson.loads(script.read_text().removeprefix("globalThis.playgroundModules = ").partition(";\n")[0])
+    imports = {name for text in modules.values() for name in re.findall(r'\b(?:from|import) "([./p].*?)"', text)}
+    assert imports == {f"page/{name}" for name in modules} - {"page/frozen.js", "page/main.js"}
+    assert not [name for name, text in modules.items() if "import.meta" in text]
 
 
 def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
@@ -112,8 +120,3 @@ def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
     figure = {"kind": "figure", "id": "c", "saved": {"file": "c", "arrays": {"run": "r"}}}
     left = freezing._without_server([{"kind": "row", "id": "r", "blocks": [asks, take, text, later, never, figure]}], {"reach"})
     assert left == [{"kind": "row", "id": "r", "blocks": [text, later, {**figure, "saved": {"file": "c", "arrays": None}}]}]
-
-
-def test_the_page_finds_every_list_of_runs_that_a_server_would_send(site, run):
-    known = freezing._page(site.runs, site.reader, run, "en", [("abc", "cba")])
-    assert known["runs"].keys() == runs_list(site.runs, "", "en").keys()

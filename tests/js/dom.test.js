@@ -7,7 +7,7 @@ import { openPage } from "./page.js";
 
 const document = openPage();
 const { change } = await import("../../playground/ui/static/store.js");
-const { notice, read, say, timeLeft } = await import("../../playground/ui/static/dom.js");
+const { h, notice, onTyped, read, say, timeLeft } = await import("../../playground/ui/static/dom.js");
 const words = {
   about_seconds: "about {about} s", about_minutes: "about {about} min", range_seconds: "{low} to {high} s", range_minutes: "{low} to {high} min",
   done: "done · {steps} {steps:step|steps} · {percent}", differ: "{wrong} of {tokens} {tokens:token|tokens} {wrong:differs|differ}",
@@ -19,6 +19,15 @@ test("the time left is a range, in whole seconds or minutes, and about that wher
     ["2 to 3 s", [2.1, 2.9]], ["60 to 89 s", [60, 89]], ["1 to 3 min", [61, 170]], ["5 to 10 min", [300.5, 600]], ["–", null],
     ["about 3 s", [3, 3]], ["about 1 s", [0, 0.2]], ["about 2 min", [120, 120]],
   ]) assert.equal(timeLeft(range), wanted, range);
+});
+
+test("of a word that an input method composes only the whole one is asked about", () => {
+  const field = h("input"), heard = [];
+  onTyped(field, () => heard.push(field.value));
+  for (const [value, type, isComposing] of [["n", "input", true], ["ni", "input", true], ["你", "compositionend"], ["你a", "input", false]]) {
+    Object.assign(field, { value }).dispatchEvent({ type, isComposing });
+  }
+  assert.deepEqual(heard, ["你", "你a"]);
 });
 
 test("a word has the form that its number asks for", () => {

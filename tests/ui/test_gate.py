@@ -65,6 +65,9 @@ def test_only_a_proxy_that_there_is_names_the_host_and_no_cache_keeps_the_page(s
     for host in (b"elsewhere:no-port", "ä.example".encode(), b"[", b"a b, other.example"):
         assert root(host) == own
     assert root("http://a.example", "X-Gradio-Server") == own
+    for path, found in (("/tools/pg", "/tools/pg"), ("/a/", "/a"), ("//elsewhere.example", ""), ("/a?b", ""), ("", "")):
+        assert root(path, "X-Forwarded-Prefix") == own + found
+        assert f'<base href="{f"{found}/" if found else "./"}" />' in site.http.get("/", headers={"X-Forwarded-Prefix": path}).text
     assert site.http.get("/").headers["Cache-Control"] == "no-store"
 
 

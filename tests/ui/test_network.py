@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.requests import Request
 
+from playground.config import Refusal
 from playground.ui import ending, network
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
@@ -17,26 +18,22 @@ from playground.ui.assets import PREFIX
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
-    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SERVER_NAME"):
+    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SERVER_NAME", "PORT", "GRADIO_SERVER_PORT"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize(
     ("host", "forwarded", "count", "address"),
     [
-        ("192.0.2.7", [], "", "192.0.2.7"),
-        ("192.0.2.7", ["198.51.100.1"], "", "192.0.2.7"),  # anybody can say so
+        ("192.0.2.7", [], "", "192.0.2.7"), ("192.0.2.7", ["198.51.100.1"], "", "192.0.2.7"),  # anybody can say so
         ("10.0.0.1", ["6.6.6.6, 198.51.100.1"], "1", "198.51.100.1"),  # what our proxy added last
         ("10.0.0.1", ["6.6.6.6", "198.51.100.1"], "space", "198.51.100.1"),
         ("10.0.0.1", ["6.6.6.6, 198.51.100.1, 10.0.0.9"], "2", "198.51.100.1"),
-        ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"),  # fewer than there should be
-        ("10.0.0.1", [], "1", "10.0.0.1"),  # past the proxy
-        ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"),
-        ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
-        ("::ffff:192.0.2.7", [], "", "192.0.2.7"),
-        ("x" * 100, [], "", "x" * 64),
+        ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"), ("10.0.0.1", [], "1", "10.0.0.1"),  # too few; past the proxy
+        ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"), ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
+        ("::ffff:192.0.2.7", [], "", "192.0.2.7"), ("x" * 100, [], "", "x" * 64),
     ],
-)
+)  # fmt: skip
 def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, count, address):
     monkeypatch.setenv(*(("SPACE_ID", "ada/playground") if count == "space" else ("PLAYGROUND_PROXIES", count)))
     headers = [(b"x-forwarded-for", line.encode()) for line in forwarded]
@@ -46,12 +43,10 @@ def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, coun
 @pytest.mark.parametrize(
     ("way", "named", "address"),
     [
-        ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"),
-        (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # a network without a way out
-        ("127.0.0.1", ["127.0.1.1"], ""),
-        (None, None, ""),  # the system refuses to say
+        ("192.168.1.7", ["127.0.1.1"], "192.168.1.7"), (None, ["127.0.1.1", "10.0.0.4"], "10.0.0.4"),  # the second without a way out
+        ("127.0.0.1", ["127.0.1.1"], ""), (None, None, ""),  # the system refuses to say
     ],
-)
+)  # fmt: skip
 def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypatch, tmp_path, way, named, address):
     def connect(way_out, to) -> None:
         if way is None:
@@ -81,6 +76,21 @@ def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_mac
     assert there == {"listens": True, "address": "", "windows": False}
     monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
     assert (network.server_name(), network.server_name("::1")) == ("0.0.0.0", "::1")
+
+
+def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_taken(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        monkeypatch.setattr(network, "PORT", taken)
+        assert taken < network.port_for("127.0.0.1") < taken + network.PORTS
+        for name, value, key in (("GRADIO_SERVER_PORT", taken, "port_taken"), ("PORT", taken, "port_taken"), ("PORT", "7e3", "bad_port")):
+            monkeypatch.setenv(name, str(value))
+            with pytest.raises(Refusal) as refused:
+                network.port_for("127.0.0.1")
+            assert refused.value.key == f"page.{key}"
+            assert {name, str(value)} <= set(refused.value.values.values()), "it says which, and where it was named"
+    monkeypatch.setenv("PORT", str(taken))
+    assert network.port_for("127.0.0.1") == taken
 
 
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]

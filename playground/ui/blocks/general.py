@@ -15,8 +15,12 @@ def text(id: str, text: str, css: str = ""):
 
 
 @kind
-def table(id: str, head: list[str], rows: list[list[str | float]], title: str = "", rowheads: bool = False, folded: bool = False):
-    """`rowheads`: the first cell of a row names it; `folded`: only the title is seen until somebody opens it."""
+def table(
+    id: str, head: list[str], rows: list[list[str | float]], title: str = "", rowheads: bool = False, folded: bool = False,
+    tokens: bool = False,
+):  # fmt: skip
+    """`rowheads`: the first cell of a row names it; `folded`: only the title is seen until somebody opens it; `tokens`: its cells are
+    tokens or sentences."""
 
 
 class Plotly(TypedDict):

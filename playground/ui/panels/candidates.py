@@ -41,5 +41,5 @@ def table(view: View, look: SentenceTrace, given: int) -> list[dict]:
     head = [view.say("decoding.candidates_step"), *(view.say("decoding.candidates_rank", rank=rank + 1) for rank in range(ranks))]
     return [
         *([blocks.text("hesitates", said, css="pg-caption")] if said else []),
-        blocks.table("steps", head, rows, view.say("decoding.candidates"), rowheads=True),
+        blocks.table("steps", head, rows, view.say("decoding.candidates"), rowheads=True, tokens=True),
     ]

@@ -145,7 +145,7 @@ def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
 def _nearest(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
     rows = [[_name(view, what, found, other), printed(f"{cosine:.3f}")] for other, cosine in near]
     head = [view.say("embeddings.nearest", token=_name(view, what, found, chosen)), view.say("embeddings.cosine")]
-    return blocks.table("nearest", head, rows, rowheads=True)
+    return blocks.table("nearest", head, rows, rowheads=True, tokens=True)
 
 
 def _cosines(view: View, what: str, found: Vectors, chosen: int) -> dict:

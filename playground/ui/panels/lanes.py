@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from playground.figures.tokens import extent
+from playground.figures.tokens import extent, visible
 from playground.queries.results import SentenceTrace
 from playground.queries.teacher_forcing import Comparison
 from playground.ui import blocks
@@ -62,7 +62,7 @@ def said_by(name: str, life: SentenceTrace) -> list[dict]:
         return tokens(life.asked, life.right, life.probabilities)
     likeliest = [row[0] for row in life.likely]
     return [
-        {"text": token.text, "id": token.id, "known": True, "right": token.id == wanted.id, "p": token.probability}
+        {"text": visible(token.text), "id": token.id, "known": True, "right": token.id == wanted.id, "p": token.probability}
         for token, wanted in zip(likeliest, life.asked, strict=True)
     ]
 

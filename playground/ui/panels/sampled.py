@@ -23,7 +23,7 @@ def spread(view: View, way: DecodingOptions) -> list[dict]:
     said = view.say("decoding.spread_said", count=count, different=len(found), first=way.seed, last=way.seed + count - 1)
     if any(correct is not None for _, _, correct in found):
         said = f"{said} {view.say('decoding.spread_correct', right=right, count=count, percent=percentage(right / count, 0))}"
-    table = blocks.table("spread", head, rows, view.say("decoding.spread", count=count))
+    table = blocks.table("spread", head, rows, view.say("decoding.spread", count=count), tokens=True)
     said_of_it = [blocks.text("spread-said", said, css="pg-caption")]
     if len(found) == 1 and way.temperature < WARM:
         warmer = f"{WARM:g}"

@@ -364,7 +364,8 @@ export interface TextBlock {
   css: string;
 }
 
-/** `rowheads`: the first cell of a row names it; `folded`: only the title is seen until somebody opens it. */
+/** `rowheads`: the first cell of a row names it; `folded`: only the title is seen until somebody opens it; `tokens`: its cells are
+ * tokens or sentences. */
 export interface TableBlock {
   kind: "table";
   id: string;
@@ -373,6 +374,7 @@ export interface TableBlock {
   title: string;
   rowheads: boolean;
   folded: boolean;
+  tokens: boolean;
 }
 
 /** A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. `saved`:

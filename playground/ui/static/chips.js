@@ -1,7 +1,7 @@
 // Tokens as chips, as they stand in every line of a sentence.
 // @ts-check
 
-import { h, say } from "./dom.js";
+import { h, modelText, say } from "./dom.js";
 
 /** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
 export function chips(tokens, side) {
@@ -12,7 +12,7 @@ export function chips(tokens, side) {
     const words = token.p === undefined ? say("token_id", { id: token.id }) : say("token_id_p", { id: token.id, p: token.p.toFixed(3) });
     const dataset = { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) };
     const title = marks.unknown ? say("unknown_token") : copied ? say("copied_token") : words;
-    return h("span", { class: ["pg-chip", ...names].join(" "), tabindex: "-1", dataset, title }, token.text);
+    return h("span", { class: ["pg-chip", ...names].join(" "), tabindex: "-1", dataset, title, ...modelText(side) }, token.text);
   };
   return tokens.map(chip);
 }

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, maxText, move, page } from "./store.js";
-import { button, debounce, h, same } from "./dom.js";
+import { button, debounce, h, modelText, onTyped, same } from "./dom.js";
 import { command } from "./actions.js";
 import { inRoom } from "./experiment.js";
 import { pointAt, setAll } from "./knobs.js";
@@ -79,7 +79,8 @@ export function drawField(element, block) {
   if (same(element, block) && input.value === block.value) return; // what was typed is drawn by nobody
   const settle = debounce((value) => move({ [block.field]: value }), 300);
   const about = { type: "text", value: block.value, placeholder: block.hint, maxlength: String(maxText), autocomplete: "off", spellcheck: "false" };
-  const line = h("input", { ...about, oninput: (event) => settle(event.target.value) });
+  const line = h("input", { ...about, ...modelText() });
+  onTyped(line, () => settle(line.value));
   element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), line));
 }
 

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { address, cursor, move, page, personal, sentenceText } from "./store.js";
-import { button, copyText, h, notice, read, routeUrl, say } from "./dom.js";
+import { button, copyText, h, isEnter, notice, read, routeUrl, say } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { terms } from "./glossary.js";
 import { command } from "./actions.js";
@@ -16,7 +16,7 @@ export function shareLink() {
   const query = address();
   if (sentenceText()) query.set("text", sentenceText());
   for (const name of [...personal, "present"]) query.delete(name); // whoever follows a link guesses anew, and has no hall to show it to
-  return pageAddress() + (query.size ? `?${query}` : "");
+  return pageAddress() + (String(query) && `?${query}`);
 }
 
 /** Where the page is found: at the Space's own address, when there is one. */
@@ -113,7 +113,7 @@ export function openRename(label, act) {
     dialog.close();
     act(field.value);
   };
-  field.addEventListener("keydown", (event) => event.key === "Enter" && save());
+  field.addEventListener("keydown", (event) => isEnter(event) && save());
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-rename-yes", onclick: save }, say("rename")));
   const dialog = open(say("rename"), h("p", {}, say("rename_help")), line);
   field.select();

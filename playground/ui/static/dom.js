@@ -41,9 +41,26 @@ export function h(tag, props = {}, ...children) {
     else if (name in element && typeof value !== "string") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
+  if (tag === "code" || tag === "pre") element.translate = false;
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
+
+/**
+ * What an element has whose text the model reads or writes: no translator of a browser changes it, and it runs as its letters do. It is in the
+ * language of its side, where that is known.
+ * @param {"" | "src" | "tgt"} [side]
+ */
+export const modelText = (side = "") => ({ translate: "no", lang: page.card?.languages?.[side] || "und", dir: "auto" });
+
+/** Calls `act` when somebody has changed what stands in a field. Of a word that an input method composes it is the whole word that counts. */
+export function onTyped(field, act) {
+  field.addEventListener("input", (event) => event.isComposing || act());
+  field.addEventListener("compositionend", () => act());
+}
+
+/** Whether a key is Enter, and no end of a word that is being composed. */
+export const isEnter = (event) => event.key === "Enter" && !event.isComposing;
 
 /** The element of this id, as soon as it is there. */
 export const ready = (id) => new Promise((resolve) => {

@@ -2,20 +2,21 @@
 // sentence. It takes the place of server.js.
 // @ts-check
 
-import { say } from "./dom.js";
+import { h, say } from "./dom.js";
 import { page } from "./store.js";
 import { repainted } from "./repaint.js";
 
-const BASE = new URL("../..", import.meta.url).href; // asset/<version>/server.js stands two folders below
+const BASE = new URL("../..", import.meta.url).href; // the page's scripts stand two folders below, in asset/<version>
 export const isFrozen = true;
 
 const files = new Map();
-/** A file of this folder, read once. Answers are packed, since plain web servers send files as they are. */
+/** What stands under a name in a script of this folder, read once: of a page that is opened as a file, a browser loads scripts alone. Answers
+ * are packed, since plain web servers send files as they are. */
 function file(name) {
-  const unpacked = (answer) => new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))).json();
   const read = async () => {
-    const answer = await fetch(new URL(name, BASE));
-    return name.endsWith(".pack") ? unpacked(answer) : answer.json();
+    await new Promise((resolve, reject) => document.head.append(h("script", { src: new URL(`${name}.js`, BASE).href, onload: resolve, onerror: reject })));
+    const packed = Uint8Array.from(atob(/** @type {any} */ (globalThis).playgroundAnswers[name]), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   };
   if (!files.has(name)) files.set(name, read());
   return files.get(name);
@@ -32,7 +33,7 @@ export async function ask(address, { signal } = /** @type {RequestInit} */ ({}))
 }
 
 async function answered(path, query) {
-  const frozen = await file("frozen.json"), words = frozen.page[query.lang] ?? frozen.page.en, [kind, name] = path.split("/");
+  const frozen = await file("frozen"), words = frozen.page[query.lang] ?? frozen.page.en, [kind, name] = path.split("/");
   if (kind === "boot") return { ...words.boot, ignored: query.run && query.run !== frozen.run ? ["run"] : [] };
   if (kind === "runs") return words.runs;
   if (kind === "run") return words.card;
@@ -47,7 +48,7 @@ async function panel(name, grids, asked, defaults) {
   const { at, found } = nearest(grids, asked, defaults), { axes, refused, pins } = grids[at];
   if (axes.some(({ fields }, n) => fields[0] === "text" && found[n].at < 0)) return refusal("frozen_sentence");
   const [first, ...others] = found.map((one) => Math.max(one.at, 0));
-  const { shared, answers } = await file(`answers/${name}-${at}-${first}.pack`);
+  const { shared, answers } = await file(`answers/${name}-${at}-${first}`);
   const answer = JSON.stringify(whole(answers[others.join()], shared)), { light, dark } = page.boot.palettes;
   const told = JSON.parse(asked.dark === "1" ? repainted(answer, light, dark) : answer);
   if (!told.blocks) return told;
@@ -96,6 +97,6 @@ export function whole(value, shared) {
 export function listen() {
   /** @type {any} */
   const stream = { readyState: EventSource.OPEN, addEventListener: () => {}, close: () => void (stream.readyState = EventSource.CLOSED) };
-  file("frozen.json").then(({ live }) => stream.onmessage?.({ data: JSON.stringify(live) }));
+  file("frozen").then(({ live }) => stream.onmessage?.({ data: JSON.stringify(live) }));
   return stream;
 }

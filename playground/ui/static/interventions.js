@@ -1,7 +1,7 @@
 // What if: every head as a switch, two sentences with their differences, and one look of cross-attention to be changed by hand.
 // @ts-check
 
-import { button, childrenOf, h } from "./dom.js";
+import { button, childrenOf, h, modelText } from "./dom.js";
 import { cursor, move } from "./store.js";
 import { thumbnail } from "./thumbnails.js";
 import { chips } from "./chips.js";
@@ -123,7 +123,7 @@ function barOf(block, cell, column, onclick) {
   return button({ ...about, dataset: { column, weight: cell.after.toFixed(4) }, onclick },
     h("span", { class: "pg-cell-number" }, short(cell.after)),
     h("span", { class: "pg-cell-room" }, bar("without", cell.before), bar("with", cell.after)),
-    h("span", { class: "pg-cell-token" }, cell.token), h("span", { class: "pg-cell-state" }, mark[cell.state] ?? ""));
+    h("span", { class: "pg-cell-token", ...modelText() }, cell.token), h("span", { class: "pg-cell-state" }, mark[cell.state] ?? ""));
 }
 
 /** A weight in two digits, which says 0 or 1 only of what is. */
@@ -146,7 +146,7 @@ function actsOf(element) {
   };
   const act = ({ label }, at) => button({ onclick: () => change(element.pgCells.acts[at].cells) }, label);
   return h("div", { class: "pg-cell-acts" },
-    h("b", {}, token),
+    h("b", modelText(), token),
     h("div", { class: "pg-segments", role: "group", "aria-label": token }, acts.map(act)),
     h("label", {}, h("span", { class: "pg-label" }, slider.label),
       h("input", { type: "range", min: "0", max: "1", step: "0.01", oninput: slide }), h("output", {})));

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, move, page } from "./store.js";
-import { childrenOf, h, read, routeUrl, same, saveFrom, say } from "./dom.js";
+import { childrenOf, h, modelText, read, routeUrl, same, saveFrom, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { asTable, draw, drawNow } from "./picture.js";
 import { tableOf } from "./csv.js";
@@ -125,7 +125,8 @@ const KINDS = {
     if (same(element, block)) return;
     const isName = (at) => at === 0 && block.rowheads;
     const broken = (text) => text.split(/(?<=\|)/).flatMap((part, at) => (at ? [h("wbr"), part] : [part])); // as in signatures of sacrebleu
-    const cell = (value, at) => h(isName(at) ? "th" : "td", { class: typeof value === "number" ? "number" : undefined }, broken(String(value)));
+    const about = (value) => ({ class: typeof value === "number" ? "number" : undefined, ...(block.tokens ? modelText() : {}) });
+    const cell = (value, at) => h(isName(at) ? "th" : "td", about(value), broken(String(value)));
     const head = h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text))));
     const body = h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map(cell))));
     const table = h("div", { class: "pg-scroll" }, h("table", {}, head, body)), open = element.querySelector("details")?.open;
@@ -141,7 +142,7 @@ const KINDS = {
     if (same(element, block)) return;
     const open = element.querySelector("details")?.open ?? block.lit.length > 0; // lines that stand out are to be seen
     const line = (text, at) => [at ? "\n" : "", block.lit.includes(at + 1) ? h("mark", {}, text) : text];
-    const name = h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place));
+    const name = h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place", translate: "no" }, block.place));
     const source = h("code", {}, block.source.trimEnd().split("\n").flatMap(line));
     element.replaceChildren(h("details", { open }, name, h("pre", {}, source)));
     const pre = element.querySelector("pre"), mark = pre.querySelector("mark"); // the line that stands out is in sight
@@ -200,7 +201,7 @@ function partsOfFigure(element, id) {
   const fill = () => numbers.replaceChildren(asTable(element.pgFigure));
   const table = h("details", { class: "pg-table" }, h("summary", { onclick: () => table.open || fill() }, say("as_table")), numbers);
   table.addEventListener("toggle", () => (table.open ? numbers.firstChild || fill() : numbers.replaceChildren()));
-  const plot = h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" });
+  const plot = h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img", translate: "no" });
   const thing = () => {
     const { title, caption, saved, live } = element.pgBlock, step = live ? cursor.step || page.live.step : stepOf(element);
     const [drawing, numbers] = [() => plotDrawing(plot, element.pgFigure), () => tableOf(element.pgFigure)];

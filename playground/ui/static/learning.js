@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, page } from "./store.js";
-import { childrenOf, count, duration, h, percent, say, timeLeft, update, updateAttributes } from "./dom.js";
+import { childrenOf, count, duration, h, modelText, percent, say, timeLeft, update, updateAttributes } from "./dom.js";
 import { caption } from "./glossary.js";
 import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "./live.js";
 
@@ -84,9 +84,9 @@ export function fillOutcome(element, block = element.pgOutcome) {
 export function drawProbes(element, { title, rows, caption: said, joint }) {
   const line = (probe) => {
     const right = probe.finished && probe.right.every(Boolean);
-    const output = probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}` }, token));
+    const output = probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}`, ...modelText("tgt") }, token));
     return h("tr", {},
-      h("th", { class: "pg-probe-source", scope: "row" }, probe.src.join(joint)),
+      h("th", { class: "pg-probe-source", scope: "row", ...modelText("src") }, probe.src.join(joint)),
       h("td", { class: "pg-probe-output" }, output, output.length ? "" : "–"),
       h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };

@@ -106,7 +106,7 @@ function picture(block) {
   const { width, bottom } = place, guided = guides.length > 0, height = bottom + (guided ? 40 : 22);
   const colours = `--hue: ${block.colours.hue}; --guide: ${block.colours.guide}`;
   const about = { role: "img", "aria-label": `${block.title}. ${block.caption}`, style: colours };
-  const drawing = svg("svg", { class: "pg-strands", viewBox: `0 0 ${width} ${height}`, width, height, ...about },
+  const drawing = svg("svg", { class: "pg-strands", translate: "no", viewBox: `0 0 ${width} ${height}`, width, height, ...about },
     ...strands.map(({ line }) => line), ...guides.map(({ line }) => line), ...query, ...key, ...numbers, ...legend(block, place, guided), ...hits);
   const show = (row, column) => stand(block, drawn, place.every, row, column);
   drawing.addEventListener("pointerover", (event) => over(block, tokenOf(event), show));

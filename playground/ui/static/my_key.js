@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change } from "./store.js";
-import { button, copyText, h, notice, say, send } from "./dom.js";
+import { button, copyText, h, isEnter, notice, say, send } from "./dom.js";
 import { tellTabs, token, useToken } from "./storage.js";
 
 /** Shows this browser's key, and takes another's. `open` puts it into a dialog. */
@@ -33,7 +33,7 @@ export function openKey(open) {
     change({ reply: { again: true } }); // whose runs these are is read anew
     tellTabs();
   }
-  field.addEventListener("keydown", (event) => event.key === "Enter" && take());
+  field.addEventListener("keydown", (event) => isEnter(event) && take());
   const dialog = open(say("my_key"),
     h("p", {}, say("my_key_help")), h("div", { class: "pg-line" }, shown, show, copy),
     h("label", { for: "pg-key-other" }, say("my_key_other")),

@@ -36,6 +36,7 @@ export interface Card {
   sentences_shared: boolean; // own ones go with its link
   shipped: boolean;
   examples: [string, string][];
+  languages: Record<string, string>;
   line: string;
   precision: string;
   parent: Parent | null;

@@ -196,7 +196,7 @@ export function highlight() {
   light(`${key}-${here.k}`, "key");
 }
 
-const table = (...rows) => h("table", { oncopy: copied }, ...rows);
+const table = (...rows) => h("table", { oncopy: copied, translate: "no" }, ...rows);
 
 /** What is copied from a table goes into a spreadsheet, which takes only a hyphen for a minus. */
 function copied(event) {

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, page, subscribe } from "./store.js";
-import { button, debounce, forgive, h, isDark, read, say } from "./dom.js";
+import { button, debounce, forgive, h, isDark, modelText, read, say } from "./dom.js";
 import { keepUpload } from "./storage.js";
 import { reply } from "./actions.js";
 import { blocksOf } from "./answers.js";
@@ -151,7 +151,7 @@ function encoding(one, at) {
   const act = (value) => choose({ encoding: shown.encodings.map((other, number) => (number === at ? value : other.name)).join(",") });
   const label = shown.encodings.length > 1 ? say("encoding_of", { name: one.file }) : say("encoding");
   const list = select(`pg-encoding-${at}`, label, options, one.name, act);
-  return h("span", {}, list, one.guessed ? h("small", { class: "pg-caption", dir: "auto" }, one.samples.join(" · ")) : null);
+  return h("span", {}, list, one.guessed ? h("small", { class: "pg-caption", ...modelText() }, one.samples.join(" · ")) : null);
 }
 
 function preview() {
@@ -160,13 +160,13 @@ function preview() {
   const side = (at) => (at === source ? "source" : at === target ? "target" : "");
   const named = (at) => h("th", { scope: "col", dataset: { side: side(at) } }, side(at) ? h("b", {}, say(side(at))) : null, " ", shown.columns[at]);
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, shown.unit), places.map(named)));
-  const cell = (row) => (at) => h("td", { dir: "auto", dataset: { side: side(at) } }, row.cells[at] ?? "");
+  const cell = (row) => (at) => h("td", { ...modelText(), dataset: { side: side(at) } }, row.cells[at] ?? "");
   const line = (row) => h("tr", { class: row.why ? "dropped" : "", title: row.why }, h("td", { class: "number" }, String(row.line)), places.map(cell(row)));
   return h("div", { class: "pg-scroll" }, h("table", { class: "pg-rows" }, head, h("tbody", {}, shown.rows.map(line))));
 }
 
 function dropped(one) {
-  const row = ([line, cells]) => h("tr", {}, h("th", { class: "number", scope: "row" }, String(line)), h("td", { dir: "auto" }, cells.join(" ⇥ ")));
+  const row = ([line, cells]) => h("tr", {}, h("th", { class: "number", scope: "row" }, String(line)), h("td", modelText(), cells.join(" ⇥ ")));
   const rows = one.rows.map(row);
   const summary = h("summary", {}, say("dropped", { count: one.count, why: one.why }), one.more ? ` ${one.more}` : "");
   return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, languageTag, move } from "./store.js";
-import { button, h, icon, say, svg } from "./dom.js";
+import { button, h, icon, modelText, say, svg } from "./dom.js";
 import { chooseRun, command } from "./actions.js";
 import { openDelete, openRename } from "./dialogs.js";
 import { chips } from "./chips.js";
@@ -136,10 +136,10 @@ export function drawDisagreements(element, block) {
   const verdict = (correct) => ({ class: correct ? "pg-right" : "pg-wrong", role: "img", "aria-label": say(correct ? "right" : "wrong") });
   const mark = (correct) => h("span", verdict(correct), correct ? "✓" : "✗");
   const output = ({ text, correct }, at) =>
-    h("td", { class: correct ? "is-right" : "is-wrong", dataset: { label: block.names[at] } }, mark(correct), " ", text);
-  const open = (text) => button({ class: "pg-run-name", onclick: () => move({ text }) }, text);
+    h("td", { class: correct ? "is-right" : "is-wrong", dataset: { label: block.names[at] } }, mark(correct), " ", h("span", modelText("tgt"), text));
+  const open = (text) => button({ class: "pg-run-name", onclick: () => move({ text }), ...modelText("src") }, text);
   const row = ({ source, reference, outputs }) =>
-    h("tr", {}, h("th", { scope: "row" }, open(source)), outputs.map(output), h("td", { dataset: { label: block.reference } }, reference));
+    h("tr", {}, h("th", { scope: "row" }, open(source)), outputs.map(output), h("td", { dataset: { label: block.reference }, ...modelText("tgt") }, reference));
   const named = block.names.map((name, at) => h("th", { scope: "col" }, sample(block.keys[at]), " ", name));
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, block.label), named, h("th", { scope: "col" }, block.reference)));
   element.replaceChildren(h("div", { class: "pg-scroll" }, h("table", {}, head, h("tbody", {}, block.rows.map(row)))));

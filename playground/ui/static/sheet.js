@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, move } from "./store.js";
-import { button, h, minus, routeUrl } from "./dom.js";
+import { button, h, isEnter, minus, routeUrl } from "./dom.js";
 import { caption } from "./glossary.js";
 
 const value = (text) => h("span", { class: "pg-value" }, minus(text));
@@ -73,7 +73,7 @@ function guess(block) {
     said.textContent = block.words[how];
     said.className = `pg-said ${how}`;
   };
-  input.addEventListener("keydown", (event) => event.key === "Enter" && check());
+  input.addEventListener("keydown", (event) => isEnter(event) && check());
   return h("span", { class: "pg-guessing" }, input, button({ onclick: check }, block.words.check), said);
 }
 

@@ -175,7 +175,7 @@ export function address() {
 function writeAddress(isEntry = false) {
   const query = address();
   for (const [name, value] of start) if (name.startsWith("__")) query.set(name, value); // Gradio's own, such as __theme
-  const now = location.pathname + (query.size ? `?${query}` : "");
+  const now = location.pathname + (String(query) && `?${query}`);
   if (isEntry) history.pushState(history.state, "", now);
   else history.replaceState(history.state, "", now);
 }

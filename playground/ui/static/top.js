@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, h, icon, read, say, update, updateAttributes } from "./dom.js";
+import { button, count, debounce, h, icon, modelText, onTyped, read, say, update, updateAttributes } from "./dom.js";
 import { askFor } from "./answers.js";
 import { chips } from "./chips.js";
 import { highlight, point } from "./picture.js";
@@ -153,9 +153,9 @@ function drawNote() {
 // ---- sentence -----------------------------------------------------------------------------------------------------------------
 
 export function drawSentence(host) {
-  const about = { type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText) };
+  const about = { type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText), ...modelText("src") };
   const input = h("input", { id: "pg-sentence", ...about, "aria-label": say("sentence"), placeholder: say("sentence_hint") });
-  input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
+  onTyped(input, debounce(() => move({ text: input.value }), 220));
   input.addEventListener("blur", () => cursor.text || (fillSentence(), markExample())); // who empties it and goes on gets the example
   const choose = (event) => event.target.value && move({ text: event.target.value }), before = document.activeElement;
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
@@ -178,8 +178,9 @@ function goOn(before, input) {
 function fillSentence() {
   const input = document.getElementById("pg-sentence"), examples = document.getElementById("pg-examples"), { card } = page;
   if (!input || !card) return;
+  updateAttributes(input, modelText("src"));
   if (document.activeElement !== input) input.value = sentenceText();
-  const options = card.examples.map(([source]) => h("option", { value: source }, source));
+  const options = card.examples.map(([source]) => h("option", { value: source, ...modelText("src") }, source));
   examples.replaceChildren(h("option", { value: "" }, say("examples")), ...options);
   examples.value = card.examples.some(([source]) => source === cursor.text) ? cursor.text : "";
 }
@@ -210,7 +211,7 @@ export function showSentence(answer, isLast = !isActive()) {
     correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
     h("span", { class: "pg-tokens out" }, answer.output.length ? chips(answer.output, "tgt") : say("no_output")),
-    correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
+    correct === false ? h("span", { class: "pg-reference", translate: "no" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, cursor, move, subscribe } from "./store.js";
-import { button, h, say, update, updateAttributes } from "./dom.js";
+import { button, h, isEnter, say, update, updateAttributes } from "./dom.js";
 import { doneOf, isTouring, leave, lessonAfter, lessons, stepsOf } from "./course.js";
 import { prose } from "./glossary.js";
 import { typedNumber } from "./sheet.js";
@@ -90,7 +90,7 @@ function build(element) {
     change({ readOff: shown.stop });
     drawTour(element, shown);
   };
-  input.addEventListener("keydown", (event) => event.key === "Enter" && check());
+  input.addEventListener("keydown", (event) => isEnter(event) && check());
   const end = () => {
     move({ stop: "" });
     leave();

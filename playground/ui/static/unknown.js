@@ -3,7 +3,7 @@
 // @ts-check
 
 import { move } from "./store.js";
-import { button, h, same } from "./dom.js";
+import { button, h, modelText, same } from "./dom.js";
 
 function write(text) {
   /** @type {HTMLInputElement} */ (document.getElementById("pg-sentence")).value = text;
@@ -19,7 +19,8 @@ export function drawUnknown(found) {
   place.hidden = !found;
   document.body.toggleAttribute("data-unknown", !!found);
   if (!found) return place.replaceChildren();
-  const instead = ({ word, text, about }) => button({ class: "pg-instead", "aria-label": about, title: about, onclick: () => write(text) }, word);
+  const instead = ({ word, text, about }) =>
+    button({ class: "pg-instead", "aria-label": about, title: about, onclick: () => write(text), ...modelText("src") }, word);
   const whole = found.use && !found.words.some(({ text }) => text === found.use);
   const all = () => move({ tab: "embeddings", what: "src" });
   const words = found.words.map(instead);

@@ -51,7 +51,7 @@ def too_long(pairs: Pairs, left_out: Sequence[int], screen: Screen, place: str) 
     rows = [[str(line), src[:MAX_CELL_CHARACTERS], tgt[:MAX_CELL_CHARACTERS]] for src, tgt, line in pairs.pairs if line in lines]
     head = [screen.say(f"page.unit_{pairs.unit}"), screen.say("page.source"), screen.say("page.target")]
     title = screen.say("sentences.left_out_lines", count=len(rows))
-    return [blocks.table(f"{place}-left-out", head, rows, title, folded=True)] if rows else []
+    return [blocks.table(f"{place}-left-out", head, rows, title, folded=True, tokens=True)] if rows else []
 
 
 def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, Any]]:

@@ -133,4 +133,4 @@ def _shifted(view: View, rows: BatchRows, row: int) -> dict:
     }
     head = [view.say("step.axis_place"), *(str(place + 1) for place in range(length))]
     table = [[view.say(f"step.line_{name}"), *line] for name, line in lines.items() if name != "pair" or rows.segments[row].max() > 1]
-    return blocks.table("shifted", head, table, view.say("step.title_shifted", row=row + 1), rowheads=True)
+    return blocks.table("shifted", head, table, view.say("step.title_shifted", row=row + 1), rowheads=True, tokens=True)
