@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.lessons.controlled import SMALL, ControlledExperiment
-from playground.lessons.judges import between, depth_or_start, factor, farther, harder, in_time, key_size, layout, lowest, which
+from playground.lessons.judges import (
+    between,
+    depth_or_start,
+    factor,
+    farther,
+    harder,
+    in_time,
+    key_size,
+    layout,
+    lowest,
+    number_of_heads,
+    which,
+)
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
@@ -47,6 +59,7 @@ ABLATIONS = (
         guesses=("small", "all", "turns", "none", "other"),
         base={"steps": 250},
         judge=factor,
+        decisive=("small_with", "small_without", "unit_with", "unit_without"),
         expects="turns",
         next=("attention_scale", "vocabulary"),
     ),
@@ -56,6 +69,7 @@ ABLATIONS = (
         scaled_dot_product_attention,
         guesses=("wide", "narrow", *OR_ELSE),
         judge=which("narrow", "wide"),
+        decisive=("wide_with", "wide_without"),
         expects="wide",
         next=("softmax", "scores"),
     ),
@@ -65,6 +79,7 @@ ABLATIONS = (
         SinusoidalPositions,
         guesses=("reverse", "sort", *OR_ELSE),
         judge=which("reverse", "sort"),
+        decisive=("reverse_with", "reverse_without"),
         expects="reverse",
         next=("encodings", "beyond"),
     ),
@@ -106,6 +121,7 @@ ABLATIONS = (
         guesses=("post", "pre", *OR_ELSE),
         base=SORT | ADAM | TWO_LAYERS,
         judge=which("post", "pre"),
+        decisive=("post_with", "post_without"),
         expects="post",
         next=("norm_depth", "batch_norm"),
     ),
@@ -120,6 +136,7 @@ ABLATIONS = (
         guesses=("post", "pre", "start", *OR_ELSE),
         base=SORT | ADAM | SIX_LAYERS | {"learning_rate": 0.005, "steps": 200},
         judge=depth_or_start,
+        decisive=("pre_six", "pre_unit", "pre_one"),
         expects="start",
         next=("warmup", "deep"),
     ),
@@ -141,6 +158,7 @@ ABLATIONS = (
         guesses=("one", "three", *OR_ELSE),
         base={"task": "copy", "zero_init": False, "steps": 200},
         judge=which("one", "three"),
+        decisive=("three_with", "three_without"),
         expects="three",
         next=("residuals", "depth"),
     ),
@@ -162,6 +180,8 @@ ABLATIONS = (
         base={"task": "numbers_en", "d_model": 64, "d_ff": 128, "steps": 100},
         judge=between,
         judged="loss",
+        nearest=number_of_heads,
+        decisive=("one", "eight"),
         expects="more",
         next=("w_o", "attention_scale"),
     ),
@@ -172,6 +192,7 @@ ABLATIONS = (
         head_widths,
         guesses=("narrow", "wide", *OR_ELSE),
         judge=key_size,
+        decisive=("one", "eight"),
         expects="narrow",
         next=("heads", "products"),
     ),

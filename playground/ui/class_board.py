@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.config import Refusal
-from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, Result, above, is_complete
+from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above, is_complete
+from playground.lessons.labs import LABS
 from playground.queries.learning_curves import LearningCurve, learning_curve
 from playground.queries.pooled import Pooled, pairs, pooled
 from playground.rooms import activities, experiment
@@ -15,8 +16,9 @@ from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import known, parameters_of
 from playground.ui.controls import shown_setting
+from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.view import Screen, View
-from playground.words import listed, paragraph
+from playground.words import listed, paragraph, say
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,25 @@ class Board:
     def teacher(self) -> bool:
         return self.number == TEACHER
 
+    @property
+    def lab(self) -> ControlledExperiment | None:
+        """The one whose arms were dealt."""
+        return lab_of(self.activity)
+
+    @property
+    def column(self) -> str:
+        """Of a learning curve, the one that decides, as far as a curve does."""
+        return "validation_loss" if self.lab and self.lab.judged == "loss" else "exact_match"
+
+    @property
+    def ended(self) -> dict[int, list[ClassRun]]:
+        """The runs that count, by the arms that have one."""
+        ended = {arm: [run for run in self.runs if run.arm == arm and run.ended] for arm in range(len(self.arms))}
+        return {arm: runs for arm, runs in ended.items() if runs}
+
     def scores(self, arm: int) -> list[float]:
         """Of the runs of an arm that have ended."""
-        return [run.score for run in self.runs if run.arm == arm and run.ended]
+        return [run.score for run in self.ended.get(arm, ())]
 
     def pooled(self, arm: int) -> Pooled | None:
         return pooled(self.scores(arm), (0.0, 1.0))
@@ -83,8 +101,7 @@ def board(view: View) -> Board | None:
     activity = found[name]
     if not experiment.shows_board(activity, room, number):
         raise Refusal("board.not_shown")
-    arms = [arm_name(arm, view.language) for arm in activity["arms"]]
-    return Board(room, number, name, activity, arms, _runs(view, room, activity, is_named(view, number)))
+    return Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
 
 
 def room_of(view: View) -> tuple[Room, int]:
@@ -115,6 +132,31 @@ def arm_name(arm: dict, language: str) -> str:
     return listed(language, (shown_setting(knob, value, language) for knob, value in arm.items()))
 
 
+def lab_of(activity: activities.Activity) -> ControlledExperiment | None:
+    """The lab whose arms an experiment deals; None for a teacher's own arms."""
+    found = LABS.get(activity.get("lab", ""))
+    return found if isinstance(found, ControlledExperiment) else None
+
+
+def arm_names(activity: activities.Activity, language: str) -> list[str]:
+    """What the arms are called: as in their lab, else by their settings."""
+    if lab := lab_of(activity):
+        return [lab.say(language, f"name_{arm}") for arm in lab.arms]
+    return [arm_name(arm, language) for arm in activity["arms"]]
+
+
+def experiment_name(activity: activities.Activity, language: str) -> str:
+    """What an experiment is called among others: as its lab, else by two of its arms."""
+    lab = lab_of(activity)
+    return lab.say(language, "title") if lab else " · ".join(arm_names(activity, language)[:2])
+
+
+def unheld(language: str, activity: activities.Activity) -> str:
+    """A sentence that names the arms which no member has; "" where there are none."""
+    names = [arm_names(activity, language)[arm] for arm in experiment.unheld(activity)]
+    return say(language, "board.unheld", arms=listed(language, names)) if names else ""
+
+
 def _runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
     """Those that still are, by the numbers of their members."""
     found = []
@@ -129,9 +171,11 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
 
 
 def verdict(view: View, found: Board) -> tuple[str, str]:
-    """Which arm ends above which, over all runs that have ended; and how that is meant, and how strong it is."""
-    ended = {arm: [run for run in found.runs if run.arm == arm and run.ended] for arm in range(len(found.arms))}
-    ended = {arm: runs for arm, runs in ended.items() if runs}
+    """What the runs that have ended say: to the lab, by its own judge, else which arm ends above which; and how that is meant, and how
+    strong it is."""
+    ended = found.ended
+    if found.lab:
+        return _of_lab(view, found, found.lab)
     if len(ended) < 2:
         return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"])), ""
     first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
@@ -147,6 +191,30 @@ def verdict(view: View, found: Board) -> tuple[str, str]:
     if others:
         said.append(view.say("board.arms_missing", count=others))
     return view.say(f"board.verdict_{key}", **values), paragraph(said)
+
+
+def outcome(view: View, found: Board) -> Outcome | None:
+    """What the lab says of the runs that have ended; None until every arm has one."""
+    lab, ended = found.lab, found.ended
+    if lab is None or len(ended) < len(found.arms):
+        return None
+    names = list(lab.arms)
+    return lab.verdict([
+        [lab_experiment.result(view.runs, view.open_reader, lab, names[arm], one.number, one.run) for one in ended[arm]]
+        for arm in sorted(ended)
+    ])  # fmt: skip
+
+
+def _of_lab(view: View, found: Board, lab: ControlledExperiment) -> tuple[str, str]:
+    """The answer of a lab. With one run of an arm there is no spread, so that it is what its rule says so far."""
+    came = outcome(view, found)
+    if came is None:
+        missing = [name for arm, name in enumerate(found.arms) if arm not in found.ended]
+        return view.say("board.lab_waits", arms=listed(view.language, missing)), ""
+    fewest, answer = min(map(len, found.ended.values())), lab.say(view.language, f"guess_{came.answer}")
+    reserves = lab_experiment.reserves(view, lab, came) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
+    why = [lab.say(view.language, f"why_{came.answer}", **came.numbers), *reserves]
+    return view.say("board.lab_so_far" if fewest < 2 else "board.lab_answer", answer=answer), paragraph(why)
 
 
 def _results(runs: Sequence[ClassRun]) -> list[Result]:

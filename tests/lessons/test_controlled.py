@@ -40,24 +40,24 @@ def test_a_whole_experiment_on_the_command_lines_way():
     outcome = bench.outcome(2)
     results = [[result for seed in (1, 2) for result in bench.train(seed) if result.arm == arm] for arm in bench.arms]
     verdict = bench.verdict(results)
-    assert (verdict.numbers["seeds"], len(verdict.exhibits[1].rows)) == (2, 4)
+    assert (verdict.numbers["seeds"], len(verdict.exhibits[2].rows)) == (2, 4)
     assert verdict.numbers["right_loss"] == pytest.approx(sum(result.numbers["loss"] for result in results[0]) / 2, abs=1e-4)
     for result in results[0]:
         last = result.run.history.validations.last()
         assert [result.numbers[name] for name in ("exact", "tokens")] == [last["exact_match"], last["token_accuracy"]]
         assert [result.numbers[name] for name in ("loss", "train")] == [last["loss"], result.run.history.steps.last()["loss"]]
     assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
-    course, ends = outcome.exhibits
+    _, course, ends = outcome.exhibits
     assert (course.x.tolist(), course.percent) == ([2, 4], True)
     assert [row[:2] for row in ends.rows] == [("right", "2"), ("broken", "2")]
     again = bench.verdict([of_arm[1:] for of_arm in results])  # of the second seed
     assert again.numbers == outcome.numbers
-    np.testing.assert_array_equal(again.exhibits[0].lines["broken_exact_match"], course.lines["broken_exact_match"])
+    np.testing.assert_array_equal(again.exhibits[1].lines["broken_exact_match"], course.lines["broken_exact_match"])
 
 
 def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
     run = train_inline.new_run(Experiment())
-    return Result(arm, seed, run, {"step": [10, 20, 30][: len(shares)], "exact_match": list(shares)}, numbers)
+    return Result(arm, seed, run, {"step": [10, 20, 30][: len(shares)], "exact_match": list(shares), "loss": list(shares)}, numbers)
 
 
 def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():

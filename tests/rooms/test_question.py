@@ -246,9 +246,9 @@ def test_what_is_no_experiment_is_refused(arms, order, base, key):
 def test_members_see_their_own_arm_and_run_and_the_board_while_it_is_shown():
     activity = experiment.began(experiment.began(made([1, 2]), 1, "run-of-one"), 2, "run-of-two")
     room = room_of(1, 2, 3)
-    common = {"order": "together", "shared": False, "board": False}
-    assert experiment.seen(activity, room, 1) == common | {"arm": THREE[activity["dealt"]["1"]], "run": "run-of-one"}
-    assert experiment.seen(activity, room, 3) == common | {"arm": None, "run": ""}
+    common, at = {"order": "together", "shared": False, "board": False, "lab": ""}, activity["dealt"]["1"]
+    assert experiment.seen(activity, room, 1) == common | {"arm": THREE[at], "at": at, "run": "run-of-one"}
+    assert experiment.seen(activity, room, 3) == common | {"arm": None, "at": None, "run": ""}
     assert experiment.seen(activity, room, TEACHER) == common | {
         "board": True, "arms": THREE, "dealt": activity["dealt"], "runs": {"1": "run-of-one", "2": "run-of-two"},
     }  # fmt: skip

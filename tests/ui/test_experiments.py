@@ -7,14 +7,16 @@ import io
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 
 from playground.lessons.course import LESSONS
+from playground.lessons.labs import LABS
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
-from playground.words import say
+from playground.words import listed, say
 from tests.runs.tiny import at_step, done
 from tests.ui.endpoints.calls import refused
 from tests.ui.panels.looking import TINY, block, ids
@@ -111,6 +113,29 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt):
     assert steps == [[2, 2], [4, 4]]
     assert before["figure"]["layout"]["xaxis"]["range"] == [0, 4], "there is more to come"
     assert verdict not in json.dumps(before)
+
+
+def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, monkeypatch):
+    labs = {name: replace(LABS[name], base={**LABS[name].base, **SETTINGS}) for name in ("order", "no_ffn")}
+    for name, lab in labs.items():
+        monkeypatch.setitem(LABS, name, lab)
+        code = {"code": dealt["code"]} | do(site, TEACHER, "deal_lab", code=dealt["code"], lab=name, order="together")
+        runs = {token: trained(site, token, code) for token in (ANNA, BEN)}
+        panel, names = board(site, TEACHER, code, "zh"), [lab.say("zh", f"name_{arm}") for arm in lab.arms]
+        assert [block(panel, id)["text"] for id in ("title", "question")] == [lab.say("zh", id) for id in ("title", "question")]
+        assert column_of(panel, "arms", 0) == names
+        without = say("zh", "board.unheld", arms=listed("zh", names[2:])) if name == "order" else ""
+        assert (without in code["notice"], "unheld" in ids(panel)) == (True, bool(without)), "what decides is dealt first"
+        if without:
+            assert block(panel, "unheld")["text"] == without
+            verdict = say("zh", "board.lab_waits", arms=listed("zh", names[2:]))
+        else:
+            came = [lab.result(*lab.recognise(run), run) for run in runs.values()]
+            answer = lab.judge({one.arm: [one] for one in came})
+            verdict = say("zh", "board.lab_so_far", answer=lab.say("zh", f"guess_{answer}"))
+        (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
+        assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
+        do(site, TEACHER, "withdraw", **code)
 
 
 def test_the_board_goes_on_while_a_run_may_and_counts_none_that_was_changed(site, dealt, monkeypatch):

@@ -10,11 +10,25 @@ from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
 from playground.ui import blocks
-from playground.ui.class_board import Board, ClassRun, arm_name, board, class_name, experiments, room_of, verdict
+from playground.ui.class_board import (
+    Board,
+    ClassRun,
+    arm_name,
+    board,
+    class_name,
+    experiment_name,
+    experiments,
+    outcome,
+    room_of,
+    unheld,
+    verdict,
+)
 from playground.ui.controls import label
 from playground.ui.measured import percent
 from playground.ui.panels import board_course
+from playground.ui.panels.lessons.exhibits import exhibits
 from playground.ui.view import View
+from playground.words import listed, paragraph
 
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are
 HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
@@ -35,9 +49,11 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": _presented(view, found), **rest}
     said, why = verdict(view, found)
     shown = [
+        *_asked(view, found),
         blocks.text("verdict", said, css="pg-heading"),
-        *([blocks.text("why", why, css="pg-caption")] if why else []),
+        *_captions(why=why, unheld=unheld(view.language, found.activity)),
         _controls(view, found),
+        *_decides(view, found),
         *_figures(view, found, runs),
         _arms(view, found),
         blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
@@ -45,6 +61,32 @@ def panel(view: View) -> dict:
         *board_course.table(view, found.room, found.number),
     ]
     return {"step": None, "blocks": shown, **rest}
+
+
+def _asked(view: View, found: Board) -> list[dict]:
+    """What the lab asks whose arms were dealt, what can be guessed, and the way to where one guesses."""
+    lab = found.lab
+    if lab is None:
+        return []
+    guesses = listed(view.language, [lab.say(view.language, f"guess_{guess}") for guess in lab.guesses])
+    return [
+        blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
+        blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
+        blocks.text("guesses", view.say("board.lab_guesses", guesses=guesses), css="pg-caption"),
+        blocks.button("guess", "move", view.say("board.lab_open"), to={"tab": "labs", "lab": lab.name}),
+    ]
+
+
+def _captions(**said: str) -> list[dict]:
+    """Those that say something."""
+    return [blocks.text(name, text, css="pg-caption") for name, text in said.items() if text]
+
+
+def _decides(view: View, found: Board) -> list[dict]:
+    """The number by which the lab decides, where no curve shows it."""
+    came = outcome(view, found)
+    shown = [one for one in came.exhibits if one.name.startswith("decides")] if came else []
+    return [blocks.row("decides", *exhibits(view, found.lab, shown), css="grids")] if shown else []
 
 
 def _without_runs(view: View) -> list[dict]:
@@ -81,8 +123,7 @@ def _controls(view: View, found: Board) -> dict:
     arms = [{"value": "", "label": view.say("board.all_arms")}]
     arms += [{"value": str(at), "label": name} for at, name in enumerate(found.arms)]
     several = [
-        {"value": name, "label": " · ".join(arm_name(arm, view.language) for arm in one["arms"][:2])}
-        for name, one in experiments(found.room).items()
+        {"value": name, "label": experiment_name(one, view.language)} for name, one in experiments(found.room).items()
     ]
     only = _only(view, found)
     return blocks.row(
@@ -131,20 +172,20 @@ def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
     key = "course_about" if best.score > worst.score else "course_level"
     said = view.say(f"board.{key}", runs=len(begun), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
     scores, across = _scores(view, found, begun)
-    drawn = blocks.figure("course", course, said, view.say("board.course"), hint=view.say("board.course_hint"))
+    drawn = blocks.figure("course", course, said, view.say(f"board.course_{found.column}"), hint=view.say("board.course_hint"))
     return [blocks.row("pictures", drawn, scores, css="halves"), across]
 
 
 def _course(view: View, found: Board, curves: list[tuple[ClassRun, LearningCurve]], last: int | None = None) -> tuple[dict, list]:
     """The figure of these curves, with an axis up to the step `last` where it is given, and the shades in it."""
-    lines = [pictures.Line(one.run.id, one.arm, one.name, curve.steps, curve.exact_match) for one, curve in curves]
+    lines = [pictures.Line(one.run.id, one.arm, one.name, curve.steps, getattr(curve, found.column)) for one, curve in curves]
     shades = []
     for arm in range(len(found.arms)):
         own = [curve for one, curve in curves if one.arm == arm]
         if len(own) > 1:
-            together = band(own, "exact_match", "steps")
+            together = band(own, found.column, "steps")
             shades.append(pictures.Shade(arm, together.places, together.mean, together.low, together.high))
-    return view.draw(pictures.course, lines, shades, found.arms, share=2, last=last), shades
+    return view.draw(pictures.course, lines, shades, found.arms, column=found.column, share=2, last=last), shades
 
 
 def _presented(view: View, found: Board) -> list[dict]:
@@ -156,7 +197,9 @@ def _presented(view: View, found: Board) -> list[dict]:
     else:
         last = max((one.run.steps for one in found.runs), default=None)
         curves = [(one, curve) for one in found.runs if (curve := until(one.curve, one.run.steps / 2)).steps]
-        title, said = view.say("board.hidden"), view.say("board.hidden_about", **values)
+        title, said = "" if found.lab else view.say("board.hidden"), view.say("board.hidden_about", **values)
+    title = paragraph([found.lab.say(view.language, "short") if found.lab else "", title])
+    said = paragraph([said, unheld(view.language, found.activity)])
     if not curves:
         said = said or view.say("board.nothing_yet")
         return [blocks.text("verdict", title, css="pg-heading"), blocks.text("why", said, css="pg-caption")]

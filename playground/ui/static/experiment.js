@@ -18,8 +18,10 @@ export function told(answer) {
   if (answer.activity) move({ tab: "board", activity: answer.activity });
 }
 
-/** The settings of an arm, in a line. */
-function armName(arm) {
+/** What a member's arm is called: as in its lab, else by its settings, in a line. */
+function armName({ arm, lab, at }) {
+  const plan = page.boot.dealt_labs[lab];
+  if (plan) return `${plan.arms[at]} (${page.boot.labs[lab]})`;
   const { labels, choices } = page.boot;
   return Object.entries(arm).map(([knob, value]) => `${labels[knob] ?? knob} ${choices[knob]?.[asText(value)] ?? asText(value)}`).join(", ");
 }
@@ -57,7 +59,7 @@ function drawArm() {
   if (!isShown) return void place?.remove();
   if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
   if (same(place, [one, waiting, isThere, isBoard])) return;
-  const waits = waiting === one.name, label = say("room_arm", { arm: armName(one.arm) });
+  const waits = waiting === one.name, label = say("room_arm", { arm: armName(one) });
   const open = () => openMine({ run: one.run });
   const begin = () => train(one.name);
   const doing = one.run ? !isThere && button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))

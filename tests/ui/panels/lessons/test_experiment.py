@@ -72,7 +72,7 @@ def test_from_the_button_to_the_verdict(site):
     assert next(block for block in controls if block["id"] == "train")["values"]["seed"] == 2
     second = press(site, "bug_source", 2)["arms"]
     _, both = panel_of(site, **asked, arms=f"{arms}.{finished(site, second)}")
-    assert len(both["exhibits"]["blocks"][1]["blocks"][0]["rows"]) == 4
+    assert len(both["exhibits"]["blocks"][2]["blocks"][0]["rows"]) == 4
     assert both["verdict"]["text"] != after["verdict"]["text"]
     site.runs.get(second[0]).say("training")
     answer, while_it_trains = panel_of(site, **asked, arms=".".join([arms, *second]))
