@@ -119,7 +119,7 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
     labs = {name: replace(LABS[name], base={**LABS[name].base, **SETTINGS}) for name in ("order", "no_ffn")}
     for name, lab in labs.items():
         monkeypatch.setitem(LABS, name, lab)
-        code = {"code": dealt["code"]} | do(site, TEACHER, "deal_lab", code=dealt["code"], lab=name, order="together")
+        code = {"code": dealt["code"]} | do(site, TEACHER, "deal_lab", "zh", code=dealt["code"], lab=name, order="together")
         runs = {token: trained(site, token, code) for token in (ANNA, BEN)}
         panel, names = board(site, TEACHER, code, "zh"), [lab.say("zh", f"name_{arm}") for arm in lab.arms]
         assert [block(panel, id)["text"] for id in ("title", "question")] == [lab.say("zh", id) for id in ("title", "question")]

@@ -66,7 +66,9 @@ export function openShare(...more) {
   const code = () => h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) });
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
-  open(say("share"), hint, h("p", {}, say("share_help")), withSentences(), line, picture, ...more);
+  const { card } = page, isPrivate = card?.settings.own && !card.sentences_shared;
+  const about = h("p", { id: "pg-share-what" }, say(isPrivate ? "share_help_private" : "share_help"));
+  open(say("share"), hint, about, withSentences(), line, picture, ...more);
   field.select();
 }
 
@@ -77,6 +79,8 @@ function withSentences() {
   const share = async () => {
     tick.disabled = true;
     await command("share_sentences", { shared: tick.checked });
+    const about = document.getElementById("pg-share-what");
+    if (about) about.textContent = say(tick.checked ? "share_help" : "share_help_private");
     tick.disabled = false;
   };
   const about = { type: "checkbox", id: "pg-share-sentences", "aria-describedby": "pg-share-about", onchange: share };

@@ -32,6 +32,7 @@ function newest() {
   return one && { name, ...one };
 }
 
+let away = ""; // the experiment whose bar was put away
 let waiting = ""; // the experiment in which this visitor's run waits for its turn
 
 /** Says what came of it, and shows one's own run where its training is seen. */
@@ -54,7 +55,7 @@ function drawArm() {
   const { boot, room } = page, one = boot && room && !room.teacher ? newest() : null;
   const isThere = one?.run && one.run === cursor.run && cursor.tab === "training", isBoard = one?.board && cursor.tab !== "board";
   let place = document.getElementById("pg-arm");
-  const isShown = one?.arm && (!isThere || isBoard);
+  const isShown = one?.arm && one.name !== away && (!isThere || isBoard);
   document.body.toggleAttribute("data-arm", !!isShown);
   if (!isShown) return void place?.remove();
   if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
@@ -67,7 +68,13 @@ function drawArm() {
   const toBoard = () => move({ tab: "board", activity: one.name });
   const board = isBoard && button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board"));
   place.setAttribute("aria-label", label);
-  place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean));
+  const close = button({ id: "pg-arm-away", "aria-label": say("close"), title: say("close"), onclick: () => putAway(one.name) }, "×");
+  place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean), close);
+}
+/** The bar lies over the page: who has read it puts it away, until another experiment is dealt. */
+function putAway(name) {
+  away = name;
+  drawArm();
 }
 subscribe(["room", "boot", "tab", "run"], drawArm);
 

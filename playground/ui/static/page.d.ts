@@ -278,6 +278,7 @@ declare global {
   /** What is drawn in an element is kept there, so that only what is another has to change. */
   interface Element {
     pgText?: string;
+    pgLang?: string;
     pgBlock?: Block;
     pgRender?: (host: Element, blocks: any[]) => Promise<void>;
     pgFigure?: Plotly;
