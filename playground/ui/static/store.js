@@ -162,7 +162,7 @@ function settings() {
   const { boot, knobs, card } = page;
   if (!boot || !knobs) return linkSettings;
   const differing = (name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]);
-  const told = boot.knobs.filter(differing), own = card?.id === cursor.run ? card.settings : knobs;
+  const told = boot.knobs.filter(differing), own = card?.id === cursor.run ? card.settings : boot.defaults;
   const means = !told.length && boot.knobs.some((name) => asText(own[name]) !== asText(boot.defaults[name])) ? ["task"] : told;
   return means.map((name) => [name, asText(knobs[name])]);
 }
