@@ -65,6 +65,11 @@ def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
     course = LABS["no_ffn"].course(two)
     assert (course.x.tolist(), course.said) == ([10, 20], {"step": 20, "seeds": 2})
     assert [line.tolist() for line in course.lines.values()] == [pytest.approx([30, 60]), pytest.approx([5, 15])]
+    assert [side.tolist() for side in course.bands["with"]] == [pytest.approx([20, 40]), pytest.approx([40, 80])]
+    by_loss = LABS["depth"].course(two)
+    assert (by_loss.percent, by_loss.lines["with"].tolist()) == (False, pytest.approx([0.3, 0.6])), "what decides is drawn"
+    decides, *_ = LABS["beyond"].exhibits([[came("with", seed, 0.1, exact=0.5, harder=seed / 4) for seed in (1, 2)]])
+    assert decides.values == {"with": (25, 50)}
 
 
 def test_the_early_step_is_the_first_that_was_validated_from_there_on():
@@ -141,7 +146,7 @@ def broken(exact: float, tokens: float, padded: float = 0.0) -> dict:
 @pytest.mark.parametrize(("judge", "arms", "answer"), [
     (ONE, PAIRS, "one"), (ONE, PAIRS | {"other_without": [0.0]}, "both"), (ONE, PAIRS | {"one_without": [0.9]}, "neither"),
     (ONE, PAIRS | {"one_without": [0.9], "other_without": [0.2]}, "other"),
-    (DEPTH, NORMS, "pre"), (DEPTH, NORMS | {"pre_unit": [0.9]}, "start"), (DEPTH, NORMS | {"post_six": [0.1]}, "both"),
+    (judges.number_of_heads, HEADS, "between"), (DEPTH, NORMS, "pre"), (DEPTH, NORMS | {"pre_unit": [0.9]}, "start"), (DEPTH, NORMS | {"post_six": [0.1]}, "both"),
     (judges.lowest, LOSSES, "a"), (judges.lowest, LOSSES | {"b": {"loss": 0.12}}, "same"), (judges.between, HEADS, "between"),
     (judges.between, HEADS | {"eight": {"loss": 0.1}}, "more"), (judges.between, HEADS | {"one": {"loss": 0.11}}, "one"),
     (judges.layout, KINDS, "kind"), (judges.layout, KINDS | {"learned": [1.0]}, "same"),

@@ -59,6 +59,7 @@ def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
     arms, pairs = lab.arms_of(3), {arm.rpartition("_")[0] if all("_" in one for one in lab.arms_of(1)) else "" for arm in lab.arms_of(1)}
     assert lab.is_mystery == (lab.arms_of(1) != lab.arms_of(2))
     assert lab.recognise(train_inline.new_run(Experiment())) is None
+    assert {*lab.decisive} <= {*arms}
     experiments = {arm: lab.experiment(arm, 3) for arm in arms}
     for arm, experiment in experiments.items():
         assert lab.recognise(train_inline.new_run(experiment)) == (arm, 3)

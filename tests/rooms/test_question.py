@@ -204,6 +204,8 @@ def test_every_block_of_numbers_has_each_arm_once_however_late_they_come(count, 
     blocks = [[late["dealt"][str(n)] for n in range(first, first + count)] for first in range(1, 41 - count, count)]
     assert {tuple(sorted(block)) for block in blocks} == {tuple(range(count))}
     assert len(set(map(tuple, blocks))) > 1, "each block is drawn anew"
+    few = experiment.joined({**whole, "dealt": {}, "first": [count - 1]}, room_of(1))
+    assert (few["dealt"], experiment.unheld(few)) == ({"1": count - 1}, [*range(count - 1)]), "a small class has the arms that decide"
 
 
 @given(st.randoms(use_true_random=False))

@@ -88,8 +88,11 @@ def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_
     for wrong in ("nonsense", "reverse", first, "." * 100):
         assert not {"verdict", "exhibits"} & panel_of(site, lab="skip", guess=UNKNOWN, arms=wrong)[1].keys()
     assert "exhibits" not in panel_of(site, lab="bug_source", guess=UNKNOWN, arms=arms)[1]
-    _, panel = panel_of(site, lab="skip", guess=UNKNOWN, arms=arms)
-    assert (panel["record"]["sure"], say("en", "lessons.open") in panel["verdict"]["text"]) == (0, True)
+    _, panel = panel_of(site, lab="skip", guess="later", sure=SURE[0], arms=arms)
+    assert (panel["record"]["sure"], say("en", "lessons.open") in panel["verdict"]["text"]) == (0, True), "no guess is wrong"
+    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects="later", nearest=lambda results: "never"))
+    _, panel = panel_of(site, lab="skip", guess="never", sure=SURE[0], arms=arms)
+    assert (panel["record"]["sure"], panel["record"]["right"]) == (int(SURE[0]), True), "both are right where the tolerance decides"
     fork = finished(site, [site.act(ME, "fork", first)["run"]])
     with monkeypatch.context() as patch:
         patch.setattr(site.runs.get(second).history, "events", [(1, "learning_rate", 0.5)])
