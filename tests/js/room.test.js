@@ -115,9 +115,7 @@ test("a room that is over is forgotten, and why is shown: it ended, or its file 
   }
   document.body.replaceChildren();
   await enter(TEACHER);
-  const ended = leaving("end");
-  streams.at(-1).listeners.gone();
-  await ended;
+  await Promise.all([leaving("end"), streams.at(-1).listeners.gone()]);
   assert.equal(document.querySelectorAll(".pg-notice").length, 0, "who ends it is not told so in red");
 });
 

@@ -127,7 +127,6 @@ def counted(model: Transformer, run) -> int:
 
     def count(module, inputs, output):
         found[0] += inputs[0].shape[1] if isinstance(module, GRU) else 1
-
     for part in model.modules():
         if isinstance(part, (GRU, MultiHeadAttention, FeedForward)):
             hooks.append(part.register_forward_hook(count))
@@ -151,7 +150,6 @@ def test_the_sequential_steps_are_those_that_hooks_count(knobs, source, target):
             memory, _ = model.encode(src)
             for length in range(1, target + 1):
                 model.decode(torch.full((2, length), BOS), memory, torch.ones(2, 1, 1, source, dtype=torch.bool))
-
         assert counted(model, write) == written
     else:
         assert written == fed

@@ -79,6 +79,10 @@ def test_from_the_button_to_the_verdict(site):
     site.runs.get(second[0]).say("done")
     assert ("progress" in while_it_trains, answer["more"]) == (True, True)
     assert while_it_trains["verdict"] == after["verdict"], "a second seed leaves the verdict of the first"
+    assert press(site, "bug_source", 2)["arms"] == second, "a click trains nothing twice"
+    for lab, seed, token in (("nothing", 1, ME), ("softmax", 1, ME), ("skip", -1, ME), ("skip", None, ME), ("skip", 1, "")):
+        with pytest.raises(Refusal):
+            press(site, lab, seed, token=token)
 
 
 def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_to_be(site, monkeypatch):
@@ -122,14 +126,6 @@ def test_arms_that_train_are_kept_going_and_not_judged_and_stopped_ones_are_name
     for run, arm in zip(runs, LABS["beyond"].arms, strict=True):
         assert f"“{LABS['beyond'].say('en', f'name_{arm}')}” with seed 5 is stopped at step {run.step} of" in panel["unended"]["text"]
         site.runs.delete(run.id, ME)
-
-
-def test_a_click_trains_nothing_twice_and_what_is_no_experiment_is_refused(site):
-    first = press(site, "skip", 11)["arms"]
-    assert press(site, "skip", 11)["arms"] == first
-    for lab, seed, token in (("nothing", 1, ME), ("softmax", 1, ME), ("skip", -1, ME), ("skip", None, ME), ("skip", 1, "")):
-        with pytest.raises(Refusal):
-            press(site, lab, seed, token=token)
 
 
 def test_a_mystery_is_looked_at_first_guessed_then_and_does_not_say_what_was_changed(site):
