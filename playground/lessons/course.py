@@ -109,6 +109,7 @@ PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the toke
 QUESTIONS = "#pg-panel-course [data-block='later checks'] > *"  # at the end of a lesson
 LAID_OVER = "#pg-panel-runs:has(.pg-runs.several) .pg-plot"  # curves of several runs in one figure
 ATTENTION, FORCING = {"tab": "attention", "view": "matrix"}, {"tab": "teacher_forcing"}
+UNPINNED = {"part": "cross", "q": "", "k": ""}  # a click on a cell that is pinned already would let go of it
 REVERSE, GERMAN, NUMBERS = ({"run": run} for run in ("reverse", "german_english", "numbers_de"))
 
 LESSONS = (
@@ -122,7 +123,7 @@ LESSONS = (
                 {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)},
                 {**ATTENTION, **REVERSE, "part": "cross", "step": ""},
             ),
-            Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | {"part": "cross"}),
+            Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
         ),
     ),
     Lesson(
@@ -142,7 +143,7 @@ LESSONS = (
                 {"at": {"tab": "map", "stage": "*.weights", "row": "*", "col": "*"}},
                 {"tab": "map", **REVERSE, "stage": "decoder.0.cross_attention.weights", "row": "", "col": ""},
             ),
-            Step("product", {"at": {**ATTENTION, "view": "product", "q": "*", "k": "*"}}, ATTENTION | REVERSE | {"part": "cross"}),
+            Step("product", {"at": {**ATTENTION, "view": "product", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
         ),
         (3, 6, 2),
     ),

@@ -185,6 +185,7 @@ def test_a_slow_line_loses_nothing(visit):
         expect(page.locator("#pg-skip a").first).to_be_attached()
         page.keyboard.press("Tab")
         expect(page.get_by_role("link", name=words("page.skip_sentence"))).to_be_focused()
+        page.keyboard.press("Enter")  # which leads nowhere else
         expect(page.locator("#knob-d_model input[type=number]")).to_have_value("16")
         expect(page.locator("#pg-train")).to_be_hidden()
         eventually(page, lambda: held, bool)[0].continue_()
