@@ -106,7 +106,7 @@ class Lesson:
 
 
 PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the tokens of the sentence, with their ids
-QUESTIONS = "#pg-panel-course [data-block='later checks'] > *"  # at the end of a lesson
+QUESTIONS = "#pg-panel-course [data-block='later checks'][aria-busy='false'] > *"  # at the end of a lesson
 LAID_OVER = "#pg-panel-runs:has(.pg-runs.several) .pg-plot"  # curves of several runs in one figure
 ATTENTION, FORCING = {"tab": "attention", "view": "matrix"}, {"tab": "teacher_forcing"}
 UNPINNED = {"part": "cross", "q": "", "k": ""}  # a click on a cell that is pinned already would let go of it
