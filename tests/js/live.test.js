@@ -14,8 +14,8 @@ const { drawStatusLine } = await import("../../playground/ui/static/status.js");
 const { follow, isBehind, isGrowing, newest, shownStep, taken, toldStep } = live;
 const statuses = { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] };
 const words = {
-  started: "{name} is training.", training_part: "{percent} %", training_over: "Over: {status}", status_training: "training", status_done: "done", status_shown: "{step}: {percent}",
-  sample_of: "{pairs} of {all}", measured_at: "step {step}",
+  started: "{name} is training.", training_part: "{percent} %", training_over: "Over: {status}", status_training: "training", status_done: "done",
+  status_shown: "{step}: {percent}", sample_of: "{pairs} of {all}", measured_at: "step {step}",
 };
 change({ boot: { words, statuses, glossary: { terms: [], not: [] }, knobs: [], labels: {}, live: [], choices: {} } });
 
