@@ -4,7 +4,7 @@ together."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from playground.config import Refusal
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above, is_complete
@@ -56,6 +56,7 @@ class Board:
     activity: activities.Activity
     arms: list[str]
     runs: list[ClassRun]
+    outcome: Outcome | None = None  # of its lab, once every arm has a run that ended
 
     @property
     def teacher(self) -> bool:
@@ -76,6 +77,11 @@ class Board:
         """The runs that count, by the arms that have one."""
         ended = {arm: [run for run in self.runs if run.arm == arm and run.ended] for arm in range(len(self.arms))}
         return {arm: runs for arm, runs in ended.items() if runs}
+
+    @property
+    def fewest(self) -> int:
+        """Of the runs that count, in an arm."""
+        return min(len(self.ended.get(arm, ())) for arm in range(len(self.arms)))
 
     def scores(self, arm: int) -> list[float]:
         """Of the runs of an arm that have ended."""
@@ -101,7 +107,8 @@ def board(view: View) -> Board | None:
     activity = found[name]
     if not experiment.shows_board(activity, room, number):
         raise Refusal("board.not_shown")
-    return Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
+    found = Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
+    return replace(found, outcome=_outcome(view, found))
 
 
 def room_of(view: View) -> tuple[Room, int]:
@@ -193,7 +200,7 @@ def verdict(view: View, found: Board) -> tuple[str, str]:
     return view.say(f"board.verdict_{key}", **values), paragraph(said)
 
 
-def outcome(view: View, found: Board) -> Outcome | None:
+def _outcome(view: View, found: Board) -> Outcome | None:
     """What the lab says of the runs that have ended; None until every arm has one."""
     lab, ended = found.lab, found.ended
     if lab is None or len(ended) < len(found.arms):
@@ -207,11 +214,11 @@ def outcome(view: View, found: Board) -> Outcome | None:
 
 def _of_lab(view: View, found: Board, lab: ControlledExperiment) -> tuple[str, str]:
     """The answer of a lab. With one run of an arm there is no spread, so that it is what its rule says so far."""
-    came = outcome(view, found)
+    came = found.outcome
     if came is None:
         missing = [name for arm, name in enumerate(found.arms) if arm not in found.ended]
         return view.say("board.lab_waits", arms=listed(view.language, missing)), ""
-    fewest, answer = min(map(len, found.ended.values())), lab.say(view.language, f"guess_{came.answer}")
+    fewest, answer = found.fewest, lab.say(view.language, f"guess_{came.answer}")
     reserves = lab_experiment.reserves(view, lab, came) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
     why = [lab.say(view.language, f"why_{came.answer}", **came.numbers), *reserves]
     return view.say("board.lab_so_far" if fewest < 2 else "board.lab_answer", answer=answer), paragraph(why)

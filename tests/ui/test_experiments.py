@@ -127,6 +127,8 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
             verdict = say("zh", "board.lab_so_far", answer=lab.say("zh", f"guess_{answer}"))
         assert [block(panel, id)["text"] for id in ("title", "question")] == [lab.say("zh", id) for id in ("title", "question")]
         assert column_of(panel, "arms", 0) == names
+        offered = block(board(site, TEACHER, code, "zh", lab=name), "guess")["options"]
+        assert [one["value"] for one in offered] == [*lab.guesses]
         told = [text["text"] for text in panel["blocks"] if text["id"] == "unheld"]
         assert told == ([unheld] if (unheld := left and say("zh", "board.unheld", arms=left)) else [])
         assert unheld in code["notice"]

@@ -18,7 +18,6 @@ from playground.ui.class_board import (
     class_name,
     experiment_name,
     experiments,
-    outcome,
     room_of,
     unheld,
     verdict,
@@ -26,10 +25,13 @@ from playground.ui.class_board import (
 from playground.ui.controls import label
 from playground.ui.measured import percent
 from playground.ui.panels import board_course
+from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.panels.lessons.exhibits import exhibits
+from playground.ui.panels.lessons.guessing import ask, locked
 from playground.ui.view import View
-from playground.words import listed, paragraph
+from playground.words import paragraph
 
+LEAST_RUNS = 2  # of an arm, from which on a verdict counts a guess
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are
 HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
 
@@ -48,10 +50,12 @@ def panel(view: View) -> dict:
     if view.presented:
         return {"step": None, "blocks": _presented(view, found), **rest}
     said, why = verdict(view, found)
+    asking, guessed = _asked(view, found)
     shown = [
-        *_asked(view, found),
+        *asking,
         blocks.text("verdict", said, css="pg-heading"),
-        *_captions(why=why, unheld=unheld(view.language, found.activity)),
+        *(guessed or _captions(why=why)),
+        *_captions(unheld=unheld(view.language, found.activity)),
         _controls(view, found),
         *_decides(view, found),
         *_figures(view, found, runs),
@@ -63,18 +67,22 @@ def panel(view: View) -> dict:
     return {"step": None, "blocks": shown, **rest}
 
 
-def _asked(view: View, found: Board) -> list[dict]:
-    """What the lab asks whose arms were dealt, what can be guessed, and the way to where one guesses."""
+def _asked(view: View, found: Board) -> tuple[list[dict], list[dict]]:
+    """(what the lab asks whose arms were dealt, with what can be guessed; what came of one's guess, once there is a verdict)."""
     lab = found.lab
     if lab is None:
-        return []
-    guesses = listed(view.language, [lab.say(view.language, f"guess_{guess}") for guess in lab.guesses])
-    return [
+        return [], []
+    asks = [
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
-        blocks.text("guesses", view.say("board.lab_guesses", guesses=guesses), css="pg-caption"),
-        blocks.button("guess", "move", view.say("board.lab_open"), to={"tab": "labs", "lab": lab.name}),
     ]
+    if view.said("lab") != lab.name:  # a guess would be another lab's
+        return [*asks, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
+    (*asking, _), guess, sure, answered = ask(view, lab.say, lab.guesses, ("lab", lab.name))
+    if not answered or found.fewest < LEAST_RUNS:
+        return asks + asking, []
+    came = lab_experiment.verdict(view, lab, found.outcome, guess, sure)
+    return asks + locked(asking), [one | {"id": f"guess-{one['id']}"} for one in came]
 
 
 def _captions(**said: str) -> list[dict]:
@@ -84,7 +92,7 @@ def _captions(**said: str) -> list[dict]:
 
 def _decides(view: View, found: Board) -> list[dict]:
     """The number by which the lab decides, where no curve shows it."""
-    came = outcome(view, found)
+    came = found.outcome
     shown = [one for one in came.exhibits if one.name.startswith("decides")] if came else []
     return [blocks.row("decides", *exhibits(view, found.lab, shown), css="grids")] if shown else []
 
