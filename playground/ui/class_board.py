@@ -1,24 +1,21 @@
-"""What the board of a class shows: which runs there are of an experiment that was dealt out, under which names, and what their arms came to
-together."""
+"""What the board of a class shows: which runs there are of an experiment that was dealt out, and under which names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from playground.config import Refusal
-from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above, is_complete
+from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.labs import LABS
 from playground.queries.learning_curves import LearningCurve, learning_curve
-from playground.queries.pooled import Pooled, pairs, pooled
+from playground.queries.pooled import Pooled, pooled
 from playground.rooms import activities, experiment
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import known, parameters_of
 from playground.ui.controls import shown_setting
-from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.view import Screen, View
-from playground.words import listed, paragraph, say
+from playground.words import listed, say
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,6 @@ class Board:
     activity: activities.Activity
     arms: list[str]
     runs: list[ClassRun]
-    outcome: Outcome | None = None  # of its lab, once every arm has a run that ended
 
     @property
     def teacher(self) -> bool:
@@ -107,8 +103,7 @@ def board(view: View) -> Board | None:
     activity = found[name]
     if not experiment.shows_board(activity, room, number):
         raise Refusal("board.not_shown")
-    found = Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
-    return replace(found, outcome=_outcome(view, found))
+    return Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
 
 
 def room_of(view: View) -> tuple[Room, int]:
@@ -175,54 +170,3 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
         run.seen()  # else it would be stopped because nobody looks at it
         found.append(ClassRun(number, name_of(view, member, named), activity["dealt"][text], run, learning_curve(run)))
     return found
-
-
-def verdict(view: View, found: Board) -> tuple[str, str]:
-    """What the runs that have ended say: to the lab, by its own judge, else which arm ends above which; and how that is meant, and how
-    strong it is."""
-    ended = found.ended
-    if found.lab:
-        return _of_lab(view, found, found.lab)
-    if len(ended) < 2:
-        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"])), ""
-    first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
-    counted = pairs(found.scores(first), found.scores(second))
-    values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all}
-    results = [_results(ended[arm]) for arm in (first, second)]
-    fewest = min(map(len, results))
-    key = "one" if fewest < 2 else "above" if above(*results, "exact", CLOSE) else "close"  # one run has no spread
-    said = [view.say(f"board.why_{key}", same=counted.same)] if fewest > 1 else []
-    if fewest < ENOUGH_SEEDS:
-        said.append(view.say("board.weak_runs", least=ENOUGH_SEEDS, fewest=fewest))
-    others = len(found.arms) - len(ended)
-    if others:
-        said.append(view.say("board.arms_missing", count=others))
-    return view.say(f"board.verdict_{key}", **values), paragraph(said)
-
-
-def _outcome(view: View, found: Board) -> Outcome | None:
-    """What the lab says of the runs that have ended; None until every arm has one."""
-    lab, ended = found.lab, found.ended
-    if lab is None or len(ended) < len(found.arms):
-        return None
-    names = list(lab.arms)
-    return lab.verdict([
-        [lab_experiment.result(view.runs, view.open_reader, lab, names[arm], one.number, one.run) for one in ended[arm]]
-        for arm in sorted(ended)
-    ])  # fmt: skip
-
-
-def _of_lab(view: View, found: Board, lab: ControlledExperiment) -> tuple[str, str]:
-    """The answer of a lab. With one run of an arm there is no spread, so that it is what its rule says so far."""
-    came = found.outcome
-    if came is None:
-        missing = [name for arm, name in enumerate(found.arms) if arm not in found.ended]
-        return view.say("board.lab_waits", arms=listed(view.language, missing)), ""
-    fewest, answer = found.fewest, lab.say(view.language, f"guess_{came.answer}")
-    reserves = lab_experiment.reserves(view, lab, came) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
-    why = [lab.say(view.language, f"why_{came.answer}", **came.numbers), *reserves]
-    return view.say("board.lab_so_far" if fewest < 2 else "board.lab_answer", answer=answer), paragraph(why)
-
-
-def _results(runs: Sequence[ClassRun]) -> list[Result]:
-    return [Result(str(one.arm), one.number, one.run, {}, {"exact": one.score}) for one in runs]

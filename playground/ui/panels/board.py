@@ -5,6 +5,7 @@ from __future__ import annotations
 from playground.config import Refusal
 from playground.cursor import choices
 from playground.figures import board as pictures
+from playground.lessons.lab import Outcome
 from playground.queries.learning_curves import LearningCurve, band, until
 from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER
@@ -20,11 +21,11 @@ from playground.ui.class_board import (
     experiments,
     room_of,
     unheld,
-    verdict,
 )
 from playground.ui.controls import label
 from playground.ui.measured import percent
 from playground.ui.panels import board_course
+from playground.ui.panels.board_verdict import outcome, verdict
 from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.panels.lessons.exhibits import exhibits
 from playground.ui.panels.lessons.guessing import ask, locked
@@ -49,15 +50,16 @@ def panel(view: View) -> dict:
     rest = {"of": class_name(view, found.room.code), **({"more": True, "pause": POLL_MS} if works else {})}
     if view.presented:
         return {"step": None, "blocks": _presented(view, found), **rest}
-    said, why = verdict(view, found)
-    asking, guessed = _asked(view, found)
+    came = outcome(view, found)
+    said, why = verdict(view, found, came)
+    asking, guessed = _asked(view, found, came)
     shown = [
         *asking,
         blocks.text("verdict", said, css="pg-heading"),
         *(guessed or _captions(why=why)),
         *_captions(unheld=unheld(view.language, found.activity)),
         _controls(view, found),
-        *_decides(view, found),
+        *_decides(view, found, came),
         *_figures(view, found, runs),
         _arms(view, found),
         blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
@@ -67,7 +69,7 @@ def panel(view: View) -> dict:
     return {"step": None, "blocks": shown, **rest}
 
 
-def _asked(view: View, found: Board) -> tuple[list[dict], list[dict]]:
+def _asked(view: View, found: Board, came: Outcome | None) -> tuple[list[dict], list[dict]]:
     """(what the lab asks whose arms were dealt, with what can be guessed; what came of one's guess, once there is a verdict)."""
     lab = found.lab
     if lab is None:
@@ -79,10 +81,10 @@ def _asked(view: View, found: Board) -> tuple[list[dict], list[dict]]:
     if view.said("lab") != lab.name:  # a guess would be another lab's
         return [*asks, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
     (*asking, _), guess, sure, answered = ask(view, lab.say, lab.guesses, ("lab", lab.name))
-    if not answered or found.fewest < LEAST_RUNS:
+    if not answered or came is None or found.fewest < LEAST_RUNS:
         return asks + asking, []
-    came = lab_experiment.verdict(view, lab, found.outcome, guess, sure)
-    return asks + locked(asking), [one | {"id": f"guess-{one['id']}"} for one in came]
+    said = lab_experiment.verdict(view, lab, came, guess, sure)
+    return asks + locked(asking), [one | {"id": f"guess-{one['id']}"} for one in said]
 
 
 def _captions(**said: str) -> list[dict]:
@@ -90,9 +92,8 @@ def _captions(**said: str) -> list[dict]:
     return [blocks.text(name, text, css="pg-caption") for name, text in said.items() if text]
 
 
-def _decides(view: View, found: Board) -> list[dict]:
+def _decides(view: View, found: Board, came: Outcome | None) -> list[dict]:
     """The number by which the lab decides, where no curve shows it."""
-    came = found.outcome
     shown = [one for one in came.exhibits if one.name.startswith("decides")] if came else []
     return [blocks.row("decides", *exhibits(view, found.lab, shown), css="grids")] if shown else []
 
@@ -201,7 +202,7 @@ def _presented(view: View, found: Board) -> list[dict]:
     values = {"ended": sum(one.ended for one in found.runs), "dealt": len(found.activity["dealt"])}
     if view.choice("revealed") == "on":
         curves, last = [(one, one.curve) for one in found.runs if one.curve.steps], None
-        title, said = verdict(view, found)
+        title, said = verdict(view, found, outcome(view, found))
     else:
         last = max((one.run.steps for one in found.runs), default=None)
         curves = [(one, curve) for one in found.runs if (curve := until(one.curve, one.run.steps / 2)).steps]
