@@ -50,16 +50,16 @@ def panel(view: View) -> dict:
     rest = {"of": class_name(view, found.room.code), **({"more": True, "pause": POLL_MS} if works else {})}
     if view.presented:
         return {"step": None, "blocks": _presented(view, found), **rest}
-    came = outcome(view, found)
-    said, why = verdict(view, found, came)
-    asking, guessed = _asked(view, found, came)
+    result = outcome(view, found)
+    said, why = verdict(view, found, result)
+    asking, guessed = _asked(view, found, result)
     shown = [
         *asking,
         blocks.text("verdict", said, css="pg-heading"),
         *(guessed or _captions(why=why)),
         *_captions(unheld=unheld(view.language, found.activity)),
         _controls(view, found),
-        *_decides(view, found, came),
+        *_decides(view, found, result),
         *_figures(view, found, runs),
         _arms(view, found),
         blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
@@ -69,8 +69,8 @@ def panel(view: View) -> dict:
     return {"step": None, "blocks": shown, **rest}
 
 
-def _asked(view: View, found: Board, came: Outcome | None) -> tuple[list[dict], list[dict]]:
-    """(what the lab asks whose arms were dealt, with what can be guessed; what came of one's guess, once there is a verdict)."""
+def _asked(view: View, found: Board, result: Outcome | None) -> tuple[list[dict], list[dict]]:
+    """Returns (what the lab asks whose arms were dealt, with what can be guessed; what came of one's guess, once there is a verdict)."""
     lab = found.lab
     if lab is None:
         return [], []
@@ -81,10 +81,10 @@ def _asked(view: View, found: Board, came: Outcome | None) -> tuple[list[dict], 
     if view.said("lab") != lab.name:  # a guess would be another lab's
         return [*asks, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
     (*asking, _), guess, sure, answered = ask(view, lab.say, lab.guesses, ("lab", lab.name))
-    if not answered or came is None or found.fewest < LEAST_RUNS:
+    if not answered or result is None or found.fewest < LEAST_RUNS:
         return asks + asking, []
-    said = lab_experiment.verdict(view, lab, came, guess, sure)
-    return asks + locked(asking), [one | {"id": f"guess-{one['id']}"} for one in said]
+    compared = lab_experiment.verdict(view, lab, result, guess, sure)
+    return asks + locked(asking), [one | {"id": f"guess-{one['id']}"} for one in compared]
 
 
 def _captions(**said: str) -> list[dict]:
@@ -92,9 +92,9 @@ def _captions(**said: str) -> list[dict]:
     return [blocks.text(name, text, css="pg-caption") for name, text in said.items() if text]
 
 
-def _decides(view: View, found: Board, came: Outcome | None) -> list[dict]:
+def _decides(view: View, found: Board, result: Outcome | None) -> list[dict]:
     """The number by which the lab decides, where no curve shows it."""
-    shown = [one for one in came.exhibits if one.name.startswith("decides")] if came else []
+    shown = [one for one in result.exhibits if one.name.startswith("decides")] if result else []
     return [blocks.row("decides", *exhibits(view, found.lab, shown), css="grids")] if shown else []
 
 

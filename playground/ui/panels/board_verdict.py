@@ -12,12 +12,12 @@ from playground.ui.view import View
 from playground.words import listed, paragraph
 
 
-def verdict(view: View, found: Board, came: Outcome | None) -> tuple[str, str]:
+def verdict(view: View, found: Board, result: Outcome | None) -> tuple[str, str]:
     """What the runs that have ended say: to the lab, by its own judge, else which arm ends above which; and how that is meant, and how
     strong it is."""
     ended = found.ended
     if found.lab:
-        return _of_lab(view, found, found.lab, came)
+        return _of_lab(view, found, found.lab, result)
     if len(ended) < 2:
         return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"])), ""
     first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
@@ -47,14 +47,14 @@ def outcome(view: View, found: Board) -> Outcome | None:
     ])  # fmt: skip
 
 
-def _of_lab(view: View, found: Board, lab: ControlledExperiment, came: Outcome | None) -> tuple[str, str]:
+def _of_lab(view: View, found: Board, lab: ControlledExperiment, result: Outcome | None) -> tuple[str, str]:
     """The answer of a lab. With one run of an arm there is no spread, so that it is what its rule says so far."""
-    if came is None:
+    if result is None:
         missing = [name for arm, name in enumerate(found.arms) if arm not in found.ended]
         return view.say("board.lab_waits", arms=listed(view.language, missing)), ""
-    fewest, answer = found.fewest, lab.say(view.language, f"guess_{came.answer}")
-    reserves = lab_experiment.reserves(view, lab, came) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
-    why = [lab.say(view.language, f"why_{came.answer}", **came.numbers), *reserves]
+    fewest, answer = found.fewest, lab.say(view.language, f"guess_{result.answer}")
+    reserves = lab_experiment.reserves(view, lab, result) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
+    why = [lab.say(view.language, f"why_{result.answer}", **result.numbers), *reserves]
     return view.say("board.lab_so_far" if fewest < 2 else "board.lab_answer", answer=answer), paragraph(why)
 
 

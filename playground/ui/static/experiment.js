@@ -71,7 +71,7 @@ function drawArm() {
   const close = button({ id: "pg-arm-away", "aria-label": say("close"), title: say("close"), onclick: () => putAway(one.name) }, "×");
   place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean), close);
 }
-/** The bar lies over the page: who has read it puts it away, until another experiment is dealt. */
+/** Takes the bar away, which lies over the page, until another experiment is dealt. */
 function putAway(name) {
   away = name;
   drawArm();

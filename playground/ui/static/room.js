@@ -32,7 +32,7 @@ export async function act(action, values = {}) {
 /** Where this page looks, as far as others may be told. */
 export const looking = () => Object.fromEntries(followed.map((name) => [name, cursor[name]]));
 
-let isLeaving = false; // by this visitor's own will: nobody has to say why
+let isLeaving = false; // as this visitor asked: the reason is known
 
 /** Does what leaves or ends the room. */
 export async function leaving(action) {

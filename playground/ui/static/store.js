@@ -162,9 +162,9 @@ function settings() {
   const { boot, knobs, card } = page;
   if (!boot || !knobs) return linkSettings;
   const differing = (name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]);
-  const told = boot.knobs.filter(differing), own = card?.id === cursor.run ? card.settings : boot.defaults;
-  const means = !told.length && boot.knobs.some((name) => asText(own[name]) !== asText(boot.defaults[name])) ? ["task"] : told;
-  return means.map((name) => [name, asText(knobs[name])]);
+  const changed = boot.knobs.filter(differing), own = card?.id === cursor.run ? card.settings : boot.defaults;
+  const named = !changed.length && boot.knobs.some((name) => asText(own[name]) !== asText(boot.defaults[name])) ? ["task"] : changed;
+  return named.map((name) => [name, asText(knobs[name])]);
 }
 
 /** What a link to this view carries: settings that differ from their defaults, then the cursor where it differs from its own. */
