@@ -64,6 +64,7 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
         assert "room" not in address(student), "a shared view invites nobody"
     expect(teacher.locator("#pg-room-members li span")).to_have_text(["<b>Anna</b>", words("page.room_student", number=2)])
     assert not teacher.locator("#pg-room-members b").count(), "a name is text"
+    expect(teacher.locator("#pg-room-members")).to_be_hidden()  # beside the code, which a class sees
     teacher.keyboard.press("Escape")
     chip(teacher, code, 2, 2)
     teacher.locator("#pg-place-inside-button").click()
