@@ -56,21 +56,24 @@ def course(
     shades: Sequence[Shade],
     arms: Sequence[str],
     *,
+    column: str = "exact_match",
     last: float | None = None,
     width: int = 720,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The exact match of every run over the steps, thin; of an arm with several runs their mean, thick, and between the ends a shade. The
-    legend names the `arms` of which there is a line. The axis goes on to the step `last`, also where no curve does."""
+    """The exact match of every run, or another `column` of the validations, over the steps, thin; of an arm with several runs their mean,
+    thick, and between the ends a shade. The legend names the `arms` of which there is a line. The axis goes on to the step `last`, also
+    where no curve does."""
     shown = sorted({line.arm for line in lines})
     data = [_shade(one, dark) for one in shades]
-    data += [_line(line, dark) for line in lines]
+    is_share = column == "exact_match"
+    data += [_line(line, is_share, dark) for line in lines]
     data += [_mean(one, dark) for one in shades]
     data += [_entry(arm, arms[arm], width, dark) for arm in shown]
     x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True)
     x |= {"range": [0, last]} if last else {}
-    return {"data": data, "layout": _layout(len(shown), x, dark)}
+    return {"data": data, "layout": _layout(len(shown), x, dark, is_share)}
 
 
 def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: int = 720, dark: bool = False) -> dict:
@@ -92,8 +95,9 @@ def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: 
     return {"data": data, "layout": _layout(len(shown), x, dark)}
 
 
-def _layout(entries: int, x: dict[str, Any], dark: bool) -> dict:
-    return axes(entries, x, theme.axis("", dark) | SHARES, dark, hovermode="closest")
+def _layout(entries: int, x: dict[str, Any], dark: bool, is_share: bool = True) -> dict:
+    y = theme.axis("", dark) | (SHARES if is_share else {"rangemode": "tozero"})
+    return axes(entries, x, y, dark, hovermode="closest")
 
 
 def key(arm: int, dark: bool) -> dict[str, str]:
@@ -102,14 +106,15 @@ def key(arm: int, dark: bool) -> dict[str, str]:
     return small_key(how["color"], how["dash"])
 
 
-def _line(line: Line, dark: bool) -> dict:
+def _line(line: Line, is_share: bool, dark: bool) -> dict:
     how = look(line.arm, dark)
     return {
         "type": "scatter", "mode": "lines+markers", "name": tokens.escape(line.name), "x": theme.rounded(line.places, 1),
         "y": theme.rounded(line.values), "customdata": [line.run] * len(line.places), "meta": OPENS, "showlegend": False, "opacity": 0.6,
         "line": {"color": how["color"], "width": 1.4, "dash": how["dash"]},
         "marker": {"symbol": how["mark"], "size": 4, "color": how["color"]},
-        "hovertemplate": f"{tokens.escape(line.name)}: %{{y:.1%}}<extra></extra>", "cliponaxis": False, "legendgroup": f"arm-{line.arm}",
+        "hovertemplate": f"{tokens.escape(line.name)}: %{{y:{'.1%' if is_share else '.3f'}}}<extra></extra>", "cliponaxis": False,
+        "legendgroup": f"arm-{line.arm}",
     }  # fmt: skip
 
 

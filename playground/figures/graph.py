@@ -1,4 +1,4 @@
-"""A graph: a few lines over one number, such as the variance of q·k over d_k."""
+"""A graph: a few lines over one number, such as the variance of q·k over d_k; or a few numbers for each of several names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from playground.figures import theme, tokens
+from playground.figures.bars import BAR, names_axis
+from playground.figures.runs import shade
 
 MAX_LINES = 6  # lines that can be told apart
 _STYLES = (  # colour, dash and mark differ, so that a line is known without its colour
@@ -26,12 +28,13 @@ def lines(
     percent: str = "",
     log_x: bool = False,
     log_y: bool = False,
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     width: int = 720,
     dark: bool = False,
 ) -> dict:
     """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. `percent` names an axis of
-    values that goes from 0 to 100, whatever they are. Raises ValueError for more than MAX_LINES lines, or when a line has not as many
-    values as `x`."""
+    values that goes from 0 to 100, whatever they are. `bands` are what lies below and above a line, as a shade behind it. Raises
+    ValueError for more than MAX_LINES lines, or when a line has not as many values as `x`."""
     if not 1 <= len(values) <= MAX_LINES:
         raise ValueError(f"{len(values)} lines can't be told apart")
     if any(len(line) != len(x) for line in values.values()):
@@ -40,6 +43,9 @@ def lines(
     for (name, line), (color, dash, symbol) in zip(values.items(), _STYLES, strict=False):
         seen = np.asarray(line, dtype=np.float64)
         ink = theme.colors(dark)[color]
+        if name in (bands or {}):
+            low, high = map(_significant, bands[name])
+            data.insert(0, shade(list(map(float, x)), low, high, ink, 0.15, name))
         data.append({
             "type": "scatter", "mode": "lines+markers", "x": [float(f"{place:.6g}") for place in x], "name": name,
             "y": _significant(np.where(seen > _TINY, seen, np.nan) if log_y else seen),
@@ -59,6 +65,22 @@ def lines(
         "data": data,
         "layout": theme.layout(_HEIGHT + rows * _LEGEND, margin, dark, hovermode="closest", showlegend=rows > 0, legend=legend, **axes),
     }
+
+
+def dots(values: Mapping[str, Sequence[float]], *, percent: str, width: int = 720, dark: bool = False) -> dict:
+    """A row for each name: its values as rings and their mean as a bar across them, on an axis from 0 to 100 that `percent` names."""
+    rows, ink = list(enumerate(values.values())), theme.colors(dark)["first"]
+    each = {"x": [float(f"{value:.5g}") for _, row in rows for value in row], "y": [at for at, row in rows for _ in row]}
+    means = {"x": [float(f"{np.mean(row):.5g}") for _, row in rows], "y": [at for at, _ in rows]}
+    looks = {"symbol": "circle-open", "size": 9, "color": ink}, {"symbol": "line-ns-open", "size": 20, "color": ink}
+    data = [
+        {"type": "scatter", "mode": "markers", **where, "marker": look, "cliponaxis": False, "hovertemplate": "%{x:.4~g} %<extra></extra>"}
+        for where, look in zip((each, means), looks, strict=True)
+    ]
+    y, left = names_axis(list(values), width, dark)
+    x = theme.axis(percent, dark, range=[-2, 102], tickvals=[0, 25, 50, 75, 100], ticksuffix=" %")
+    axes = {"xaxis": x, "yaxis": y, "hovermode": "closest", "showlegend": False}
+    return {"data": data, "layout": theme.layout(len(values) * BAR + 54, {"l": left, "r": 16, "t": 10, "b": 44}, dark, **axes)}
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

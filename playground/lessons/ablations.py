@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.lessons.controlled import SMALL, ControlledExperiment
-from playground.lessons.judges import between, factor, farther, harder, in_time, key_size, layout, lowest, which
+from playground.lessons.judges import (
+    between,
+    factor,
+    farther,
+    harder,
+    in_time,
+    key_size,
+    layout,
+    lowest,
+    number_of_heads,
+    which,
+)
 from playground.lessons.norm_depth import NORM_DEPTH
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
@@ -48,6 +59,7 @@ ABLATIONS = (
         guesses=("small", "all", "turns", "none", "other"),
         base={"steps": 250},
         judge=factor,
+        decisive=("small_with", "small_without", "unit_with", "unit_without"),
         expects="turns",
         next=("attention_scale", "vocabulary"),
     ),
@@ -57,6 +69,7 @@ ABLATIONS = (
         scaled_dot_product_attention,
         guesses=("wide", "narrow", *OR_ELSE),
         judge=which("narrow", "wide"),
+        decisive=("wide_with", "wide_without"),
         expects="wide",
         next=("softmax", "scores"),
     ),
@@ -66,6 +79,7 @@ ABLATIONS = (
         SinusoidalPositions,
         guesses=("reverse", "sort", *OR_ELSE),
         judge=which("reverse", "sort"),
+        decisive=("reverse_with", "reverse_without"),
         expects="reverse",
         next=("encodings", "beyond"),
     ),
@@ -107,6 +121,7 @@ ABLATIONS = (
         guesses=("post", "pre", *OR_ELSE),
         base=SORT | ADAM | TWO_LAYERS,
         judge=which("post", "pre"),
+        decisive=("post_with", "post_without"),
         expects="post",
         next=("norm_depth", "batch_norm"),
     ),
@@ -129,6 +144,7 @@ ABLATIONS = (
         guesses=("one", "three", *OR_ELSE),
         base={"task": "copy", "zero_init": False, "steps": 200},
         judge=which("one", "three"),
+        decisive=("three_with", "three_without"),
         expects="three",
         next=("residuals", "depth"),
     ),
@@ -150,6 +166,8 @@ ABLATIONS = (
         base={"task": "numbers_en", "d_model": 64, "d_ff": 128, "steps": 100},
         judge=between,
         judged="loss",
+        nearest=number_of_heads,
+        decisive=("one", "eight"),
         expects="more",
         next=("w_o", "attention_scale"),
     ),
@@ -160,6 +178,7 @@ ABLATIONS = (
         head_widths,
         guesses=("narrow", "wide", *OR_ELSE),
         judge=key_size,
+        decisive=("one", "eight"),
         expects="narrow",
         next=("heads", "products"),
     ),

@@ -76,8 +76,8 @@ def bug_lab(
     **more: Any,
 ) -> ControlledExperiment:
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
-    arms = {"right": {}, "broken": {"variant": bug}}
-    return kind(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
+    arms, judged = {"right": {}, "broken": {"variant": bug}}, "padded" if judge is neighbours else "exact"
+    return kind(name, "bug", guesses, code=code, arms=arms, judge=judge, judged=judged, measures=BOTH, **more)
 
 
 class Mystery(InsideTable):

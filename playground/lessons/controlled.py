@@ -18,7 +18,7 @@ import numpy as np
 
 from playground.config import Experiment
 from playground.data.corpus import Corpus
-from playground.lessons.lab import Lab, Lines, Margin, Outcome, TextTable, Value
+from playground.lessons.lab import Dots, Lab, Lines, Margin, Outcome, TextTable, Value
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.model_cache import ModelCache
@@ -122,7 +122,9 @@ class ControlledExperiment(Lab):
     base: Mapping[str, Any] = field(default_factory=dict)
     judge: Callable[[Results], str] = best
     judged: str = "exact"  # the number that the judge goes by
-    measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
+    decisive: tuple[str, ...] = ()  # arms without which it can't tell, where others matter less: a class has these first
+    nearest: Callable[[Results], str] | None = None  # what the judge would say without its tolerance: a guess that is right as well
+    measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps where no loss decides: columns of the validations
     early: int | None = None  # a step whose exact match is judged as well
     more: Measure | None = None  # what else is measured at the end
     minutes: int = 6
@@ -189,28 +191,47 @@ class ControlledExperiment(Lab):
         means = averaged(arms)
         answer = self.judge(means)
         varies = spread(arms.values(), self.judged) * (1 if self.judged in NATS else 100)
-        weak = "seeds" if len(results[0]) < ENOUGH_SEEDS else "spread" if self.judge(arms) != answer else ""
-        numbers: dict[str, Value] = {"seeds": len(results[0]), "spread": varies, "weak": "" if self.is_mystery else weak}
+        fewest = min(map(len, results))  # a class has as many of an arm as were dealt
+        weak = "seeds" if fewest < ENOUGH_SEEDS else "spread" if self.judge(arms) != answer else ""
+        numbers: dict[str, Value] = {"seeds": fewest, "spread": varies, "weak": "" if self.is_mystery else weak}
         for arm, found in arms.items():
             for name in found[0].numbers:
                 numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in NATS else 100), 4)
-        return Outcome(answer, numbers, self.exhibits(results), None if self.is_mystery else margin(self.judge, means))
+        also = (near,) if self.nearest and (near := self.nearest(means)) != answer else ()
+        return Outcome(answer, numbers, self.exhibits(results), None if self.is_mystery else margin(self.judge, means), also)
 
-    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines | TextTable, ...]:
-        """What is to be seen of the arms, also while they train."""
-        return self.course(results), self.ends(results)
+    def leaves_open(self, outcome: Outcome) -> bool:
+        """Whether no guess is wrong: seeds find no answer, or the one that came out may be chance."""
+        return self.expects == "" or outcome.answer == "open" or outcome.numbers["weak"] == "spread"
+
+    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines | Dots | TextTable, ...]:
+        """What is to be seen of the arms, also while they train; a number that decides and has no curve, once all have it."""
+        measured = all(self.judged in result.numbers for found in results for result in found)
+        decides = (self.decides(results),) if measured and self.judged not in VALIDATED else ()
+        return (*decides, self.course(results), self.ends(results))
+
+    def decides(self, results: Sequence[Sequence[Result]]) -> Dots:
+        """The number that the judge goes by, of each arm and seed."""
+        values = {found[0].arm: tuple(100 * result.numbers[self.judged] for result in found) for found in results}
+        return Dots(f"decides_{self.judged}", values)
 
     def course(self, results: Sequence[Sequence[Result]]) -> Lines:
-        """What is right in percent over the steps, a line for each arm and measure, the mean over its seeds."""
+        """The loss, where it decides, else what is right in percent, over the steps: a line for each arm and measure, the mean over its
+        seeds, with the lowest and the highest of them."""
+        is_loss = self.judged == "loss"
+        measures, times = (("loss",), 1) if is_loss else (self.measures, 100)
         shortest = min(len(result.curve["step"]) for found in results for result in found)
         x = np.asarray(results[0][0].curve["step"][:shortest])
-        lines = {
-            found[0].arm if len(self.measures) == 1 else f"{found[0].arm}_{measure}": 100
-            * np.mean([result.curve[measure][:shortest] for result in found], axis=0)
+        every = {
+            found[0].arm if len(measures) == 1 else f"{found[0].arm}_{measure}": times
+            * np.array([result.curve[measure][:shortest] for result in found])
             for found in results
-            for measure in self.measures
+            for measure in measures
         }
-        return Lines("course", x, lines, percent=True, said={"step": int(x[-1]), "seeds": len(results[0])})
+        lines = {name: rows.mean(axis=0) for name, rows in every.items()}
+        bands = {name: (rows.min(axis=0), rows.max(axis=0)) for name, rows in every.items() if len(rows) > 1}
+        said = {"step": int(x[-1]), "seeds": len(results[0])}
+        return Lines("course_loss" if is_loss else "course", x, lines, percent=not is_loss, said=said, bands=bands)
 
     def ends(self, results: Sequence[Sequence[Result]]) -> TextTable:
         """How every arm ended, or where it stands while some still train: one row for each arm and seed."""

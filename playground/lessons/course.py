@@ -40,13 +40,15 @@ class Step:
     - read_off: the number that this stop of the tour asks for was written
     - different: so many different values of these fields together, one after another, each while all the rest held
 
-    `to` is where in the app that is, as fields of the cursor; `knobs` are set first, all others to their defaults.
+    `to` is where in the app that is, as fields of the cursor, and `brings` a CSS selector of what is brought into sight there; `knobs` are
+    set first, and others stay as they are; {} are the defaults of all.
     """
 
     name: str
     when: Mapping[str, Any]
     to: Mapping[str, str] = field(default_factory=dict)
     knobs: Mapping[str, Any] | None = None
+    brings: str = ""
 
     def __post_init__(self) -> None:
         """Raises Refusal for a field there is not, and for a value that it can't have."""
@@ -85,7 +87,8 @@ class Lesson:
         if self.asks is None:
             return self.does
         guess = Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {})
-        return (guess, *self.does, Step(ANSWER, {"checked": self.name}, {"tab": "course", "lesson": self.name}))
+        answer = Step(ANSWER, {"checked": self.name}, {"tab": "course", "lesson": self.name}, brings=QUESTIONS)
+        return (guess, *self.does, answer)
 
     @property
     def run(self) -> str:
@@ -103,7 +106,10 @@ class Lesson:
 
 
 PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the tokens of the sentence, with their ids
+QUESTIONS = "#pg-panel-course [data-block='later checks'][aria-busy='false'] > *"  # at the end of a lesson
+LAID_OVER = "#pg-panel-runs:has(.pg-runs.several) .pg-plot"  # curves of several runs in one figure
 ATTENTION, FORCING = {"tab": "attention", "view": "matrix"}, {"tab": "teacher_forcing"}
+UNPINNED = {"part": "cross", "q": "", "k": ""}  # a click on a cell that is pinned already would let go of it
 REVERSE, GERMAN, NUMBERS = ({"run": run} for run in ("reverse", "german_english", "numbers_de"))
 
 LESSONS = (
@@ -117,7 +123,7 @@ LESSONS = (
                 {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)},
                 {**ATTENTION, **REVERSE, "part": "cross", "step": ""},
             ),
-            Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | {"part": "cross"}),
+            Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
         ),
     ),
     Lesson(
@@ -137,7 +143,7 @@ LESSONS = (
                 {"at": {"tab": "map", "stage": "*.weights", "row": "*", "col": "*"}},
                 {"tab": "map", **REVERSE, "stage": "decoder.0.cross_attention.weights", "row": "", "col": ""},
             ),
-            Step("product", {"at": {**ATTENTION, "view": "product", "q": "*", "k": "*"}}, ATTENTION | REVERSE | {"part": "cross"}),
+            Step("product", {"at": {**ATTENTION, "view": "product", "q": "*", "k": "*"}}, ATTENTION | REVERSE | UNPINNED),
         ),
         (3, 6, 2),
     ),
@@ -159,6 +165,7 @@ LESSONS = (
         (
             Step("shift", {"at": {"tab": "positions", "pos": "shift"}, "different": (("shift",), 3)}, {"tab": "positions", "pos": "shift"}),
             Step("none", {"settings": {"positions": "none"}, "mine": True, "steps": 60}, knobs={"positions": "none"}),
+            Step("compare", {"at": {"tab": "runs"}, "settings": {"positions": "none"}, "mine": True, "sees": LAID_OVER}, {"tab": "runs"}),
         ),
         (2, 7, 2),
     ),

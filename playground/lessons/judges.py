@@ -69,6 +69,12 @@ def layout(results: Results) -> str:
     return "order" if apart("concatenated") else "kind" if apart("learned") or apart("rotary") else "same"
 
 
+def number_of_heads(results: Results) -> str:
+    """Which number of heads has the lowest loss, by however little: "one", "between" or "more" for the most."""
+    least = min(results, key=lambda arm: mean(results[arm], "loss"))
+    return {"one": "one", "eight": "more"}.get(least, "between")
+
+
 def between(results: Results) -> str:
     """Whether one head is enough, more are always better, or the best number lies between."""
     least = min(results.values(), key=lambda found: mean(found, "loss"))

@@ -66,6 +66,16 @@ class Lines:
     log_y: bool = False
     percent: bool = False  # the values are shares in percent: they are drawn from 0 to 100
     said: Mapping[str, Value] = field(default_factory=dict)
+    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # of a mean, what lies lowest and highest
+
+
+@dataclass(frozen=True)
+class Dots:
+    """A share in percent with every seed, for each name."""
+
+    name: str
+    values: Mapping[str, tuple[float, ...]]
+    said: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,8 +103,9 @@ class Outcome:
 
     answer: str  # the guess that these numbers bear out
     numbers: Mapping[str, Value]
-    exhibits: tuple[Grid | Lines | TextTable, ...] = ()
+    exhibits: tuple[Grid | Lines | Dots | TextTable, ...] = ()
     margin: Margin | None = None  # None: no such change up to REACH
+    also: tuple[str, ...] = ()  # guesses that are right as well: the tolerance alone makes the answer another
 
 
 @dataclass(frozen=True)

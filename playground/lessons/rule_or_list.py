@@ -37,7 +37,7 @@ class RuleOrList(ControlledExperiment):
         """With enough seeds, what they agree on: where they don't, the question is open, whatever their mean says."""
         found = super().verdict(results)
         agreed = examples_needed({each[0].arm: each for each in results})
-        return replace(found, answer=agreed) if len(results[0]) >= ENOUGH_SEEDS else found
+        return replace(found, answer=agreed) if min(map(len, results)) >= ENOUGH_SEEDS else found
 
 
 RULE_OR_LIST = RuleOrList(
@@ -53,6 +53,7 @@ RULE_OR_LIST = RuleOrList(
     base={"task": "commands", "steps": 300},
     judge=examples_needed,
     judged="harder",
+    decisive=tuple(f"jump_{count}" for count in COUNTS),
     more=harder,
     expects="sixteen",
     minutes=8,

@@ -1,8 +1,8 @@
 """An experiment of a class: its arms are dealt to whoever is in the room, and each member trains one run of it.
 
 As an activity it is {"kind", "base": every knob, "arms": the knobs in which each arm differs, "order", "draw": what the deal is drawn from,
-"dealt": {number: arm}, "runs": {number: run id}, "shared": whether members see the board}. Numbers of members are text there, as JSON has
-them.
+"dealt": {number: arm}, "runs": {number: run id}, "shared": whether members see the board, "lab": of which lab the arms are, "first": the
+arms that are dealt before others}. Numbers of members are text there, as JSON has them. An older one has neither "lab" nor "first".
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ BOARD = "board"  # the tab on which the runs of a class are seen
 Activity = Mapping[str, Any]
 
 
-def made(base: Mapping[str, Any], arms: Sequence[Mapping[str, Any]], order: str, room: Room) -> dict[str, Any]:
+def made(
+    base: Mapping[str, Any], arms: Sequence[Mapping[str, Any]], order: str, room: Room, lab: str = "", first: Sequence[int] = ()
+) -> dict[str, Any]:
     """A new experiment, dealt to all who are in. Raises Refusal: a setting there is not, too few arms or too many, two that are alike, or
     arms that differ in their seed, which every member has of their own."""
     if order not in ORDERS or not LEAST_ARMS <= len(arms) <= MOST_ARMS:
@@ -39,22 +41,29 @@ def made(base: Mapping[str, Any], arms: Sequence[Mapping[str, Any]], order: str,
     named = [{name: value for name, value in experiment.flat().items() if name in knobs} for experiment in experiments]
     draw = secrets.token_hex(4)
     new = {"kind": KIND, "base": start.flat(), "arms": named, "order": order, "draw": draw, "dealt": {}, "runs": {}, "shared": False}
-    return joined(new, room)
+    return joined(new | {"lab": lab, "first": list(first)}, room)
 
 
 def joined(activity: Activity, room: Room) -> dict[str, Any]:
     """The experiment with an arm for everybody who is in; who has one keeps it.
 
     A new member takes the arm that the fewest of those present have. Among several, it is the next one of a permutation: there is one for
-    each block of as many numbers as there are arms, so that without leavers every block has each arm once.
+    each block of as many numbers as there are arms, so that without leavers every block has each arm once. In each of them the arms that a
+    lab decides by come before the others: a small class has them all.
     """
     dealt, count = dict(activity["dealt"]), len(activity["arms"])
     for number in sorted(member.number for member in room.members if str(member.number) not in dealt):
         order = list(range(count))
         random.Random(f"{activity['draw']} {(number - 1) // count}").shuffle(order)
+        order.sort(key=lambda arm: arm not in activity.get("first", ()))
         held = list(dealt.values())
         dealt[str(number)] = min(order, key=held.count)  # the first of the least
     return {**activity, "dealt": dealt}
+
+
+def unheld(activity: Activity) -> list[int]:
+    """The arms that no member has."""
+    return [arm for arm in range(len(activity["arms"])) if arm not in activity["dealt"].values()]
 
 
 def without(activity: Activity, number: int) -> dict[str, Any]:
@@ -83,7 +92,9 @@ def shows_board(activity: Activity, room: Room, number: int) -> bool:
 def seen(activity: Activity, room: Room, number: int) -> dict[str, Any]:
     """For the teacher how it was dealt; for a member their own arm and their own run, and nobody else's."""
     common = {"order": activity["order"], "shared": activity["shared"], "board": shows_board(activity, room, number)}
+    common["lab"] = activity.get("lab", "")
     if number == TEACHER:
         return common | {"arms": activity["arms"], "dealt": activity["dealt"], "runs": activity["runs"]}
     arm = activity["dealt"].get(str(number))
-    return common | {"arm": None if arm is None else activity["arms"][arm], "run": activity["runs"].get(str(number), "")}
+    own = None if arm is None else activity["arms"][arm]
+    return common | {"arm": own, "at": arm, "run": activity["runs"].get(str(number), "")}

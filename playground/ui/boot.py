@@ -38,7 +38,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "glossary": glossary(chosen),
         "course": course.declared(chosen),
         "labs": labs.titles(chosen),
-        "dealt_labs": labs.dealt(),
+        "dealt_labs": labs.dealt(chosen),
         "knobs": CONTROLLED,
         "groups": {group: [*first, *more] for group, (first, more) in GROUPS.items()},
         "task_steps": TASK_STEPS,

@@ -1,22 +1,21 @@
-"""What the board of a class shows: which runs there are of an experiment that was dealt out, under which names, and what their arms came to
-together."""
+"""What the board of a class shows: which runs there are of an experiment that was dealt out, and under which names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.config import Refusal
-from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, Result, above, is_complete
+from playground.lessons.controlled import ControlledExperiment, is_complete
+from playground.lessons.labs import LABS
 from playground.queries.learning_curves import LearningCurve, learning_curve
-from playground.queries.pooled import Pooled, pairs, pooled
+from playground.queries.pooled import Pooled, pooled
 from playground.rooms import activities, experiment
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import known, parameters_of
 from playground.ui.controls import shown_setting
 from playground.ui.view import Screen, View
-from playground.words import listed, paragraph
+from playground.words import listed, say
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,30 @@ class Board:
     def teacher(self) -> bool:
         return self.number == TEACHER
 
+    @property
+    def lab(self) -> ControlledExperiment | None:
+        """The one whose arms were dealt."""
+        return lab_of(self.activity)
+
+    @property
+    def column(self) -> str:
+        """Of a learning curve, the one that decides, as far as a curve does."""
+        return "validation_loss" if self.lab and self.lab.judged == "loss" else "exact_match"
+
+    @property
+    def ended(self) -> dict[int, list[ClassRun]]:
+        """The runs that count, by the arms that have one."""
+        ended = {arm: [run for run in self.runs if run.arm == arm and run.ended] for arm in range(len(self.arms))}
+        return {arm: runs for arm, runs in ended.items() if runs}
+
+    @property
+    def fewest(self) -> int:
+        """Of the runs that count, in an arm."""
+        return min(len(self.ended.get(arm, ())) for arm in range(len(self.arms)))
+
     def scores(self, arm: int) -> list[float]:
         """Of the runs of an arm that have ended."""
-        return [run.score for run in self.runs if run.arm == arm and run.ended]
+        return [run.score for run in self.ended.get(arm, ())]
 
     def pooled(self, arm: int) -> Pooled | None:
         return pooled(self.scores(arm), (0.0, 1.0))
@@ -83,8 +103,7 @@ def board(view: View) -> Board | None:
     activity = found[name]
     if not experiment.shows_board(activity, room, number):
         raise Refusal("board.not_shown")
-    arms = [arm_name(arm, view.language) for arm in activity["arms"]]
-    return Board(room, number, name, activity, arms, _runs(view, room, activity, is_named(view, number)))
+    return Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
 
 
 def room_of(view: View) -> tuple[Room, int]:
@@ -115,6 +134,31 @@ def arm_name(arm: dict, language: str) -> str:
     return listed(language, (shown_setting(knob, value, language) for knob, value in arm.items()))
 
 
+def lab_of(activity: activities.Activity) -> ControlledExperiment | None:
+    """The lab whose arms an experiment deals; None for a teacher's own arms."""
+    found = LABS.get(activity.get("lab", ""))
+    return found if isinstance(found, ControlledExperiment) else None
+
+
+def arm_names(activity: activities.Activity, language: str) -> list[str]:
+    """What the arms are called: as in their lab, else by their settings."""
+    if lab := lab_of(activity):
+        return [lab.say(language, f"name_{arm}") for arm in lab.arms]
+    return [arm_name(arm, language) for arm in activity["arms"]]
+
+
+def experiment_name(activity: activities.Activity, language: str) -> str:
+    """What an experiment is called among others: as its lab, else by two of its arms."""
+    lab = lab_of(activity)
+    return lab.say(language, "title") if lab else " · ".join(arm_names(activity, language)[:2])
+
+
+def unheld(language: str, activity: activities.Activity) -> str:
+    """A sentence that names the arms which no member has; "" where there are none."""
+    names = [arm_names(activity, language)[arm] for arm in experiment.unheld(activity)]
+    return say(language, "board.unheld", arms=listed(language, names)) if names else ""
+
+
 def _runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
     """Those that still are, by the numbers of their members."""
     found = []
@@ -126,28 +170,3 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
         run.seen()  # else it would be stopped because nobody looks at it
         found.append(ClassRun(number, name_of(view, member, named), activity["dealt"][text], run, learning_curve(run)))
     return found
-
-
-def verdict(view: View, found: Board) -> tuple[str, str]:
-    """Which arm ends above which, over all runs that have ended; and how that is meant, and how strong it is."""
-    ended = {arm: [run for run in found.runs if run.arm == arm and run.ended] for arm in range(len(found.arms))}
-    ended = {arm: runs for arm, runs in ended.items() if runs}
-    if len(ended) < 2:
-        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"])), ""
-    first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
-    counted = pairs(found.scores(first), found.scores(second))
-    values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all}
-    results = [_results(ended[arm]) for arm in (first, second)]
-    fewest = min(map(len, results))
-    key = "one" if fewest < 2 else "above" if above(*results, "exact", CLOSE) else "close"  # one run has no spread
-    said = [view.say(f"board.why_{key}", same=counted.same)] if fewest > 1 else []
-    if fewest < ENOUGH_SEEDS:
-        said.append(view.say("board.weak_runs", least=ENOUGH_SEEDS, fewest=fewest))
-    others = len(found.arms) - len(ended)
-    if others:
-        said.append(view.say("board.arms_missing", count=others))
-    return view.say(f"board.verdict_{key}", **values), paragraph(said)
-
-
-def _results(runs: Sequence[ClassRun]) -> list[Result]:
-    return [Result(str(one.arm), one.number, one.run, {}, {"exact": one.score}) for one in runs]

@@ -13,8 +13,9 @@ from playground.rooms import activities, experiment
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, require_teacher
 from playground.runs.registry import Runs
+from playground.ui.class_board import unheld
 from playground.ui.upload import uploading
-from playground.words import say
+from playground.words import paragraph, say
 
 
 class Asked(Protocol):
@@ -48,7 +49,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
         if not isinstance(lab, ControlledExperiment) or lab.is_mystery:
             raise Refusal("page.not_a_command")
         arms = [dict(arm) for arm in lab.arms.values()]
-        return _dealt(rooms, asked, {**SMALL, **lab.base}, arms, asked.value("order", str))
+        return _dealt(rooms, asked, {**SMALL, **lab.base}, arms, asked.value("order", str), lab)
 
     def train(asked: Asked) -> dict:
         """The caller's run of the experiment, made with their own token. Who has one is led to it."""
@@ -90,13 +91,18 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
     return {"deal": deal, "deal_lab": deal_lab, "train": train, "share_board": share}
 
 
-def _dealt(rooms: Rooms, asked: Asked, base: dict[str, Any], arms: list[dict[str, Any]], order: str) -> dict:
+def _dealt(
+    rooms: Rooms, asked: Asked, base: dict[str, Any], arms: list[dict[str, Any]], order: str, lab: ControlledExperiment | None = None
+) -> dict:
+    whose = {"lab": lab.name, "first": [list(lab.arms).index(arm) for arm in lab.decisive]} if lab else {}
+
     def make(room: Room, number: int) -> Room:
         require_teacher(number)
-        return activities.added(room, experiment.made(base, arms, order, room))
+        return activities.added(room, experiment.made(base, arms, order, room, **whose))
 
-    room = rooms.change(*asked.key, make)
-    return {"activity": list(room.activities)[-1], "notice": say(asked.language, "page.room_dealt", arms=len(arms))}
+    name, activity = list(rooms.change(*asked.key, make).activities.items())[-1]
+    said = [say(asked.language, "page.room_dealt", arms=len(arms)), unheld(asked.language, activity)]
+    return {"activity": name, "notice": paragraph(said)}
 
 
 def _wait_for_turn(runs: Runs, activity: activities.Activity) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from playground import cursor
-from playground.config import Experiment, Refusal, read_query
+from playground.config import KNOBS, Experiment, Refusal, read_query
 from playground.lessons.course import COURSE
 from playground.lessons.lab import Lab
 from playground.lessons.labs import LABS
@@ -46,7 +46,7 @@ def read(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Re
     ignored |= {str(refusal.values["name"]): refusal for refusal in refused}
     try:
         run = runs.get(place["run"]) if "run" in place else None
-        if run and not experiment.difference():
+        if run and not experiment.difference() and not any(name in KNOBS and name not in ignored for name in query):
             experiment = disclosed(run)
         elif run and experiment.data.task == "own":  # which sentences these are no link says but by the run
             experiment = experiment.with_(own=run.experiment.data.own)

@@ -144,12 +144,13 @@ def unpin(view: View) -> list[dict]:
 
 
 def _relation(view: View) -> list[Run]:
-    """The run that is likest to the one on screen: its parent, else that beside which it was started, if it is of its task, else another
-    one of its task, the visitor's newest before shipped ones."""
+    """The run to compare with the one on screen: its parent, else of those of its task the one from which it differs in one setting, or in
+    as few as may be; among several that beside which it was started, then the visitor's newest, then shipped ones."""
     parent = view.runs.find(view.run.parent[0]) if view.run.parent else None
     if parent:
         return [parent]
     beside = view.runs.find(view.run.beside) if view.run.beside else None
     others = [*([beside] if beside else []), *view.runs.mine(view.token), *view.runs.shipped()]
-    alike = (run for run in others if run is not view.run and compare.task_of(run) == compare.task_of(view.run))
-    return [run for run in alike if run.step][:1]
+    alike = [run for run in others if run is not view.run and run.step and compare.task_of(run) == compare.task_of(view.run)]
+    mine = disclosed(view.run).flat()
+    return sorted(alike, key=lambda run: abs(len(compare.differing([mine, disclosed(run).flat()])) - 1))[:1]  # 0: nothing to compare

@@ -74,7 +74,6 @@ def test_a_link_shows_the_same_to_others_and_after_a_reload(visit: Callable[...,
     expect(owner.locator("#pg-dialog [role=alert]")).to_have_text(words("page.share_only_here", again=words("page.share")))
     assert owner.locator("#pg-link").input_value() == there
     assert owner.locator("#pg-qr").evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 100
-
     guest = visit(there)
     settled(guest)
     eventually(guest, lambda: view(guest), lambda now: now == before)
@@ -95,7 +94,6 @@ def test_a_link_shows_the_same_to_others_and_after_a_reload(visit: Callable[...,
     has_status(guest, "done")
     yours = guest.locator("#pg-run optgroup[label=Yours] option")
     eventually(guest, lambda: yours.evaluate_all("all => all.map((one) => one.value)"), lambda runs: runs == [copy])
-
     owner.reload()
     ready(owner)
     settled(owner)

@@ -112,7 +112,6 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     expect(teacher.locator("#pg-room-members li")).to_have_count(5)
     teacher.keyboard.press("Escape")
     chip(teacher, code, 5, 5)
-
     # all guess, and nobody sees what
     teacher.locator("#pg-question-ask").click()
     for number, student in enumerate(students):
@@ -120,13 +119,11 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     question_says(teacher, words("page.room_asked_open", answered=5, joined=5))
     for page in everybody:
         expect(page.locator(FIGURE)).to_have_count(0)
-
     key(teacher, "p")  # on the wall: the question, and no answer
     teacher.wait_for_function("document.body.hasAttribute('data-asking')")
     expect(teacher.locator("[data-panel=labs] [data-block='text question']")).to_be_visible()
     expect(teacher.locator("[data-block='text verdict'], .pg-question button:visible, [data-panel=labs] .pg-figure")).to_have_count(0)
     key(teacher, "Escape")
-
     # each trains their arm; two have ended and three train when the server is killed
     teacher.locator("#pg-place-train-button").click()
     teacher.locator("#pg-deal-open").click()
@@ -147,14 +144,12 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     assert not set(cut) & set(runs[:2])
     assert cut, "the server was killed too late to tell anything"
     server.start()
-
     # every page comes back by itself, what was said and trained is there, and what was cut off goes on: nobody presses anything
     for student, run in zip(students, runs, strict=True):
         expect(student.locator("#pg-room-about")).to_be_visible()
         has_status(student, "done")
         assert address(student)["run"] == run
         assert ("went_on" in str(card(server, run)["message"])) == (run in cut)
-
     # the board has all five, and a verdict
     press_tab(teacher, "board")
     board = teacher.locator("#pg-panel-board")
@@ -168,7 +163,6 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     rows = list(csv.DictReader(text.splitlines()))
     assert [(row["student"], row["status"], row["step"]) for row in rows] == [(f"Student {n}", "done", str(STEPS)) for n in range(1, 6)]
     assert SECRET not in text
-
     # revealed: all see the five guesses from before the kill
     press_tab(teacher, "labs")
     teacher.locator("#pg-question-close").click()
@@ -184,7 +178,6 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     experiment = next(name for name, one in before["activities"].items() if one["kind"] == "experiment")
     assert after["activities"][experiment] == before["activities"][experiment]
     assert after["members"] == before["members"]
-
     # nobody has heard what is another's; and the ear is no deaf one
     tokens = [page.evaluate("localStorage.getItem('playground-token')") for page in everybody]
     for ear in ears:

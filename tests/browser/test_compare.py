@@ -22,7 +22,6 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     eventually(page, lambda: address(page).get("n_heads"), lambda heads: heads == "1")
     one = train(page)
     has_status(page, "done")
-
     panel = tab(page, "runs")
     expect(page.locator("#pg-place-compare-button")).to_have_attribute("aria-selected", "true")
     row = {run: panel.locator(f"tr[data-run='{run}']") for run in (four, one)}
@@ -46,7 +45,6 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     expect(caption).to_contain_text(words("compare.after_steps", place=60, runs="").rstrip(" ."))
     expect(panel.locator(".pg-outputs tbody tr")).to_have_count(2)
     figure(page, "head-1")
-
     page.keyboard.press("Tab")  # out of the table and back: one stop for all of it
     page.keyboard.press("Shift+Tab")
     expect(row[one].locator("input")).to_be_focused()
@@ -72,7 +70,6 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     page.locator("[data-block='button unpin'] button").click()
     has_address(page, pin=None)
     eventually(page, lambda: lines(page, "loss"), lambda now: len(now) == 2)
-
     panel = tab(page, "runs")
     row[one].locator("input").click()
     has_address(page, runs=four)

@@ -91,7 +91,6 @@ def test_keyboard(visit):
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     has_address(page, q="1", k="2")
-
     page.evaluate("document.activeElement.blur()")
     replay, played = replay_of(page, frames=4), seen(page, "#pg-replay-play", "aria-label")
     replay.fill(str(number(replay, "max") - 3))
@@ -121,7 +120,6 @@ def test_keyboard(visit):
     has_address(page, text="1 ?", part="decoder")
     expect(page.locator("#pg-dialog")).to_have_count(0)
     drawn(panel)
-
     page.evaluate("document.activeElement.blur()")
     head = address(page).get("head")
     page.keyboard.press("?")
@@ -168,11 +166,11 @@ def test_a_slow_line_loses_nothing(visit):
         expect(page.locator("#pg-skip a").first).to_be_attached()
         page.keyboard.press("Tab")
         expect(page.get_by_role("link", name=words("page.skip_sentence"))).to_be_focused()
+        page.keyboard.press("Enter")  # which leads nowhere else
         expect(page.locator("#knob-d_model input[type=number]")).to_have_value("16")
         expect(page.locator("#pg-train")).to_be_hidden()
         eventually(page, lambda: held, bool)[0].continue_()
         ready(page)
-
     page = visit(link(SMALL), meet=meet, before=lambda page: page.route("**/main.js", lambda route: held.append(route)))
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     tab(page, "masks")

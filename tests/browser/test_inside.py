@@ -44,7 +44,6 @@ def test_point_click_and_choose_a_head(visit):
     page.mouse.move(5, 5)
     expect(lit(page, "query")).to_have_text([OLLEH[q]])  # the pinned token is lit when the pointer has gone
     drawn(panel)
-
     expect(panel.locator(".pg-thumb")).to_have_count(2 * 4)
     title = panel.locator("[data-block='figure attention'] h3")
     other = panel.locator(".pg-thumb[aria-pressed=false]").first
@@ -59,7 +58,6 @@ def test_point_click_and_choose_a_head(visit):
     expect(title).to_have_text(heading)
     expect(panel.locator(".pg-thumb[aria-pressed=true]")).to_have_attribute("aria-label", re.compile(f"layer {layer}, head {head}$"))
     expect(panel.locator(".pg-cell")).to_contain_text(pinned)
-
     # the score of the pinned cell, product by product
     drawn(panel)
     weight = panel.locator(".pg-cell").inner_text().rstrip(".").split()[-1]
@@ -71,7 +69,6 @@ def test_point_click_and_choose_a_head(visit):
     drawn(panel)
     total = float(re.search(r"products (−?[\d.]+),", sum_of_it.inner_text())[1].replace("−", "-"))
     assert sum(figure(page, "product").evaluate("plot => plot.data[2].y")) == pytest.approx(total, abs=1e-3)
-
     # in the decoder the future is hatched, says so, and has no number; the pinned token is the same in every tab
     view.locator("[data-value]").first.click()
     panel.locator("[data-value=decoder]").click()
@@ -133,7 +130,6 @@ def test_where_a_number_comes_from(visit):
     expect(tile(panel, "encoder.0.self_attention.k")).to_be_focused()
     page.keyboard.press("Enter")
     is_open(page, panel, "encoder.0.self_attention.k")
-
     tile(panel, WEIGHTS).click()
     is_open(page, panel, WEIGHTS)
     page.mouse.click(*place_of(page, "stage", 3, 1))
@@ -229,7 +225,6 @@ def test_heads_are_switched_off_and_one_step_looks_elsewhere(visit):
     panel.get_by_role("button", name=words("interventions.undo")).click()
     has_address(page, squeeze=None)
     expect(sentence(panel, "after")).to_have_text(right)
-
     page.goto(link(text="attention", tab="interventions", change="row", layer=2, head=3, q=1))
     drawn(panel)
     bars, acts = panel.locator(".pg-cell-bar"), panel.locator(".pg-cell-acts")

@@ -63,7 +63,6 @@ def test_upload_and_train(visit):
     expect(reading).to_be_empty()
     expect(data).to_have_text(before, use_inner_text=True)
     has_address(page, task="copy")
-
     clear(page)
     rows = [f"{n};{english};{german} für Käse" for n, (english, german) in enumerate(PAIRS[:20], 1)]
     upload(page, "three.csv", "\n".join(["no;english;german", *rows[:10], "11;alone;", *rows[10:]]).encode("cp1252"))
@@ -85,7 +84,6 @@ def test_upload_and_train(visit):
     with page.expect_download() as download:
         page.locator("#pg-preview").get_by_role("link", name="JSON", exact=True).click()
     assert len(json.loads(download.value.path().read_text(encoding="utf-8"))) == 21
-
     clear(page)
     upload(page, "numbers.tsv", "\n".join(LINES).encode())
     expect(reading).to_have_attribute("data-pairs", "100")
@@ -126,7 +124,6 @@ def test_pasted_text_is_text_wherever_it_stands(visit):
     expect(reading.locator("th[data-side=source]")).to_contain_text("Column 2", ignore_case=True)
     run = train_own(page)
     assert len(page.locator("#pg-sentence").input_value().split()) == 3  # what is translated is the second column
-
     some, others = NASTY[:4], NASTY[4:]
     type_sentence(page, " ".join(some))
     attention = tab(page, "attention")
@@ -144,7 +141,6 @@ def test_pasted_text_is_text_wherever_it_stands(visit):
     type_sentence(page, "<script>alert(1)</script> <s>")
     expect(source(page)).to_have_text(["<script>alert(1)</script>", "<s>"])
     expect(translate.locator("[data-block='text unknown']")).to_contain_text("read as <unk>: <script>alert(1)</script>")
-
     about_the_run(page)
     page.locator("#pg-rename").click()
     page.locator("#pg-label").fill(NAME)

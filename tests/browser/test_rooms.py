@@ -64,6 +64,7 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
         assert "room" not in address(student), "a shared view invites nobody"
     expect(teacher.locator("#pg-room-members li span")).to_have_text(["<b>Anna</b>", words("page.room_student", number=2)])
     assert not teacher.locator("#pg-room-members b").count(), "a name is text"
+    expect(teacher.locator("#pg-room-members")).to_be_hidden()  # beside the code, which a class sees
     teacher.keyboard.press("Escape")
     chip(teacher, code, 2, 2)
     teacher.locator("#pg-place-inside-button").click()
@@ -75,7 +76,6 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
         key(teacher, head)
         for student in (wide, narrow):
             has_address(student, head=head)
-
     key(wide, "3")  # one lets go, by moving something, and comes back by a key
     expect(wide.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "false")
     chip(teacher, code, 2, 1)
@@ -85,12 +85,10 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
     key(wide, "f")
     has_address(wide, head="4")
     chip(teacher, code, 2, 2)
-
     narrow.reload()
     ready(narrow)
     expect(narrow.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "true")
     chip(teacher, code, 2, 2)
-
     narrow.locator("#pg-room-about").click()
     narrow.locator("#pg-room-leave").click()
     expect(narrow.locator("#pg-room")).to_be_hidden()

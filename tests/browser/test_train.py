@@ -37,7 +37,6 @@ def test_first_look(visit: Callable[..., Page]):
     expect(source(page)).to_have_text(sentence)
     expect(output(page)).to_have_text(translation)
     expect(page.locator("#pg-result .pg-verdict.right")).to_be_visible()
-
     cross = figure(page, "learn-cross")
     expect(cross.locator(".xtick text")).to_have_text([*sentence, "<eos>"])
     assert cross.evaluate("plot => plot.layout.meta.rows") == decoder_rows(translation)
@@ -47,7 +46,6 @@ def test_first_look(visit: Callable[..., Page]):
     assert all(abs(sum(row) - 1) < 0.02 for row in cells)
     caption = page.locator("[data-block='figure learn-cross'] .pg-caption")
     expect(caption).to_contain_text("To output “finds”, this head attends most to “findet”")
-
     eventually(page, lambda: number(page.locator("#pg-figure-loss"), "data-points"), lambda points: points > 40)
     has_status(page, "done")
     expect(page.locator("#pg-run-note")).to_contain_text(words("page.note_shipped"))
@@ -76,7 +74,6 @@ def test_train_and_watch_and_wind_back(visit):
     assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
     assert watched["aloud"][0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
     assert set(watched["aloud"][1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
-
     replay = replay_of(page, frames=10)
     count = number(replay, "data-frames")
     expect(replay).to_have_value(str(count))
@@ -91,7 +88,6 @@ def test_train_and_watch_and_wind_back(visit):
     early, line = drawn_from(page, "learn-cross")["z"], page.locator("#pg-figure-loss")
     eventually(page, lambda: line.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
     expect(tab(page, "attention")).to_have_attribute("data-step", "0")
-
     press_tab(page, "training")
     replay.fill(str(count - 3))
     play, labels = page.locator("#pg-replay-play"), seen(page, "#pg-replay-play", "aria-label")
@@ -107,7 +103,6 @@ def test_train_and_watch_and_wind_back(visit):
     eventually(page, lambda: int(address(page)["step"]), lambda step: step < int(last))
     page.locator("#pg-replay-forward").click()
     has_address(page, step=last)
-
     replay.fill(str(count // 2))
     step = eventually(page, lambda: int(address(page).get("step", 0)), lambda step: 0 < step < int(last))
     page.locator("#pg-fork").click()
@@ -131,7 +126,6 @@ def test_translate_while_it_trains_then_pause_step_resume_and_stop(visit):
     has_address(page, text="hellow")
     expect(unknown).to_be_hidden()
     expect(output(page)).to_have_text([*"wolleh"])
-
     run = train(page)
     has_status(page, "training")
     status, begun = page.locator("#pg-status"), number(page.locator("#pg-status"), "data-step")
@@ -164,7 +158,6 @@ def test_translate_while_it_trains_then_pause_step_resume_and_stop(visit):
     eventually(page, lambda: at.get_attribute("max") != "0" and (at.fill("1"), address(page).get("q"))[1], lambda q: q == "1")
     expect(panel.locator("[data-block='figure likely'] h3")).to_contain_text("Step 2:")
     eventually(page, lambda: number(status, "data-step"), lambda step: step > begun + 10)
-
     press_tab(page, "training")
     expect(page.locator("#pg-step")).to_be_disabled()
     page.locator("#pg-pause").click()

@@ -100,7 +100,10 @@ def gallery(length=12, width=720, hard=True, **style):
         "runs_loss": runs.overlay("validation_loss", [[], [0.5]], [[], [float("nan")]], ["a", "b"], over="seconds", **cells),
         "pinned": runs.behind(curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=dark),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
-        "graph": graph.lines(range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, dark=dark),
+        "dots": graph.dots({"one": [10, 30.123456], "<b>": [5]}, percent="right", width=width, dark=dark),
+        "graph": graph.lines(
+            range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, bands={"raw": weights[:1].repeat(2, 0)}, dark=dark,
+        ),
         "coverage": data.coverage(sorted(rng.integers(1, 99, 40), reverse=True), [5, 1], **style),
     }  # fmt: skip
     for name, picture in curves.skeletons(steps=300, **style).items():

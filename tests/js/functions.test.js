@@ -8,8 +8,8 @@ import { openPage } from "./page.js";
 openPage("?lang=en&run=a");
 Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 const from = (name) => import(`../../playground/ui/static/${name}.js`);
-const { change, move } = await from("store");
-const { shareLink } = await from("dialogs");
+const { change, move, page } = await from("store");
+const { opensFor, shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
 const bounds = { d_model: { low: 8, high: 512, step: 8 }, learning_rate: { low: 1e-5, high: 1, step: 0 } };
 const statuses = { working: [], resumable: [], over: [] };
@@ -20,6 +20,7 @@ const links = [shareLink()];
 move({ text: "playground" });
 links.push(shareLink());
 // The rest is imported now: what draws would listen.
+const { stopUpNext } = await from("course");
 const { csvOf, tableOf } = await from("csv");
 const { fillCurve } = await from("curves");
 const { nearest: nearestGrid, place } = await from("frozen_server");
@@ -37,6 +38,15 @@ const table = (title, act, rows) => test(title, () => {
   for (const [wanted, ...given] of rows) assert.deepEqual(act(...given), wanted, JSON.stringify(given));
 });
 
+page.boot.course.push({ name: "tour", steps: [{ name: "ids" }, { name: "sum" }] });
+table("the tour goes on at the first stop that isn't done", (...tour) => {
+  localStorage.setItem("playground-course", JSON.stringify({ done: { tour } }));
+  return stopUpNext();
+}, [["ids"], ["sum", "ids"], ["ids", "ids", "sum"]]);
+
+const mine = { settings: { own: "x" } }, others = { settings: { own: "" } };
+table("a link to a run of sentences that are not shared promises no view of them", opensFor,
+  [["share_help", null], ["share_help", others], ["share_help_private", mine], ["share_help", { ...mine, sentences_shared: true }]]);
 table("a number is brought into its bounds and to the nearer step; what is no number is none", nearest, [
   [8, "d_model", -5], [512, "d_model", 9999], [64, "d_model", 63], [56, "d_model", 59], [64, "d_model", 64], [null, "d_model", null],
   [null, "d_model", NaN], [1e-5, "learning_rate", 0], [1, "learning_rate", 7], [0.0123, "learning_rate", 0.0123],

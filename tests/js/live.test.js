@@ -10,11 +10,12 @@ const { change, move, nothing, page, subscribe } = await import("../../playgroun
 const live = await import("../../playground/ui/static/live.js");
 await import("../../playground/ui/static/announce.js");
 const { measured } = await import("../../playground/ui/static/learning.js");
+const { drawStatusLine } = await import("../../playground/ui/static/status.js");
 const { follow, isBehind, isGrowing, newest, shownStep, taken, toldStep } = live;
 const statuses = { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] };
 const words = {
   started: "{name} is training.", training_part: "{percent} %", training_over: "Over: {status}", status_training: "training", status_done: "done",
-  sample_of: "{pairs} of {all}", measured_at: "step {step}",
+  status_shown: "{step}: {percent}", sample_of: "{pairs} of {all}", measured_at: "step {step}",
 };
 change({ boot: { words, statuses, glossary: { terms: [], not: [] }, knobs: [], labels: {}, live: [], choices: {} } });
 
@@ -129,6 +130,9 @@ test("a number of a sample is marked, and one of another step than was asked for
     [undefined, "75 %", ""], [20, "75 %", ""], [10, "≈ 25 %", "100 of 1,500"], [19, "≈ 25 %", "100 of 1,500 · step 10"], [33, "75 %", "step 20"], [9, "–", ""],
   ]) assert.deepEqual(Object.values(measured(run, "exact_match", (value) => `${100 * value} %`, upTo)), wanted, upTo);
   assert.equal(measured({ validations: {} }, "exact_match", String).text, "–");
+  const place = document.createElement("div"), line = (step) => (move({ step }), drawStatusLine(place), place.textContent);
+  change({ live: { ...nothing("b"), ...run, status: "done", step: 20, steps: 20 } });
+  assert.deepEqual([line(""), line("10")], ["done", "10: ≈ 25.0 %"], "the line at the top is of the step that is looked at");
 });
 
 // fault: an hour's sleep | it is noticed once

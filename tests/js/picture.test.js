@@ -10,6 +10,7 @@ let finish = () => {};
 const Plotly = { react: () => new Promise((resolve) => (finish = resolve)) };
 globalThis.window = globalThis;
 globalThis.innerHeight = 900;
+globalThis.setInterval = () => 0;
 globalThis.matchMedia = () => ({ matches: false });
 document.head = {
   append(script) {
@@ -18,7 +19,8 @@ document.head = {
   },
 };
 const { draw, drawNow } = await import("../../playground/ui/static/picture.js");
-const { move } = await import("../../playground/ui/static/store.js");
+const { change, move } = await import("../../playground/ui/static/store.js");
+const { render } = await import("../../playground/ui/static/kinds.js");
 
 const FIGURE = { data: [{ x: [1] }], layout: {} };
 const tick = () => new Promise((go) => setTimeout(go, 5));
@@ -41,4 +43,23 @@ test("a figure that is waited for comes with that of a frame; a frame that is dr
     await Promise.all([drawn, frame]);
     assert.equal(figure.classList.contains("stale"), isGrey);
   }
+});
+
+test("no picture stands under the caption of another, also where it waits until it is in sight", async () => {
+  let top = 0;
+  const getBoundingClientRect = () => ({ top, bottom: top + 9 });
+  const insertBefore = function add(node) { this.append(node); }, more = { offsetParent: {}, isConnected: true, on() {} };
+  Object.assign(Object.getPrototypeOf(document.body), { getBoundingClientRect, insertBefore, ...more });
+  change({ boot: { words: {}, statuses: { working: [], resumable: [] }, glossary: { terms: [], not: [] }, labels: {}, knobs: [] } });
+  Plotly.react = async (place, data) => Object.assign(place, { data });
+  const host = document.createElement("div"), captions = [];
+  for (const [caption, at] of [["one", 0], ["two", 5000], ["two", 0]]) {
+    top = at;
+    document.dispatchEvent({ type: "scroll" });
+    await render(host, [{ kind: "figure", id: "m", title: "", caption, hint: "", live: false, figure: { data: [{ x: [caption] }], layout: {} } }], {});
+    await tick();
+    const [, words, plot] = host.children[0].children;
+    captions.push([words.textContent, plot.data[0].x[0]]);
+  }
+  assert.deepEqual(captions, [["one", "one"], ["one", "one"], ["two", "two"]]);
 });

@@ -19,13 +19,13 @@ globalThis.fetch = async (url, { body = "{}" } = {}) => {
 };
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
-const { act, exit, explore, fixed, isFollowing } = await import("../../playground/ui/static/room.js");
-const { asked, meet } = await import("../../playground/ui/static/knobs.js");
+const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
+const { asked, meet, setControls } = await import("../../playground/ui/static/knobs.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
 const { awaits, drawQuestion } = await import("../../playground/ui/static/room_question.js");
 const boot = {
   words: {}, knobs: ["task", "d_model"], groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [],
-  labs: { softmax: "Softmax", masks: "Masks" }, course: [],
+  task_steps: { sort: 400 }, labs: { softmax: "Softmax", masks: "Masks" }, course: [],
 };
 meet({ relabel() {}, settings: () => change({ knobs: { ...boot.defaults, ...page.wanted } }) });
 
@@ -113,6 +113,10 @@ test("a room that is over is forgotten, and why is shown: it ended, or its file 
     await settled();
     assert.equal(document.querySelectorAll(".pg-notice").at(-1).dataset.text, text);
   }
+  document.body.replaceChildren();
+  await enter(TEACHER);
+  await Promise.all([leaving("end"), streams.at(-1).listeners.gone()]);
+  assert.equal(document.querySelectorAll(".pg-notice").length, 0, "who ends it is not told so in red");
 });
 
 test("a fixed setting takes its value again whatever moves it, a task that is not open gives way; nothing for the teacher, nor after leaving", async () => {
@@ -130,7 +134,8 @@ test("a fixed setting takes its value again whatever moves it, a task that is no
   exit();
   assert.deepEqual([asked({}).asked.fixed, fixed().settings], ["", {}]);
   change({ knobs: { task: "reverse", d_model: 128 } });
-  assert.equal(page.knobs.d_model, 128);
+  setControls({ task: "sort" });
+  assert.deepEqual(page.wanted, { task: "sort", d_model: 128, steps: 400 }, "a lesson sets what it names, and the steps of its task");
 });
 
 test("a guess goes to the class once it is whole, and again when it changes; a lesson has fields of its own", async () => {

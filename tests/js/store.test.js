@@ -12,7 +12,7 @@ async function opened(query = "", { known = KNOWN, languages = ["en"] } = {}) {
   globalThis.navigator.languages = languages;
   return await import(`../../playground/ui/static/store.js?${times++}`);
 }
-const boot = { knobs: ["steps", "bias", "rate"], defaults: { steps: 90, bias: true, rate: 0.05 } };
+const boot = { knobs: ["steps", "bias", "rate"], defaults: { task: "reverse", steps: 90, bias: true, rate: 0.05 } };
 let store = null, heard = [];
 /** Hears of these fields from now on. */
 const hear = (...fields) => store.subscribe(fields, (names) => heard.push([...names].sort()));
@@ -73,6 +73,8 @@ test("the address says where the page looks and which settings differ, and keeps
     other.change({ knobs });
     assert.equal(globalThis.location.search, `?${settings}&q=1&lang=zh`);
   }
+  other.change({ boot: { ...boot, knobs: ["task", "steps"] }, knobs: { task: "reverse", steps: 90 }, card: { id: "", settings: { steps: 400 } } });
+  assert.match(globalThis.location.search, /^\?task=reverse&q=1/, "a link without settings means those of its run");
 });
 
 test("what of a link can't be used is let go of before anything is drawn", async () => {

@@ -60,6 +60,7 @@ def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
     arms, pairs = lab.arms_of(3), {arm.rpartition("_")[0] if all("_" in one for one in lab.arms_of(1)) else "" for arm in lab.arms_of(1)}
     assert lab.is_mystery == (lab.arms_of(1) != lab.arms_of(2))
     assert lab.recognise(train_inline.new_run(Experiment())) is None
+    assert {*lab.decisive} <= {*arms}
     experiments = {arm: lab.experiment(arm, 3) for arm in arms}
     for arm, experiment in experiments.items():
         assert lab.recognise(train_inline.new_run(experiment)) == (arm, 3)
@@ -138,7 +139,6 @@ def counted(model: Transformer, run) -> int:
 
     def count(module, inputs, output):
         found[0] += inputs[0].shape[1] if isinstance(module, GRU) else 1
-
     for part in model.modules():
         if isinstance(part, (GRU, MultiHeadAttention, FeedForward)):
             hooks.append(part.register_forward_hook(count))
@@ -162,7 +162,6 @@ def test_the_sequential_steps_are_those_that_hooks_count(knobs, source, target):
             memory, _ = model.encode(src)
             for length in range(1, target + 1):
                 model.decode(torch.full((2, length), BOS), memory, torch.ones(2, 1, 1, source, dtype=torch.bool))
-
         assert counted(model, write) == written
     else:
         assert written == fed

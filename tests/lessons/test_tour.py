@@ -39,7 +39,6 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
     elif config.positions == "learned":
         x = x + model.src_positions.table[: len(ids)]
     found["positions"] = x[1, 0]
-
     layer = model.encoder[0]
     attention, inner = layer.self_attention, layer.feed_forward
     y = layer.norm_1(x) if config.norm == "pre" else x
@@ -61,7 +60,6 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
     found["sublayer"] = x[0, 0]
     y = inner.W_1(layer.norm_2(x) if config.norm == "pre" else x)
     found["feed_forward"] = inner.W_2({"relu": F.relu, "gelu": F.gelu, "none": torch.nn.Identity()}[config.activation](y))[0, 0]
-
     output = model(ids[None], fed)
     found["mask"] = (output.decoder[0][0, head, min(2, len(tgt) - 1)] > 0).sum()
     found["cross"] = output.cross[-1][0, head, 0].max()

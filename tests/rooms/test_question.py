@@ -20,6 +20,15 @@ from tests.rooms.group import ANNA, BEN, Group, refused, room_of
 from tests.rooms.group import TEACHER as TOKEN
 
 PLACE, OPTIONS, ROOM = {"lab": "softmax"}, ("grows", "shrinks", "same"), room_of(1, 2)
+THREE = [{"learning_rate": rate} for rate in (0.01, 0.02, 0.05)]
+NO_EXPERIMENTS = [  # (key, arms, order, base)
+    ("rooms.bad_arms", THREE[:1], "together"), ("rooms.bad_arms", [{"steps": steps} for steps in range(100, 109)], "together"),
+    ("rooms.bad_arms", THREE, "at once"), ("rooms.seed_is_dealt", [{"seed": 1}, {"seed": 2}], "together"),
+    ("rooms.same_arms", [{"learning_rate": 0.01}, {"learning_rate": "0.010"}], "together"),
+    *(("config.not_in_range", [{"learning_rate": rate}, {}], "together") for rate in (1e9, [1])),
+    *(("config.unknown", [{name: 1}, {}], "together") for name in ("nothing", "self")), ("config.unknown", THREE, "together", {"self": 1}),
+    ("config.not_a_choice", THREE, "together", {"task": {"x": 1}}),
+]  # fmt: skip
 
 
 def asked(*guesses: tuple[str, str]) -> Question:
@@ -77,6 +86,7 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
         ("config.not_a_choice", lambda: question.asked(ROOM, TEACHER, {"lab": "no"}, OPTIONS, LISTS)),
         ("config.not_a_choice", lambda: question.asked(ROOM, TEACHER, {"lesson": "no"}, OPTIONS, LISTS)),
         ("config.unknown", lambda: question.asked(ROOM, TEACHER, {"no": "1"}, OPTIONS, LISTS)),
+        *((key, lambda how=how: experiment.made(how[2] if how[2:] else {}, how[0], how[1], room_of(1))) for key, *how in NO_EXPERIMENTS),
     ],
 )
 def test_what_is_refused(key, act):
@@ -157,15 +167,6 @@ def test_the_first_answer_of_each_counts_and_the_teacher_sees_how_many(crowd):
     assert views == [{"kind": "answers", "counted": {"attention": 2 * LEAST}}, {"kind": "answers"}]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"choice": 4}, {"choice": -1}, {"asked": ""}, {"asked": "x" * 10}, {"asked": SAME + "0"}, {"lesson": "no"}, {"question": "no"}],
-)
-def test_answers_to_what_no_lesson_asks_are_refused(crowd, wrong):
-    with refused("rooms.bad_answer"):
-        give(crowd, CLASS[0], **({"choice": 1} | wrong))
-
-
 def report(group: Group, token: str, done: dict) -> None:
     group.change(token, progress.NAME, lambda room, number: progress.reported(room, number, done, STEPS))
 
@@ -178,16 +179,19 @@ def test_the_newest_report_counts_and_only_the_teacher_sees_it(pair):
     assert views == [{"kind": "course"} | done, {"kind": "course"}, {"kind": "course"}]
 
 
-@pytest.mark.parametrize("done", [{"nothing": 1}, *({"attention": count} for count in (5, 0, -1, "1", True, None))])
-def test_progress_that_the_course_does_not_have_is_refused(pair, done):
+WRONG = [{"choice": 4}, {"choice": -1}, {"asked": ""}, {"asked": "x" * 10}, {"asked": SAME + "0"}, {"lesson": "no"}, {"question": "no"}]
+NOT_DONE = [{"nothing": 1}, *({"attention": count} for count in (5, 0, -1, "1", True, None))]
+
+
+@pytest.mark.parametrize(("wrong", "done"), [*zip(WRONG, NOT_DONE, strict=True)], ids=str)
+def test_answers_and_progress_that_the_course_does_not_have_are_refused(pair, wrong, done):
+    with refused("rooms.bad_answer"):
+        give(pair, ANNA, **({"choice": 1} | wrong))
     with refused("rooms.bad_progress"):
         report(pair, ANNA, done)
     for act, value in ((give, 1), (report, {"attention": 1})):
         with refused("rooms.teacher_reports"):
             act(pair, TOKEN, value)
-
-
-THREE = [{"learning_rate": rate} for rate in (0.01, 0.02, 0.05)]
 
 
 def made(numbers: Iterable[int] = (), arms: object = THREE, order: str = "together", **base: object) -> dict:
@@ -204,6 +208,8 @@ def test_every_block_of_numbers_has_each_arm_once_however_late_they_come(count, 
     blocks = [[late["dealt"][str(n)] for n in range(first, first + count)] for first in range(1, 41 - count, count)]
     assert {tuple(sorted(block)) for block in blocks} == {tuple(range(count))}
     assert len(set(map(tuple, blocks))) > 1, "each block is drawn anew"
+    few = experiment.joined({**whole, "dealt": {}, "first": [count - 1]}, room_of(1))
+    assert (few["dealt"], experiment.unheld(few)) == ({"1": count - 1}, [*range(count - 1)]), "a small class has the arms that decide"
 
 
 @given(st.randoms(use_true_random=False))
@@ -225,30 +231,12 @@ def test_arms_stay_even_while_members_come_and_go(luck):
         assert set(activity["dealt"]) == set(map(str, present))
 
 
-@pytest.mark.parametrize(
-    ("arms", "order", "base", "key"),
-    [
-        (THREE[:1], "together", {}, "rooms.bad_arms"), ([{"steps": steps} for steps in range(100, 109)], "together", {}, "rooms.bad_arms"),
-        (THREE, "at once", {}, "rooms.bad_arms"), ([{"seed": 1}, {"seed": 2}], "together", {}, "rooms.seed_is_dealt"),
-        ([{"learning_rate": 0.01}, {"learning_rate": "0.010"}], "together", {}, "rooms.same_arms"),
-        ([{"learning_rate": 1e9}, {}], "together", {}, "config.not_in_range"),
-        ([{"learning_rate": [1]}, {}], "together", {}, "config.not_in_range"), ([{"nothing": 1}, {}], "together", {}, "config.unknown"),
-        ([{"self": 1}, {}], "together", {}, "config.unknown"), (THREE, "together", {"self": 1}, "config.unknown"),
-        (THREE, "together", {"task": {"x": 1}}, "config.not_a_choice"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_is_no_experiment_is_refused(arms, order, base, key):
-    with refused(key):
-        experiment.made(base, arms, order, room_of(1))
-
-
 def test_members_see_their_own_arm_and_run_and_the_board_while_it_is_shown():
     activity = experiment.began(experiment.began(made([1, 2]), 1, "run-of-one"), 2, "run-of-two")
     room = room_of(1, 2, 3)
-    common = {"order": "together", "shared": False, "board": False}
-    assert experiment.seen(activity, room, 1) == common | {"arm": THREE[activity["dealt"]["1"]], "run": "run-of-one"}
-    assert experiment.seen(activity, room, 3) == common | {"arm": None, "run": ""}
+    common, at = {"order": "together", "shared": False, "board": False, "lab": ""}, activity["dealt"]["1"]
+    assert experiment.seen(activity, room, 1) == common | {"arm": THREE[at], "at": at, "run": "run-of-one"}
+    assert experiment.seen(activity, room, 3) == common | {"arm": None, "at": None, "run": ""}
     assert experiment.seen(activity, room, TEACHER) == common | {
         "board": True, "arms": THREE, "dealt": activity["dealt"], "runs": {"1": "run-of-one", "2": "run-of-two"},
     }  # fmt: skip

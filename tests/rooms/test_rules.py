@@ -132,20 +132,6 @@ def test_a_run_takes_a_place_while_it_is_made_and_none_when_that_fails(group):
     runs.begin(run("4"))
 
 
-@pytest.mark.parametrize(
-    ("wanted", "key"),
-    [
-        *(({"each_at_once": value}, "rooms.bad_limit") for value in (0, 1000, "9", True, 1.5)),
-        *((one, "page.not_a_command") for one in ({"more": 1}, [])),
-    ],
-    ids=str,
-)
-def test_a_limit_that_the_server_can_not_allow_is_refused(group, wanted, key):
-    with refused(key):
-        group.rooms.limit(*group.key(TEACHER), wanted)
-    group.rooms.limit(*group.key(TEACHER), {"each_at_once": 1, "room_kept": group.rooms.run_limits.most["room_kept"]})
-
-
 def test_a_server_that_allows_less_is_heeded_and_the_teacher_alone_sees_it(group):
     limits = RunLimits(Limits(runs_each=2, runs_unfinished=10, runs_kept=15))
     assert limits.seen(group.room()) == {"each_at_once": [2, 2], "each_kept": [15, 15], "room_at_once": [10, 10], "room_kept": [15, 15]}
@@ -177,19 +163,6 @@ def test_a_class_ticks_off_what_there_is_to_do(pair):
     assert pair.view(ANNA)["now"] is None
 
 
-@pytest.mark.parametrize(
-    ("to", "key"),
-    [
-        *((to, "rooms.no_place") for to in ({"task": "own"}, {"tab": "map"}, {"lab": "skip", "task": "sort"}, {"lab": 5})),
-        *(({name: "knit"}, "config.not_a_choice") for name in ("task", "lab", "lesson")),
-    ],
-    ids=str,
-)
-def test_the_class_is_sent_only_to_a_lesson_a_lab_or_a_task(group, to, key):
-    with refused(key):
-        assign(group, "go", **to)
-
-
 def test_what_the_teacher_fixes_is_shown_to_everybody_and_lifted_again(pair):
     free = {"settings": {}, "tasks": [], "labs": [], "controls": list(PARTS)}
     wanted = {"settings": {"d_model": 32.0, "task": "sort"}, "tasks": ["sort", "sort"], "labs": ["skip"], "controls": []}
@@ -200,20 +173,21 @@ def test_what_the_teacher_fixes_is_shown_to_everybody_and_lifted_again(pair):
         assert json.dumps(pair.view(ANNA)["fixed"]) == json.dumps(seen), "32, not 32.0"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "key"),
-    [
-        ([], "page.not_a_command"), ({"more": 1}, "page.not_a_command"), ({"settings": []}, "page.not_a_command"),
-        ({"tasks": "sort"}, "page.not_a_command"), ({"labs": [1]}, "page.not_a_command"), ({"controls": ["all"]}, "page.not_a_command"),
-        ({"settings": {"d_model": 7}}, "config.not_in_range"), ({"settings": {"nothing": 7}}, "config.unknown"),
-        ({"tasks": ["knit"]}, "config.not_a_choice"), ({"labs": ["knit"]}, "config.not_a_choice"),
-        ({"settings": {"task": "sort"}, "tasks": ["reverse"]}, "rooms.task_not_open"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_can_not_be_fixed(wanted, key):
+@pytest.mark.parametrize(("act", "wanted", "key"), [
+    *(("limit", {"each_at_once": value}, "rooms.bad_limit") for value in (0, 1000, "9", True, 1.5)),
+    *(("assign", to, "rooms.no_place") for to in ({"task": "own"}, {"tab": "map"}, {"lab": "skip", "task": "sort"}, {"lab": 5})),
+    *(("assign", {name: "knit"}, "config.not_a_choice") for name in ("task", "lab", "lesson")),
+    *((act, one, "page.not_a_command") for act in ("fix", "limit") for one in ([], {"more": 1})),
+    *(("fix", {name: one}, "page.not_a_command") for name, one in dict(settings=[], tasks="sort", labs=[1], controls=["all"]).items()),
+    *(("fix", {name: ["knit"]}, "config.not_a_choice") for name in ("tasks", "labs")),
+    ("fix", {"settings": {"d_model": 7}}, "config.not_in_range"), ("fix", {"settings": {"nothing": 7}}, "config.unknown"),
+    ("fix", {"settings": {"task": "sort"}, "tasks": ["reverse"]}, "rooms.task_not_open"),
+], ids=str)  # fmt: skip
+def test_what_a_teacher_can_not_decide_is_refused(group, act, wanted, key):
+    limit, fix = (lambda one: group.rooms.limit(*group.key(TEACHER), one)), (lambda one: fixed.made(one, LISTS))
     with refused(key):
-        fixed.made(wanted, LISTS)
+        {"limit": limit, "fix": fix, "assign": lambda to: assign(group, "go", **to)}[act](wanted)
+    limit({"each_at_once": 1, "room_kept": group.rooms.run_limits.most["room_kept"]})
 
 
 @pytest.mark.parametrize("closed", [{"tasks": ["sort"], "labs": ["skip"]}, {"settings": {"task": "sort"}, "labs": ["skip"]}], ids=str)

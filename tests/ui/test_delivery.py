@@ -45,6 +45,7 @@ def test_answers_are_compressed_but_for_short_ones_and_streams(site):
 
 
 def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
+    assert 'href="?lang=zh&amp;tab=map#pg-view"' in site.http.get("/", params={"lang": "zh", "tab": "map"}).text, "a base is no way out"
     script = re.search(r"/assets/index-[\w-]+\.js", site.http.get("/").text.replace("./assets", "/assets"))[0]
     headers, _ = raw(site, script)
     assert (headers["Content-Encoding"], headers["Cache-Control"]) == ("br", FOR_EVER)  # by Gradio itself, which compresses better

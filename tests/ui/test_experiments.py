@@ -7,14 +7,16 @@ import io
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 
 from playground.lessons.course import LESSONS
+from playground.lessons.labs import LABS
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
-from playground.words import say
+from playground.words import listed, say
 from tests.runs.tiny import at_step, done
 from tests.ui.endpoints.calls import refused
 from tests.ui.panels.looking import TINY, block, ids
@@ -76,7 +78,6 @@ def test_each_student_trains_their_own_arm_together_or_in_turn(site, dealt):
         assert own["arm"]["learning_rate"] == run.experiment.training.learning_rate
         assert trained(site, token, dealt) is run, "nothing is trained twice"
     assert sorted(run.experiment.training.learning_rate for run in runs.values()) == [0.01, 0.02]
-
     in_turn = deal(site, dealt["code"], order="in_turn", steps=5000)
     first = do(site, ANNA, "train", **in_turn)["run"]
     assert do(site, BEN, "train", **in_turn)["key"] == "rooms.not_your_turn"
@@ -111,6 +112,29 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt):
     assert steps == [[2, 2], [4, 4]]
     assert before["figure"]["layout"]["xaxis"]["range"] == [0, 4], "there is more to come"
     assert verdict not in json.dumps(before)
+
+
+def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, monkeypatch):
+    for name in ("order", "no_ffn"):  # of the first two have the arms that decide, of the other all
+        monkeypatch.setitem(LABS, name, lab := replace(LABS[name], base={**LABS[name].base, **SETTINGS}))
+        code = {"code": dealt["code"]}
+        code |= do(site, TEACHER, "deal_lab", "zh", **code, lab=name, order="together")
+        came = [lab.result(*lab.recognise(run), run) for run in (trained(site, token, code) for token in (ANNA, BEN))]
+        panel, names = board(site, TEACHER, code, "zh"), [lab.say("zh", f"name_{arm}") for arm in lab.arms]
+        verdict = say("zh", "board.lab_waits", arms=(left := listed("zh", names[2:])))
+        if not left:
+            answer = lab.judge({one.arm: [one] for one in came})
+            verdict = say("zh", "board.lab_so_far", answer=lab.say("zh", f"guess_{answer}"))
+        assert [block(panel, id)["text"] for id in ("title", "question")] == [lab.say("zh", id) for id in ("title", "question")]
+        assert column_of(panel, "arms", 0) == names
+        offered = block(board(site, TEACHER, code, "zh", lab=name), "guess")["options"]
+        assert [one["value"] for one in offered] == [*lab.guesses]
+        told = [text["text"] for text in panel["blocks"] if text["id"] == "unheld"]
+        assert told == ([unheld] if (unheld := left and say("zh", "board.unheld", arms=left)) else [])
+        assert unheld in code["notice"]
+        (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
+        assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
+        do(site, TEACHER, "withdraw", **code)
 
 
 def test_the_board_goes_on_while_a_run_may_and_counts_none_that_was_changed(site, dealt, monkeypatch):
@@ -172,7 +196,6 @@ def test_what_a_room_fixes_holds_at_every_door_until_it_is_lifted_or_they_leave(
 
     def fix(**fixed: object) -> None:
         assert do(site, TEACHER, "fix", code=code, fixed=fixed) == {"done": True}
-
     fix(settings={"d_model": 16, "task": "reverse", "learning_rate": 0.04}, labs=["no_ffn"])
     done(other)
     at_step(before, 1)
@@ -186,7 +209,6 @@ def test_what_a_room_fixes_holds_at_every_door_until_it_is_lifted_or_they_leave(
     assert refused(site, "train", owner=ANNA, **{**SETTINGS, "d_model": 24})[0] == "rooms.fixed"
     assert site.command({"action": "experiment", "run": "", "lab": "skip", "seed": 1}, ANNA).json()["key"] == "rooms.lab_not_today"
     assert site.runs.mine(ANNA) == mine
-
     site.act(ANNA, "live", before.id, knob="label_smoothing", value=0.1)  # what trains goes on, and what is not fixed moves
     assert before.status == "training"
     made = [*site.act(ANNA, "experiment", lab="no_ffn", seed=1)["arms"], do(site, ANNA, "train", **dealt_later)["run"]]

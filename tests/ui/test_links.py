@@ -89,6 +89,7 @@ def test_a_link_is_read_beside_the_run_it_shows(site):
         assert (reply["ignored"], reply["notice"].count(notice) == 1 if notice else reply["notice"] == "") == (ignored, True), asked
     assert reply["first"] == site.runs.shipped()[0].id
     assert links.read(site.runs, {"run": "sort"}) == (site.runs.get("sort").experiment, {})
+    assert links.read(site.runs, {"run": "sort", "task": default("task")}) == (Experiment(), {}), "the defaults beside a run"
     assert links.read(site.runs, {"run": "sort", "d_model": "128"}) == (Experiment().with_(d_model=128), {})
     for name, values in FORMER_VALUES.items():
         for former, now in values.items():

@@ -4,8 +4,8 @@ sentence (the line that is always there) · training and outcome · translate, c
 step, wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · lanes,
 teacher_forcing and votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics · step (one
 training step in slow motion) ·
-evaluation · runs, run_table, same_sentence and disagreements (several runs side by side) · board (those of a class) and board_course
-(how far it has come) · lessons (labs and the course).
+evaluation · runs, run_table, same_sentence and disagreements (several runs side by side) · board (those of a class), board_verdict
+(what they say) and board_course (how far it has come) · lessons (labs and the course).
 
 A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}. "recorded": training kept
 its numbers, and does so at fewer steps than there are pictures of the sentence.

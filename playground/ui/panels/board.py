@@ -5,17 +5,34 @@ from __future__ import annotations
 from playground.config import Refusal
 from playground.cursor import choices
 from playground.figures import board as pictures
+from playground.lessons.lab import Outcome
 from playground.queries.learning_curves import LearningCurve, band, until
 from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
 from playground.ui import blocks
-from playground.ui.class_board import Board, ClassRun, arm_name, board, class_name, experiments, room_of, verdict
+from playground.ui.class_board import (
+    Board,
+    ClassRun,
+    arm_name,
+    board,
+    class_name,
+    experiment_name,
+    experiments,
+    room_of,
+    unheld,
+)
 from playground.ui.controls import label
 from playground.ui.measured import percent
 from playground.ui.panels import board_course
+from playground.ui.panels.board_verdict import outcome, verdict
+from playground.ui.panels.lessons import experiment as lab_experiment
+from playground.ui.panels.lessons.exhibits import exhibits
+from playground.ui.panels.lessons.guessing import ask, locked
 from playground.ui.view import View
+from playground.words import paragraph
 
+LEAST_RUNS = 2  # of an arm, from which on a verdict counts a guess
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are
 HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
 
@@ -33,11 +50,16 @@ def panel(view: View) -> dict:
     rest = {"of": class_name(view, found.room.code), **({"more": True, "pause": POLL_MS} if works else {})}
     if view.presented:
         return {"step": None, "blocks": _presented(view, found), **rest}
-    said, why = verdict(view, found)
+    result = outcome(view, found)
+    said, why = verdict(view, found, result)
+    asking, guessed = _asked(view, found, result)
     shown = [
+        *asking,
         blocks.text("verdict", said, css="pg-heading"),
-        *([blocks.text("why", why, css="pg-caption")] if why else []),
+        *(guessed or _captions(why=why)),
+        *_captions(unheld=unheld(view.language, found.activity)),
         _controls(view, found),
+        *_decides(view, found, result),
         *_figures(view, found, runs),
         _arms(view, found),
         blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
@@ -45,6 +67,35 @@ def panel(view: View) -> dict:
         *board_course.table(view, found.room, found.number),
     ]
     return {"step": None, "blocks": shown, **rest}
+
+
+def _asked(view: View, found: Board, result: Outcome | None) -> tuple[list[dict], list[dict]]:
+    """Returns (what the lab asks whose arms were dealt, with what can be guessed; what came of one's guess, once there is a verdict)."""
+    lab = found.lab
+    if lab is None:
+        return [], []
+    asks = [
+        blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
+        blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
+    ]
+    if view.said("lab") != lab.name:  # a guess would be another lab's
+        return [*asks, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
+    (*asking, _), guess, sure, answered = ask(view, lab.say, lab.guesses, ("lab", lab.name))
+    if not answered or result is None or found.fewest < LEAST_RUNS:
+        return asks + asking, []
+    compared = lab_experiment.verdict(view, lab, result, guess, sure)
+    return asks + locked(asking), [one | {"id": f"guess-{one['id']}"} for one in compared]
+
+
+def _captions(**said: str) -> list[dict]:
+    """Those that say something."""
+    return [blocks.text(name, text, css="pg-caption") for name, text in said.items() if text]
+
+
+def _decides(view: View, found: Board, result: Outcome | None) -> list[dict]:
+    """The number by which the lab decides, where no curve shows it."""
+    shown = [one for one in result.exhibits if one.name.startswith("decides")] if result else []
+    return [blocks.row("decides", *exhibits(view, found.lab, shown), css="grids")] if shown else []
 
 
 def _without_runs(view: View) -> list[dict]:
@@ -81,8 +132,7 @@ def _controls(view: View, found: Board) -> dict:
     arms = [{"value": "", "label": view.say("board.all_arms")}]
     arms += [{"value": str(at), "label": name} for at, name in enumerate(found.arms)]
     several = [
-        {"value": name, "label": " · ".join(arm_name(arm, view.language) for arm in one["arms"][:2])}
-        for name, one in experiments(found.room).items()
+        {"value": name, "label": experiment_name(one, view.language)} for name, one in experiments(found.room).items()
     ]
     only = _only(view, found)
     return blocks.row(
@@ -131,20 +181,20 @@ def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
     key = "course_about" if best.score > worst.score else "course_level"
     said = view.say(f"board.{key}", runs=len(begun), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
     scores, across = _scores(view, found, begun)
-    drawn = blocks.figure("course", course, said, view.say("board.course"), hint=view.say("board.course_hint"))
+    drawn = blocks.figure("course", course, said, view.say(f"board.course_{found.column}"), hint=view.say("board.course_hint"))
     return [blocks.row("pictures", drawn, scores, css="halves"), across]
 
 
 def _course(view: View, found: Board, curves: list[tuple[ClassRun, LearningCurve]], last: int | None = None) -> tuple[dict, list]:
     """The figure of these curves, with an axis up to the step `last` where it is given, and the shades in it."""
-    lines = [pictures.Line(one.run.id, one.arm, one.name, curve.steps, curve.exact_match) for one, curve in curves]
+    lines = [pictures.Line(one.run.id, one.arm, one.name, curve.steps, getattr(curve, found.column)) for one, curve in curves]
     shades = []
     for arm in range(len(found.arms)):
         own = [curve for one, curve in curves if one.arm == arm]
         if len(own) > 1:
-            together = band(own, "exact_match", "steps")
+            together = band(own, found.column, "steps")
             shades.append(pictures.Shade(arm, together.places, together.mean, together.low, together.high))
-    return view.draw(pictures.course, lines, shades, found.arms, share=2, last=last), shades
+    return view.draw(pictures.course, lines, shades, found.arms, column=found.column, share=2, last=last), shades
 
 
 def _presented(view: View, found: Board) -> list[dict]:
@@ -152,11 +202,13 @@ def _presented(view: View, found: Board) -> list[dict]:
     values = {"ended": sum(one.ended for one in found.runs), "dealt": len(found.activity["dealt"])}
     if view.choice("revealed") == "on":
         curves, last = [(one, one.curve) for one in found.runs if one.curve.steps], None
-        title, said = verdict(view, found)
+        title, said = verdict(view, found, outcome(view, found))
     else:
         last = max((one.run.steps for one in found.runs), default=None)
         curves = [(one, curve) for one in found.runs if (curve := until(one.curve, one.run.steps / 2)).steps]
-        title, said = view.say("board.hidden"), view.say("board.hidden_about", **values)
+        title, said = "" if found.lab else view.say("board.hidden"), view.say("board.hidden_about", **values)
+    title = paragraph([found.lab.say(view.language, "short") if found.lab else "", title])
+    said = paragraph([said, unheld(view.language, found.activity)])
     if not curves:
         said = said or view.say("board.nothing_yet")
         return [blocks.text("verdict", title, css="pg-heading"), blocks.text("why", said, css="pg-caption")]

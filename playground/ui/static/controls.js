@@ -4,6 +4,7 @@
 import { cursor, maxText, move, page } from "./store.js";
 import { button, debounce, h, modelText, onTyped, same } from "./dom.js";
 import { command } from "./actions.js";
+import { stopUpNext } from "./course.js";
 import { inRoom } from "./experiment.js";
 import { pointAt, setAll } from "./knobs.js";
 import { choose } from "./reading.js";
@@ -96,7 +97,7 @@ export function drawButton(element, block) {
     knob: () => pointAt(block.knob),
     command: () => command(block.command, block.values),
     room: () => inRoom(block.command, block.values),
-    move: () => move(block.to),
+    move: () => move(block.to.stop ? { ...block.to, stop: stopUpNext() } : block.to),
     play: playFromStart,
     take: showTakeHome,
     read: () => choose(block.values),

@@ -53,6 +53,9 @@ export function doneOf(name) {
   return known.filter((step) => progress().done[name]?.includes(step));
 }
 
+/** The stop of the tour to go on with: the first whose number was not read off yet. */
+export const stopUpNext = () => stepsOf(TOUR).find(({ name }) => !doneOf(TOUR).includes(name))?.name ?? stepsOf(TOUR)[0].name;
+
 export const stepsOf = (name) => lessons().find((lesson) => lesson.name === name)?.steps ?? [];
 export const isDone = (name) => doneOf(name).length === stepsOf(name).length;
 /** Where to go on: the lesson under way, else the first that isn't done. */

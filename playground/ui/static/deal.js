@@ -46,9 +46,19 @@ function severalSettings() {
 }
 
 function armsOfLab() {
-  const { dealt_labs: names, labs } = page.boot;
-  const lab = h("select", { id: "pg-deal-lab" }, names.map((name) => h("option", { value: name }, labs[name])));
-  return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab)], message: () => ({ lab: lab.value }), action: "deal_lab" };
+  const { dealt_labs: plans, labs } = page.boot, plan = h("p", { id: "pg-deal-plan", role: "status" });
+  const lab = h("select", { id: "pg-deal-lab" }, Object.keys(plans).map((name) => h("option", { value: name }, labs[name])));
+  const show = () => (plan.textContent = planned(plans[lab.value]));
+  lab.addEventListener("change", show);
+  show();
+  return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab), plan], message: () => ({ lab: lab.value }), action: "deal_lab" };
+}
+
+/** What dealing a lab comes to in this room: its arms and its minutes, and for how many arms there is nobody. */
+function planned({ arms, first, minutes }) {
+  const students = page.room.members.length, values = { count: arms.length, arms: arms.join(" · "), students, minutes };
+  const isShort = students < arms.length, left = { left: arms.length - students, first: (first.length ? first : arms).join(" · ") };
+  return paragraph([say("room_deal_plan", values), isShort ? say("room_deal_short", left) : ""]);
 }
 
 /** The settings at the left. */

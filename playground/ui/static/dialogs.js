@@ -54,6 +54,9 @@ export function forOthers(here, again = say("share")) {
   return { link, hint: warning || network };
 }
 
+/** Says what a link to a run opens for others, as a key of words: without its sentences only settings and curves. */
+export const opensFor = (card) => (card?.settings.own && !card.sentences_shared ? "share_help_private" : "share_help");
+
 /** The link to this view, and `more` below it. */
 export function openShare(...more) {
   const { link, hint } = forOthers(shareLink());
@@ -66,7 +69,8 @@ export function openShare(...more) {
   const code = () => h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) });
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
-  open(say("share"), hint, h("p", {}, say("share_help")), withSentences(), line, picture, ...more);
+  const about = h("p", { id: "pg-share-what" }, say(opensFor(page.card)));
+  open(say("share"), hint, about, withSentences(), line, picture, ...more);
   field.select();
 }
 
@@ -77,6 +81,8 @@ function withSentences() {
   const share = async () => {
     tick.disabled = true;
     await command("share_sentences", { shared: tick.checked });
+    const about = document.getElementById("pg-share-what");
+    if (about) about.textContent = say(opensFor({ ...card, sentences_shared: tick.checked }));
     tick.disabled = false;
   };
   const about = { type: "checkbox", id: "pg-share-sentences", "aria-describedby": "pg-share-about", onchange: share };

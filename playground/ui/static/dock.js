@@ -73,7 +73,9 @@ function item(lesson, step, isNext) {
 function hint(lesson, step) {
   const tab = step.to.tab ?? (step.knobs ? "training" : "course"), way = counted(lesson, step);
   const place = Object.keys(PLACES).find((name) => PLACES[name].includes(tab));
-  const where = say("course_hint", { place: say(`place_${place}`), tab: say(`tab_${tab}`) });
+  const isHere = cursor.tab === tab && Object.entries(step.to).every(([name, value]) => cursor[name] === value);
+  const where = say(isHere ? "course_hint_here" : "course_hint", { place: say(`place_${place}`), tab: say(`tab_${tab}`) });
+  if (isHere && !step.knobs) return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "");
   const to = step.to.tab || step.knobs ? step : { ...step, to: { tab, lesson: lesson.name } };
   return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "", ...ways(to).map((one) => [" ", one]).flat());
 }

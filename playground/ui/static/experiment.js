@@ -18,8 +18,10 @@ export function told(answer) {
   if (answer.activity) move({ tab: "board", activity: answer.activity });
 }
 
-/** The settings of an arm, in a line. */
-function armName(arm) {
+/** What a member's arm is called: as in its lab, else by its settings, in a line. */
+function armName({ arm, lab, at }) {
+  const plan = page.boot.dealt_labs[lab];
+  if (plan) return `${plan.arms[at]} (${page.boot.labs[lab]})`;
   const { labels, choices } = page.boot;
   return Object.entries(arm).map(([knob, value]) => `${labels[knob] ?? knob} ${choices[knob]?.[asText(value)] ?? asText(value)}`).join(", ");
 }
@@ -30,6 +32,7 @@ function newest() {
   return one && { name, ...one };
 }
 
+let away = ""; // the experiment whose bar was put away
 let waiting = ""; // the experiment in which this visitor's run waits for its turn
 
 /** Says what came of it, and shows one's own run where its training is seen. */
@@ -52,12 +55,12 @@ function drawArm() {
   const { boot, room } = page, one = boot && room && !room.teacher ? newest() : null;
   const isThere = one?.run && one.run === cursor.run && cursor.tab === "training", isBoard = one?.board && cursor.tab !== "board";
   let place = document.getElementById("pg-arm");
-  const isShown = one?.arm && (!isThere || isBoard);
+  const isShown = one?.arm && one.name !== away && (!isThere || isBoard);
   document.body.toggleAttribute("data-arm", !!isShown);
   if (!isShown) return void place?.remove();
   if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
   if (same(place, [one, waiting, isThere, isBoard])) return;
-  const waits = waiting === one.name, label = say("room_arm", { arm: armName(one.arm) });
+  const waits = waiting === one.name, label = say("room_arm", { arm: armName(one) });
   const open = () => openMine({ run: one.run });
   const begin = () => train(one.name);
   const doing = one.run ? !isThere && button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
@@ -65,7 +68,13 @@ function drawArm() {
   const toBoard = () => move({ tab: "board", activity: one.name });
   const board = isBoard && button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board"));
   place.setAttribute("aria-label", label);
-  place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean));
+  const close = button({ id: "pg-arm-away", "aria-label": say("close"), title: say("close"), onclick: () => putAway(one.name) }, "×");
+  place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean), close);
+}
+/** Takes the bar away, which lies over the page, until another experiment is dealt. */
+function putAway(name) {
+  away = name;
+  drawArm();
 }
 subscribe(["room", "boot", "tab", "run"], drawArm);
 

@@ -147,14 +147,14 @@ async function follow(way) {
 }
 
 document.addEventListener("click", (event) => {
-  const link = /** @type {Element} */ (event.target).closest("#pg-skip a");
+  const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest("#pg-skip a"));
   if (!link) return;
   event.preventDefault();
-  follow(link.getAttribute("href"));
+  follow(link.hash);
 });
 follow(location.hash); // of one that was followed before this script came
 
 subscribe(["boot"], () => {
   const names = { "#pg-sentence": "skip_sentence", "#pg-view": "skip_picture", "#pg-place-tabs": "skip_places" };
-  for (const link of all("#pg-skip a")) link.textContent = say(names[link.getAttribute("href")]);
+  for (const link of all("#pg-skip a")) link.textContent = say(names[link.hash]);
 });

@@ -71,27 +71,34 @@ const KINDS = {
     if (!element.firstChild) element.append(...partsOfFigure(element, block.id));
     const [title, caption, plot, save, table] = childrenOf(element);
     const label = () => {
-      title.textContent = block.title;
-      title.hidden = !block.title;
-      prose(caption, `${block.caption} ${block.hint}`.trim());
+      const { title: name, caption: said, hint, saved } = /** @type {import("./blocks").FigureBlock} */ (element.pgBlock);
+      element.pgLang = cursor.lang;
+      title.textContent = name;
+      title.hidden = !name;
+      prose(caption, `${said} ${hint}`.trim());
       table.firstChild.textContent = say("as_table");
-      plot.setAttribute("aria-label", `${block.title} ${block.caption}`);
-      relabelSave(save, block.title, ["png", "svg", "csv", ...(block.saved?.arrays ? ["npz"] : [])]);
+      plot.setAttribute("aria-label", `${name} ${said}`);
+      relabelSave(save, name, ["png", "svg", "csv", ...(saved?.arrays ? ["npz"] : [])]);
+      if (table.open) table.lastChild.replaceChildren(asTable(element.pgFigure));
     };
     element.pgBlock = block;
-    if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
     const grows = isGrowing();
     const figure = block.live ? fillCurve(block.figure, page.live, grows ? "" : cursor.step, parentOfRun()) : block.figure;
     if (!block.live) figure.layout.uirevision = `${cursor.run} ${cursor.text}`; // another sentence lets go of a zoom, nothing else does
-    element.pgFigure = figure;
+    const isNew = block.live || !same(plot, figure);
+    if (isNew) element.pgFigure = figure;
     element.pgSkeleton = block.live ? block.figure : null;
+    // words change with the picture, also with one that waits until it is in sight: none stands under another one's caption
+    const shown = () => {
+      plot.pgShown = figure;
+      if (element.pgFigure === figure) label();
+    };
+    if (!plot.dataset.points || element.pgLang !== cursor.lang) label();
     plot.style.minHeight = `${figure.layout.height ?? 240}px`;
     if (block.live) drawCurve(plot, figure, grows, shownStep());
-    else if (!same(plot, figure)) plot.pgDrawn = isFrame ? drawNow(plot, figure) : draw(plot, figure, isActive());
+    else if (isNew) plot.pgDrawn = isFrame ? drawNow(plot, figure, shown) : draw(plot, figure, isActive(), shown);
     if (!(block.live && isFrame)) await plot.pgDrawn; // a curve has a pace of its own
-    if (element.pgBlock !== block) return;
-    label();
-    if (table.open) table.lastChild.replaceChildren(asTable(element.pgFigure));
+    if (element.pgBlock === block && (block.live || plot.pgShown === element.pgFigure)) label();
   },
 
   heads: changed(drawHeads),

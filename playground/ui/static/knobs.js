@@ -2,7 +2,7 @@
 // brought into range, with a word at its knob. On a narrow screen they lie in a drawer, see drawer.js.
 // @ts-check
 
-import { change, cursor, move, page } from "./store.js";
+import { asText, change, cursor, move, page } from "./store.js";
 import { h, notice, say } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { showKnobs } from "./drawer.js";
@@ -56,8 +56,16 @@ export function pointAt(name) {
     const label = fold.querySelector(".label-wrap");
     if (!label?.classList.contains("open")) label?.click();
   }
-  control.scrollIntoView({ block: "center", behavior: "smooth" });
+  showKnobs(true);
+  show(control);
   flash(control);
+}
+
+/** Scrolls the column to a control, once its fold is open; the page stays where it is. */
+function show(control, tries = 20) {
+  if (!control.offsetHeight && tries) return void setTimeout(() => show(control, tries - 1), 50);
+  const column = document.getElementById("pg-knobs"), [room, box] = [column, control].map((one) => one.getBoundingClientRect());
+  column.scrollBy({ top: box.top + box.height / 2 - room.top - room.height / 2, behavior: "smooth" });
 }
 
 function flash(element) {
@@ -77,9 +85,12 @@ export function setAll(values) {
   gradio?.settings();
 }
 
-/** Sets the controls, shows what was set, and points at Train. */
+/** Sets these controls, with a new task the steps that it takes, or without any all to their defaults; shows what was set, and points at
+ * Train. */
 export function setControls(values) {
-  setAll(values);
+  const { boot, knobs } = page, { task } = values, isNew = task && asText(knobs?.task) !== task;
+  const steps = isNew ? { steps: boot.task_steps[task] ?? boot.defaults.steps } : {};
+  setAll(Object.keys(values).length ? { ...knobs, ...steps, ...values } : {});
   move({ tab: "training" });
   showKnobs(true);
   for (const name of Object.keys(values)) pointAt(name);

@@ -66,7 +66,7 @@ export function ways({ to, knobs, sees }) {
 }
 
 /** Brings what a step is about into sight, once it is drawn. */
-function bring(selector, tries = 20) {
+function bring(selector, tries = 50) {
   const found = document.querySelector(selector);
   if (found?.offsetParent) found.scrollIntoView({ block: "center" });
   else if (tries) setTimeout(() => bring(selector, tries - 1), 200);

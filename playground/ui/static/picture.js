@@ -69,9 +69,9 @@ export async function turn() {
 export const spent = (milliseconds) => void (frameRest = restAfter(milliseconds));
 
 /** Draws a figure before anything else happens: the figures of one frame change together. One that is out of sight waits until it isn't. */
-export async function drawNow(place, figure) {
-  if (!place.dataset.points || !near(place)) return draw(place, figure, true);
-  return show(place, { figure, then: () => {}, run: cursor.run, tell: waiting.get(place)?.tell ?? [] });
+export async function drawNow(place, figure, then = () => {}) {
+  if (!place.dataset.points || !near(place)) return draw(place, figure, true, then);
+  return show(place, { figure, then, run: cursor.run, tell: waiting.get(place)?.tell ?? [] });
 }
 
 const told = (job) => job.tell.splice(0).forEach((tell) => tell());

@@ -4,10 +4,11 @@
 // ui/view.py.
 // @ts-check
 
-import { cursor, move, subscribe } from "./store.js";
+import { cursor, move, page, subscribe } from "./store.js";
 import { button, h, ready, say } from "./dom.js";
 import { refresh } from "./panels.js";
 import { openShare } from "./dialogs.js";
+import { openRoom } from "./room_dialog.js";
 import { reveal } from "./reveal.js";
 import { isForThePage } from "./single_keys.js";
 
@@ -102,8 +103,10 @@ new MutationObserver(() => (choose(), fit())).observe(document.body, { subtree: 
 addEventListener("resize", fit);
 
 const leave = () => move({ present: "" });
+/** In a room its code, by which a class comes in; else that of the link. */
+const showCode = () => (page.room?.teacher ? openRoom() : openShare());
 /** What the presenter's view listens to, and P everywhere. */
-export const ACTS = { p: () => move({ present: isPresenting() ? "" : "1" }), Escape: leave, q: openShare, r: reveal };
+export const ACTS = { p: () => move({ present: isPresenting() ? "" : "1" }), Escape: leave, q: showCode, r: reveal };
 
 document.addEventListener("keydown", (event) => {
   if (!isForThePage(event)) return;

@@ -32,6 +32,16 @@ export async function act(action, values = {}) {
 /** Where this page looks, as far as others may be told. */
 export const looking = () => Object.fromEntries(followed.map((name) => [name, cursor[name]]));
 
+let isLeaving = false; // as this visitor asked: the reason is known
+
+/** Does what leaves or ends the room. */
+export async function leaving(action) {
+  isLeaving = true;
+  const answer = await act(action);
+  isLeaving = false;
+  return answer;
+}
+
 let ticket = "", source = null;
 
 function enter(answer) {
@@ -88,7 +98,7 @@ function connect() {
   mine.addEventListener("gone", () => {
     if (mine !== source) return;
     exit();
-    tellOver(code);
+    if (!isLeaving) tellOver(code);
   });
   mine.onerror = () => mine === source && mine.readyState === EventSource.CLOSED && setTimeout(() => mine === source && connect(), AGAIN);
 }

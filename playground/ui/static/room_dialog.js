@@ -5,7 +5,7 @@ import { LANGUAGES, cursor, move, page, subscribe } from "./store.js";
 import { button, copyText, h, labelled, notice, routeUrl, same, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { forOthers, open, pageAddress } from "./dialogs.js";
-import { act, exit } from "./room.js";
+import { act, exit, leaving } from "./room.js";
 import { openFix, openLimits, openNow } from "./room_plan.js";
 
 const DAYS = 7, MOST_DAYS = 180;
@@ -104,14 +104,14 @@ function forTeacher(until) {
     h("div", { id: "pg-room-large" }, code), hint, h("img", { id: "pg-qr", alt: say("room_qr"), src: routeUrl("qr", { text: link }) }),
     h("div", { class: "pg-line" }, field, button({ onclick: copy }, say("copy"))),
     h("div", { class: "pg-line pg-room-plan" }, plans.map(([id, act]) => button({ id: `pg-plan-${id}`, onclick: act }, say(`room_${id}`)))),
-    h("h3", { id: "pg-room-count" }), h("ul", { id: "pg-room-members" }), until,
+    h("details", {}, h("summary", { id: "pg-room-count" }), h("ul", { id: "pg-room-members" })), until, // the code is shown to a class, names are not
     h("div", { class: "pg-line" }, button({ id: "pg-room-end", onclick: end }, say("room_end"))),
   ];
 }
 
 /** Leaves in one of three ways; what the server can't do is said where the button is. */
 async function leaveBy(action) {
-  const answer = await act(action), said = document.getElementById("pg-room-said");
+  const answer = await leaving(action), said = document.getElementById("pg-room-said");
   if (answer.error) said ? (said.textContent = answer.error) : notice(answer.error, "error");
   else {
     document.getElementById("pg-dialog")?.close();

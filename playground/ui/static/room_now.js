@@ -2,10 +2,9 @@
 // teacher.
 // @ts-check
 
-import { asText, move, page, subscribe } from "./store.js";
+import { move, page, subscribe } from "./store.js";
 import { button, h, notice, ready, same, say } from "./dom.js";
-import { showKnobs } from "./drawer.js";
-import { pointAt, setAll } from "./knobs.js";
+import { setControls } from "./knobs.js";
 import { act } from "./room.js";
 import { openNow } from "./room_plan.js";
 
@@ -20,11 +19,7 @@ function titleOf([kind, name]) {
 function go([kind, name]) {
   if (kind === "lesson") return move({ tab: "course", lesson: name, notes: "" });
   if (kind === "lab") return move({ tab: "labs", lab: name });
-  const steps = page.boot.task_steps[name] ?? page.boot.defaults.steps;
-  setAll({ ...page.knobs, task: name, ...(asText(page.knobs.task) === name ? {} : { steps }) });
-  move({ tab: "training" });
-  showKnobs(true);
-  pointAt("task");
+  setControls({ task: name });
 }
 
 async function tick(done) {

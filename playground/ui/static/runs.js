@@ -20,6 +20,7 @@ export function drawRuns(element, block) {
   const here = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
   const at = here?.dataset.at ?? nameOf("tick", block.ticked[0] ?? cursor.run);
   if (!element.firstChild) element.append(h("div", { class: "pg-scroll" }));
+  element.classList.toggle("several", block.ticked.length > 1); // a lesson asks whether runs are compared
   const unseen = (text) => h("span", { class: "pg-unseen" }, text);
   const outer = (text) => h("th", { scope: "col" }, unseen(text));
   const head = h("tr", {}, outer(say("compare_over")), block.head.map((one) => sortable(one, block.sort)), outer(say("compare_pin")));

@@ -1,7 +1,7 @@
 // How far the run on screen is, in one line at the top.
 // @ts-check
 
-import { page } from "./store.js";
+import { cursor, page } from "./store.js";
 import { count, h, percent, say, timeLeft, update } from "./dom.js";
 import { isActive, isBehind, shownStep, statusKey, toldStep } from "./live.js";
 import { measured } from "./learning.js";
@@ -13,7 +13,7 @@ import { measured } from "./learning.js";
  * @param {boolean} isShort without saying of how many sentences what was measured is: “≈” says that it isn't all
  */
 export function statusLine(upTo = Infinity, status = page.live.status, isShort = false) {
-  const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
+  const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, cursor.step === "");
   const right = note && !isShort ? say("noted", { value: text, note }) : text, step = count(toldStep(upTo));
   return status ? say(statusKey(status), { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
 }
@@ -28,8 +28,9 @@ function drawParts(place, line, title) {
 
 /** Also for scripts and styles: which run, in which state, at which step. */
 export function drawStatusLine(place) {
-  const run = page.live, isLate = isBehind(); // the end is told with the last picture
+  const run = page.live, isLate = isBehind(), isReplay = cursor.step !== ""; // the end is told with the last picture
   update(place.dataset, { run: run.id, status: run.status, step: String(run.step) });
-  const line = (isShort) => statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status, isShort);
+  const upTo = isActive() || isLate || isReplay ? shownStep() : Infinity, status = isLate ? "training" : isReplay && !isActive() ? "shown" : run.status;
+  const line = (isShort) => statusLine(upTo, run.status && status, isShort);
   drawParts(place, line(true), line(false));
 }

@@ -74,7 +74,7 @@ function tell(names) {
 export function change(values) {
   const names = new Set(Object.keys(values).filter((name) => isIn(page, name) && page[name] !== values[name]));
   for (const name of names) page[name] = values[name];
-  if (names.has("knobs") || names.has("boot")) writeAddress();
+  if (["knobs", "boot", "card"].some((name) => names.has(name))) writeAddress();
   tell(names);
 }
 
@@ -156,12 +156,15 @@ export function asText(value) {
 /** What the link with which somebody came says of the controls. */
 export const linkSettings = [...start].filter(([name]) => !(name in defaults) && !name.startsWith("__"));
 
-/** The settings at the left that differ from their defaults; until those are known, what the link says of them. */
+/** The settings at the left that differ from their defaults; until those are known, what the link says of them. A link without any means
+ * those of its run: where the run on screen has others, the defaults are told by the task. */
 function settings() {
-  const { boot, knobs } = page;
+  const { boot, knobs, card } = page;
   if (!boot || !knobs) return linkSettings;
   const differing = (name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]);
-  return boot.knobs.filter(differing).map((name) => [name, asText(knobs[name])]);
+  const changed = boot.knobs.filter(differing), own = card?.id === cursor.run ? card.settings : boot.defaults;
+  const named = !changed.length && boot.knobs.some((name) => asText(own[name]) !== asText(boot.defaults[name])) ? ["task"] : changed;
+  return named.map((name) => [name, asText(knobs[name])]);
 }
 
 /** What a link to this view carries: settings that differ from their defaults, then the cursor where it differs from its own. */

@@ -259,7 +259,7 @@ subscribe(["text"], () => {
   if (cursor.text !== page.proposed?.text) rememberSentence(cursor.run, cursor.text);
 });
 subscribe(["card"], fillSentence);
-subscribe(["live", "card", "frame"], drawStatus);
+subscribe(["live", "card", "frame", "step"], drawStatus);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before

@@ -31,7 +31,6 @@ def test_what_is_changed_never_hides_what_was_before_and_differences_are_marked(
     assert not any(token["mark"] for name in ("before", "after") for token in line(base, name)["tokens"])
     drawn = [head["id"] for part in block(base, "heads")["parts"] for layer in part["layers"] for head in layer["heads"]]
     assert drawn == list(map(str, heads(site.runs.get("reverse").experiment.model)))
-
     panel = site.panel("interventions", **HELLO, off="c1.3")
     outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "hello", Change(frozenset({HeadId("cross", 0, 2)})))
     assert written(panel, "before") == written(base, "before")
@@ -71,11 +70,9 @@ def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site
     _, without, edited = block(panel, "row-top")["figure"]["data"]
     assert without["x"] == pytest.approx(outcome.step.without, abs=1e-4)
     assert edited["x"] == pytest.approx(outcome.step.edited, abs=1e-4)
-
     chosen = block(site.panel("interventions", **ROW, cells=THERE + "k0-0.5_x3", k="2"), "row-cells")
     assert [act["cells"] for act in chosen["acts"]] == [f"{THERE}{edit}" for edit in ("k2-1", "k0-0.5_x2_x3", "k0-0.5_x3")]
     assert [cell["state"] for cell in chosen["cells"]] == ["given", "", "", "masked", "", ""]
-
     made, other = (site.panel("interventions", **ROW | {"q": q}, cells=THERE + "k0-1", k="1") for q in ("1", "3"))
     assert [written(other, name) for name in ("before", "after")] == [written(made, name) for name in ("before", "after")]
     cells = block(other, "row-cells")

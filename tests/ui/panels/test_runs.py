@@ -62,6 +62,9 @@ def test_a_row_says_what_is_different_and_what_it_came_to(site, three):
     assert rows(panel_of(site, MINE))[fork.id]["line"] == forked
     assert rows(panel_of(site, MINE, run=fork.id))[first.id]["key"], "while nobody ticks anything a copy lies beside its parent"
     site.runs.delete(fork.id, MINE)
+    near = done(site.runs.get(site.act(MINE, "train", other.id, knobs=KNOBS | {"bias": False})["run"]))
+    assert rows(panel_of(site, MINE, run=near.id))[first.id]["key"], "and a run beside that from which it differs in one setting"
+    site.runs.delete(near.id, MINE)
 
 
 def test_rows_are_sorted_searched_and_taken_home(site, three):

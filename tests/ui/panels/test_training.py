@@ -81,17 +81,24 @@ def end_of(site, run: Run, language: str = "en") -> list[dict]:
 
 
 @pytest.mark.parametrize(
-    ("status", "exact", "knob"),
-    [("done", 0.98, "positions"), ("done", 0.1, "steps"), ("diverged", 0.9, "learning_rate"), ("stopped", None, "steps")],
-)
-def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob):
-    run = Run("some-run", "brisk-otter", tiny(steps=40), status=status, step=40, seconds=12.3)
+    ("status", "exact", "knob", "loss", "knobs"),
+    [
+        ("done", 0.98, "positions", 0.1, {}), ("done", 0.1, "steps", 0.4, {}), ("diverged", 0.9, "learning_rate", 0.4, {}),
+        ("stopped", None, "steps", 0.4, {}), ("done", 0.1, "positions", 0.4, {"positions": "none"}),
+        ("done", 0.1, "train_size", 0.1, {}), ("done", 0.1, "", 0.1, {"task": "own"}),  # known by heart
+    ],
+)  # fmt: skip
+def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss, knobs):
+    run = Run("some-run", "brisk-otter", tiny(steps=40, **knobs), status=status, step=40, seconds=12.3)
     run.parts["replay"] = Replay()
+    run.history.steps.append(40, loss, 0.1, 0.5, 1234.5)
     if exact is not None:
         run.history.validations.append(30, 0.5, 0.9, exact, 50, 50)
     for language in LANGUAGES:
-        text, way = end_of(site, run, language)
-        assert (way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) == ("knob", knob, True)
+        text, *ways = end_of(site, run, language)
+        led = [(way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) for way in ways]
+        assert led == [("knob", knob, True)][: len(knob)]
+        assert (say(language, "outcome.by_heart", times=3) in text["text"]) == (knob in ("", "train_size"))
         if status != "diverged":
             assert ("%" in text["text"]) == (exact is not None)  # what was not evaluated promises nothing
             assert exact is None or (percent(exact) in text["text"] and say(language, "outcome.never_right") in text["text"])

@@ -47,7 +47,7 @@ def _steps(language: str, lesson: Lesson) -> list[dict[str, Any]]:
             "text": lesson.step(language, step.name),
             "to": dict(step.to),
             "knobs": step.knobs,
-            "sees": step.when.get("sees"),
+            "sees": step.when.get("sees") or step.brings or None,
         }
         for step in lesson.steps
     ]

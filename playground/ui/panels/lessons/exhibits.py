@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from playground.figures import graph, tensor
 from playground.figures.tokens import Name
-from playground.lessons.lab import Grid, Lab, Lines, TextTable
+from playground.lessons.lab import Dots, Grid, Lab, Lines, TextTable
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import printed
 
-Exhibit = Grid | Lines | TextTable
+Exhibit = Grid | Lines | Dots | TextTable
 BESIDE = 6  # columns of a table that find room beside another exhibit
 
 
@@ -30,11 +30,16 @@ def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, tables: bool) -
         table = blocks.table(f"{exhibit.name}-table", [label(view, lab, name) for name in exhibit.columns], rows, title)
         css = "column" if tables and len(exhibit.columns) <= BESIDE else "column wide"
         return blocks.row(exhibit.name, table, blocks.text(f"{exhibit.name}-caption", caption, css="pg-caption"), css=css)
+    if isinstance(exhibit, Dots):
+        named = {label(view, lab, name): row for name, row in exhibit.values.items()}
+        drawn = view.draw(graph.dots, named, percent=lab.say(view.language, "axis_percent"), width=width)
+        return blocks.figure(exhibit.name, drawn, caption, title)
     if isinstance(exhibit, Lines):
         named = {label(view, lab, name): line for name, line in exhibit.lines.items()}
         axis = lab.say(view.language, f"axis_{exhibit.name}")
         percent = lab.say(view.language, "axis_percent") if exhibit.percent else ""
-        logs = {"log_x": exhibit.log_x, "log_y": exhibit.log_y}
+        bands = {label(view, lab, name): band for name, band in exhibit.bands.items()}
+        logs = {"log_x": exhibit.log_x, "log_y": exhibit.log_y, "bands": bands}
         drawn = view.draw(graph.lines, exhibit.x, named, title=axis, percent=percent, width=width, **logs)
         return blocks.figure(exhibit.name, drawn, caption, title)
     drawn, css = _grid(view, lab, exhibit, width)

@@ -63,12 +63,20 @@ def show(view: View, lab: ControlledExperiment) -> ExperimentState:
 
 def verdict(view: View, lab: ControlledExperiment, outcome: Outcome, guess: str, sure: str) -> list[dict]:
     """What came of a guess, over how many seeds, and whether the evidence is weak."""
+    said = paragraph(reserves(view, lab, outcome))
+    is_open = lab.leaves_open(outcome)
+    return guessing.verdict(
+        view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, said, also=outcome.also, is_open=is_open
+    )
+
+
+def reserves(view: View, lab: ControlledExperiment, outcome: Outcome) -> list[str]:
+    """Over how many seeds a verdict is, why it is weak, and how near another one is."""
     weak, several = outcome.numbers["weak"], "lessons.spread_loss" if lab.judged in NATS else "lessons.spread"
     keys = [f"lessons.weak_{weak}"] if weak else []
     keys += ["lessons.open"] if lab.expects == "" else []
     keys += [] if lab.is_mystery else [several if outcome.numbers["seeds"] > 1 else "lessons.one_seed"]
-    said = paragraph([*(view.say(key, **outcome.numbers) for key in keys), *([] if lab.is_mystery else [_margin(view, lab, outcome)])])
-    return guessing.verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, said)
+    return [*(view.say(key, **outcome.numbers) for key in keys), *([] if lab.is_mystery else [_margin(view, lab, outcome)])]
 
 
 def _margin(view: View, lab: ControlledExperiment, outcome: Outcome) -> str:

@@ -45,11 +45,24 @@ def locked(asking: list[dict]) -> list[dict]:
 
 
 def verdict(
-    view: View, say: Say, kept_as: str, answer: str, numbers: Mapping[str, Any], guess: str, sure: str, more: str = ""
+    view: View,
+    say: Say,
+    kept_as: str,
+    answer: str,
+    numbers: Mapping[str, Any],
+    guess: str,
+    sure: str,
+    more: str = "",
+    *,
+    also: Sequence[str] = (),
+    is_open: bool = False,
 ) -> list[dict]:
-    """What came of a guess, and why; counted in the browser under a name unless `sure` is empty."""
-    right, knows = guess == answer, guess != UNKNOWN
-    said = view.say("lessons.right" if right else "lessons.wrong", answer=say(view.language, f"guess_{answer}"))
+    """What came of a guess, and why; counted in the browser under a name unless `sure` is empty. Guesses that are `also` right are within
+    the tolerance; where the experiment leaves the question open, no guess counts."""
+    right, knows = guess in (answer, *also), guess != UNKNOWN
+    sure = "" if is_open else sure
+    key = "undecided" if is_open else "right" if guess == answer else "right_also" if right else "wrong"
+    said = view.say(f"lessons.{key}", answer=say(view.language, f"guess_{answer}"))
     why = say(view.language, f"why_{answer}", **numbers)
     return [
         blocks.text("verdict", paragraph((knows and said, why, more)), css="pg-cell"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from playground.cursor import FIELDS
@@ -29,9 +30,18 @@ def titles(language: str) -> dict[str, str]:
     return {name: lab.say(language, "title") for name, lab in LABS.items()}
 
 
-def dealt() -> list[str]:
-    """The labs whose arms can be dealt out to a class."""
-    return [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment) and not lab.is_mystery]
+def dealt(language: str) -> dict[str, dict[str, Any]]:
+    """The labs whose arms can be dealt out to a class: what the arms are called, which are dealt first, and how many minutes it takes."""
+
+    def plan(lab: ControlledExperiment) -> dict[str, Any]:
+        named = {arm: lab.say(language, f"name_{arm}") for arm in lab.arms}
+        return {"arms": [*named.values()], "first": [named[arm] for arm in lab.decisive], "minutes": lab.minutes}
+
+    return {lab.name: plan(lab) for lab in LABS.values() if _is_dealt(lab)}
+
+
+def _is_dealt(lab: Lab) -> bool:
+    return isinstance(lab, ControlledExperiment) and not lab.is_mystery
 
 
 def _list(view: View) -> list[dict]:
@@ -94,7 +104,7 @@ def _page(view: View, lab: Lab) -> dict:
 
 def _deal(view: View, lab: Lab) -> list[dict]:
     """The way to an experiment of a whole class, which only its teacher sees (see static/experiment.css)."""
-    if lab.name not in dealt():
+    if not _is_dealt(lab):
         return []
     return [blocks.button("deal", "room", view.say("board.deal_lab"), command="deal_lab", values={"lab": lab.name, "order": "together"})]
 

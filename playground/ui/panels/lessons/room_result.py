@@ -29,13 +29,16 @@ def options(place: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def right_answer(view: View, place: Mapping[str, str]) -> str:
-    """The guess that came out right, by the experiment itself; "" while it has not decided. Raises Refusal for a run that can't tell."""
+    """The guess that came out right, by the experiment itself; "" while it has not decided, or leaves it open. Raises Refusal for a run
+    that can't tell."""
     field, name = about(place)
     if field == "lesson":
         return course.get(name).question.answer(view.reader, view.run, view.step, view.text)[0]
     lab = labs.get(name)
-    outcome = experiment.show(view, lab).outcome if isinstance(lab, ControlledExperiment) else lab.outcome()
-    return outcome.answer if outcome else ""
+    if not isinstance(lab, ControlledExperiment):
+        return lab.outcome().answer
+    outcome = experiment.show(view, lab).outcome
+    return outcome.answer if outcome and not outcome.also and not lab.leaves_open(outcome) else ""
 
 
 def result(screen: Screen, question: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> list[dict]:

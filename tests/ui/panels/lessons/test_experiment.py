@@ -72,13 +72,17 @@ def test_from_the_button_to_the_verdict(site):
     assert next(block for block in controls if block["id"] == "train")["values"]["seed"] == 2
     second = press(site, "bug_source", 2)["arms"]
     _, both = panel_of(site, **asked, arms=f"{arms}.{finished(site, second)}")
-    assert len(both["exhibits"]["blocks"][1]["blocks"][0]["rows"]) == 4
+    assert len(both["exhibits"]["blocks"][2]["blocks"][0]["rows"]) == 4
     assert both["verdict"]["text"] != after["verdict"]["text"]
     site.runs.get(second[0]).say("training")
     answer, while_it_trains = panel_of(site, **asked, arms=".".join([arms, *second]))
     site.runs.get(second[0]).say("done")
     assert ("progress" in while_it_trains, answer["more"]) == (True, True)
     assert while_it_trains["verdict"] == after["verdict"], "a second seed leaves the verdict of the first"
+    assert press(site, "bug_source", 2)["arms"] == second, "a click trains nothing twice"
+    for lab, seed, token in (("nothing", 1, ME), ("softmax", 1, ME), ("skip", -1, ME), ("skip", None, ME), ("skip", 1, "")):
+        with pytest.raises(Refusal):
+            press(site, lab, seed, token=token)
 
 
 def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_to_be(site, monkeypatch):
@@ -88,8 +92,11 @@ def test_what_are_no_arms_of_the_lab_is_not_judged_and_an_open_question_is_said_
     for wrong in ("nonsense", "reverse", first, "." * 100):
         assert not {"verdict", "exhibits"} & panel_of(site, lab="skip", guess=UNKNOWN, arms=wrong)[1].keys()
     assert "exhibits" not in panel_of(site, lab="bug_source", guess=UNKNOWN, arms=arms)[1]
-    _, panel = panel_of(site, lab="skip", guess=UNKNOWN, arms=arms)
-    assert (panel["record"]["sure"], say("en", "lessons.open") in panel["verdict"]["text"]) == (0, True)
+    _, panel = panel_of(site, lab="skip", guess="later", sure=SURE[0], arms=arms)
+    assert (panel["record"]["sure"], say("en", "lessons.open") in panel["verdict"]["text"]) == (0, True), "no guess is wrong"
+    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects="later", nearest=lambda results: "never"))
+    _, panel = panel_of(site, lab="skip", guess="never", sure=SURE[0], arms=arms)
+    assert (panel["record"]["sure"], panel["record"]["right"]) == (int(SURE[0]), True), "both are right where the tolerance decides"
     fork = finished(site, [site.act(ME, "fork", first)["run"]])
     with monkeypatch.context() as patch:
         patch.setattr(site.runs.get(second).history, "events", [(1, "learning_rate", 0.5)])
@@ -119,14 +126,6 @@ def test_arms_that_train_are_kept_going_and_not_judged_and_stopped_ones_are_name
     for run, arm in zip(runs, LABS["beyond"].arms, strict=True):
         assert f"“{LABS['beyond'].say('en', f'name_{arm}')}” with seed 5 is stopped at step {run.step} of" in panel["unended"]["text"]
         site.runs.delete(run.id, ME)
-
-
-def test_a_click_trains_nothing_twice_and_what_is_no_experiment_is_refused(site):
-    first = press(site, "skip", 11)["arms"]
-    assert press(site, "skip", 11)["arms"] == first
-    for lab, seed, token in (("nothing", 1, ME), ("softmax", 1, ME), ("skip", -1, ME), ("skip", None, ME), ("skip", 1, "")):
-        with pytest.raises(Refusal):
-            press(site, lab, seed, token=token)
 
 
 def test_a_mystery_is_looked_at_first_guessed_then_and_does_not_say_what_was_changed(site):

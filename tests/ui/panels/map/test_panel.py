@@ -103,7 +103,6 @@ def test_the_sheet_gives_the_number_in_the_picture_and_each_label_leads_to_the_n
         assert np.array_equal(np.isnan(drawn), ~seen)
         np.testing.assert_allclose(drawn[seen], values[seen], atol=1e-5)
         assert f"({', '.join(stage.axes)}) = ({', '.join(map(str, stage.values.shape))})" in block(panel, "shape")["text"]
-
         labelled = [(term[side], term[f"{side}_value"]) for term in sheet["terms"] for side in ("left", "right")]
         labelled += [(lead["label"], lead["value"]) for lead in sheet["leads"]]
         ways = [(name["to"], value) for name, value in labelled if name and "to" in name]
@@ -112,7 +111,6 @@ def test_the_sheet_gives_the_number_in_the_picture_and_each_label_leads_to_the_n
             assert float(value) == pytest.approx(float(there), rel=1e-6, abs=1e-6)
         assert {to["stage"] for to, _ in ways} <= set(stage.inputs)
         assert ways or not stage.inputs or stage.name == "embedding"
-
         hidden = ask(site, stage=address, hide="on", **at)
         secret, figure = block(hidden, "sheet"), block(hidden, "stage")["figure"]
         assert secret["asks"] == secret["secret"] == (stage.name not in UNASKED)
