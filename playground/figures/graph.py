@@ -47,7 +47,7 @@ def lines(
             low, high = map(_significant, bands[name])
             data.insert(0, shade(list(map(float, x)), low, high, ink, 0.15, name))
         data.append({
-            "type": "scatter", "mode": "lines+markers", "x": [float(f"{place:.6g}") for place in x], "name": name,
+            "type": "scatter", "mode": "lines+markers", "x": [float(f"{place:.6g}") for place in x], "name": name, "legendgroup": name,
             "y": _significant(np.where(seen > _TINY, seen, np.nan) if log_y else seen),
             "line": {"color": ink, "width": 2, "dash": dash}, "marker": {"color": ink, "symbol": symbol, "size": 6},
             "hovertemplate": "%{x:.4~g}: <b>%{y:.4~g}</b><extra>%{fullData.name}</extra>",
@@ -59,7 +59,7 @@ def lines(
     }
     widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
     rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(width // widest))))  # of the legend, two names in each if they fit
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     margin = {"l": 72 if percent else 56, "r": 16, "t": 10 + rows * _LEGEND, "b": 44}
     return {
         "data": data,
