@@ -106,8 +106,10 @@ def choice(
     resets: dict[str, str | int] | None = None,
     knob: str = "",
     off: bool = False,
+    tokens: bool = False,
 ):
-    """One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: as it is."""
+    """One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: as it is;
+    `tokens`: its labels are tokens."""
 
 
 @kind

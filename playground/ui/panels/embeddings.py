@@ -135,11 +135,11 @@ def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
     if found.own:
         first = len(found.ids) - found.own
         options = [{"value": str(at), "label": found.names[at]} for at in range(first, len(found.ids))]
-        return blocks.choice("token", "token", view.say("embeddings.token"), options, str(chosen))
+        return blocks.choice("token", "token", view.say("embeddings.token"), options, str(chosen), tokens=True)
     pieces = view.reader.look(view.run, view.step, view.text)
     named = {piece.id: piece.text for piece in (pieces.source if what == "src" else pieces.asked) if piece.id in found.ids}
     options = [{"value": str(id), "label": found.names[found.ids.index(id)]} for id in named]
-    return blocks.choice("token", "token", view.say("embeddings.token"), options, str(found.ids[chosen]))
+    return blocks.choice("token", "token", view.say("embeddings.token"), options, str(found.ids[chosen]), tokens=True)
 
 
 def _nearest(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:

@@ -438,7 +438,8 @@ export interface ProgressBlock {
   label: string;
 }
 
-/** One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: as it is. */
+/** One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: as it is;
+ * `tokens`: its labels are tokens. */
 export interface ChoiceBlock {
   kind: "choice";
   id: string;
@@ -449,6 +450,7 @@ export interface ChoiceBlock {
   resets: Record<string, string | number> | null;
   knob: string;
   off: boolean;
+  tokens: boolean;
 }
 
 /** Any number of values of a cursor field. */

@@ -27,7 +27,7 @@ export function drawChoice(element, block) {
   const option = (one) => {
     const { value, label, hue } = one;
     const about = { "aria-pressed": String(value === block.value), disabled: block.off, dataset: { value }, class: hue ? `hue-${hue}` : "" };
-    return button({ ...about, onclick: (event) => take(value, event.currentTarget) }, label);
+    return button({ ...about, ...(block.tokens ? modelText() : {}), onclick: (event) => take(value, event.currentTarget) }, label);
   };
   const id = `pg-choice-${block.id}`, about = { class: "pg-segments", role: "group", "aria-labelledby": id };
   element.replaceChildren(h("span", { class: "pg-label", id }, block.label), h("div", about, block.options.map(option)));
