@@ -127,7 +127,8 @@ WORDS = """(least) => {
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
     const one = node.parentElement, word = node.data.trim(), size = parseFloat(getComputedStyle(one).fontSize);
     const find = (why) => findings.push(`${why}: ${word.slice(0, 40)} (${one.id || one.getAttribute("class") || one.tagName})`);
-    const isTranslated = tokens.has(word) && !one.closest("script, style, select, .pg-plain, [translate=no]");
+    const isAlone = one.textContent.trim() === word; // and no piece of a sentence of the page, between two of its terms
+    const isTranslated = isAlone && tokens.has(word) && !one.closest("script, style, select, .pg-plain, [translate=no]");
     if (isTranslated || one.matches(".pg-chip:not([lang])")) find("for translators");
     if (!word || !one.closest("#pg-body") || !one.checkVisibility()) continue;
     range.selectNodeContents(node);

@@ -44,7 +44,7 @@ export function prose(element, text) {
 }
 
 function termElement(text, term) {
-  const element = h("span", { class: "pg-term", role: "term", tabindex: "0" }, text);
+  const element = h("span", { class: "pg-term", role: "term", tabindex: "0", translate: text.startsWith("<") ? "no" : undefined }, text);
   element.pgTerm = term;
   return element;
 }
