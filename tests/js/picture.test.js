@@ -45,7 +45,7 @@ test("a figure that is waited for comes with that of a frame; a frame that is dr
   }
 });
 
-test("no picture stands under the caption of another, also where it waits until it is in sight", async () => {
+test("no picture stands under the caption of another, also where it waits until it is in sight or printed", async () => {
   let top = 0;
   const getBoundingClientRect = () => ({ top, bottom: top + 9 });
   const insertBefore = function add(node) { this.append(node); }, more = { offsetParent: {}, isConnected: true, on() {} };
@@ -53,13 +53,15 @@ test("no picture stands under the caption of another, also where it waits until 
   change({ boot: { words: {}, statuses: { working: [], resumable: [] }, glossary: { terms: [], not: [] }, labels: {}, knobs: [] } });
   Plotly.react = async (place, data) => Object.assign(place, { data });
   const host = document.createElement("div"), captions = [];
-  for (const [caption, at] of [["one", 0], ["two", 5000], ["two", 0]]) {
+  for (const [caption, at, event] of [["one", 0], ["two", 5000], ["two", 0], ["three", 5000, "beforeprint"]]) {
     top = at;
     document.dispatchEvent({ type: "scroll" });
     await render(host, [{ kind: "figure", id: "m", title: "", caption, hint: "", live: false, figure: { data: [{ x: [caption] }], layout: {} } }], {});
     await tick();
+    document.dispatchEvent({ type: event });
+    await tick();
     const [, words, plot] = host.children[0].children;
     captions.push([words.textContent, plot.data[0].x[0]]);
   }
-  assert.deepEqual(captions, [["one", "one"], ["one", "one"], ["two", "two"]]);
+  assert.deepEqual(captions, [["one", "one"], ["one", "one"], ["two", "two"], ["three", "three"]]);
 });

@@ -115,6 +115,7 @@ async function work() {
 }
 addEventListener("scroll", work, { passive: true, capture: true });
 addEventListener("resize", work);
+addEventListener("beforeprint", () => waiting.forEach((job, place) => place.offsetParent && show(place, job))); // on paper all is in sight
 
 async function put(place, figure) {
   const Plotly = await plotly();
