@@ -76,7 +76,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
     command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
     command.add_argument("--seed", type=int, default=0, help="random seed of sampling")
-    command.add_argument("--prefix", default="", metavar="TEXT", help="the output starts with this text")
+    about = "the output starts with this text; of a whole target --json says the score and the probability of each token"
+    command.add_argument("--prefix", default="", metavar="TEXT", help=about)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--json", action="store_true")
 
