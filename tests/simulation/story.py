@@ -344,7 +344,7 @@ def is_whole(folder: Path) -> bool:
     """Whether every file of a save is there as its run.json says."""
     try:
         entries = card(folder)["files"]
-        return all(files.digest((folder / name).read_bytes()) == entry["sha256"] for name, entry in entries.items())
+        return all(files.digest((folder / name).read_bytes()) == entry.get("sha256") for name, entry in entries.items())
     except (OSError, Refusal):
         return False
 
