@@ -156,9 +156,13 @@ def _tell_copied(count: int) -> None:
 
 
 def _sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
+    return _read([(str(file), file.read_bytes()) for file in files], options)
+
+
+def _read(files: list[tuple[str, bytes]], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
     from playground.reading.sentences import read_sentences
 
-    return read_sentences([(str(file), file.read_bytes()) for file in files], options.encoding)
+    return read_sentences(files, options.encoding)
 
 
 def _typed() -> Iterator[str]:
@@ -167,9 +171,7 @@ def _typed() -> Iterator[str]:
 
 def _piped(options: argparse.Namespace) -> Iterator[str]:
     """Standard input to its end, read as a file is: in any encoding and format."""
-    from playground.reading.sentences import read_sentences
-
-    yield from read_sentences([("stdin", sys.stdin.buffer.read())], options.encoding)[0]
+    yield from _read([("stdin", sys.stdin.buffer.read())], options)[0]
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> Cont
 
 
 OR_ELSE = ("both", "neither")
-ONE_LAYER, TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (1, 2, 3))
+TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (2, 3))
 ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False, steps=220)
 WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}

@@ -16,6 +16,7 @@ from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import added_positions, packed_position_ids, position_ids
 
 PROJECTION_STD = 0.02  # of the output projection at the start
+SUBLAYER_OUTPUTS = ("W_o.weight", "W_2.weight")  # the last matrix of each sublayer
 
 
 class Output(NamedTuple):
@@ -149,6 +150,6 @@ def initialise(model: Transformer) -> None:
             parameter.normal_(0, PROJECTION_STD, generator=model.generator)
         else:
             nn.init.xavier_uniform_(parameter, generator=model.generator)
-            if name.endswith(("W_o.weight", "W_2.weight")):
+            if name.endswith(SUBLAYER_OUTPUTS):
                 sublayers = 2 * model.config.encoder_layers if name.startswith("encoder.") else 3 * model.config.decoder_layers
                 parameter.mul_(0.0 if model.config.zero_init else sublayers**-0.5)

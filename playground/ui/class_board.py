@@ -77,7 +77,8 @@ class Board:
     @property
     def fewest(self) -> int:
         """Of the runs that count, in an arm."""
-        return min(len(self.ended.get(arm, ())) for arm in range(len(self.arms)))
+        ended = self.ended
+        return min(len(ended.get(arm, ())) for arm in range(len(self.arms)))
 
     def scores(self, arm: int) -> list[float]:
         """Of the runs of an arm that have ended."""

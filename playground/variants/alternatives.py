@@ -12,7 +12,7 @@ from playground.model.attention import MASKED, head_widths, scaled_dot_product_a
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
 from playground.model.sublayers import compared_width
-from playground.model.transformer import Transformer
+from playground.model.transformer import SUBLAYER_OUTPUTS, Transformer
 from playground.variants.variant import Variant, attention_count, attentions
 
 # --- how well a query fits a key ---
@@ -128,7 +128,7 @@ def no_feed_forward(model: Transformer) -> None:
 def plain_xavier(model: Transformer) -> None:
     """Xavier's values for the last matrix of each sublayer too, as in torch.nn.Transformer, however many sublayers there are."""
     for name, parameter in model.named_parameters():
-        if name.endswith(("W_o.weight", "W_2.weight")):
+        if name.endswith(SUBLAYER_OUTPUTS):
             nn.init.xavier_uniform_(parameter, generator=model.generator)
 
 
