@@ -18,7 +18,7 @@ from benchmarks.classroom.records import Canaries, Records
 from benchmarks.server import PATIENCE, ROUTES
 from playground.rooms.experiment import BOARD
 from playground.ui.command import TOKEN
-from playground.ui.panels.lessons.room_result import options
+from playground.ui.panels.lessons.room_result import list_guesses
 
 SHIPPED = "reverse"  # the trained run that the teacher talks about
 QUESTION = {"lab": "softmax"}
@@ -141,7 +141,7 @@ class Student(Person):
         name, question = self.activity("question")
         if question.get("state") == "open" and not question["mine"] and self._guessed != name:
             self._guessed = name
-            guess = {"guess": self._random.choice(options(QUESTION)), "sure": self._random.choice(("50", "75", "95"))}
+            guess = {"guess": self._random.choice(list_guesses(QUESTION)), "sure": self._random.choice(("50", "75", "95"))}
             self.do("guessing", "answer", activity=name, **guess)
         if question.get("state") == "revealed" and self._seen != name:
             self._seen = name

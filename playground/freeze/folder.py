@@ -22,7 +22,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PLOTLY, asset_names, asset_version, raw_asset
 from playground.ui.boot import boot, run_card
-from playground.ui.panels import PANELS, check, unavailable
+from playground.ui.panels import PANELS, check, list_unavailable
 from playground.ui.shell import page, theme_css
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
@@ -46,8 +46,8 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
     if not pairs:
         raise Refusal("page.not_ready")
     planned = plan(run, [source for source, _ in pairs], _places(reader, run, pairs[0][0]))
-    if unavailable(run):  # then these panels say why they show nothing
-        planned |= {name: [[axis("lang", LANGUAGES)]] for name in unavailable(run)}
+    if list_unavailable(run):  # then these panels say why they show nothing
+        planned |= {name: [[axis("lang", LANGUAGES)]] for name in list_unavailable(run)}
     everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
     _write_assets(folder / assets)
@@ -70,7 +70,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
 
 def _places(reader: Reader, run: Run, text: str) -> Places:
     look = reader.look(run, None, text)
-    stages = () if "map" in unavailable(run) else tuple(activations(reader, run, None, text)[0].stages)
+    stages = () if "map" in list_unavailable(run) else tuple(activations(reader, run, None, text)[0].stages)
     return Places(text, stages, len(look.asked), len(look.source))
 
 

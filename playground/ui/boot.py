@@ -36,9 +36,9 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
     return {
         "words": words,
         "glossary": glossary(chosen),
-        "course": course.declared(chosen),
-        "labs": labs.titles(chosen),
-        "dealt_labs": labs.dealt(chosen),
+        "course": course.declare_lessons(chosen),
+        "labs": labs.list_titles(chosen),
+        "dealt_labs": labs.list_dealable(chosen),
         "knobs": CONTROLLED,
         "groups": {group: [*first, *more] for group, (first, more) in GROUPS.items()},
         "task_steps": TASK_STEPS,

@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 
-from playground.ui.panels.attention import axes
+from playground.ui.panels.attention import name_axes
 from playground.ui.view import View
 
 
@@ -15,7 +15,7 @@ def attention_file(view: View) -> tuple[str, bytes]:
     which run, step, sentence and part they are of. Nothing in it is pickled. Raises Refusal like a panel.
     """
     part, step = view.part, view.look.step
-    queries, keys = (np.array([str(name) for name in names]) for names in axes(view, part))
+    queries, keys = (np.array([str(name) for name in names]) for names in name_axes(view, part))
     about = {"run": view.run.name, "step": step, "sentence": view.text, "part": part}
     file = io.BytesIO()
     np.savez(file, weights=view.weights.astype(np.float32), queries=queries, keys=keys, **about)

@@ -32,7 +32,7 @@ class Questions:
         if not cursor.get(about) or about not in PLACE:
             raise Refusal("rooms.no_question")
         place = {name: cursor[name] for name in PLACE[about] if cursor.get(name)}
-        offered = room_result.options(place)
+        offered = room_result.list_guesses(place)
         self._rooms.change(*key, lambda room, number: activities.added(room, question.asked(room, number, place, offered, LISTS)))
 
     def answer(self, key: Key, name: str, guess: str, sure: str) -> None:
@@ -49,7 +49,7 @@ class Questions:
         try:
             looked_at = {"run": cursor.get("run", ""), **({"arms": cursor["arms"]} if cursor.get("arms") else {})}
             parameters = {**place, **looked_at} if "lab" in place else place
-            answer = room_result.right_answer(View(self._runs, self._reader, parameters, token), place)
+            answer = room_result.find_right_answer(View(self._runs, self._reader, parameters, token), place)
         except Refusal:  # a run that is deleted by now, or knows the answer only later
             answer = ""
         self._change(key, name, lambda one, room, number: question.revealed(one, room, number, answer))
@@ -62,7 +62,7 @@ class Questions:
             raise Refusal("rooms.not_revealed")
         questions = [one for one in seen.values() if one["kind"] == KIND]
         screen = Screen(parameters)
-        return {"of": class_name(screen, key[0]), "blocks": room_result.result(screen, found, questions)}
+        return {"of": class_name(screen, key[0]), "blocks": room_result.build_result(screen, found, questions)}
 
     def _change(self, key: Key, name: str, make: Callable[[Question, Room, int], Question]) -> None:
         def change(room: Room, number: int) -> Room:

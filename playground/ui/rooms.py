@@ -128,7 +128,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         if asked.code:
             require_room(ROUTES["GET"][ANSWERS], rooms, *asked.key)
             given = rooms.inside(*asked.key)[0].activities.get(answers.NAME)
-        return {"blocks": checks.model_answers(View(runs, reader, asked.values, asked.token), given)}
+        return {"blocks": checks.build_model_answers(View(runs, reader, asked.values, asked.token), given)}
 
     async def live(request: Request) -> Response:
         code, ticket = clean_code(request.query_params.get("code", "")), request.query_params.get("ticket", "")[:128]

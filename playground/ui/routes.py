@@ -129,7 +129,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     def printed(request: Request) -> Response:
         stylesheet = f"asset/{asset_version()}/worksheet.css"
-        return HTMLResponse(worksheet.page(request.query_params, stylesheet), headers=worksheet.HEADERS)
+        return HTMLResponse(worksheet.render_page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
     def export(request: Request) -> Response:
         return _file(*uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", ""), _token(request)))
@@ -147,8 +147,8 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
-        "/table": lambda request: _file(*run_table.file(view_of(request))),
-        "/board": lambda request: _file(*board.file(view_of(request))),
+        "/table": lambda request: _file(*run_table.write_csv(view_of(request))),
+        "/board": lambda request: _file(*board.write_csv(view_of(request))),
         "/attention": lambda request: _file(*attention_file(view_of(request))),
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request), packing),
         "/reading": lambda request: uploading.again(

@@ -48,7 +48,7 @@ from playground.ui.network import PORT, port_for, server_name
 from playground.ui.operator import routes as operator
 from playground.ui.page import build
 from playground.ui.panels import PLACES
-from playground.ui.panels.map.panel import DRAWN
+from playground.ui.panels.map.panel import PLANS
 from playground.ui.routes import routes
 from playground.ui.shares import Open
 from playground.ui.skip_links import skip_links
@@ -169,7 +169,7 @@ def _guard(runs: Runs, queue: Queue, streams: Open) -> Middleware:
 
 def _share_memory(runs: Runs, reader: Reader, tabs: sessions.Sessions, first: FirstScreen) -> None:
     """What the page keeps counts in the memory as a whole; the routes see to the panels."""
-    shares = {"sessions": (tabs,), "first_screens": (first.made,), "uploads": (KEPT,), "drawings": (DRAWN,)}
+    shares = {"sessions": (tabs,), "first_screens": (first.made,), "uploads": (KEPT,), "drawings": (PLANS,)}
     for name, mine in (*shares.items(), *reader.caches.items()):
         runs.memory.add(name, *mine)
 

@@ -13,7 +13,7 @@ from playground.runs.run import Run
 from playground.ui.actions import Command, act
 from playground.ui.endpoints.arguments import check_owner
 from playground.ui.endpoints.caller import Caller
-from playground.ui.panels.lessons.experiment import result
+from playground.ui.panels.lessons.experiment import measure_result
 from playground.words import ENGLISH
 
 HOPELESS = ("failed", "diverged")
@@ -32,7 +32,7 @@ def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, An
     outcome = None
     if ended:
         outcome = asked.verdict(
-            [[result(caller.runs, caller.reader, asked, arm, seed, arms[seed][arm]) for seed in arms] for arm in arms[seeds[0]]]
+            [[measure_result(caller.runs, caller.reader, asked, arm, seed, arms[seed][arm]) for seed in arms] for arm in arms[seeds[0]]]
         )
     return _told(asked, seeds, {str(seed): {arm: _state(run) for arm, run in by.items()} for seed, by in arms.items()}, outcome)
 

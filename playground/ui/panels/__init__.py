@@ -1,14 +1,13 @@
-"""One module a tab: each reads a view, asks for what it needs and says which blocks to show. Read in this order:
+"""One module per tab: each reads a view, queries what it needs and returns blocks. Read in this order:
 
-sentence (the line that is always there) · training and outcome · translate, candidates, sampled and beam_tree · decoding_step (one
-step, wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · lanes,
-teacher_forcing and votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics · step (one
-training step in slow motion) ·
-evaluation · runs, run_table, same_sentence and disagreements (several runs side by side) · board (those of a class), board_verdict
-(what they say) and board_course (how far it has come) · lessons (labs and the course).
+sentence (the line above every tab) · training and outcome · translate, candidates, sampled and beam_tree · decoding_step (one step,
+wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · lanes, teacher_forcing
+and votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics · step (one training step in
+slow motion) · evaluation · runs, run_table, same_sentence and disagreements (several runs side by side) · board (a class's runs),
+board_verdict and board_course (its progress) · lessons (labs and the course).
 
-A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}. "recorded": training kept
-its numbers, and does so at fewer steps than there are pictures of the sentence.
+A panel is a function of a `View` that returns {"step": the step of its numbers, "blocks": its content}. "recorded": the numbers were saved
+in training, at fewer steps than the sentence's snapshots.
 """
 
 from __future__ import annotations
@@ -61,18 +60,18 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "board": board.panel,
     "course": course.panel,
     "labs": labs.panel,
-    "reach": evaluation.reach,
-    "score": head_importance.score,
-    "importance": head_importance.importance,
+    "reach": evaluation.build_reach,
+    "score": head_importance.build_score,
+    "importance": head_importance.build_importance,
     "same_sentence": same_sentence.panel,
     "disagreements": disagreements.panel,
     "checks": checks.panel,
 }
-# What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
+# They rely on the paper's formulas, and would be wrong for a model variant.
 BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "step", "reach", "importance")
-# What they show are weights of attention, one matrix for each head of each layer, which a recurrent model doesn't have.
+# They show attention weights, one matrix per head and layer, which a recurrent model doesn't have.
 BY_ATTENTION = ("attention", "score")
-# The page's places, and the tabs in each.
+# Sections of the page -> their tabs.
 PLACES: dict[str, tuple[str, ...]] = {
     "train": ("training", "step", "data", "diagnostics"),
     "inside": ("map", "attention", "masks", "positions", "embeddings"),
@@ -83,8 +82,8 @@ PLACES: dict[str, tuple[str, ...]] = {
 TABS = tuple(name for tabs in PLACES.values() for name in tabs)
 
 
-def unavailable(run: Run) -> tuple[str, ...]:
-    """The panels that would show what the model of a run isn't, or hasn't got."""
+def list_unavailable(run: Run) -> tuple[str, ...]:
+    """Returns the panels that would show something a run's model isn't or doesn't have."""
     model = run.experiment.model
     if model.alteration.recurrent:
         return BY_FORMULA + BY_ATTENTION
@@ -93,7 +92,7 @@ def unavailable(run: Run) -> tuple[str, ...]:
 
 def check(name: str, view: View) -> None:
     """Raises Refusal for a panel that is unavailable."""
-    if name in unavailable(view.run):
+    if name in list_unavailable(view.run):
         touring, recurrent = name == "map" and view.said("stop"), view.run.experiment.model.alteration.recurrent
         key = "tour.has_variant" if touring else "page.is_recurrent" if recurrent else "page.has_variant"
         raise Refusal(key, variant=variant_name(view.run, view.language))

@@ -1,4 +1,4 @@
-"""Data: what the sentences are, how they are cut into tokens with ids, and which of them the model never sees."""
+"""The Data tab: the sentences of a run, their tokens and ids, and the splits the model isn't trained on."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ SHOWN_SENTENCES = 4
 
 def panel(view: View) -> dict:
     task, sizes = view.run.experiment.data.task, view.reader.sizes(view.run)
-    there = [name for name in choices("split") if sizes.get(name)]
-    split = view.choice("split", there)
+    splits_present = [name for name in choices("split") if sizes.get(name)]
+    split = view.choice("split", splits_present)
     pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
-    splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in there]
-    here = view.reader.pieces(view.run, view.text)
-    lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(here), "side": ""}]
+    splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits_present]
+    sentence_pieces = view.reader.pieces(view.run, view.text)
+    lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(sentence_pieces), "side": ""}]
     for source, target in pairs:
         lines.append({"label": view.say("page.source"), "tokens": tokens(view.reader.pieces(view.run, source)), "side": ""})
         lines.append({"label": view.say("page.target"), "tokens": tokens(view.reader.pieces(view.run, target, "tgt")), "side": ""})
     about = view.say(f"tasks.{task}.about") if known(view.language, f"tasks.{task}.about") else ""
     harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
-    found, own, pairs_read = view.reader.statistics(view.run), view.run.experiment.data.own, view.run.pairs
-    facts, left_out = summary.facts(found, view), view.reader.left_out(view.run)
+    statistics, own_upload, pairs_read = view.reader.statistics(view.run), view.run.experiment.data.own, view.run.pairs
+    facts, left_out = summary.facts(statistics, view), view.reader.left_out(view.run)
     if pairs_read:
-        facts += summary.elsewhere(pairs_read, left_out, found, view.run.experiment.data.max_tokens, view)
+        facts += summary.elsewhere(pairs_read, left_out, statistics, view.run.experiment.data.max_tokens, view)
     return {
         "step": None,
         "blocks": [
@@ -43,8 +43,8 @@ def panel(view: View) -> dict:
             blocks.text("sizes", sizes_text, css="pg-caption"),
             blocks.text("facts", paragraph(facts), css="pg-caption"),
             *(summary.too_long(pairs_read, left_out, view, "data") if pairs_read else []),
-            *summary.pictures(found, view, "data"),
+            *summary.pictures(statistics, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
-            *([uploading.downloads(own, len(pairs_read.pairs), view)] if own and pairs_read else []),
+            *([uploading.downloads(own_upload, len(pairs_read.pairs), view)] if own_upload and pairs_read else []),
         ],
     }

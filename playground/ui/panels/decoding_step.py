@@ -1,16 +1,16 @@
-"""One step of a decoder, drawn wherever a step is looked at: which tokens were likeliest, and where cross-attention looked."""
+"""One decoding step, drawn wherever a step is shown: its likeliest tokens, and the weights of cross-attention."""
 
 from __future__ import annotations
 
 from playground.figures import attention as pictures
 from playground.figures import bars
 from playground.queries.results import SentenceTrace
-from playground.ui.panels.attention import seen
+from playground.ui.panels.attention import compute_mask
 from playground.ui.view import View, texts
 
 
-def likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict:
-    """The picture of the likeliest tokens of step `at`; the one that was written is marked. It stands in one of `share` columns."""
+def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict:
+    """Draws the likeliest tokens of step `at`, with the written one marked, for one of `share` columns."""
     likely = look.likely[at]
     return view.draw(
         bars.top_tokens,
@@ -21,14 +21,14 @@ def likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict:
     )
 
 
-def looks(view: View, look: SentenceTrace, at: int, layer: int, head: int, share: int) -> tuple[dict, str]:
-    """The picture of where this head of cross-attention looks while step `at` is chosen, and its caption. `view.look` is `look`."""
+def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: int, share: int) -> tuple[dict, str]:
+    """Draws the weights of this cross-attention head at step `at`, with their caption. `view.look` is `look`."""
     weights = look.cross[layer, head, at]
     picture = view.draw(
         pictures.step_bars,
         weights,
         texts(look.source),
-        mask=seen(view, "cross")[at],
+        mask=compute_mask(view, "cross")[at],
         right=look.alignment[at] if look.alignment else None,
         share=share,
     )

@@ -1,4 +1,4 @@
-"""Held-out sentences on which the ticked runs disagree; a press on one shows it under all of them."""
+"""Held-out sentences on which the ticked runs disagree; a click on one decodes it with all of them."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": [heading, blocks.text("disagreements-none", view.say("compare.no_common_task"), css="pg-caption")]}
     for run in runs:
         view.require_readable(run)
-    found = disagreements(view.reader, view.runs.corpora, runs, view.step)
-    more = found.tried < found.asked
+    tally = disagreements(view.reader, view.runs.corpora, runs, view.step)
+    more = tally.tried < tally.asked
     return {
         "step": None,
         "more": more,
         "blocks": [
             heading,
-            *([blocks.progress("tried", found.tried, found.asked, view.say("compare.trying"))] if more else []),
-            blocks.text("disagreements-caption", _caption(view, runs, found), css="pg-caption"),
-            *([_table(view, runs, found)] if found.shown else []),
+            *([blocks.progress("tried", tally.tried, tally.asked, view.say("compare.trying"))] if more else []),
+            blocks.text("disagreements-caption", _write_caption(view, runs, tally), css="pg-caption"),
+            *([_build_table(view, runs, tally)] if tally.shown else []),
         ],
     }
 
 
-def _caption(view: View, runs: list[Run], found: Disagreements) -> str:
-    named = zip(brief_names(view, runs), found.right, strict=True)
-    each = view.say("compare.between").join(view.say("compare.reached", name=name, value=right) for name, right in named)
-    values = {"tried": found.tried, "found": found.found, "all": found.all_right, "none": found.none_right, "each": each}
-    key = "disagreements_about" if found.found else "disagreements_nowhere"
-    data = {run.experiment.data for run in runs}
-    said = [view.say(f"compare.{key}", **values)]
-    said += [view.say("compare.other_data")] if len(data) > 1 else []
-    said += [view.say("compare.more_disagreements", shown=len(found.shown))] if found.found > len(found.shown) else []
-    return paragraph(said)
+def _write_caption(view: View, runs: list[Run], tally: Disagreements) -> str:
+    run_counts = zip(brief_names(view, runs), tally.right, strict=True)
+    counts = view.say("compare.between").join(view.say("compare.reached", name=name, value=right) for name, right in run_counts)
+    values = {"tried": tally.tried, "found": tally.found, "all": tally.all_right, "none": tally.none_right, "each": counts}
+    key = "disagreements_about" if tally.found else "disagreements_nowhere"
+    data_configs = {run.experiment.data for run in runs}
+    sentences = [view.say(f"compare.{key}", **values)]
+    sentences += [view.say("compare.other_data")] if len(data_configs) > 1 else []
+    sentences += [view.say("compare.more_disagreements", shown=len(tally.shown))] if tally.found > len(tally.shown) else []
+    return paragraph(sentences)
 
 
-def _table(view: View, runs: list[Run], found: Disagreements) -> dict:
-    rows = [_row(one) for one in found.shown]
+def _build_table(view: View, runs: list[Run], tally: Disagreements) -> dict:
+    rows = [_build_row(disagreement) for disagreement in tally.shown]
     return blocks.disagreements(
         "disagreeing", view.say("compare.disagreeing_source"), names(view, runs), line_keys(view, runs), view.say("page.reference"), rows
     )
 
 
-def _row(found: Disagreement) -> blocks.DisagreeingRow:
+def _build_row(disagreement: Disagreement) -> blocks.DisagreeingRow:
     return {
-        "source": found.source,
-        "reference": found.references[0],
-        "outputs": [{"text": output.text, "correct": output.correct} for output in found.outputs],
+        "source": disagreement.source,
+        "reference": disagreement.references[0],
+        "outputs": [{"text": output.text, "correct": output.correct} for output in disagreement.outputs],
     }

@@ -1,4 +1,4 @@
-"""Embeddings: what the run has learnt to tell apart. Tokens and states on a plane that moves along the replay; who is near whom."""
+"""The Embeddings tab: tokens and states projected onto a plane along the replay, nearest neighbours, and cosines."""
 
 from __future__ import annotations
 
@@ -14,82 +14,87 @@ from playground.words import listed, paragraph, printed
 
 NEAREST = 8
 RINGED = 4
-TOGETHER = 30  # tokens in the table of cosines
+MAX_COSINES = 30  # tokens in the matrix of cosines
 HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "decoder"}
 
 
 def panel(view: View) -> dict:
-    what = view.choice("what", (*TABLES, *STATES))
+    kind = view.choice("what", (*TABLES, *STATES))
     look = view.reader.look(view.run, view.step, view.text)
-    pair = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.asked]
-    found = vectors(view.reader, view.runs.corpora, view.run, view.step, what, pair)
-    chosen = _chosen(view, what, found)
-    near = facts.nearest(found.vectors, chosen, NEAREST)
-    plane, caption = _plane(view, what, found, chosen, near), _caption(view, what, found, chosen, near)
+    sentence_ids = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.asked]
+    points = vectors(view.reader, view.runs.corpora, view.run, view.step, kind, sentence_ids)
+    chosen = _choose_point(view, kind, points)
+    near = facts.nearest(points.vectors, chosen, NEAREST)
+    plane, caption = _draw_plane(view, kind, points, chosen, near), _write_caption(view, kind, points, chosen, near)
     kinds = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in HUES]
-    written = [{"value": name, "label": view.say(f"embeddings.by_{name}")} for name in choices("by")]
-    states = what in STATES
+    label_options = [{"value": name, "label": view.say(f"embeddings.by_{name}")} for name in choices("by")]
+    has_states = kind in STATES
     return {
-        "step": found.step,
+        "step": points.step,
         "blocks": [
             blocks.row(
                 "choices",
-                blocks.choice("what", "what", view.say("embeddings.what"), kinds, what),
-                blocks.choice("by", "by", view.say("embeddings.by"), written, view.choice("by")) if states else None,
+                blocks.choice("what", "what", view.say("embeddings.what"), kinds, kind),
+                blocks.choice("by", "by", view.say("embeddings.by"), label_options, view.choice("by")) if has_states else None,
                 css="controls",
             ),
-            blocks.text("about", view.say(f"embeddings.{what}_about"), "pg-caption"),
+            blocks.text("about", view.say(f"embeddings.{kind}_about"), "pg-caption"),
             blocks.row(
                 "main",
                 blocks.figure("plane", plane, caption, view.say("embeddings.plane"), hint=view.say("embeddings.hint")),
-                blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near), _code(what)),
+                blocks.column(
+                    "near",
+                    _build_token_choice(view, kind, points, chosen),
+                    _build_nearest(view, kind, points, chosen, near),
+                    _build_code(kind),
+                ),
                 css="large-small",
             ),
-            blocks.text("axes", _about_axes(view, found), "pg-about"),
-            _cosines(view, what, found, chosen),
+            blocks.text("axes", _describe_axes(view, points), "pg-about"),
+            _draw_cosines(view, kind, points, chosen),
         ],
     }
 
 
-def _code(what: str) -> dict:
-    return blocks.code("source", facts.principal_axes if what in TABLES else Transformer.encode if what == "memory" else Transformer.decode)
+def _build_code(kind: str) -> dict:
+    return blocks.code("source", facts.principal_axes if kind in TABLES else Transformer.encode if kind == "memory" else Transformer.decode)
 
 
-def _chosen(view: View, what: str, found: Vectors) -> int:
-    """The number of the point asked for: of a table by its token's id, of states by its place in the list; else of a table the one that
-    `_telling` finds, and of states the sentence's first."""
-    asked = view.number("token")
-    if found.own:
-        return len(found.ids) - found.own if asked is None else min(asked, len(found.ids) - 1)
-    return found.ids.index(asked) if asked in found.ids else _telling(view, what, found)
+def _choose_point(view: View, kind: str, points: Vectors) -> int:
+    """Returns the index of the chosen point: by token id in a table, by place in a list of states; by default the token of
+    `_find_telling_token`, or the sentence's first state."""
+    token = view.number("token")
+    if points.own:
+        return len(points.ids) - points.own if token is None else min(token, len(points.ids) - 1)
+    return points.ids.index(token) if token in points.ids else _find_telling_token(view, kind, points)
 
 
-def _telling(view: View, what: str, found: Vectors) -> int:
-    """Of the sentence's tokens the one that has the closest neighbour by the run's newest parameters, so that the replay doesn't change
-    it; while these are still changing, the first."""
+def _find_telling_token(view: View, kind: str, points: Vectors) -> int:
+    """Returns the sentence's token with the closest neighbour by the newest parameters, hence the same along the replay; during training
+    the first."""
     look = view.reader.look(view.run, None, view.text)
-    own = {piece.id for piece in (look.source if what == "src" else look.asked)}
-    real = [at for at, id in enumerate(found.ids) if id >= len(SPECIAL_TOKENS)]
-    among = [at for at in real if found.ids[at] in own] or real
+    sentence_ids = {piece.id for piece in (look.source if kind == "src" else look.asked)}
+    proper = [at for at, id in enumerate(points.ids) if id >= len(SPECIAL_TOKENS)]
+    candidates = [at for at in proper if points.ids[at] in sentence_ids] or proper
     if view.run.working:
-        return among[0] if among else 0
-    newest = vectors(view.reader, view.runs.corpora, view.run, None, what, ([], []))
-    return facts.closest(newest.vectors, among, real)
+        return candidates[0] if candidates else 0
+    newest = vectors(view.reader, view.runs.corpora, view.run, None, kind, ([], []))
+    return facts.closest(newest.vectors, candidates, proper)
 
 
-def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
-    cloud = found.vectors[: len(found.ids) - found.own]
+def _draw_plane(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
+    cloud = points.vectors[: len(points.ids) - points.own]
     return view.draw(
         pictures.plane,
-        found.xy,
-        found.names,
-        kind=HUES[what],
-        limit=found.limit,
-        shares=facts.shares(cloud, found.axes).tolist(),
-        ids=None if found.own else found.ids,
-        places=found.places if found.own else None,
+        points.xy,
+        points.names,
+        kind=HUES[kind],
+        limit=points.limit,
+        shares=facts.shares(cloud, points.axes).tolist(),
+        ids=None if points.own else points.ids,
+        places=points.places if points.own else None,
         by_place=view.choice("by") == "place",
-        own=found.own,
+        own=points.own,
         chosen=chosen,
         near=[other for other, _ in near[:RINGED]],
         share=LARGE,
@@ -97,68 +102,68 @@ def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[
     )
 
 
-def _caption(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
-    """Who is near the chosen point, what can be said of all of them, and how much of it the plane shows."""
-    cloud, said = len(found.ids) - found.own, []
-    lines = [_neighbours(view, what, found, chosen, near)]
-    if what in TABLES:
-        real = [at for at, id in enumerate(found.ids) if id >= len(SPECIAL_TOKENS)]
-        said.append(facts.pair_fact(found.vectors[real], [found.names[at] for at in real]))
+def _write_caption(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
+    """Writes the chosen point's neighbours, a fact about all points, and the variance that the plane shows."""
+    cloud, statements = len(points.ids) - points.own, []
+    lines = [_name_neighbours(view, kind, points, chosen, near)]
+    if kind in TABLES:
+        proper = [at for at, id in enumerate(points.ids) if id >= len(SPECIAL_TOKENS)]
+        statements.append(facts.pair_fact(points.vectors[proper], [points.names[at] for at in proper]))
     else:
-        said.append(facts.kinship_fact(found.vectors[:cloud], found.ids[:cloud], found.places[:cloud]))
-    said.append(facts.share_fact(found.vectors[:cloud], found.axes))
-    lines += [view.say(fact.key, **fact.values) for fact in said if fact]
-    return paragraph([*lines, view.step_note(found.step)])
+        statements.append(facts.kinship_fact(points.vectors[:cloud], points.ids[:cloud], points.places[:cloud]))
+    statements.append(facts.share_fact(points.vectors[:cloud], points.axes))
+    lines += [view.say(fact.key, **fact.values) for fact in statements if fact]
+    return paragraph([*lines, view.step_note(points.step)])
 
 
-def _neighbours(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
-    """The three nearest to the chosen point, by name."""
-    named = [(_name(view, what, found, at), printed(f"{cosine:.2f}")) for at, cosine in near[:3]]
-    those = listed(view.language, (view.say("embeddings.neighbour", token=token, cosine=cosine) for token, cosine in named))
-    return view.say("embeddings.neighbours", token=_name(view, what, found, chosen), list=those)
+def _name_neighbours(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
+    """Names the three nearest neighbours of the chosen point."""
+    named = [(_name_point(view, kind, points, at), printed(f"{cosine:.2f}")) for at, cosine in near[:3]]
+    neighbours = listed(view.language, (view.say("embeddings.neighbour", token=token, cosine=cosine) for token, cosine in named))
+    return view.say("embeddings.neighbours", token=_name_point(view, kind, points, chosen), list=neighbours)
 
 
-def _about_axes(view: View, found: Vectors) -> str:
-    """Whose axes they are, and what the rings are."""
-    live = found.axes_step is None
-    axes = view.say("embeddings.axes_live") if live else view.say("embeddings.axes", step=f"{found.axes_step:,}")
+def _describe_axes(view: View, points: Vectors) -> str:
+    """Describes the step at which the axes were computed, and the rings."""
+    is_live = points.axes_step is None
+    axes = view.say("embeddings.axes_live") if is_live else view.say("embeddings.axes", step=f"{points.axes_step:,}")
     return f"{axes} {view.say('embeddings.ringed', count=RINGED)}"
 
 
-def _name(view: View, what: str, found: Vectors, at: int) -> str:
-    """A token, and of a state which one of its sentence."""
-    return found.names[at] if what in TABLES else view.say("embeddings.state", token=found.names[at], place=found.places[at])
+def _name_point(view: View, kind: str, points: Vectors, at: int) -> str:
+    """Names a token; a state with its place in the sentence."""
+    return points.names[at] if kind in TABLES else view.say("embeddings.state", token=points.names[at], place=points.places[at])
 
 
-def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
-    """The tokens of the page's sentence, to choose one without having to hit its point."""
-    if found.own:
-        first = len(found.ids) - found.own
-        options = [{"value": str(at), "label": found.names[at]} for at in range(first, len(found.ids))]
+def _build_token_choice(view: View, kind: str, points: Vectors, chosen: int) -> dict:
+    """Builds the choice of a token of the page's sentence, for points that are hard to hit."""
+    if points.own:
+        first = len(points.ids) - points.own
+        options = [{"value": str(at), "label": points.names[at]} for at in range(first, len(points.ids))]
         return blocks.choice("token", "token", view.say("embeddings.token"), options, str(chosen), tokens=True)
     pieces = view.reader.look(view.run, view.step, view.text)
-    named = {piece.id: piece.text for piece in (pieces.source if what == "src" else pieces.asked) if piece.id in found.ids}
-    options = [{"value": str(id), "label": found.names[found.ids.index(id)]} for id in named]
-    return blocks.choice("token", "token", view.say("embeddings.token"), options, str(found.ids[chosen]), tokens=True)
+    named = {piece.id: piece.text for piece in (pieces.source if kind == "src" else pieces.asked) if piece.id in points.ids}
+    options = [{"value": str(id), "label": points.names[points.ids.index(id)]} for id in named]
+    return blocks.choice("token", "token", view.say("embeddings.token"), options, str(points.ids[chosen]), tokens=True)
 
 
-def _nearest(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
-    rows = [[_name(view, what, found, other), printed(f"{cosine:.3f}")] for other, cosine in near]
-    head = [view.say("embeddings.nearest", token=_name(view, what, found, chosen)), view.say("embeddings.cosine")]
+def _build_nearest(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
+    rows = [[_name_point(view, kind, points, other), printed(f"{cosine:.3f}")] for other, cosine in near]
+    head = [view.say("embeddings.nearest", token=_name_point(view, kind, points, chosen)), view.say("embeddings.cosine")]
     return blocks.table("nearest", head, rows, rowheads=True, tokens=True)
 
 
-def _cosines(view: View, what: str, found: Vectors, chosen: int) -> dict:
-    """Every two of a small set: of a small table all tokens, of a large one the chosen token's neighbours; of states the sentence's own."""
-    if found.own:
-        shown, title = range(len(found.ids) - found.own, len(found.ids))[:TOGETHER], "own"
-    elif len(found.ids) <= TOGETHER:
-        shown, title = range(len(found.ids)), "all"
+def _draw_cosines(view: View, kind: str, points: Vectors, chosen: int) -> dict:
+    """Draws all cosines of a small table, of the chosen token's neighbours in a large one, or of the sentence's states."""
+    if points.own:
+        indices, title = range(len(points.ids) - points.own, len(points.ids))[:MAX_COSINES], "own"
+    elif len(points.ids) <= MAX_COSINES:
+        indices, title = range(len(points.ids)), "all"
     else:
-        shown, title = [chosen, *[other for other, _ in facts.nearest(found.vectors, chosen, TOGETHER - 1)]], "around"
-    matrix = facts.cosines(found.vectors[list(shown)])
-    picture = view.draw(pictures.cosines, matrix, [found.names[at] for at in shown], kind=HUES[what])
+        indices, title = [chosen, *[other for other, _ in facts.nearest(points.vectors, chosen, MAX_COSINES - 1)]], "around"
+    matrix = facts.cosines(points.vectors[list(indices)])
+    picture = view.draw(pictures.cosines, matrix, [points.names[at] for at in indices], kind=HUES[kind])
     fact = facts.spread_fact(matrix)
     return blocks.figure(
-        "cosines", picture, view.say(fact.key, **fact.values), view.say(f"embeddings.cosines_{title}", token=found.names[chosen])
+        "cosines", picture, view.say(fact.key, **fact.values), view.say(f"embeddings.cosines_{title}", token=points.names[chosen])
     )

@@ -1,4 +1,4 @@
-"""What if: the same sentence before and after heads are switched off, the memory is squeezed or cut, or one look is changed by hand."""
+"""The Interventions tab: the sentence before and after heads are switched off, memory is changed, or one row is edited."""
 
 from __future__ import annotations
 
@@ -18,86 +18,87 @@ from playground.queries.interventions import InterventionResult, outcome
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
-from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
+from playground.ui.panels.attention import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
 from playground.ui.view import View, texts, tokens
 from playground.words import listed, paragraph
 
-NAMED = 6  # heads that are named one by one
+MAX_NAMED = 6  # more are counted
 
 
 def panel(view: View) -> dict:
-    found = outcome(view.reader, view.run, view.step, view.text, change(view), view.reference)
-    asked = found.change
-    view.look = found.before
-    row = view.choice("change") == "row"
-    whats = [{"value": name, "label": view.say(f"interventions.what_{name}")} for name in choices("change")]
-    chooser = edit_row.chooser(view, found) if row else [_switches(view, asked)]
-    more = edit_row.step(view, found) if row else [_score(view, found)]
+    effect = outcome(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
+    change = effect.change
+    view.look = effect.before
+    edits_row = view.choice("change") == "row"
+    change_options = [{"value": name, "label": view.say(f"interventions.what_{name}")} for name in choices("change")]
+    chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
+    result_blocks = edit_row.build_step(view, effect) if edits_row else [_build_score(view, effect)]
     return {
-        "step": found.before.step,
+        "step": effect.before.step,
         "blocks": [
             blocks.text("about", view.say("interventions.about"), css="pg-about"),
             blocks.row(
                 "controls",
-                blocks.choice("what", "change", view.say("interventions.what"), whats, "row" if row else "heads"),
-                _memory(view, found),
+                blocks.choice("what", "change", view.say("interventions.what"), change_options, "row" if edits_row else "heads"),
+                _build_memory_choice(view, effect),
                 css="controls",
             ),
-            *_in_force(view, asked, row),
-            *_result(view, found),
+            *_build_active_changes(view, change, edits_row),
+            *_build_outputs(view, effect),
             blocks.row(
                 "main",
-                blocks.column("chooser", *chooser),
-                blocks.column("result", *more, _likely(view, found)),
+                blocks.column("chooser", *chooser_blocks),
+                blocks.column("result", *result_blocks, _build_likely(view, effect)),
                 css="halves",
             ),
-            *([] if row else [_importance(view, found)]),
-            blocks.code("source", interventions.edited if row else interventions.silence),
+            *([] if edits_row else [_build_importance(view, effect)]),
+            blocks.code("source", interventions.edited if edits_row else interventions.silence),
         ],
     }
 
 
-def change(view: View) -> Change:
-    """What the link asks to change."""
+def read_change(view: View) -> Change:
+    """Reads the changes from the link."""
     return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
 
 
-def head_name(view: View, head: HeadId, key: str = "interventions.head_one") -> str:
+def name_head(view: View, head: HeadId, key: str = "interventions.head_one") -> str:
     return view.say(key, part=view.say(f"interventions.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
 
 
-def _memory(view: View, found: InterventionResult) -> dict:
-    options = [{"value": "" if name == found.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
-    return blocks.choice("memory", "squeeze", view.say("interventions.memory"), options, found.change.memory or "")
+def _build_memory_choice(view: View, effect: InterventionResult) -> dict:
+    options = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
+    return blocks.choice("memory", "squeeze", view.say("interventions.memory"), options, effect.change.memory or "")
 
 
-def _in_force(view: View, asked: Change, row: bool) -> list[dict]:
-    """Everything that is changed at the moment, in one sentence, and the way back."""
-    if not asked:
-        return [blocks.text("in-force", view.say("interventions.nothing_row" if row else "interventions.nothing"), css="pg-caption")]
-    said = []
-    if asked.off:
-        off = [head for head in interventions.heads(view.run.experiment.model) if head in asked.off]
-        names = listed(view.language, (head_name(view, head) for head in off[:NAMED]))
-        said.append(view.say("interventions.off_more" if len(off) > NAMED else "interventions.off", heads=names, count=len(off) - NAMED))
-    if asked.memory:
-        said.append(view.say("interventions.changed_memory", memory=view.say(f"interventions.memory_{asked.memory}")))
-    if asked.edit:
-        edit = asked.edit
-        said.append(view.say("interventions.changed_row", step=edit.row + 1, layer=edit.layer + 1, head=edit.head + 1))
-    squeezed = []
-    if asked.memory in ("mean", "cut"):
-        squeezed = [blocks.text("squeezed", view.say(f"interventions.memory_{asked.memory}_about"), css="pg-caption")]
+def _build_active_changes(view: View, change: Change, edits_row: bool) -> list[dict]:
+    """Builds a sentence with every active change, and the undo button."""
+    if not change:
+        return [blocks.text("in-force", view.say("interventions.nothing_row" if edits_row else "interventions.nothing"), css="pg-caption")]
+    changes = []
+    if change.off:
+        off = [head for head in interventions.heads(view.run.experiment.model) if head in change.off]
+        names = listed(view.language, (name_head(view, head) for head in off[:MAX_NAMED]))
+        key = "interventions.off_more" if len(off) > MAX_NAMED else "interventions.off"
+        changes.append(view.say(key, heads=names, count=len(off) - MAX_NAMED))
+    if change.memory:
+        changes.append(view.say("interventions.changed_memory", memory=view.say(f"interventions.memory_{change.memory}")))
+    if change.edit:
+        edit = change.edit
+        changes.append(view.say("interventions.changed_row", step=edit.row + 1, layer=edit.layer + 1, head=edit.head + 1))
+    memory_note = []
+    if change.memory in ("mean", "cut"):
+        memory_note = [blocks.text("squeezed", view.say(f"interventions.memory_{change.memory}_about"), css="pg-caption")]
     undo = blocks.button("undo", "move", view.say("interventions.undo"), to={"off": "", "squeeze": "", "cells": ""})
-    force = blocks.text("in-force", view.say("interventions.in_force", changes=view.say("interventions.and").join(said)), css="pg-cell")
-    return [blocks.row("force", force, undo, css="controls"), *squeezed]
+    active = blocks.text("in-force", view.say("interventions.in_force", changes=view.say("interventions.and").join(changes)), css="pg-cell")
+    return [blocks.row("force", active, undo, css="controls"), *memory_note]
 
 
-def _switches(view: View, asked: Change) -> dict:
-    """Every head as a button that switches it off, with its attention in this sentence, by part and layer."""
+def _build_switches(view: View, change: Change) -> dict:
+    """Builds a switch for every head, with its attention in this sentence, by part and layer."""
     config, look = view.run.experiment.model, view.look
-    small = sum(getattr(look, part).size for part in PARTS) <= MOST_THUMBNAIL_CELLS
-    name = partial(head_name, view, key="interventions.head_long")
+    has_thumbnails = sum(getattr(look, part).size for part in PARTS) <= MAX_THUMBNAIL_CELLS
+    name = partial(name_head, view, key="interventions.head_long")
     parts = []
     for part in PARTS:
         weights = np.round(getattr(look, part), 2)  # (L, H, Q, K)
@@ -106,98 +107,98 @@ def _switches(view: View, asked: Change) -> dict:
                 "label": view.say("interventions.layer", layer=layer + 1),
                 "all": view.say("interventions.all_layer", part=view.say(f"interventions.part_{part}"), layer=layer + 1),
                 "heads": [
-                    {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if small else None}
+                    {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if has_thumbnails else None}
                     for head in (HeadId(part, layer, number) for number in range(config.n_heads))
                 ],
             }
             for layer in range(len(weights))
         ]
-        everything = view.say("interventions.all_part", part=view.say(f"interventions.part_{part}"))
-        mask = seen(view, part).astype(int).tolist()
-        parts.append({"part": part, "label": view.say(f"interventions.part_{part}"), "all": everything, "mask": mask, "layers": layers})
+        part_label = view.say("interventions.all_part", part=view.say(f"interventions.part_{part}"))
+        mask = compute_mask(view, part).astype(int).tolist()
+        parts.append({"part": part, "label": view.say(f"interventions.part_{part}"), "all": part_label, "mask": mask, "layers": layers})
     return blocks.switches(
         "heads",
         view.say("interventions.heads"),
         none=view.say("interventions.none_off"),
         is_off=view.say("interventions.is_off"),
         parts=parts,
-        off=[str(head) for head in interventions.heads(config) if head in asked.off],
-        colours=shades(view),
+        off=[str(head) for head in interventions.heads(config) if head in change.off],
+        colours=pick_colours(view),
     )
 
 
-def _result(view: View, found: InterventionResult) -> list[dict]:
-    """Both sentences, what differs marked in both, and in words."""
-    ids = [[piece.id for piece in look.asked] for look in (found.before, found.after)]
-    gone, new = differences.marks(*ids)
-    lines = [_line(view, "before", found.before, gone, "gone"), _line(view, "after", found.after, new, "new")]
-    if found.before.references:
-        answer = view.reader.pieces(view.run, found.before.references[0], "tgt")
+def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
+    """Builds both outputs with their differences marked, and described."""
+    ids = [[piece.id for piece in look.asked] for look in (effect.before, effect.after)]
+    removed, added = differences.marks(*ids)
+    lines = [_build_line(view, "before", effect.before, removed, "gone"), _build_line(view, "after", effect.after, added, "new")]
+    if effect.before.references:
+        reference = view.reader.pieces(view.run, effect.before.references[0], "tgt")
         lines.append(
-            {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(answer), "verdict": "", "right": None}
+            {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(reference), "verdict": "", "right": None}
         )
-    facts = (differences.written(*ids), differences.moved(found.likely_before, found.likely_after, texts(found.fed)))
-    said = [_say(view, fact) for fact in facts] if found.change else []
-    said += [view.say("interventions.marks")] if any(gone) or any(new) else []
+    facts = (differences.written(*ids), differences.moved(effect.likely_before, effect.likely_after, texts(effect.fed)))
+    sentences = [_write_fact(view, fact) for fact in facts] if effect.change else []
+    sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
     return [
         blocks.compare("compare", lines),
-        blocks.text("caption", paragraph([*said, view.step_note(found.before.step)]), css="pg-caption"),
+        blocks.text("caption", paragraph([*sentences, view.step_note(effect.before.step)]), css="pg-caption"),
     ]
 
 
-def _say(view: View, fact: Fact) -> str:
-    """Its probabilities as the pictures write them."""
+def _write_fact(view: View, fact: Fact) -> str:
+    """Writes a fact with probabilities formatted as in the figures."""
     return view.say(fact.key, **{name: short(value) if isinstance(value, float) else value for name, value in fact.values.items()})
 
 
-def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
-    shown = tokens(look.asked, look.right, look.probabilities)
+def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
+    output = tokens(look.asked, look.right, look.probabilities)
     right = None if look.right is None else look.finished and all(look.right)
     verdict = "" if right is None else view.say("interventions.right" if right else "interventions.wrong")
     return {
         "name": name,
         "label": view.say(f"interventions.{name}"),
         "long": view.say(f"interventions.{name}_long"),
-        "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(shown, marked, strict=True)],
+        "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(output, marked, strict=True)],
         "verdict": verdict if look.finished else paragraph([verdict, view.say("interventions.endless")]),
         "right": right,
     }
 
 
-def _likely(view: View, found: InterventionResult) -> dict:
-    """How likely each token of one and the same sentence is to both models."""
-    written = texts(found.fed)
+def _build_likely(view: View, effect: InterventionResult) -> dict:
+    """Draws the probability of each token of one sentence under both models."""
+    output = texts(effect.fed)
     picture = view.draw(
         pictures.pairs,
-        steps([SPECIAL_TOKENS[BOS], *written[:-1]], written),
-        found.likely_before,
-        found.likely_after,
-        chosen=view.row(len(found.fed)),
+        steps([SPECIAL_TOKENS[BOS], *output[:-1]], output),
+        effect.likely_before,
+        effect.likely_after,
+        chosen=view.row(len(effect.fed)),
         share=2,
         labels=view.labels | {"pair_token": view.labels["lens_columns"]},
     )
-    of = [
+    options = [
         {"value": name, "label": view.say(f"interventions.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))
     ]
-    known = blocks.choice("of", "target", view.say("interventions.likely_of"), of, view.choice("target"))
+    of_choice = blocks.choice("of", "target", view.say("interventions.likely_of"), options, view.choice("target"))
     figure = blocks.figure("likely-pairs", picture, view.say("interventions.likely_about"), view.say("interventions.likely"))
-    return blocks.column("likely", figure, *([known] if found.before.references else []))
+    return blocks.column("likely", figure, *([of_choice] if effect.before.references else []))
 
 
-def _score(view: View, found: InterventionResult) -> dict:
-    """Before and after over many sentences: that takes longer, and comes later."""
-    key = f"{_looked(view, found)} {found.change.memory} {bool(found.change.edit)}"
+def _build_score(view: View, effect: InterventionResult) -> dict:
+    """Builds the deferred block of scores before and after over many sentences."""
+    key = f"{_build_key(view, effect)} {effect.change.memory} {bool(effect.change.edit)}"
     return blocks.later("score", "score", view.say("interventions.score_waiting"), key)
 
 
-def _importance(view: View, found: InterventionResult) -> dict:
-    """Every head by itself, when the rest is shown."""
+def _build_importance(view: View, effect: InterventionResult) -> dict:
+    """Builds the deferred block of each head's importance."""
     if view.run.working and view.step is None:
         return blocks.text("importance-waits", view.say("interventions.while_training"), css="pg-caption")
-    return blocks.later("importance", "importance", view.say("interventions.importance_waiting"), _looked(view, found))
+    return blocks.later("importance", "importance", view.say("interventions.importance_waiting"), _build_key(view, effect))
 
 
-def _looked(view: View, found: InterventionResult) -> str:
-    """What both depend on."""
-    off = "_".join(sorted(map(str, found.change.off)))
-    return f"{view.run.id} {found.before.step} {off} {view.language} {view.dark} {view.width}"
+def _build_key(view: View, effect: InterventionResult) -> str:
+    """Builds the key of the deferred blocks: all they depend on."""
+    off = "_".join(sorted(map(str, effect.change.off)))
+    return f"{view.run.id} {effect.before.step} {off} {view.language} {view.dark} {view.width}"

@@ -1,4 +1,4 @@
-"""Positions: the encoding as a table, as waves, as similarity; that a shift is a rotation; and what this run learnt, or adds, itself."""
+"""The Positions tab: the encoding as a table, as waves and as similarity; a shift as a rotation; and the run's own position table."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import paragraph
 
-SHOWN_POSITIONS = 64  # positions
-STARTS = (2, 20)  # positions from which the hands of the clocks turn
+SHOWN_POSITIONS = 64
+STARTS = (2, 20)  # positions at which the clocks' hands start
 
 
 def panel(view: View) -> dict:
@@ -23,12 +23,12 @@ def panel(view: View) -> dict:
     length = min(max(SHOWN_POSITIONS, trained + 16), 128)
     table = facts.sinusoids(length, d_model)
     encoding = view.run.experiment.model.encoding
-    told = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")
+    encoding_key = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")
     kinds = [{"value": name, "label": view.say(f"page.pos_{name}")} for name in choices("pos")]
     extra, source = [], model.sinusoids
     if kind == "heatmap":
-        shown = [
-            _figure(
+        figures = [
+            _build_figure(
                 view,
                 "heatmap",
                 view.draw(pictures.heatmap, table, trained=trained, tallest=view.below(90)),
@@ -39,8 +39,8 @@ def panel(view: View) -> dict:
         dims = [0, 1, d_model // 8 * 2, d_model // 4 * 2, d_model - 2]
         dims = sorted({min(dim, d_model - 1) for dim in dims})
         slow = 2 * np.pi * 10000 ** ((d_model - 2) / d_model)
-        shown = [
-            _figure(
+        figures = [
+            _build_figure(
                 view,
                 "waves",
                 view.draw(pictures.waves, {"sinusoidal": table}, dims, trained=trained),
@@ -48,13 +48,13 @@ def panel(view: View) -> dict:
             )
         ]
     elif kind == "similarity":
-        alike = facts.similarity(table)
-        shown = [
-            _figure(
+        similarities = facts.similarity(table)
+        figures = [
+            _build_figure(
                 view,
                 "similarity",
-                view.draw(pictures.similarity, alike, trained=trained, width=min(view.width, 620)),
-                view.say("page.pos_similarity_caption", near=f"{alike[10, 11]:.2f}", far=f"{alike[10, 40]:.2f}"),
+                view.draw(pictures.similarity, similarities, trained=trained, width=min(view.width, 620)),
+                view.say("page.pos_similarity_caption", near=f"{similarities[10, 11]:.2f}", far=f"{similarities[10, 40]:.2f}"),
             )
         ]
     elif kind == "shift":
@@ -62,8 +62,8 @@ def panel(view: View) -> dict:
         errors, turned = facts.shift_errors(table, shift), shift * facts.frequencies(d_model)
         pairs = sorted({0, *(d_model // part for part in (16, 8, 4))})
         extra = [blocks.slider("shift", "shift", view.say("page.pos_shift_by"), shift)]
-        shown = [
-            _figure(
+        figures = [
+            _build_figure(
                 view,
                 "shift",
                 view.draw(clocks, table, STARTS, pairs, shift, [float(turned[pair]) for pair in pairs]),
@@ -72,36 +72,36 @@ def panel(view: View) -> dict:
         ]
         source = facts.rotation
     else:
-        shown, source = _own_table(view, told, length, d_model, trained)
+        figures, source = _build_learned(view, encoding_key, length, d_model, trained)
     return {
         "step": None if kind != "learned" else view.step,
         "blocks": [
             blocks.choice("pos", "pos", view.say("page.pos"), kinds, kind),
-            blocks.text("this", view.say(f"page.pos_run_{told}"), css="pg-caption"),
+            blocks.text("this", view.say(f"page.pos_run_{encoding_key}"), css="pg-caption"),
             *extra,
-            *shown,
+            *figures,
             blocks.code("source", source),
         ],
     }
 
 
-def _figure(view: View, id: str, figure: dict, caption: str) -> dict:
+def _build_figure(view: View, id: str, figure: dict, caption: str) -> dict:
     return blocks.figure(f"pos-{id}", figure, caption, view.say(f"page.pos_title_{id}"))
 
 
-def _own_table(view: View, told: str, length: int, d_model: int, trained: int) -> tuple[list[dict], object]:
-    """What this very run adds to its embeddings: its learnt table beside the sinusoids, or a sentence when there is none."""
+def _build_learned(view: View, encoding_key: str, length: int, d_model: int, trained: int) -> tuple[list[dict], object]:
+    """Builds the run's learned position table beside the sinusoids, or a sentence if it has none."""
     if view.run.experiment.model.encoding.added != "learned":
         return [
-            blocks.text("none", view.say(f"page.pos_no_table_{told}"), css="pg-caption"),
+            blocks.text("none", view.say(f"page.pos_no_table_{encoding_key}"), css="pg-caption"),
             blocks.button("try", "knob", view.say("page.pos_try_learned"), knob="positions"),
         ], model.LearnedPositions
-    learnt, actual = view.reader.position_table(view.run, view.step)
-    learnt = learnt[:length]
-    inside, outside = facts.row_norms(learnt[:trained]).mean(), facts.row_norms(learnt[trained:]).mean() if length > trained else 0.0
+    learned, actual_step = view.reader.position_table(view.run, view.step)
+    learned = learned[:length]
+    inside, outside = facts.row_norms(learned[:trained]).mean(), facts.row_norms(learned[trained:]).mean() if length > trained else 0.0
     caption = view.say("page.pos_learned_caption", trained=trained, inside=f"{inside:.2f}", outside=f"{outside:.2f}")
-    note, beside = view.step_note(actual), facts.sinusoids(length, d_model)
+    note, sinusoids = view.step_note(actual_step), facts.sinusoids(length, d_model)
     return [
-        _figure(view, "learnt", view.draw(pictures.heatmap, learnt, trained=trained), paragraph([caption, note])),
-        _figure(view, "beside", view.draw(pictures.heatmap, beside, trained=trained), view.say("page.pos_beside_caption")),
+        _build_figure(view, "learnt", view.draw(pictures.heatmap, learned, trained=trained), paragraph([caption, note])),
+        _build_figure(view, "beside", view.draw(pictures.heatmap, sinusoids, trained=trained), view.say("page.pos_beside_caption")),
     ], model.LearnedPositions

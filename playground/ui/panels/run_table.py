@@ -1,4 +1,4 @@
-"""The table of runs: a row for each with what makes it different and what it came to; searched, sorted, and as a file."""
+"""The table of runs: a row per run with its differences and results; searchable, sortable, and as a CSV file."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from playground.ui.titles import title
 from playground.ui.view import View
 
 HEAD = ("name", "line", "exact_match", "validation_loss", "steps", "seconds", "parameters", "tokens_per_second", "created")
-COURSE_POINTS = 40  # of the small curve in a row
+COURSE_POINTS = 40  # of a row's sparkline
 
 
-def table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> list[dict]:
-    """What is searched and shown of `listed`, the table itself, and its file. The runs `chosen` are ticked."""
+def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> list[dict]:
+    """Builds the search field, the table of the `listed` runs, and its file. The `chosen` runs are ticked."""
     keys = dict(zip(chosen, line_keys(view, chosen), strict=True))
-    pin, found = pinned(view), arranged(view, listed)
+    pin, by_group = pinned(view), arrange_runs(view, listed)
     groups = [
-        blocks.RunGroup(label=view.say(f"page.runs_{whose}"), rows=[_row(view, run, chosen, keys.get(run), run is pin) for run in runs])
-        for whose, runs in found.items()
+        blocks.RunGroup(label=view.say(f"page.runs_{name}"), rows=[_fill_row(view, run, chosen, keys.get(run), run is pin) for run in runs])
+        for name, runs in by_group.items()
     ]
     head = [blocks.RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in HEAD]
     options = [{"value": value, "label": view.say(f"compare.differ_{value}")} for value in ("origin", "ticked")]
@@ -43,41 +43,41 @@ def table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> list[d
     ]
 
 
-def file(view: View) -> tuple[str, str]:
-    """The name and the text of a CSV file: the rows of the table as they are arranged, with the numbers as they are."""
+def write_csv(view: View) -> tuple[str, str]:
+    """Returns the name and text of a CSV file: the table's rows in order, with unrounded numbers."""
     chosen = ticked(view).runs
-    runs = [run for group in arranged(view, groups(view, chosen)).values() for run in group]
-    found = runs_table(runs).assign(label=[run.label_for(view.token) for run in runs])
-    found = found.assign(difference=[_line(view, run, chosen) for run in runs], ticked=[run in chosen for run in runs])
-    return "runs.csv", csv_of(found)
+    runs = [run for group in arrange_runs(view, groups(view, chosen)).values() for run in group]
+    table = runs_table(runs).assign(label=[run.label_for(view.token) for run in runs])
+    table = table.assign(difference=[_describe_difference(view, run, chosen) for run in runs], ticked=[run in chosen for run in runs])
+    return "runs.csv", csv_of(table)
 
 
-def arranged(view: View, listed: dict[str, list[Run]]) -> dict[str, list[Run]]:
-    """Groups of runs: those that are looked for, in the order that is asked for. What lacks a number comes last."""
-    wanted, order = view.field("find").casefold().split(), view.choice("sort")
+def arrange_runs(view: View, listed: dict[str, list[Run]]) -> dict[str, list[Run]]:
+    """Filters each group by the search words and sorts it; runs without the sort column's number come last."""
+    words, order = view.field("find").casefold().split(), view.choice("sort")
     column = order.removeprefix("-")
 
-    def is_found(run: Run) -> bool:
-        said = f"{title(run, view.language, view.token)} {one_line(view, run)}".casefold()
-        return all(word in said for word in wanted)
+    def matches(run: Run) -> bool:
+        text = f"{title(run, view.language, view.token)} {one_line(view, run)}".casefold()
+        return all(word in text for word in words)
 
-    def value(run: Run) -> Any:
-        return title(run, view.language, view.token).casefold() if column == "name" else numbers(run)[column]
+    def read_sort_value(run: Run) -> Any:
+        return title(run, view.language, view.token).casefold() if column == "name" else measure_run(run)[column]
 
-    def in_order(runs: list[Run]) -> list[Run]:
+    def sort_runs(runs: list[Run]) -> list[Run]:
         if not order:
             return runs
-        valued = [(found, run) for run in runs if not _is_missing(found := value(run))]
-        valued.sort(key=lambda item: item[0], reverse=order.startswith("-"))
-        ranked = [run for _, run in valued]
+        keyed = [(groups, run) for run in runs if not _is_missing(groups := read_sort_value(run))]
+        keyed.sort(key=lambda pair: pair[0], reverse=order.startswith("-"))
+        ranked = [run for _, run in keyed]
         return ranked + [run for run in runs if run not in ranked]
 
-    found = {whose: in_order([run for run in runs if not wanted or is_found(run)]) for whose, runs in listed.items()}
-    return {whose: runs for whose, runs in found.items() if runs}
+    groups = {group: sort_runs([run for run in runs if not words or matches(run)]) for group, runs in listed.items()}
+    return {group: runs for group, runs in groups.items() if runs}
 
 
-def numbers(run: Run) -> dict[str, float | None]:
-    """What a run came to, by the names of its columns; None where it isn't known."""
+def measure_run(run: Run) -> dict[str, float | None]:
+    """Returns a run's measures by column name; None where unknown."""
     curve = learning_curve(run)
     last = {name: getattr(curve, name)[-1] if curve.steps else None for name in ("exact_match", "validation_loss")}
     return last | {
@@ -90,22 +90,22 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
-def _row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is_pinned: bool) -> blocks.RunRow:
-    curve, found = learning_curve(run), numbers(run)
+def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is_pinned: bool) -> blocks.RunRow:
+    curve, measures = learning_curve(run), measure_run(run)
     return {
         "id": run.id,
         "name": title(run, view.language, view.token),
         "label": run.label_for(view.token),
-        "line": _line(view, run, chosen),
+        "line": _describe_difference(view, run, chosen),
         "numbers": [
-            reached(curve, "exact_match", -1),
-            reached(curve, "validation_loss", -1),
+            format_reached(curve, "exact_match", -1),
+            format_reached(curve, "validation_loss", -1),
             f"{run.step:,}" if run.step == run.steps else view.say("compare.step_of", step=f"{run.step:,}", steps=f"{run.steps:,}"),
             view.say("page.seconds", seconds=f"{run.seconds:.1f}"),
-            *(_written(found[name], lambda count: f"{count:,.0f}") for name in ("parameters", "tokens_per_second")),
+            *(_format_optional(measures[name], lambda count: f"{count:,.0f}") for name in ("parameters", "tokens_per_second")),
         ],
-        "created": found["created"],
-        "course": _course(curve, run),
+        "created": measures["created"],
+        "course": _thin_curve(curve, run),
         "key": key,
         "here": run is view.run,
         "pinned": is_pinned,
@@ -113,31 +113,31 @@ def _row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is
     }
 
 
-def _line(view: View, run: Run, chosen: list[Run]) -> str:
-    """What makes it different: from where it comes from, or from the other ticked ones."""
+def _describe_difference(view: View, run: Run, chosen: list[Run]) -> str:
+    """Describes the run's differences from its origin, or from the other ticked runs."""
     if view.choice("differ") == "ticked" and len(chosen) > 1:
         return apart(view, chosen, run)
     return one_line(view, run)
 
 
-def _course(curve: LearningCurve, run: Run) -> list[list[float]]:
-    """(how far in the run, exact match) of some validations, the last among them."""
+def _thin_curve(curve: LearningCurve, run: Run) -> list[list[float]]:
+    """Returns at most about COURSE_POINTS points (fraction of the run, exact match) of its validations, with the last."""
     points = [(step / max(run.steps, 1), exact) for step, exact in zip(curve.steps, curve.exact_match, strict=True) if math.isfinite(exact)]
     every = max(1, math.ceil(len(points) / COURSE_POINTS))
     return [[round(x, 3), round(y, 3)] for x, y in points[::-every][::-1]]
 
 
-def _written(value: float | None, form: Callable[[float], str]) -> str:
-    return "–" if _is_missing(value) else form(value)
+def _format_optional(value: float | None, format_value: Callable[[float], str]) -> str:
+    return "–" if _is_missing(value) else format_value(value)
 
 
-def reached(curve: LearningCurve, column: str, row: int | None) -> str:
-    """A number of one validation, about so much where it is of a sample of the held-out sentences."""
+def format_reached(curve: LearningCurve, column: str, row: int | None) -> str:
+    """Formats a number of one validation, with ≈ if it comes from a sample of the held-out sentences."""
     if row is None or not curve.steps:
         return "–"
-    return "≈ " * curve.sampled[row] + written(column, getattr(curve, column)[row])
+    return "≈ " * curve.sampled[row] + format_number(column, getattr(curve, column)[row])
 
 
-def written(column: str, value: float) -> str:
-    """A value of "exact_match" or "validation_loss"."""
-    return _written(value, percent if column == "exact_match" else "{:.3f}".format)
+def format_number(column: str, value: float) -> str:
+    """Formats a value of "exact_match" or "validation_loss"."""
+    return _format_optional(value, percent if column == "exact_match" else "{:.3f}".format)

@@ -1,5 +1,4 @@
-"""The line that is always there: the sentence in pieces, what the model makes of it at this step, whether that is right, and which of
-its tokens the model doesn't know."""
+"""The line above every tab: the sentence's tokens, the model's output at this step, whether it is right, and unknown tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from playground.data.readable import Unknown, replaced, unknown
 from playground.ui.view import View, tokens
 from playground.words import listed
 
-NAMED = 5  # unknown tokens, and runs of known characters, that are named one by one
+MAX_NAMED = 5  # unknown tokens, or runs of known characters; more are counted
 
 
 def panel(view: View) -> dict:
@@ -22,47 +21,47 @@ def panel(view: View) -> dict:
         "correct": correct,
         "references": list(look.references or ()),
         "note": view.step_note(look.step) or ("" if look.finished else view.say("page.unfinished")),
-        "unknown": _unknown(view),
+        "unknown": _describe_unknown(view),
     }
 
 
-def _unknown(view: View) -> dict | None:
-    """A sentence about the tokens that the model doesn't know, and the nearest sentence that it does, where there is one. Of words also the
-    known ones that each might be, with the sentence that it makes, and where all known ones are listed."""
-    found = unknown(view.run.tokenizers[0], view.text)
-    if found is None:
+def _describe_unknown(view: View) -> dict | None:
+    """Describes the unknown tokens, and the nearest readable sentence, if any. For words also the known words that each might stand for,
+    with their sentences, and the link to all known words."""
+    gap = unknown(view.run.tokenizers[0], view.text)
+    if gap is None:
         return None
-    key = "sentence.unknown_one" if len(found.tokens) == 1 else "sentence.unknown"
-    told = view.say(key, tokens=_listed(view, found.tokens), known=_known(view, found))
+    key = "sentence.unknown_one" if len(gap.tokens) == 1 else "sentence.unknown"
+    notice = view.say(key, tokens=_join_first(view, gap.tokens), known=_describe_known(view, gap))
     words = [
-        {"word": word, "text": replaced(view.text, old, word), "about": view.say("sentence.instead", word=word, unknown=old)}
-        for old in list(found.nearest)[:NAMED]
-        for word in found.nearest[old]
+        {"word": word, "text": replaced(view.text, token, word), "about": view.say("sentence.instead", word=word, unknown=token)}
+        for token in list(gap.nearest)[:MAX_NAMED]
+        for word in gap.nearest[token]
     ]
     return {
-        "told": told,
-        "use": found.readable,
-        "label": view.say("sentence.use", text=found.readable),
+        "told": notice,
+        "use": gap.readable,
+        "label": view.say("sentence.use", text=gap.readable),
         "words": words,
-        "all": view.say("sentence.all_words", count=f"{found.size:,}") if found.nearest else "",
+        "all": view.say("sentence.all_words", count=f"{gap.size:,}") if gap.nearest else "",
     }
 
 
-def _known(view: View, found: Unknown) -> str:
-    """What the model knows: its characters where they are few runs of the alphabet, else how many."""
-    if found.runs and len(found.runs) <= NAMED:
-        return _listed(view, [_run(view, *run) for run in found.runs])
-    return view.say("sentence.characters" if found.runs else "sentence.words", count=f"{found.size:,}")
+def _describe_known(view: View, gap: Unknown) -> str:
+    """Lists the known characters if they are few runs of the alphabet, else counts the vocabulary."""
+    if gap.runs and len(gap.runs) <= MAX_NAMED:
+        return _join_first(view, [_format_run(view, *run) for run in gap.runs])
+    return view.say("sentence.characters" if gap.runs else "sentence.words", count=f"{gap.size:,}")
 
 
-def _run(view: View, first: str, last: str) -> str:
+def _format_run(view: View, first: str, last: str) -> str:
     if first == " ":
         return view.say("sentence.space")
     return first if first == last else view.say("sentence.run", first=first, last=last)
 
 
-def _listed(view: View, items: tuple[str, ...] | list[str]) -> str:
-    """a, b and c; of many the first few and how many more there are."""
-    shown = list(items) if len(items) <= NAMED else [*items[: NAMED - 1], view.say("sentence.more", count=len(items) - NAMED + 1)]
-    *before, last = shown
-    return view.say("sentence.and", before=listed(view.language, before), last=last) if before else last
+def _join_first(view: View, items: tuple[str, ...] | list[str]) -> str:
+    """Joins items as "a, b and c"; of many the first few and the number of the rest."""
+    few = list(items) if len(items) <= MAX_NAMED else [*items[: MAX_NAMED - 1], view.say("sentence.more", count=len(items) - MAX_NAMED + 1)]
+    *first, last = few
+    return view.say("sentence.and", before=listed(view.language, first), last=last) if first else last

@@ -1,4 +1,4 @@
-"""One sentence with teacher forcing, free running, and free running with one token corrected."""
+"""The Teacher forcing tab: one sentence with teacher forcing, free running, and free running with one token corrected."""
 
 from __future__ import annotations
 
@@ -8,80 +8,79 @@ from playground.inspection.probabilities import top
 from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
 from playground.ui import blocks
 from playground.ui.panels import votes
-from playground.ui.panels.decoding_step import likeliest, looks
-from playground.ui.panels.head_choice import chosen
-from playground.ui.panels.lanes import correction, is_right, lanes_of, said_by, width
+from playground.ui.panels.decoding_step import draw_attention, draw_likeliest
+from playground.ui.panels.head_choice import choose_head
+from playground.ui.panels.lanes import build_lanes, is_correction_right, list_predictions, measure_width, read_correction
 from playground.ui.view import View, steps
 from playground.words import paragraph
 from playground.words.amounts import percentage
 
-SUGGESTED = 4  # sentences that go wrong
-MORE, MORE_HARDER = 100, 6  # sentences to find them among; longer ones, when few do
+MAX_SUGGESTED = 4  # wrong sentences
+SEARCHED, SEARCHED_HARDER = 100, 6  # sentences searched for them; longer ones if few go wrong
 RIVALS = 5
-PARTS = 5  # of the replay, at whose ends an earlier step is looked for
-SIDE = 420  # px that are free beside the lanes when something stands there
+REPLAY_PARTS = 5  # of the replay; an earlier step is tried at the end of each
+SIDE_WIDTH = 420  # px beside the lanes
 
 
 def panel(view: View) -> dict:
-    found = compare(view.reader, view.run, view.step, view.text, view.field("force"), correction(view))
-    view.look = found.free
-    steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
+    comparison = compare(view.reader, view.run, view.step, view.text, view.field("force"), read_correction(view))
+    view.look = comparison.free
+    steps = max(len(trace.asked) for trace in (comparison.forced, comparison.free, comparison.corrected) if trace)
     at = view.row(steps)
-    at = at if at is not None else min(found.parted or 0, steps - 1)
-    wrong = _wrong(view)
+    at = at if at is not None else min(comparison.parted or 0, steps - 1)
+    wrong = _find_wrong(view)
     return {
-        "step": found.step,
+        "step": comparison.step,
         "telling": wrong[0] if wrong else "",
         "blocks": [
             blocks.text("about", view.say("teacher_forcing.about"), css="pg-about"),
-            *_suggestions(view, wrong),
-            *_compared(view, found, at, steps),
-            _step(view, found, at),
-            *votes.panel(view, found, at),
-            *_lens(view, found, at),
+            *_build_suggestions(view, wrong),
+            *_build_compared(view, comparison, at, steps),
+            _build_step(view, comparison, at),
+            *votes.panel(view, comparison, at),
+            *_draw_lens(view, comparison, at),
             blocks.code("source", lens.probabilities),
         ],
     }
 
 
-def _compared(view: View, found: Comparison, at: int, steps: int) -> list[dict]:
-    """The lanes with what they show above them and what can be changed below; beside them instead, where they leave room, so that the
-    pictures of the step are nearer."""
-    said = blocks.text("caption", paragraph([*_captions(view, found), view.step_note(found.step)]), css="pg-caption")
-    lanes = lanes_of(view, found, at, steps)
-    acts = [
-        *([] if found.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
-        *([] if found.forced and not view.field("force") else [_force(view)]),
-        _correct(view, found, at),
+def _build_compared(view: View, comparison: Comparison, at: int, steps: int) -> list[dict]:
+    """Builds captions, lanes and controls; side by side where the lanes leave room, so that the step's figures move up."""
+    captions = blocks.text("caption", paragraph([*_write_captions(view, comparison), view.step_note(comparison.step)]), css="pg-caption")
+    lanes = build_lanes(view, comparison, at, steps)
+    controls = [
+        *([] if comparison.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
+        *([] if comparison.forced and not view.field("force") else [_build_force_field(view)]),
+        _build_correction(view, comparison, at),
     ]
-    if width(lanes) + SIDE > view.width:
-        return [said, lanes, *acts]
-    return [blocks.row("compared", lanes, blocks.column("beside", said, *acts), css="beside")]
+    if measure_width(lanes) + SIDE_WIDTH > view.width:
+        return [captions, lanes, *controls]
+    return [blocks.row("compared", lanes, blocks.column("beside", captions, *controls), css="beside")]
 
 
-def first_wrong(view: View) -> str:
-    """A sentence at which the model goes wrong, by its own output; empty when none is known."""
-    return (_wrong(view) or [""])[0]
+def find_first_wrong(view: View) -> str:
+    """Returns the first sentence whose free-running output diverges from teacher forcing; "" if none is known."""
+    return (_find_wrong(view) or [""])[0]
 
 
-def _wrong(view: View) -> list[str] | None:
-    """Sentences at which teacher forcing and free running part. Of a model that trains None is known: each step has others."""
+def _find_wrong(view: View) -> list[str] | None:
+    """Finds sentences where teacher forcing and free running diverge; None during training, whose every step has others."""
     if view.run.working and view.step is None:
         return None
     sentences = view.examples()[:6]
-    sentences += [pair for pair in view.reader.examples(view.run, "heldout", MORE) if pair not in sentences]
+    sentences += [pair for pair in view.reader.examples(view.run, "heldout", SEARCHED) if pair not in sentences]
     wrong = go_wrong(view.reader, view.run, view.step, sentences)
-    if len(wrong) < SUGGESTED:  # a good model: of longer sentences more go wrong
-        wrong += go_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", MORE_HARDER))
-    return wrong[:SUGGESTED]
+    if len(wrong) < MAX_SUGGESTED:  # a good model fails more often on longer sentences
+        wrong += go_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", SEARCHED_HARDER))
+    return wrong[:MAX_SUGGESTED]
 
 
-def _suggestions(view: View, wrong: list[str] | None) -> list[dict]:
-    """Those sentences to choose from, so that nobody has to look for one."""
+def _build_suggestions(view: View, wrong: list[str] | None) -> list[dict]:
+    """Builds the choice of a sentence that goes wrong."""
     if wrong is None:
         return []
     if not wrong:
-        return [blocks.text("none-wrong", view.say("teacher_forcing.none_wrong"), css="pg-caption"), *_earlier(view)]
+        return [blocks.text("none-wrong", view.say("teacher_forcing.none_wrong"), css="pg-caption"), *_build_earlier(view)]
     return [
         blocks.choice(
             "wrong", "text", view.say("teacher_forcing.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text
@@ -89,12 +88,12 @@ def _suggestions(view: View, wrong: list[str] | None) -> list[dict]:
     ]
 
 
-def _earlier(view: View) -> list[dict]:
-    """The way to an earlier step of the replay at which the sentence on screen, or another example, goes wrong; none where none does."""
+def _build_earlier(view: View) -> list[dict]:
+    """Builds a link to an earlier replay step at which the page's sentence, or another example, goes wrong; nothing if none does."""
     last = view.run.steps if view.step is None else view.step
-    kept = [step for step in view.run.replay.parameter_steps if step < last]
-    sentences = sorted(view.examples(), key=lambda pair: pair[0] != view.text)[:6]  # that on screen first, if it is one
-    for step in (kept[len(kept) * part // PARTS] for part in range(PARTS - 1, 0, -1) if kept):
+    saved_steps = [step for step in view.run.replay.parameter_steps if step < last]
+    sentences = sorted(view.examples(), key=lambda pair: pair[0] != view.text)[:6]  # the page's sentence first, if it is an example
+    for step in (saved_steps[len(saved_steps) * part // REPLAY_PARTS] for part in range(REPLAY_PARTS - 1, 0, -1) if saved_steps):
         if wrong := go_wrong(view.reader, view.run, step, sentences):
             text = view.text if view.text in wrong else wrong[0]
             label = view.say("teacher_forcing.earlier", step=f"{step:,}", text=text)
@@ -102,34 +101,34 @@ def _earlier(view: View) -> list[dict]:
     return []
 
 
-def _captions(view: View, found: Comparison) -> list[str]:
-    """Where they part, whether the correction helped, and what the same two measures say of all held-out sentences."""
-    said = []
-    if found.parted is not None:
-        forced, free = found.forced, found.free
-        right = forced.asked[found.parted].text if found.parted < len(forced.asked) else "–"
-        wrote = free.asked[found.parted].text if found.parted < len(free.asked) else "–"
-        later = [token["right"] for token in said_by("forced", forced)[found.parted + 1 :]]
-        said.append(view.say("teacher_forcing.parted", step=found.parted + 1, wrote=wrote, right=right))
-        if later:
-            own = sum(found.free.right[found.parted + 1 :])
-            said.append(view.say("teacher_forcing.after", forced=sum(later), own=own, all=len(later)))
-    elif found.forced:
-        said.append(view.say("teacher_forcing.together"))
-    fixed = correction(view)
-    if found.corrected and fixed and not is_right(view, found):
-        said.append(view.say("teacher_forcing.still_wrong", step=fixed[0] + 1, token=found.corrected.asked[fixed[0]].text))
-    elif found.corrected and fixed:
-        if found.recovered is not None:
-            said.append(view.say("teacher_forcing.recovered", step=fixed[0] + 1, since=found.recovered + 1))
-        elif found.forced:
-            said.append(view.say("teacher_forcing.not_recovered", step=fixed[0] + 1))
-    measured = _measured(view, found.step)
-    return [*said, *([measured] if measured else [])]
+def _write_captions(view: View, comparison: Comparison) -> list[str]:
+    """Writes where the decodings diverge, whether the correction helped, and both measures on all held-out sentences."""
+    notes = []
+    if comparison.parted is not None:
+        forced, free = comparison.forced, comparison.free
+        forced_token = forced.asked[comparison.parted].text if comparison.parted < len(forced.asked) else "–"
+        free_token = free.asked[comparison.parted].text if comparison.parted < len(free.asked) else "–"
+        forced_right = [token["right"] for token in list_predictions("forced", forced)[comparison.parted + 1 :]]
+        notes.append(view.say("teacher_forcing.parted", step=comparison.parted + 1, wrote=free_token, right=forced_token))
+        if forced_right:
+            free_right = sum(comparison.free.right[comparison.parted + 1 :])
+            notes.append(view.say("teacher_forcing.after", forced=sum(forced_right), own=free_right, all=len(forced_right)))
+    elif comparison.forced:
+        notes.append(view.say("teacher_forcing.together"))
+    correction = read_correction(view)
+    if comparison.corrected and correction and not is_correction_right(view, comparison):
+        notes.append(view.say("teacher_forcing.still_wrong", step=correction[0] + 1, token=comparison.corrected.asked[correction[0]].text))
+    elif comparison.corrected and correction:
+        if comparison.recovered is not None:
+            notes.append(view.say("teacher_forcing.recovered", step=correction[0] + 1, since=comparison.recovered + 1))
+        elif comparison.forced:
+            notes.append(view.say("teacher_forcing.not_recovered", step=correction[0] + 1))
+    measured = _write_measures(view, comparison.step)
+    return [*notes, *([measured] if measured else [])]
 
 
-def _measured(view: View, at: int) -> str:
-    """Both measures over the held-out split at this step: a token is easy to get right when all before it is."""
+def _write_measures(view: View, at: int) -> str:
+    """Writes token accuracy and exact match on the held-out split at this step: a token is easier to get right when all before it are."""
     rows = view.run.history.validations.rows()
     before = [row for row, step in enumerate(rows["step"]) if step <= at]
     if not before:
@@ -141,74 +140,74 @@ def _measured(view: View, at: int) -> str:
     return view.say(key, step=int(rows["step"][row]), tokens=tokens_right, sentences=sentences_right, pairs=pairs, **of)
 
 
-def _force(view: View) -> dict:
+def _build_force_field(view: View) -> dict:
     return blocks.field("force", "force", view.say("teacher_forcing.force"), view.field("force"), view.say("teacher_forcing.force_hint"))
 
 
-def _correct(view: View, found: Comparison, at: int) -> dict:
-    """What could be written at the chosen step instead: the likeliest tokens, and the right one when it isn't among them."""
-    free = found.free
+def _build_correction(view: View, comparison: Comparison, at: int) -> dict:
+    """Builds the choice of a token to write at this step instead: the likeliest ones and the right one."""
+    free = comparison.free
     at = min(at, len(free.asked) - 1)
     options = {likely.id: f"{likely.text}  {likely.probability:.2f}" for likely in free.likely[at]}
-    if found.forced and at < len(found.forced.asked):
-        options.setdefault(found.forced.asked[at].id, found.forced.asked[at].text)
+    if comparison.forced and at < len(comparison.forced.asked):
+        options.setdefault(comparison.forced.asked[at].id, comparison.forced.asked[at].text)
     options.pop(free.asked[at].id, None)
-    chosen_fix = view.field("fix") if found.corrected else ""
+    chosen_fix = view.field("fix") if comparison.corrected else ""
     choices = [{"value": "", "label": view.say("teacher_forcing.as_written", token=free.asked[at].text)}]
     choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
     return blocks.choice("fix", "fix", view.say("teacher_forcing.correct", step=at + 1), choices, chosen_fix)
 
 
-def _step(view: View, found: Comparison, at: int) -> dict:
-    """The chosen step in every life: what was nearly said, and where cross-attention looked."""
+def _build_step(view: View, comparison: Comparison, at: int) -> dict:
+    """Builds the chosen step in every lane: its likeliest tokens, and the weights of cross-attention."""
     columns = []
-    lanes = [(name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name)) and at < len(life.asked)]
-    view.look = found.free
-    layer, head = chosen(view, "cross")
-    for name, life in lanes:
-        view.look = life
-        first = life.likely[at][0]
-        pointed, where = looks(view, life, at, layer, head, len(lanes))
-        says = view.say("teacher_forcing.likely_caption", fed=life.fed[at].text, token=first.text, percent=percentage(first.probability))
+    traces = [(name, trace) for name in ("forced", "free", "corrected") if (trace := getattr(comparison, name)) and at < len(trace.asked)]
+    view.look = comparison.free
+    layer, head = choose_head(view, "cross")
+    for name, trace in traces:
+        view.look = trace
+        first = trace.likely[at][0]
+        attention, attention_caption = draw_attention(view, trace, at, layer, head, len(traces))
+        text = view.say("teacher_forcing.likely_caption", fed=trace.fed[at].text, token=first.text, percent=percentage(first.probability))
         title = view.say("teacher_forcing.likely", lane=view.say(f"teacher_forcing.{name}"), step=at + 1)
         columns.append(
             blocks.column(
                 f"step-{name}",
-                blocks.figure(f"likely-{name}", likeliest(view, life, at, len(lanes)), says, title),
-                blocks.figure(f"looks-{name}", pointed, where),
+                blocks.figure(f"likely-{name}", draw_likeliest(view, trace, at, len(traces)), text, title),
+                blocks.figure(f"looks-{name}", attention, attention_caption),
             )
         )
-    view.look = found.free
+    view.look = comparison.free
     return blocks.row("step", *columns, css="thirds" if len(columns) > 2 else "halves")
 
 
-def _lens(view: View, found: Comparison, at: int) -> list[dict]:
-    """What each layer would say; of the forced life when the page feeds the reference, else of the free one."""
-    forced = view.reference and found.forced is not None
-    life = found.forced if forced else found.free
-    said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.asked])
-    name = view.run.tokenizers[1].piece
-    rivals = [[", ".join(f"{name(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in said]
-    layers = [view.say("teacher_forcing.lens_start"), *(view.say("teacher_forcing.lens_row", layer=layer) for layer in range(1, len(said)))]
+def _draw_lens(view: View, comparison: Comparison, at: int) -> list[dict]:
+    """Draws each layer's predictions, with teacher forcing if the page feeds the reference, else free running."""
+    is_forced = view.reference and comparison.forced is not None
+    trace = comparison.forced if is_forced else comparison.free
+    predictions = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in trace.asked])
+    piece_of = view.run.tokenizers[1].piece
+    rivals = [[", ".join(f"{piece_of(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in predictions]
+    layers = [view.say("teacher_forcing.lens_start"), *(view.say("teacher_forcing.lens_row", layer=n) for n in range(1, len(predictions)))]
     picture = view.draw(
         lenses.grid,
-        said.max(axis=-1),
-        [[name(int(id)) for id in row] for row in said.argmax(axis=-1)],
+        predictions.max(axis=-1),
+        [[piece_of(int(id)) for id in row] for row in predictions.argmax(axis=-1)],
         layers,
-        steps(life),
+        steps(trace),
         rivals=rivals,
-        decided=lens.decided(said).tolist(),
+        decided=lens.decided(predictions).tolist(),
         pinned=at,
     )
-    fact = lens.facts(said)
+    fact = lens.facts(predictions)
     caption = paragraph([view.say(fact.key, **fact.values), view.say(f"teacher_forcing.lens_{view.run.experiment.model.norm}")])
     feeds = [
         {"value": "output", "label": view.say("teacher_forcing.free")},
         {"value": "reference", "label": view.say("teacher_forcing.forced")},
     ]
-    found_choice = (
-        [blocks.choice("feed", "target", view.say("teacher_forcing.lens_of"), feeds, "reference" if forced else "output")]
-        if found.forced
+    feed_choice = (
+        [blocks.choice("feed", "target", view.say("teacher_forcing.lens_of"), feeds, "reference" if is_forced else "output")]
+        if comparison.forced
         else []
     )
-    return [blocks.figure("lens", picture, caption, view.say("teacher_forcing.lens")), *found_choice]
+    return [blocks.figure("lens", picture, caption, view.say("teacher_forcing.lens")), *feed_choice]

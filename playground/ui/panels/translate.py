@@ -1,5 +1,4 @@
-"""Translate: every way of decoding, each step of the way with the words that were nearly said, and what it cost. The sentence, what greedy
-decoding makes of it and the reference stand in the frame's line; here begins what that doesn't say."""
+"""The Translate tab: all decoding methods, each step's likeliest tokens, and their cost. The greedy output is above the tab."""
 
 from __future__ import annotations
 
@@ -11,9 +10,9 @@ from playground.queries.results import Candidate, SentenceTrace
 from playground.queries.translate import METHODS, DecodingOptions, Translation, most_doubtful, trace_of, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree, candidates, sampled
-from playground.ui.panels.decoding_step import likeliest, looks
-from playground.ui.panels.head_choice import chosen
-from playground.ui.panels.teacher_forcing import MORE, first_wrong
+from playground.ui.panels.decoding_step import draw_attention, draw_likeliest
+from playground.ui.panels.head_choice import choose_head
+from playground.ui.panels.teacher_forcing import SEARCHED, find_first_wrong
 from playground.ui.view import View, tokens
 from playground.words import listed
 from playground.words.amounts import percentage
@@ -22,7 +21,7 @@ SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 
 def panel(view: View) -> dict:
-    way = DecodingOptions(
+    options = DecodingOptions(
         method=view.choice("method", METHODS),
         width=view.number("beam"),
         length_penalty=view.number("penalty"),
@@ -34,116 +33,116 @@ def panel(view: View) -> dict:
         cache=view.choice("cache") == "on",
         copy_unknown=view.choice("unknown") == "copy",
     )
-    answer = translate(view.reader, view.run, view.step, view.text, way)
+    answer = translate(view.reader, view.run, view.step, view.text, options)
     best = answer.candidates[0]
-    lines = [_line(view, answer, at) for at in range(len(answer.candidates))]
-    another = way.method != "greedy" or answer.prefix or _copied(answer)  # than the frame's line
+    lines = [_build_line(view, answer, at) for at in range(len(answer.candidates))]
+    differs = options.method != "greedy" or answer.prefix or _list_copied(answer)  # from the line above the tab
     return {
         "step": answer.step,
-        "telling": _telling(view) if way.method == "greedy" and view.step is None else "",
+        "telling": _suggest_sentence(view) if options.method == "greedy" and view.step is None else "",
         "blocks": [
-            blocks.row("controls", *_controls(view, way), *_unknown(view, answer, way), css="controls"),
-            *([blocks.chips("candidates", *lines, pick="tgt")] if another else []),
-            *_greedy(view, best),
-            *_prefix(view, answer),
-            *_told_copied(view, answer),
-            blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
-            *(sampled.spread(view, way) if way.method == "sample" else []),
-            *(beam_tree.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
-            _step(view, answer, way),
-            *([blocks.row("cache", *_work(view, answer, way), css="halves")] if view.attends else []),
-            blocks.code("source", SOURCES[way.method]),
-            *([blocks.code("kept", top_k_top_p_filter)] if way.method == "sample" else []),
+            blocks.row("controls", *_build_controls(view, options), *_build_unknown_choice(view, answer, options), css="controls"),
+            *([blocks.chips("candidates", *lines, pick="tgt")] if differs else []),
+            *_build_greedy_note(view, best),
+            *_build_prefix_notes(view, answer),
+            *_build_copied_note(view, answer),
+            blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
+            *(sampled.build_spread(view, options) if options.method == "sample" else []),
+            *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
+            _build_step(view, answer, options),
+            *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
+            blocks.code("source", SOURCES[options.method]),
+            *([blocks.code("kept", top_k_top_p_filter)] if options.method == "sample" else []),
             *([blocks.code("cache-source", KVCache)] if view.attends else []),
         ],
     }
 
 
-def _greedy(view: View, best: Candidate) -> list[dict]:
-    """The frame's line is greedy decoding's, whatever is chosen here: said where the two aren't the same sentence."""
-    asked = view.reader.look(view.run, view.step, view.text).asked
-    if [piece.id for piece in asked] == [piece.id for piece in best.pieces]:
+def _build_greedy_note(view: View, best: Candidate) -> list[dict]:
+    """Notes that the line above the tab is greedy decoding's, when that output differs from this one."""
+    greedy_pieces = view.reader.look(view.run, view.step, view.text).asked
+    if [piece.id for piece in greedy_pieces] == [piece.id for piece in best.pieces]:
         return []
     return [blocks.text("greedy", view.say("decoding.frame_is_greedy"), css="pg-caption")]
 
 
-def _telling(view: View) -> str:
-    """The sentence to begin with: one that comes out wrong or, of a model without mistakes, that of the greatest doubt."""
+def _suggest_sentence(view: View) -> str:
+    """Suggests a sentence that is decoded wrong, else the one with the greatest doubt."""
     if view.run.working:
         return ""
-    return first_wrong(view) or most_doubtful(view.reader, view.run, view.reader.examples(view.run, "heldout", MORE))
+    return find_first_wrong(view) or most_doubtful(view.reader, view.run, view.reader.examples(view.run, "heldout", SEARCHED))
 
 
-def _controls(view: View, way: DecodingOptions) -> list[dict]:
-    options = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
-    controls = [blocks.choice("method", "method", view.say("page.method"), options, way.method)]
-    if way.method == "beam":
-        controls += beam_controls(view, way.width, way.length_penalty)
-    if way.method == "sample":
+def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
+    method_options = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
+    controls = [blocks.choice("method", "method", view.say("page.method"), method_options, options.method)]
+    if options.method == "beam":
+        controls += build_beam_controls(view, options.width, options.length_penalty)
+    if options.method == "sample":
         counts = [{"value": count, "label": view.say("decoding.draw_count", count=count)} for count in choices("draws")]
         controls += [
             blocks.choice("draws", "draws", view.say("decoding.draws"), counts, view.choice("draws")),
-            blocks.slider("temperature", "temperature", view.say("page.temperature"), way.temperature),
-            blocks.slider("top_k", "top_k", view.say("decoding.top_k"), way.top_k),
-            blocks.slider("top_p", "top_p", view.say("decoding.top_p"), way.top_p),
-            blocks.field("seed", "draw", view.say("decoding.seed"), str(way.seed)),
+            blocks.slider("temperature", "temperature", view.say("page.temperature"), options.temperature),
+            blocks.slider("top_k", "top_k", view.say("decoding.top_k"), options.top_k),
+            blocks.slider("top_p", "top_p", view.say("decoding.top_p"), options.top_p),
+            blocks.field("seed", "draw", view.say("decoding.seed"), str(options.seed)),
             blocks.button("draw", "draw", view.say("page.draw_again")),
         ]
-    return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), way.prefix, view.say("decoding.prefix_hint"))]
+    return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), options.prefix, view.say("decoding.prefix_hint"))]
 
 
-def beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:
+def build_beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:
     return [
         blocks.slider("beam", "beam", view.say("page.beam_width"), width),
         blocks.slider("penalty", "penalty", view.say("page.length_penalty"), length_penalty),
     ]
 
 
-def _unknown(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
-    """Of a model that writes <unk> here, what is to stand in its place."""
+def _build_unknown_choice(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
+    """Builds the choice of the replacement for <unk>, when the output has one."""
     if not any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces):
         return []
-    options = [{"value": value, "label": view.say(f"decoding.unknown_{value}")} for value in choices("unknown")]
-    return [blocks.choice("unknown", "unknown", view.say("decoding.unknown"), options, "copy" if way.copy_unknown else "off")]
+    unknown_options = [{"value": value, "label": view.say(f"decoding.unknown_{value}")} for value in choices("unknown")]
+    return [blocks.choice("unknown", "unknown", view.say("decoding.unknown"), unknown_options, "copy" if options.copy_unknown else "off")]
 
 
-def _copied(answer: Translation) -> list[str]:
-    """The words that were taken from the source, as they stand in the outputs."""
+def _list_copied(answer: Translation) -> list[str]:
+    """Lists the words copied from the source, in the order of the outputs."""
     return list(dict.fromkeys(word for candidate in answer.candidates for word in candidate.copied if word is not None))
 
 
-def _told_copied(view: View, answer: Translation) -> list[dict]:
-    words = _copied(answer)
+def _build_copied_note(view: View, answer: Translation) -> list[dict]:
+    words = _list_copied(answer)
     return [blocks.text("copied", view.say("decoding.copied", words=listed(view.language, words)), css="pg-caption")] if words else []
 
 
-def _prefix(view: View, answer: Translation) -> list[dict]:
-    """What of the output was given, and what the model doesn't know of that and of the source."""
-    given = "".join if view.reader.units(view.run)[1] == "characters" else " ".join
-    said = []
+def _build_prefix_notes(view: View, answer: Translation) -> list[dict]:
+    """Notes the given prefix, and the unknown tokens of prefix and source."""
+    join = "".join if view.reader.units(view.run)[1] == "characters" else " ".join
+    notes = []
     if answer.prefix:
-        text = given(piece.text for piece in answer.prefix)
-        said.append(blocks.text("given", view.say("decoding.given", text=text), css="pg-caption"))
+        text = join(piece.text for piece in answer.prefix)
+        notes.append(blocks.text("given", view.say("decoding.given", text=text), css="pg-caption"))
     for id, key, pieces in (("unknown", "page.unknown_words", answer.source), ("unknown-prefix", "decoding.prefix_unknown", answer.prefix)):
         unknown = dict.fromkeys(piece.text for piece in pieces if not piece.known)
         if unknown:
-            said.append(blocks.text(id, view.say(key, words=listed(view.language, unknown)), css="pg-warning"))
-    return said
+            notes.append(blocks.text(id, view.say(key, words=listed(view.language, unknown)), css="pg-warning"))
+    return notes
 
 
-def _line(view: View, answer: Translation, at: int) -> dict:
+def _build_line(view: View, answer: Translation, at: int) -> dict:
     candidate, count = answer.candidates[at], len(answer.candidates)
     label = view.say("page.output") if count == 1 else view.say("page.candidate", rank=at + 1, score=f"{candidate.score:.2f}")
-    shown = tokens(candidate.pieces, candidate.right, candidate.probabilities)
-    for token in shown[: len(answer.prefix)]:
+    output = tokens(candidate.pieces, candidate.right, candidate.probabilities)
+    for token in output[: len(answer.prefix)]:
         token["given"] = True
-    for token, word in zip(shown, candidate.copied, strict=False):
+    for token, word in zip(output, candidate.copied, strict=False):
         if word is not None:
             token |= {"text": word, "copied": True}
-    return {"label": label, "tokens": shown, "side": "tgt" if at == 0 else ""}
+    return {"label": label, "tokens": output, "side": "tgt" if at == 0 else ""}
 
 
-def _verdict(view: View, best: Candidate, references: tuple[str, ...] | None) -> str:
+def _write_verdict(view: View, best: Candidate, references: tuple[str, ...] | None) -> str:
     if references is None:
         return view.say("page.no_reference")
     if best.right is None:
@@ -154,69 +153,68 @@ def _verdict(view: View, best: Candidate, references: tuple[str, ...] | None) ->
     return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(references))
 
 
-def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
-    """The cache, and what it saves for this very sentence."""
-    cached, anew = answer.cached, answer.anew
-    head = [view.say(f"decoding.work_{name}") for name in ("cache", "positions", "products", *([] if way.cache else ["ms"]))]
+def _build_work(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
+    """Builds the cache switch, and the work it saves for this sentence."""
+    cached, uncached = answer.cached, answer.anew
+    head = [view.say(f"decoding.work_{key}") for key in ("cache", "positions", "products", *([] if options.cache else ["ms"]))]
     rows = [
-        [view.say(f"decoding.cache_{name}"), f"{cost.positions:,}", f"{cost.multiplications:,}", *([] if way.cache else [f"{cost.ms:.1f}"])]
-        for name, cost in (("on", cached), ("off", anew))
+        [view.say(f"decoding.cache_{key}"), f"{use.positions:,}", f"{use.multiplications:,}", *([] if options.cache else [f"{use.ms:.1f}"])]
+        for key, use in (("on", cached), ("off", uncached))
     ]
-    if way.cache:
-        said = view.say("decoding.work_on", times=f"{anew.multiplications / cached.multiplications:.1f}")
+    if options.cache:
+        caption = view.say("decoding.work_on", times=f"{uncached.multiplications / cached.multiplications:.1f}")
     else:
-        said = view.say("decoding.work_off", same=view.say("decoding.same" if answer.same else "decoding.not_same"))
-    options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in choices("cache")]
+        caption = view.say("decoding.work_off", same=view.say("decoding.same" if answer.same else "decoding.not_same"))
+    cache_options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in choices("cache")]
     return [
         blocks.column(
             "cache-switch",
-            blocks.choice("cache", "cache", view.say("decoding.cache"), options, "on" if way.cache else "off"),
-            blocks.text("saved", said, css="pg-caption"),
+            blocks.choice("cache", "cache", view.say("decoding.cache"), cache_options, "on" if options.cache else "off"),
+            blocks.text("saved", caption, css="pg-caption"),
         ),
         blocks.table("work", head, rows, rowheads=True),
     ]
 
 
-def _inside(view: View, answer: Translation) -> SentenceTrace:
-    """The best output from within. Where it is the frame's line, that is known already."""
-    written = answer.candidates[0].pieces
-    frame = view.reader.look(view.run, view.step, view.text)
-    if frame.asked == written and frame.step == answer.step:
-        return frame
-    return trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in written))
+def _find_trace(view: View, answer: Translation) -> SentenceTrace:
+    """Returns the trace of the best output, without recomputing it when it is the greedy one."""
+    pieces = answer.candidates[0].pieces
+    greedy = view.reader.look(view.run, view.step, view.text)
+    if greedy.asked == pieces and greedy.step == answer.step:
+        return greedy
+    return trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
 
 
-def _step(view: View, answer: Translation, way: DecodingOptions) -> dict:
-    """Every step with its likeliest tokens, and the chosen one: where cross-attention looks while choosing. At first it is the model's
-    first mistake, or where it hesitates most."""
-    look = _inside(view, answer)
-    best, given, steps = answer.candidates[0], len(answer.prefix), len(look.asked)
+def _build_step(view: View, answer: Translation, options: DecodingOptions) -> dict:
+    """Builds all steps with their likeliest tokens, and one with its cross-attention: by default the first mistake or most hesitation."""
+    look = _find_trace(view, answer)
+    best, prefix_length, steps = answer.candidates[0], len(answer.prefix), len(look.asked)
     at = view.row(steps)
-    at = candidates.telling(look, best.right, given) if at is None else at
+    at = candidates.find_telling_step(look, best.right, prefix_length) if at is None else at
     likely = look.likely[at]
     view.look = look
-    beside = []
+    attention_blocks = []
     if view.attends:
-        pointed, where = looks(view, look, at, *chosen(view, "cross"), share=2)
-        beside = [blocks.figure("looks", pointed, where, view.say("page.looks"))]
-    says = view.say(
+        attention, attention_caption = draw_attention(view, look, at, *choose_head(view, "cross"), share=2)
+        attention_blocks = [blocks.figure("looks", attention, attention_caption, view.say("page.looks"))]
+    caption = view.say(
         "page.likely_caption",
         token=likely[0].text,
         percent=percentage(likely[0].probability),
         second=likely[1].text if len(likely) > 1 else "–",
     )
-    if way.method == "sample" and at >= given:
-        drawn = {"temperature": f"{way.temperature:g}", "top_k": way.top_k or "–", "top_p": f"{way.top_p:g}"}
-        says = f"{says} {view.say('decoding.drawn_from', **drawn)}"
-    title = view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text)
+    if options.method == "sample" and at >= prefix_length:
+        settings = {"temperature": f"{options.temperature:g}", "top_k": options.top_k or "–", "top_p": f"{options.top_p:g}"}
+        caption = f"{caption} {view.say('decoding.drawn_from', **settings)}"
+    title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.asked[at].text)
     return blocks.row(
         "step",
-        blocks.column("every-step", *candidates.table(view, look, given)),
+        blocks.column("every-step", *candidates.build_table(view, look, prefix_length)),
         blocks.column(
             "one-step",
             blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
-            blocks.figure("likely", likeliest(view, look, at, share=2), says, title),
-            *beside,
+            blocks.figure("likely", draw_likeliest(view, look, at, share=2), caption, title),
+            *attention_blocks,
         ),
         css="halves",
     )

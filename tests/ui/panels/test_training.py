@@ -8,7 +8,7 @@ import pytest
 from playground.runs.replay import Replay
 from playground.runs.run import Run
 from playground.ui.measured import percent
-from playground.ui.panels.outcome import outcome
+from playground.ui.panels.outcome import build_outcome
 from playground.ui.view import View
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import tiny
@@ -77,7 +77,7 @@ def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_
 def end_of(site, run: Run, language: str = "en") -> list[dict]:
     view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
     view.run = run
-    return outcome(view)["blocks"]
+    return build_outcome(view)["blocks"]
 
 
 @pytest.mark.parametrize(

@@ -1,2 +1,2 @@
-"""Labs and the course as panels. Read in this order: labs · guessing · experiment (arms side by side) · exhibits · checks (what
-a lesson asks at its end) · course · room_result (what a class guessed)."""
+"""Labs and the course as panels. Read in this order: labs · guessing · experiment (arms side by side) · exhibits · checks (questions at a
+lesson's end) · course · room_result (a class's guesses)."""

@@ -1,4 +1,4 @@
-"""The course: a list of lessons, one of them to do, or what a teacher may want to know of them."""
+"""The course: the list of lessons, a lesson to do, or the teacher's notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED
 from playground.ui import blocks
 from playground.ui.panels.lessons import checks
-from playground.ui.panels.lessons.guessing import ask, locked, verdict
+from playground.ui.panels.lessons.guessing import build_question, build_verdict, lock_choices
 from playground.ui.titles import title
 from playground.ui.view import View
 
@@ -21,26 +21,26 @@ def panel(view: View) -> dict:
     name = view.said("lesson")
     lesson = course.get(name) if name else None
     notes = view.choice("notes") == "on"
-    page = _notes(view, lesson) if notes else _lesson(view, lesson) if lesson else _list(view)
+    page = _build_notes(view, lesson) if notes else _build_lesson(view, lesson) if lesson else _build_list(view)
     return {"step": None, "blocks": page}
 
 
-def declared(language: str) -> list[dict[str, Any]]:
-    """What the page's script watches for, on whatever tab somebody is: every lesson with its steps."""
+def declare_lessons(language: str) -> list[dict[str, Any]]:
+    """Lists every lesson with its steps, for the page's script, which watches for their completion on any tab."""
     return [
         {
             "name": lesson.name,
             "title": lesson.say(language, "title"),
-            "to": _to(lesson),
+            "to": _link_lesson(lesson),
             "look": lesson.say(language, "look").split("\n"),
-            "steps": [step | {"when": one.when} for step, one in zip(_steps(language, lesson), lesson.steps, strict=True)],
+            "steps": [step | {"when": task.when} for step, task in zip(_list_steps(language, lesson), lesson.steps, strict=True)],
         }
         for lesson in LESSONS
     ]
 
 
-def _steps(language: str, lesson: Lesson) -> list[dict[str, Any]]:
-    """What there is to do, and the way to where it can be done."""
+def _list_steps(language: str, lesson: Lesson) -> list[dict[str, Any]]:
+    """Lists the tasks of a lesson, each with a link to the place where it is done."""
     return [
         {
             "name": step.name,
@@ -53,13 +53,13 @@ def _steps(language: str, lesson: Lesson) -> list[dict[str, Any]]:
     ]
 
 
-def _list(view: View) -> list[dict]:
+def _build_list(view: View) -> list[dict]:
     lessons = [
         {
             "name": lesson.name,
             "title": lesson.say(view.language, "title"),
             "text": lesson.say(view.language, "goal"),
-            "to": _to(lesson),
+            "to": _link_lesson(lesson),
             "minutes": view.say("course.minutes", minutes=sum(lesson.minutes)),
         }
         for lesson in LESSONS
@@ -77,45 +77,44 @@ def _list(view: View) -> list[dict]:
     ]
 
 
-def _to(lesson: Lesson) -> dict[str, str]:
-    """Where it begins: with the run that it is about on screen."""
+def _link_lesson(lesson: Lesson) -> dict[str, str]:
+    """Returns the link to a lesson, with its run on screen."""
     return {"lesson": lesson.name} | ({"run": lesson.run} if lesson.run else {})
 
 
-def _title(view: View, lesson: Lesson) -> str:
+def _write_title(view: View, lesson: Lesson) -> str:
     return view.say("course.heading", number=course.number(lesson), title=lesson.say(view.language, "title"))
 
 
-def _lesson(view: View, lesson: Lesson) -> list[dict]:
+def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
     following = course.after(lesson)
-    ways = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
+    buttons = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
     if following:
         label = view.say("course.next", title=following.say(view.language, "title"))
-        ways.insert(0, blocks.button("next", "move", label, to=_to(following)))
+        buttons.insert(0, blocks.button("next", "move", label, to=_link_lesson(following)))
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
-        blocks.text("title", _title(view, lesson), css="pg-heading"),
+        blocks.text("title", _write_title(view, lesson), css="pg-heading"),
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
-        *_asked(view, lesson),
-        blocks.steps("steps", lesson.name, view.say("course.do"), _steps(view.language, lesson)),
+        *_build_question(view, lesson),
+        blocks.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
         blocks.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
-        *_checks(view, lesson),
-        blocks.row("ways", *ways, css="controls"),
+        *_build_checks(view, lesson),
+        blocks.row("ways", *buttons, css="controls"),
     ]
 
 
-def _checks(view: View, lesson: Lesson) -> list[dict]:
-    """Its questions on the run on screen, which take longer than the rest."""
+def _build_checks(view: View, lesson: Lesson) -> list[dict]:
+    """Builds the deferred questions on the run on screen."""
     if not registry.asked(lesson):
         return []
-    told = (lesson.name, view.run.id, view.run.version, view.step, view.field("text"), view.choice("target"), view.number("toss"))
-    return [blocks.later("checks", "checks", view.say("checks.wait"), f"{told} {checks.given(view.parameters)}")]
+    state = (lesson.name, view.run.id, view.run.version, view.step, view.field("text"), view.choice("target"), view.number("toss"))
+    return [blocks.later("checks", "checks", view.say("checks.wait"), f"{state} {checks.read_answers(view.parameters)}")]
 
 
-def _asked(view: View, lesson: Lesson) -> list[dict]:
-    """The question of the lesson: a lab's, which is asked there, or its own about the run on screen, with a way to the run that the lesson
-    is about. The tour asks on its way."""
+def _build_question(view: View, lesson: Lesson) -> list[dict]:
+    """Builds the lesson's question: a link to its lab, or its own with a link to the lesson's run. The tour asks on its way."""
     if lesson.asks is None:
         return [blocks.button("start", "move", view.say("course.start"), to=dict(lesson.does[0].to))]
     if lesson.question is None:
@@ -123,51 +122,51 @@ def _asked(view: View, lesson: Lesson) -> list[dict]:
         minutes = view.say("lessons.minutes", minutes=lab.minutes)
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question"), "minutes": minutes}
         return [blocks.cards("ask", view.say("course.ask"), [card])]
-    asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("lesson", lesson.name))
-    said = _answer(view, lesson, guess, sure) if answered else []
+    question, guess, sure, answered = build_question(view, lesson.say, lesson.question.guesses, ("lesson", lesson.name))
+    answer = _build_answer(view, lesson, guess, sure) if answered else []
     return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),
-        *_open(view, lesson.run),
+        *_build_run_button(view, lesson.run),
         blocks.text("question", lesson.say(view.language, "question"), css="pg-course-text"),
-        *(locked(asking) if len(said) > 1 else asking),
-        *said,
+        *(lock_choices(question) if len(answer) > 1 else question),
+        *answer,
     ]
 
 
-def _open(view: View, run: str) -> list[dict]:
-    """The way to the run that a lesson is about, while another one is on screen."""
+def _build_run_button(view: View, run: str) -> list[dict]:
+    """Builds the button to the lesson's run, while another is on screen."""
     if run in ("", view.run.id):
         return []
     name = title(view.runs.get(run), view.language, view.token)
     return [blocks.button("run", "move", view.say("course.open_run", name=name), to={"run": run})]
 
 
-def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
-    """What the run on screen says to it."""
+def _build_answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
+    """Builds the answer computed from the run on screen."""
     try:
         answer, numbers = lesson.question.answer(view.reader, view.run, view.step, view.text)
-    except Refusal as refusal:  # the rest of the lesson is there all the same
+    except Refusal as refusal:  # the rest of the lesson stays
         return [blocks.text("verdict", refusal.say(view.language), css="pg-cell")]
-    pairs, every = (numbers.get(name, 0) for name in ASKED)
-    sample = view.say("course.sample", pairs=pairs, all=every) if pairs < every else ""
-    return verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure, sample)
+    pairs, total = (numbers.get(name, 0) for name in ASKED)
+    sample = view.say("course.sample", pairs=pairs, all=total) if pairs < total else ""
+    return build_verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure, sample)
 
 
-def _notes(view: View, chosen: Lesson | None) -> list[dict]:
-    """For teachers: one lesson, or all."""
-    found = [blocks.button("student", "move", view.say("course.student"), to={"notes": ""})]
+def _build_notes(view: View, chosen: Lesson | None) -> list[dict]:
+    """Builds the teacher's notes on one lesson, or on all."""
+    content = [blocks.button("student", "move", view.say("course.student"), to={"notes": ""})]
     if not chosen:
         minutes = sum(sum(lesson.minutes) for lesson in LESSONS)
-        found.append(blocks.text("about", view.say("course.teacher_about", minutes=minutes), css="pg-about"))
-        found.append(blocks.button("mystery", "move", view.say("course.mystery"), to={"tab": "labs", "lab": "mystery", "notes": ""}))
+        content.append(blocks.text("about", view.say("course.teacher_about", minutes=minutes), css="pg-about"))
+        content.append(blocks.button("mystery", "move", view.say("course.mystery"), to={"tab": "labs", "lab": "mystery", "notes": ""}))
     for lesson in (chosen,) if chosen else LESSONS:
-        showing, working, talking = lesson.minutes
+        show_minutes, work_minutes, talk_minutes = lesson.minutes
         rows = [
-            (view.say("course.show", minutes=showing), lesson.say(view.language, "show")),
-            (view.say("course.work", minutes=working), lesson.say(view.language, "goal")),
+            (view.say("course.show", minutes=show_minutes), lesson.say(view.language, "show")),
+            (view.say("course.work", minutes=work_minutes), lesson.say(view.language, "goal")),
             (view.say("course.wrong"), lesson.say(view.language, "wrong")),
-            (view.say("course.talk", minutes=talking), lesson.say(view.language, "ask")),
+            (view.say("course.talk", minutes=talk_minutes), lesson.say(view.language, "ask")),
         ]
-        found.append(blocks.notes(lesson.name, _title(view, lesson), rows, view.say("course.open")))
-        found += [blocks.answers(f"answers-{lesson.name}", lesson.name)]
-    return found
+        content.append(blocks.notes(lesson.name, _write_title(view, lesson), rows, view.say("course.open")))
+        content += [blocks.answers(f"answers-{lesson.name}", lesson.name)]
+    return content

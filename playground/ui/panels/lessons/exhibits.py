@@ -1,4 +1,4 @@
-"""Exhibits of a lab: its grids, lines and tables as blocks, named in the page's language."""
+"""The exhibits of a lab: its grids, lines and tables as blocks, named in the page's language."""
 
 from __future__ import annotations
 
@@ -12,61 +12,61 @@ from playground.ui.view import View
 from playground.words import printed
 
 Exhibit = Grid | Lines | Dots | TextTable
-BESIDE = 6  # columns of a table that find room beside another exhibit
+MAX_NARROW_COLUMNS = 6  # of a table that fits beside another
 
 
-def exhibits(view: View, lab: Lab, shown: Sequence[Exhibit]) -> list[dict]:
-    """A table stands beside other tables, but has a row of its own among figures, whose captions and plots are in line."""
+def build_exhibits(view: View, lab: Lab, exhibits: Sequence[Exhibit]) -> list[dict]:
+    """Builds exhibits; a table is placed beside other tables, but in its own row among figures, whose captions and plots align."""
     width = view.room(2, gap=26)
-    tables = all(isinstance(exhibit, TextTable) for exhibit in shown)
-    return [_exhibit(view, lab, exhibit, width, tables) for exhibit in shown]
+    only_tables = all(isinstance(exhibit, TextTable) for exhibit in exhibits)
+    return [_build_exhibit(view, lab, exhibit, width, only_tables) for exhibit in exhibits]
 
 
-def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, tables: bool) -> dict:
+def _build_exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, only_tables: bool) -> dict:
     title = lab.say(view.language, f"show_{exhibit.name}")
     caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.said)
     if isinstance(exhibit, TextTable):
-        rows = [[label(view, lab, cell) for cell in row] for row in exhibit.rows]
-        table = blocks.table(f"{exhibit.name}-table", [label(view, lab, name) for name in exhibit.columns], rows, title)
-        css = "column" if tables and len(exhibit.columns) <= BESIDE else "column wide"
+        rows = [[say_label(view, lab, cell) for cell in row] for row in exhibit.rows]
+        table = blocks.table(f"{exhibit.name}-table", [say_label(view, lab, name) for name in exhibit.columns], rows, title)
+        css = "column" if only_tables and len(exhibit.columns) <= MAX_NARROW_COLUMNS else "column wide"
         return blocks.row(exhibit.name, table, blocks.text(f"{exhibit.name}-caption", caption, css="pg-caption"), css=css)
     if isinstance(exhibit, Dots):
-        named = {label(view, lab, name): row for name, row in exhibit.values.items()}
-        drawn = view.draw(graph.dots, named, percent=lab.say(view.language, "axis_percent"), width=width)
-        return blocks.figure(exhibit.name, drawn, caption, title)
+        by_label = {say_label(view, lab, name): row for name, row in exhibit.values.items()}
+        figure = view.draw(graph.dots, by_label, percent=lab.say(view.language, "axis_percent"), width=width)
+        return blocks.figure(exhibit.name, figure, caption, title)
     if isinstance(exhibit, Lines):
-        named = {label(view, lab, name): line for name, line in exhibit.lines.items()}
+        by_label = {say_label(view, lab, name): line for name, line in exhibit.lines.items()}
         axis = lab.say(view.language, f"axis_{exhibit.name}")
         percent = lab.say(view.language, "axis_percent") if exhibit.percent else ""
-        bands = {label(view, lab, name): band for name, band in exhibit.bands.items()}
+        bands = {say_label(view, lab, name): band for name, band in exhibit.bands.items()}
         logs = {"log_x": exhibit.log_x, "log_y": exhibit.log_y, "bands": bands}
-        drawn = view.draw(graph.lines, exhibit.x, named, title=axis, percent=percent, width=width, **logs)
-        return blocks.figure(exhibit.name, drawn, caption, title)
-    drawn, css = _grid(view, lab, exhibit, width)
-    return blocks.figure(exhibit.name, drawn, caption, title, css=css)
+        figure = view.draw(graph.lines, exhibit.x, by_label, title=axis, percent=percent, width=width, **logs)
+        return blocks.figure(exhibit.name, figure, caption, title)
+    figure, css = _draw_grid(view, lab, exhibit, width)
+    return blocks.figure(exhibit.name, figure, caption, title, css=css)
 
 
-def _grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:
-    """A grid with every number on its cell: as wide as its neighbours, or the page, or scrolling sideways in a box of its own."""
-    rows, columns = ([Name(label(view, lab, name)) for name in names] for names in (exhibit.rows, exhibit.columns))
+def _draw_grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:
+    """Draws a grid with every number on its cell: as wide as its neighbours, or as the page, or scrolling sideways in its own box."""
+    rows, columns = ([Name(say_label(view, lab, name)) for name in names] for names in (exhibit.rows, exhibit.columns))
     numbers, digits = exhibit.values.size <= tensor.CELLS, exhibit.digits if exhibit.scale != "plain" else 0
-    needed = tensor.needed(exhibit.values, rows, columns, width, digits) if numbers else view.width
-    css = "" if needed <= width else "wide" if needed <= view.width else "wide scrolls"
-    drawn = view.draw(
+    needed_width = tensor.needed(exhibit.values, rows, columns, width, digits) if numbers else view.width
+    css = "" if needed_width <= width else "wide" if needed_width <= view.width else "wide scrolls"
+    figure = view.draw(
         tensor.heatmap, exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits,
-        numbers=numbers, width=max(needed, view.width if css else width), labels=_labels(view, lab, exhibit),
+        numbers=numbers, width=max(needed_width, view.width if css else width), labels=_build_labels(view, lab, exhibit),
     )  # fmt: skip
     if "scrolls" in css:
-        drawn["layout"]["width"] = needed
-    return drawn, css
+        figure["layout"]["width"] = needed_width
+    return figure, css
 
 
-def _labels(view: View, lab: Lab, exhibit: Grid) -> dict[str, str]:
-    """The words of the figures; what its hatching means is said by a lab where it means no mask."""
+def _build_labels(view: View, lab: Lab, exhibit: Grid) -> dict[str, str]:
+    """Returns the figure's words; a lab defines its hatching if that isn't a mask."""
     key = f"hatched_{exhibit.name}"
     return view.labels | ({"masked": lab.say(view.language, key)} if lab.knows(view.language, key) else {})
 
 
-def label(view: View, lab: Lab, name: str, otherwise: str = "") -> str:
-    """What a label is called in this language; labels that are no words stay as they are."""
+def say_label(view: View, lab: Lab, name: str, otherwise: str = "") -> str:
+    """Translates a label; labels that aren't words stay as they are."""
     return lab.say(view.language, f"name_{name}") if lab.knows(view.language, f"name_{name}") else otherwise or printed(name)

@@ -1,4 +1,4 @@
-"""How the chosen number came to be, as blocks: a table of terms whose labels lead to where they came from, and the sum."""
+"""The derivation of the chosen number as blocks: a table of terms whose labels link to their sources, and the sum."""
 
 from __future__ import annotations
 
@@ -17,30 +17,28 @@ SIDES = ("left", "right", "part")
 WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
 
 
-def blocks(view: View, found: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool, brief: bool) -> list[dict]:
-    """The calculation of the chosen cell, which is called `cell`; a sentence that invites to choose one when none is. On the tour, where
-    all is `brief`, the question is the tour's own."""
+def build_sums(view: View, forward: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool, brief: bool) -> list[dict]:
+    """Builds the calculation of the chosen `cell`, or an invitation to choose one. With `brief` the tour asks the question itself."""
     if derivation is None:
         return [make.text("invite", view.say("map.invite"), css="map-invite")]
-    title, label = view.say("map.sheet_title", cell=cell), partial(_label, view, found)
-    return [sheet(view, derivation, title, label, secret=secret, question=not brief, still=view.number("row") is None)]
+    title, label = view.say("map.sheet_title", cell=cell), partial(_build_label, view, forward)
+    return [build_sheet(view, derivation, title, label, secret=secret, question=not brief, still=view.number("row") is None)]
 
 
-def asks(derivation: Derivation | None) -> bool:
-    """Whether there is something to calculate: a number that is only looked up or copied is no question."""
+def has_question(derivation: Derivation | None) -> bool:
+    """Returns whether there is something to calculate: not for a number that is only looked up or copied."""
     return derivation is not None and derivation.steps[-1].text != derivation.result
 
 
-def sheet(
+def build_sheet(
     view: View, derivation: Derivation, title: str, label: Callable[[Label], dict], own: str = "map.sheet_equals",
     secret: bool = False, question: bool = True, still: bool = False,
 ) -> dict:  # fmt: skip
-    """A derivation; `label` says what each of its numbers is called, the words `own` whose number it comes to. While it is `secret`, the
-    last line is left to the student, and `answer` is only for the page's script to compare with; without `question` nobody is asked.
-    `still`: the page doesn't scroll to it."""
+    """Builds a derivation; `label` labels its numbers, `own` is the words key of the result. When `secret`, the last line is left to the
+    student, and `answer` is only for the page's script; without `question` nothing is asked; `still`: the page doesn't scroll to it."""
     heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
     steps = [
-        {"why": view.say(step.key, **step.values), "text": _named(step.text, heads), "result": step.result} for step in derivation.steps
+        {"why": view.say(step.key, **step.values), "text": _set_heads(step.text, heads), "result": step.result} for step in derivation.steps
     ]
     if secret:
         steps[-1] |= {"text": "", "result": "?"}
@@ -49,8 +47,8 @@ def sheet(
         title,
         secret=secret,
         answer=float(derivation.shown),
-        asks=question and asks(derivation),
-        equals="" if secret else _equals(view, derivation, own),
+        asks=question and has_question(derivation),
+        equals="" if secret else _write_equals(view, derivation, own),
         sign=SIGNS.get(derivation.operation, ""),
         head=list(heads.values()),
         terms=[
@@ -70,27 +68,27 @@ def sheet(
     )
 
 
-def _named(text: str, heads: Mapping[str, str]) -> str:
-    """A line in which the columns of the table have the names that stand over them."""
+def _set_heads(text: str, heads: Mapping[str, str]) -> str:
+    """Replaces the columns of a formula line by their headings."""
     columns = {"Σ left": f"Σ {heads['left']}", "max left": f"max {heads['left']}", "Σ": f"Σ {heads['part']}"} if heads else {}
     return re.sub("|".join(columns), lambda name: columns[name[0]], text) if columns else text
 
 
-def _equals(view: View, derivation: Derivation, own: str) -> str:
-    """The model's own number. The last digits may differ: the sheet goes on with what it has printed."""
+def _write_equals(view: View, derivation: Derivation, own: str) -> str:
+    """Writes the model's own number, whose last digits may differ: the sheet continues with its printed digits."""
     same = derivation.shown == derivation.result
     return view.say(own if same else f"{own}_nearly", value=derivation.shown.replace("-", "−"))
 
 
-def _label(view: View, found: SentenceActivations, label: Label) -> dict:
-    """What a number is called and, where the model computed it, the way there."""
-    name = {"text": label.text, "title": view.say(f"map.term_{label.name}")}
-    if label.stage in found.stages:
-        stage = found.stages[label.stage]
+def _build_label(view: View, forward: SentenceActivations, label: Label) -> dict:
+    """Builds a number's label with, if the model computed it, a link to it."""
+    entry = {"text": label.text, "title": view.say(f"map.term_{label.name}")}
+    if label.stage in forward.stages:
+        stage = forward.stages[label.stage]
         *head, row, col = label.index if stage.values.ndim > 1 else (*label.index, 0)
-        name["to"] = {"stage": label.stage, "row": row, "col": col}
+        entry["to"] = {"stage": label.stage, "row": row, "col": col}
         if head:
-            name["to"] |= {"head": head[0] + 1, "layer": head_choice.chosen(view, view.part)[0] + 1}
+            entry["to"] |= {"head": head[0] + 1, "layer": head_choice.choose_head(view, view.part)[0] + 1}
     elif label.parameter:
-        name["title"] += f" · {label.parameter}"
-    return name
+        entry["title"] += f" · {label.parameter}"
+    return entry

@@ -1,4 +1,4 @@
-"""The batch of a training step: -ln p under every target token, the mean, and the same batch after the step."""
+"""The batch of a training step: -ln p under every target token, their mean, and the same batch after the step."""
 
 from __future__ import annotations
 
@@ -9,75 +9,76 @@ from playground.inspection.backward import explain_loss, explain_mean
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep
 from playground.ui import blocks
-from playground.ui.panels.step.sums import sheet, short, tokens
+from playground.ui.panels.step.sums import build_sheet, format_4g, spell_tokens
 from playground.ui.view import LARGE, View
 from playground.words import paragraph
 
-SHOWN = 8  # rows of a batch at a time
-MOST = 0.75  # of the tokens that are to be read whole: <eos> may be cut among letters
+ROWS_SHOWN = 8  # rows of a batch at a time
+LEGIBLE_SHARE = 0.75  # of the tokens must fit uncut; <eos> may be cut among letters
 
 
-def loss(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
-    """The loss of every token, and how the chosen one's came to be; before one is chosen the mean of all."""
-    slow, chosen = taken.slow, view.inside("line", "place", rows.losses.shape)
+def build_loss(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
+    """Builds the loss of every token, and the arithmetic of the chosen one's; of the mean while none is chosen."""
+    slow, chosen = step.slow, view.inside("line", "place", rows.losses.shape)
     if chosen and rows.real[chosen]:
         target = int(rows.tgt_out[chosen])
-        derivation = explain_loss(taken.logits(*chosen), target, slow.live.label_smoothing, float(rows.losses[chosen]))
-        name = tokens(view, [target], "tgt")[0]
+        derivation = explain_loss(step.logits(*chosen), target, slow.live.label_smoothing, float(rows.losses[chosen]))
+        name = spell_tokens(view, [target], "tgt")[0]
         title = view.say("step.sheet_token", token=name, row=chosen[0] + 1, place=chosen[1] + 1)
-        sums = sheet(view, rows, derivation, title, "step.own_loss")
+        sums = build_sheet(view, rows, derivation, title, "step.own_loss")
     else:
         places = [tuple(place) for place in np.argwhere(rows.real).tolist()]
         derivation = explain_mean(rows.losses[rows.real], places, slow.loss)
-        sums = sheet(view, rows, derivation, view.say("step.sheet_mean"), "step.own_mean", still=True)
+        sums = build_sheet(view, rows, derivation, view.say("step.sheet_mean"), "step.own_mean", still=True)
     worst = np.unravel_index(int(np.nanargmax(rows.losses)), rows.losses.shape)
     caption = view.say(
         "step.caption_loss",
         tokens=f"{slow.tokens:,}",
         padding=int((~rows.real).sum()),
-        worst=tokens(view, [rows.tgt_out[worst]], "tgt")[0],
+        worst=spell_tokens(view, [rows.tgt_out[worst]], "tgt")[0],
         row=int(worst[0]) + 1,
         place=int(worst[1]) + 1,
-        most=short(float(rows.losses[worst])),
-        even=short(float(np.log(view.run.tokenizers[1].size))),
+        most=format_4g(float(rows.losses[worst])),
+        even=format_4g(float(np.log(view.run.tokenizers[1].size))),
     )
-    caption = paragraph([caption, _rows_shown(view, rows)])
-    picture = _Grid(view, rows, rows.losses, change=False)
+    caption = paragraph([caption, _describe_rows(view, rows)])
+    picture = _LossGrid(view, rows, rows.losses, change=False)
     about = [blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums]
-    shown = picture.beside("step-losses", caption, view.say("step.title_loss"), "arithmetic", about)
-    return [*shown, _shifted(view, rows, chosen[0] if chosen else first_line(view, rows))]
+    layout = picture.lay_out("step-losses", caption, view.say("step.title_loss"), "arithmetic", about)
+    return [*layout, _build_shifted(view, rows, chosen[0] if chosen else find_first_row(view, rows))]
 
 
-def after(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
-    """By how much each token's loss changed, and the mean with them."""
-    slow, change = taken.slow, rows.losses_after - rows.losses
+def build_after(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
+    """Builds the change of each token's loss, and of the mean."""
+    slow, change = step.slow, rows.losses_after - rows.losses
     fell, rose = (int((sign * change[rows.real] > 0).sum()) for sign in (-1, 1))
     caption = view.say("step.caption_after", fell=f"{fell:,}", rose=f"{rose:,}", tokens=f"{slow.tokens:,}")
-    caption = paragraph([caption, _rows_shown(view, rows)])
+    caption = paragraph([caption, _describe_rows(view, rows)])
     table = [
-        [view.say("step.loss_before"), short(slow.loss)],
-        [view.say("step.loss_after"), short(slow.loss_after)],
-        [view.say("step.loss_change"), short(slow.loss_after - slow.loss)],
+        [view.say("step.loss_before"), format_4g(slow.loss)],
+        [view.say("step.loss_after"), format_4g(slow.loss_after)],
+        [view.say("step.loss_change"), format_4g(slow.loss_after - slow.loss)],
     ]
     numbers = blocks.table("losses-table", ["", view.say("step.loss_column")], table, view.say("step.mean_title"), rowheads=True)
-    said = view.say("step.said_fell" if slow.loss_after < slow.loss else "step.said_rose", change=short(abs(slow.loss_after - slow.loss)))
-    picture, about = _Grid(view, rows, change, change=True), [numbers, blocks.text("said", said, "pg-caption")]
-    return picture.beside("step-changes", caption, view.say("step.title_after"), "numbers", about)
+    key = "step.said_fell" if slow.loss_after < slow.loss else "step.said_rose"
+    text = view.say(key, change=format_4g(abs(slow.loss_after - slow.loss)))
+    picture, about = _LossGrid(view, rows, change, change=True), [numbers, blocks.text("said", text, "pg-caption")]
+    return picture.lay_out("step-changes", caption, view.say("step.title_after"), "numbers", about)
 
 
-def first_line(view: View, rows: BatchRows) -> int:
-    """The first row of the batch that is shown: those round the chosen one are."""
-    return (view.number("line", len(rows.tgt_out) - 1) or 0) // SHOWN * SHOWN
+def find_first_row(view: View, rows: BatchRows) -> int:
+    """Returns the first shown row of the batch: the block of ROWS_SHOWN rows with the chosen one."""
+    return (view.number("line", len(rows.tgt_out) - 1) or 0) // ROWS_SHOWN * ROWS_SHOWN
 
 
-def _rows_shown(view: View, rows: BatchRows) -> str:
-    """Which rows are drawn, where they aren't all."""
-    first, count = first_line(view, rows), len(rows.tgt_out)
-    return view.say("step.rows_shown", first=first + 1, last=min(first + SHOWN, count), rows=count) if count > SHOWN else ""
+def _describe_rows(view: View, rows: BatchRows) -> str:
+    """Writes the range of drawn rows, unless all are drawn."""
+    first, count = find_first_row(view, rows), len(rows.tgt_out)
+    return view.say("step.rows_shown", first=first + 1, last=min(first + ROWS_SHOWN, count), rows=count) if count > ROWS_SHOWN else ""
 
 
-def pick(view: View, rows: BatchRows) -> list[dict]:
-    """Choosing a token of the batch by its row and its place, where a finger is too large for a cell."""
+def build_sliders(view: View, rows: BatchRows) -> list[dict]:
+    """Builds sliders for a token's row and place, since a cell is too small for a finger."""
     count, length = rows.tgt_out.shape
     line, place = view.number("line", count - 1) or 0, view.number("place", length - 1) or 0
     return [
@@ -86,22 +87,22 @@ def pick(view: View, rows: BatchRows) -> list[dict]:
     ]
 
 
-class _Grid:
-    """The picture of a value for each target token, on half of the page where its tokens can be read there, else on all of it."""
+class _LossGrid:
+    """A figure with one value per target token, on half of the page if its tokens are legible there, else on all of it."""
 
     def __init__(self, view: View, rows: BatchRows, values: np.ndarray, change: bool) -> None:
         self.view, self.rows = view, rows
-        first = first_line(view, rows)
-        at = list(range(first, min(first + SHOWN, len(values))))
+        first = find_first_row(view, rows)
+        at = list(range(first, min(first + ROWS_SHOWN, len(values))))
         chosen = view.inside("line", "place", values.shape)
         length = int(rows.real[at].any(axis=0).nonzero()[0].max()) + 1
-        asked = [tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
-        self.share = LARGE if length * pictures.needed(asked, MOST) <= view.room(LARGE) else None
+        targets = [spell_tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
+        self.share = LARGE if length * pictures.needed(targets, LEGIBLE_SHARE) <= view.room(LARGE) else None
         self.picture = view.draw(
             pictures.losses,
             values[at, :length],
-            asked,
-            [tokens(view, rows.tgt_in[row, :length], "tgt") for row in at],
+            targets,
+            [spell_tokens(view, rows.tgt_in[row, :length], "tgt") for row in at],
             rows.segments[at, :length],
             at=at,
             most=float(np.nanmax(np.abs(values))) or 1.0,
@@ -111,23 +112,24 @@ class _Grid:
             share=self.share,
         )
 
-    def beside(self, id: str, caption: str, title: str, other: str, about: list[dict]) -> list[dict]:
-        """The picture and the choice of a token, and what is said `about` it, in a column of the name `other`."""
-        figure, choice, column = blocks.figure(id, self.picture, caption, title), pick(self.view, self.rows), blocks.column(other, *about)
+    def lay_out(self, id: str, caption: str, title: str, name: str, about: list[dict]) -> list[dict]:
+        """Lays out the figure with its sliders beside the blocks `about`, in a column called `name`."""
+        figure, column = blocks.figure(id, self.picture, caption, title), blocks.column(name, *about)
+        sliders = build_sliders(self.view, self.rows)
         if self.share:
-            return [blocks.row("sides", blocks.column("picture", figure, *choice), column, css="large-small")]
-        return [figure, blocks.row("sides", blocks.column("choice", *choice), column, css="large-small")]
+            return [blocks.row("sides", blocks.column("picture", figure, *sliders), column, css="large-small")]
+        return [figure, blocks.row("sides", blocks.column("choice", *sliders), column, css="large-small")]
 
 
-def _shifted(view: View, rows: BatchRows, row: int) -> dict:
-    """One row of the batch: what the decoder reads, and one place further on what it is asked for, with the loss under every token."""
+def _build_shifted(view: View, rows: BatchRows, row: int) -> dict:
+    """Builds one row of the batch: the decoder's input, the targets shifted by one place, and the loss under every token."""
     real = rows.real[row]
     length = int(real.sum())
-    numbers = [[short(float(value)) for value in values[row, :length]] for values in (rows.probabilities, rows.losses)]
+    numbers = [[format_4g(float(value)) for value in values[row, :length]] for values in (rows.probabilities, rows.losses)]
     lines = {
         "pair": [str(int(pair)) for pair in rows.segments[row, :length]],
-        "tgt_in": tokens(view, rows.tgt_in[row, :length], "tgt"),
-        "tgt_out": tokens(view, rows.tgt_out[row, :length], "tgt"),
+        "tgt_in": spell_tokens(view, rows.tgt_in[row, :length], "tgt"),
+        "tgt_out": spell_tokens(view, rows.tgt_out[row, :length], "tgt"),
         "p": numbers[0],
         "loss": numbers[1],
     }

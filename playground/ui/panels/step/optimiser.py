@@ -1,4 +1,4 @@
-"""The optimiser of a training step: how each number of a parameter moves, and from what."""
+"""The optimiser of a training step: each number's update, and its derivation."""
 
 from __future__ import annotations
 
@@ -8,54 +8,54 @@ from playground.inspection.update import explain_update
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep, entry, singular_values
 from playground.ui import blocks
-from playground.ui.panels.step.gradient import as_in_the_paper, choose, choose_part, chosen_parameter, index_of, matrix
-from playground.ui.panels.step.sums import sheet, short
+from playground.ui.panels.step.gradient import choose_parameter, draw_matrix, find_index, offer_parameters, offer_sublayers, orient
+from playground.ui.panels.step.sums import build_sheet, format_4g
 from playground.ui.view import View
 from playground.words import paragraph
 from playground.words.amounts import percentage
 
 
-def optimiser(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
-    slow, name = taken.slow, chosen_parameter(view, taken)
-    values = as_in_the_paper(taken, name, taken.moved(name))
-    figure, cell = matrix(view, taken, name, values, "update", view.say("step.title_update", name=name))
-    index = index_of(taken, name, cell)
+def build_optimiser(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
+    slow, name = step.slow, choose_parameter(view, step)
+    values = orient(step, name, step.moved(name))
+    figure, cell = draw_matrix(view, step, name, values, "update", view.say("step.title_update", name=name))
+    index = find_index(step, name, cell)
     derivation = explain_update(entry(slow, view.run, name, index), name, index)
     title = view.say("step.sheet_update", name=name, row=cell[0] + 1, column=cell[1] + 1)
     arithmetic = [
         blocks.text("invite", view.say("step.invite_update"), "pg-caption"),
-        sheet(view, rows, derivation, title, "step.own_parameter", still=view.number("grad_row") is None),
+        build_sheet(view, rows, derivation, title, "step.own_parameter", still=view.number("grad_row") is None),
     ]
-    said = [*_rules(view, taken, name), *_singular(view, taken, name)]
+    sentences = [*_describe_rule(view, step, name), *_describe_singular_values(view, step, name)]
     return [
-        choose_part(view, taken),
-        *choose(view, taken, name),
-        blocks.text("rule", paragraph(said), css="pg-caption"),
+        offer_sublayers(view, step),
+        *offer_parameters(view, step, name),
+        blocks.text("rule", paragraph(sentences), css="pg-caption"),
         blocks.row("sides", blocks.column("picture", *figure), blocks.column("arithmetic", *arithmetic), css="large-small"),
     ]
 
 
-def _rules(view: View, taken: TakenStep, name: str) -> list[str]:
-    """What this run's optimiser does with the gradient, with its numbers."""
-    slow, rule = taken.slow, taken.slow.rules[name]
+def _describe_rule(view: View, step: TakenStep, name: str) -> list[str]:
+    """Describes the optimiser's update rule for this parameter, with its numbers."""
+    slow, rule = step.slow, step.slow.rules[name]
     config = view.run.experiment.training
-    rate = short(slow.rate * slow.rest_rate[name])
-    said = [view.say(f"step.rule_{rule}", rate=rate, beta1=f"{config.beta1:g}", beta2=f"{config.beta2:g}")]
+    rate = format_4g(slow.rate * slow.rest_rate[name])
+    sentences = [view.say(f"step.rule_{rule}", rate=rate, beta1=f"{config.beta1:g}", beta2=f"{config.beta2:g}")]
     if slow.live.max_grad_norm:
         key = "step.clipped" if slow.clipped < 1 else "step.not_clipped"
-        said.append(view.say(key, norm=short(slow.grad_norm), most=f"{slow.live.max_grad_norm:g}", factor=short(slow.clipped)))
+        sentences.append(view.say(key, norm=format_4g(slow.grad_norm), most=f"{slow.live.max_grad_norm:g}", factor=format_4g(slow.clipped)))
     if config.weight_decay:
-        said.append(view.say("step.decay", decay=f"{config.weight_decay:g}"))
-    length, step = (float(np.linalg.norm(values)) for values in (taken.before(name), taken.moved(name)))
-    return [*said, view.say("step.ratio", percent=percentage(step / length, None)) if length else view.say("step.from_zero")]
+        sentences.append(view.say("step.decay", decay=f"{config.weight_decay:g}"))
+    length, move = (float(np.linalg.norm(values)) for values in (step.before(name), step.moved(name)))
+    return [*sentences, view.say("step.ratio", percent=percentage(move / length, None)) if length else view.say("step.from_zero")]
 
 
-def _singular(view: View, taken: TakenStep, name: str) -> list[str]:
-    """Muon: what orthogonalising does to the singular values."""
-    if taken.slow.rules[name] != "muon":
+def _describe_singular_values(view: View, step: TakenStep, name: str) -> list[str]:
+    """Describes Muon's effect on the singular values."""
+    if step.slow.rules[name] != "muon":
         return []
-    before, after = singular_values(taken.slow, view.run, name)
+    before, after = singular_values(step.slow, view.run, name)
     if not before[0]:
         return []
     ends = {"max_before": before[0], "min_before": before[-1], "max_after": after[0], "min_after": after[-1]}
-    return [view.say("step.singular", **{end: short(float(value)) for end, value in ends.items()})]
+    return [view.say("step.singular", **{end: format_4g(float(value)) for end, value in ends.items()})]

@@ -1,4 +1,4 @@
-"""How a number of a training step came to be: sheets whose terms are called by the tokens of the batch."""
+"""The arithmetic behind a number of a training step: sheets whose terms are labelled with the tokens of the batch."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from playground.ui.panels.map import derivation_view
 from playground.ui.view import View
 from playground.words import printed
 
-OF_THE_BATCH = ("x", "normed", "delta", "token_loss")  # labels that name a token of the batch
-SOURCE = ("src", "encoder")  # modules that see the source's tokens begin so,
-MEMORY = ("cross_attention.W_k", "cross_attention.W_v")  # or end so
+BATCH_LABELS = ("x", "normed", "delta", "token_loss")  # labels of a token of the batch
+SOURCE = ("src", "encoder")  # prefixes of modules that read source tokens
+MEMORY = ("cross_attention.W_k", "cross_attention.W_v")  # and their suffixes
 
 
-def sheet(view: View, rows: BatchRows, derivation: Derivation, title: str, own: str, still: bool = False) -> dict:
-    """A derivation whose terms are tokens of the batch; `own` are the words of the number that it comes to. `still`: nobody has asked."""
-    return derivation_view.sheet(view, derivation, title, labels(view, rows), own, question=False, still=still)
+def build_sheet(view: View, rows: BatchRows, derivation: Derivation, title: str, own: str, still: bool = False) -> dict:
+    """Builds a derivation whose terms are tokens; `own` is the words key of the result. `still`: the page doesn't scroll to it."""
+    return derivation_view.build_sheet(view, derivation, title, build_labeller(view, rows), own, question=False, still=still)
 
 
-def labels(view: View, rows: BatchRows) -> Callable[[Label], dict]:
-    """What a label of a sheet is called: where it is of a token of the batch, the token with its row and place."""
+def build_labeller(view: View, rows: BatchRows) -> Callable[[Label], dict]:
+    """Returns a function that writes a sheet's label; a token of the batch gets its text, row and place."""
 
-    def say(label: Label) -> dict:
+    def write_label(label: Label) -> dict:
         title = view.say(f"map.term_{label.name}")
         if label.name == "logit_of":
-            return {"text": f"{SYMBOLS[label.name]}[{tokens(view, label.index, 'tgt')[0]}]", "title": title}
-        if label.name not in OF_THE_BATCH:
+            return {"text": f"{SYMBOLS[label.name]}[{spell_tokens(view, label.index, 'tgt')[0]}]", "title": title}
+        if label.name not in BATCH_LABELS:
             return {"text": label.text, "title": title}
-        if len(label.index) == 1:  # the token stands beside it, and over it what it is
+        if len(label.index) == 1:  # the sheet shows the token beside it
             return {"text": "", "title": f"{title} · {label.stage}"}
         row, place, *_ = label.index
         module = label.stage or ""
-        source = module.startswith(SOURCE) or module.endswith(MEMORY)
-        ids = rows.src if source else rows.tgt_out if label.name == "token_loss" else rows.tgt_in
-        token = tokens(view, ids[row, place : place + 1], "src" if source else "tgt")[0]
-        where = view.say("step.where", row=row + 1, place=place + 1)
-        return {"text": f"{row + 1}.{place + 1} “{token}”", "title": f"{title} · {where}" + (f" · {module}" if module else "")}
+        is_source = module.startswith(SOURCE) or module.endswith(MEMORY)
+        ids = rows.src if is_source else rows.tgt_out if label.name == "token_loss" else rows.tgt_in
+        token = spell_tokens(view, ids[row, place : place + 1], "src" if is_source else "tgt")[0]
+        position = view.say("step.where", row=row + 1, place=place + 1)
+        return {"text": f"{row + 1}.{place + 1} “{token}”", "title": f"{title} · {position}" + (f" · {module}" if module else "")}
 
-    return say
+    return write_label
 
 
-def tokens(view: View, ids: Sequence[int] | np.ndarray, side: str) -> list[str]:
-    """Ids as the run's tokenizer of the "src" or "tgt" side writes them."""
+def spell_tokens(view: View, ids: Sequence[int] | np.ndarray, side: str) -> list[str]:
+    """Spells token ids by the run's tokenizer of the "src" or "tgt" side."""
     tokenizer = view.run.tokenizers[side == "tgt"]
     return [tokenizer.piece(int(id)) for id in ids]
 
 
-def short(value: float) -> str:
-    """Four significant digits, with a real minus."""
+def format_4g(value: float) -> str:
+    """Formats four significant digits, with a true minus."""
     return printed(f"{value:.4g}")
