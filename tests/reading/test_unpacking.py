@@ -122,6 +122,9 @@ def test_zips_of_manythings_and_opus_give_their_sentences_in_order_and_their_cre
     assert outcome({"x.zip": zipped(*members)}) == "two_files de→en: b→a +unpacked ©Licence: CC-BY 4.0"
 
 
+SPLIT = ("train de", "train en", "test en", "test de")
+
+
 def test_the_parts_of_an_archive_are_what_their_names_say():
     for form, names, way in product(("a.de-en-{}.{}", "data/{}/{}.txt"), (("train", "dev", "test"), ("training", "valid")), (1, -1)):
         files = [(form.format(name, side), f"{name} {side}\n".encode()) for side in ("en", "de") for name in names][::way]
@@ -129,6 +132,9 @@ def test_the_parts_of_an_archive_are_what_their_names_say():
         first, second = ("en", "de")[::way]
         assert (two(pairs), pairs.given) == ([(f"{name} {first}", f"{name} {second}") for name in names], (1, len(names) - 2))
     assert read({"a.zip": zipped(("val.tsv", b"c\td"), ("train.tsv", PAIRS))}).given == (1, 0)
+    for form in ("test/{}/{}.txt", "a-test/{}/{}.txt", "train/{}.{}", "my-test.{}.{}", "train/{}/{}/x.txt"):  # a part names what holds all
+        pairs = read({"a.zip": zipped(*[(form.format(*name.split()), name.encode()) for name in SPLIT])})
+        assert (two(pairs), pairs.given) == ([("train de", "train en"), ("test de", "test en")], (0, 1)), form
     for odd in ("x.en", "train.fr", "dev.train.en"):
         assert refusal(zipped(("train.en", b"a"), ("train.de", b"b"), (odd, b"c")))[0] == "data.many_members"
     for paper in PAPERS:  # which are neither sentences nor a lost side
