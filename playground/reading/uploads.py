@@ -188,7 +188,7 @@ def places(lines: Sequence[int], unit: str, language: str) -> str:
 
 def _said(pairs: Pairs, language: str) -> list[str]:
     """The notes as sentences; one that names a line can say {where} for it: "line 3", "row 3", "item 3"."""
-    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line"))} for _, values in pairs.notes]
+    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line", "?"))} for _, values in pairs.notes]
     return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
 
 

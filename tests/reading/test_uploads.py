@@ -103,7 +103,8 @@ def test_the_report_counts_names_the_first_eight_lines_and_says_what_is_worth_kn
         ("data.note_same", {"count": 2, "line": 2}),
     )  # fmt: skip
     doubtful = read("".join(f"T{n}\t{'n/a' if n % 2 else 'x' * (n + 1)}\n" for n in range(9))).notes
-    assert doubtful == (("data.note_ids_source", {"example": "T0"}), ("data.note_often_target", {"value": "n/a", "count": 4, "of": 9}))
+    often = {"value": "n/a", "count": 4, "of": 9, "line": 2}
+    assert doubtful == (("data.note_ids_source", {"example": "T0"}), ("data.note_often_target", often))
     left = "don &apos;t go\tgeh ni@@ cht\nR &amp; B\tein Bier\n"
     assert read(left).notes == (("data.note_bpe", {"count": 1}), ("data.note_moses", {"count": 2}))
     assert [read(left).traces, read(left).undone, read(left, undo=True).undone] == [("bpe", "moses"), False, True]
