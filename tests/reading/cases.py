@@ -171,7 +171,8 @@ CASES = {
         ("1. Hund\tdog\n2. Katze\tcat\n3. Kuh\tcow\n", "tsv: Hund→dog · Katze→cat · Kuh→cow +numbers"),
         ("1. Hund\t1. dog\n2. Katze\t2. cat\n3. Kuh\t3. cow\n", "tsv: Hund→dog · Katze→cat · Kuh→cow +numbers"),
         ("# Words\n\n| Deutsch | Englisch |\n|---|---|\nHund | dog\nKatze | cat\nKuh | cow\n",
-         "csv →Deutsch: (header) · (blank) · (header) · (header) · Hund→dog · Katze→cat · Kuh→cow +columns"),
+         "csv Deutsch→Englisch: (header) · (blank) · (header) · (header) · Hund→dog · Katze→cat · Kuh→cow"),
+        ("Deutsch | Englisch\n---|---\n| Hund | dog |\n", "csv Deutsch→Englisch: (header) · (header) · Hund→dog"),
     ],
     "wrapped": [
         ("<!DOCTYPE html><p>a\tb", "!web_page"), ("'a'\n'b'", "!one_column line=1"), ("'a','b'\nc,d", "csv: a'→b' · c→d"),
