@@ -35,18 +35,28 @@ class Imported:
 
 def bring(file: Path, root: Path) -> Imported:
     """Into the store's folder `root`, which no server may be using. Raises Refusal: no archive of a store, anything in it that a store has
-    not, too little room on the disk, or a server at work. Raises OSError."""
+    not, too little room on the disk, or a server at work; then a folder that was not there is not there either. Raises OSError."""
     with file.open("rb") as raw, archive.opened(raw) as tar:
         found = archive.members(tar)
-        root.mkdir(parents=True, exist_ok=True)
-        _check_room(root, found)
-        store = Store(root)  # which keeps servers away meanwhile
-        staging = Path(tempfile.mkdtemp(prefix=".store-", dir=root))
+        new = [path for path in (root, *root.parents) if not path.exists()]
         try:
-            return _bring(tar, found, root, staging)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-            store.close()
+            return _bring_locked(tar, found, root)
+        except Exception:
+            if new:
+                shutil.rmtree(new[-1], ignore_errors=True)
+            raise
+
+
+def _bring_locked(tar: tarfile.TarFile, found: list[tarfile.TarInfo], root: Path) -> Imported:
+    root.mkdir(parents=True, exist_ok=True)
+    _check_room(root, found)
+    store = Store(root)  # which keeps servers away meanwhile
+    staging = Path(tempfile.mkdtemp(prefix=".store-", dir=root))
+    try:
+        return _bring(tar, found, root, staging)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+        store.close()
 
 
 def _check_room(root: Path, found: list[tarfile.TarInfo]) -> None:

@@ -85,7 +85,7 @@ def plan(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan
         top = ["", *top]
     width = sizes.widest
     names = _names(top if len(set(top)) > 1 or not table.columns else table.columns, width)
-    found, together = (table.pair, ()) if table.pair and max(table.pair) < width else _find(below, names)
+    found, together = (table.pair, table.together) if table.pair and max(table.pair) < width else _find(below, names)
     one, two = _place(name, choices.source, names), _place(name, choices.target, names)
     if one is not None and one == two:
         raise Refusal("data.same_column", name=name, column=names[one] or one + 1)

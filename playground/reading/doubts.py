@@ -44,7 +44,7 @@ def doubts(pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:
         if _are_ids(side) and 2 * sum(_DIGITS.search(text) is not None for text in other) < len(other):
             yield f"data.note_ids_{name}", {"example": side[0]}
         else:
-            yield from _often(name, side)
+            yield from _often(name, side, pairs)
 
 
 def _are_ids(side: Sequence[str]) -> bool:
@@ -54,9 +54,9 @@ def _are_ids(side: Sequence[str]) -> bool:
     return len({_DIGITS.sub("0", text) for text in side}) <= _SHAPES
 
 
-def _often(name: str, side: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _often(name: str, side: Sequence[str], pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:
     counts = Counter(side)
     value, count = counts.most_common(1)[0]
     enough = max(_MIN_OFTEN, _OFTEN * len(side), _MORE_OFTEN * median_low(counts.values()))
     if count >= enough and len(counts) >= _MIN_DIFFERENT * len(side) and not value.isdigit():
-        yield f"data.note_often_{name}", {"value": value[:60], "count": count, "of": len(side)}
+        yield f"data.note_often_{name}", {"value": value[:60], "count": count, "of": len(side), "line": pairs[side.index(value)].line}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -26,23 +26,30 @@ class Opened(NamedTuple):
     encodings: tuple[Encoding, ...]
     notes: Notes
     credit: str
-    parts: tuple[str, ...] = ()  # what an archive has for training, validation and test, of which this is one
+    part: str = "train"  # what an archive has it for
 
     @property
     def name(self) -> str:
         return " + ".join(source.name for source in self.sources)
 
 
-def open_files(files: Sequence[File], encoding: str = "", part: str = "train") -> Opened:
-    """Unpacks (see `unpack` for the `part`) and decodes files, given as (name, content). Raises Refusal."""
+def open_files(files: Sequence[File], encoding: str = "", apart: bool = True) -> Iterator[Opened]:
+    """Unpacks and decodes files, given as (name, content); an archive's parts one after another if they are to be read `apart`. Raises
+    Refusal."""
     if not 1 <= len(files) <= 3:
         raise Refusal("data.how_many_files", count=len(files))
     if sum(len(data) for _, data in files) > BYTE_LIMIT:
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
-    unpacked, said = unpack(files, part if len(files) == 1 else "")
+    unpacked, said = unpack(files, apart and len(files) == 1)
+    parts = next((values["parts"] for key, values in said if key == "data.parts"), ["train"] * len(unpacked))
+    for part in dict.fromkeys(parts):
+        yield _opened([file for file, mine in zip(unpacked, parts, strict=True) if mine == part], said, encoding, part)
+
+
+def _opened(unpacked: Sequence[File], said: Notes, encoding: str, part: str) -> Opened:
     if len(unpacked) > 3:
         raise Refusal("data.how_many_files", count=len(unpacked))
-    wanted = [part.strip() for part in encoding.split(",")]
+    wanted = [name.strip() for name in encoding.split(",")]
     decoded = [decode(name, data, wanted[min(place, len(wanted) - 1)]) for place, (name, data) in enumerate(unpacked)]
     sources = tuple(Source(found.encoding.file, found.data, found.lines) for found in decoded)
     for source in sources:
@@ -51,9 +58,8 @@ def open_files(files: Sequence[File], encoding: str = "", part: str = "train") -
     encodings = tuple(found.encoding for found in decoded)
     guesses = tuple(("data.note_encoding", {"name": one.file, "encoding": one.name}) for one in encodings if one.guessed)
     credit = "; ".join(values["text"] for key, values in said if key == "data.note_credit")
-    parts = next((values["parts"] for key, values in said if key == "data.parts"), ())
     notes = tuple(note for note in said if note[0] not in ("data.note_credit", "data.parts"))
-    return Opened(sources, encodings, notes + guesses, credit, parts)
+    return Opened(sources, encodings, notes + guesses, credit, part)
 
 
 def find_table(opened: Opened) -> tuple[Table, list[Row]]:

@@ -16,14 +16,20 @@ def parts_of(names: Sequence[str]) -> dict[str, list[int]]:
     """The places of the one or two files of each part, the two sides in the same order, "train" first; {} unless every file's name, or
     its folder, says one part, and all parts have as many files."""
     parts: dict[str, list[tuple[list[str], int]]] = {part: [] for part in _CALLED}
-    for place, name in enumerate(names):
-        *folders, file = ([*filter(None, _BETWEEN.split(text))] for text in name.replace("\\", "/").casefold().split("/"))
-        named = {_PARTS[word] for word in file if word in _PARTS} or {_PARTS[word] for words in folders for word in words if word in _PARTS}
+    paths = [[[*filter(None, _BETWEEN.split(text))] for text in name.replace("\\", "/").casefold().split("/")] for name in names]
+    common = set.intersection(*(_named(file) for *_, file in paths)) if paths else set()  # "my-test.train.en" beside "my-test.dev.en"
+    for place, (*folders, file) in enumerate(paths):
+        said = [_named(file) - common, _named(file), *map(_named, reversed(folders))]  # a folder of parts may be named like one of them
+        named = next(filter(None, said), set())
         if len(named) != 1:
             return {}
-        parts[named.pop()].append(([word for word in file if word not in _PARTS][::-1], place))
+        parts[named.pop()].append(([word for words in (*folders, file) for word in words if word not in _PARTS][::-1], place))
     parts = {part: files for part, files in parts.items() if files}
     if len(parts) < 2 or "train" not in parts or {*map(len, parts.values())} not in ({1}, {2}):
         return {}
     turned = parts["train"][0] > parts["train"][-1]
     return {part: [place for _, place in sorted(files, reverse=turned)] for part, files in parts.items()}
+
+
+def _named(words: Sequence[str]) -> set[str]:
+    return {_PARTS[word] for word in words if word in _PARTS}

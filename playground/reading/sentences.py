@@ -12,7 +12,7 @@ from playground.reading.formats.limits import BYTE_LIMIT
 from playground.reading.formats.table import Source
 from playground.reading.opening import open_files
 from playground.reading.unpacking import File
-from playground.reading.uploads import read_files
+from playground.reading.uploads import read_opened
 
 
 def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str], list[str] | None]:
@@ -24,14 +24,14 @@ def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str]
     if sum(len(data) for _, data in files) > BYTE_LIMIT:  # more than is looked at for its format
         sides = [_utf8_lines(*file) for file in files]
     elif all(data for _, data in files):
-        sources = open_files(files, encoding, part="").sources
-        together = len(sources) == 2 and first_of(WHOLE, sources)
-        tables = [] if together else [source.name for source in sources if not _is_plain(source)]
-        if tables and len(sources) == 2:
-            raise Refusal("data.pairs_alone", name=tables[0])
-        if together or tables:
-            pairs = read_files(files, Choices(encoding=encoding)).pairs
+        opened = next(open_files(files, encoding, apart=False))
+        sources = opened.sources
+        tables = [source.name for source in sources if not _is_plain(source)]
+        if len(tables) == len(sources) or len(sources) > 2:
+            pairs = read_opened(opened, Choices(encoding=encoding)).pairs
             return [pair.src for pair in pairs], [pair.tgt for pair in pairs]
+        if tables:
+            raise Refusal("data.pairs_alone", name=tables[0])
         sides = [_whole(source) for source in sources]
     else:
         sides = [read_sentences([file], encoding)[0] if file[1] else [] for file in files]
@@ -40,9 +40,12 @@ def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str]
 
 def _is_plain(source: Source) -> bool:
     """Whether its lines are sentences. Commas alone make no table of a text, unless its name says that it is one."""
-    if not source.lines or first_of(WHOLE, [source]):
+    try:
+        if not source.lines or first_of(WHOLE, [source]):
+            return False
+        table = first_of(BY_LINE, [source])
+    except Refusal:  # it is known, and has one side or is broken
         return False
-    table = first_of(BY_LINE, [source])
     return table is None or table.by_order or (table.kind == "csv" and not source.name.lower().endswith(".csv"))
 
 

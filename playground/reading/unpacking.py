@@ -44,6 +44,7 @@ _PAPER = re.compile(
 )
 _DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_ABOUT})[_.-]).*\.(md|pdf|html?|rtf)")  # papers that may have been meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
+_LINKS = re.compile(r"(?i)(.*[\W_])?links([\W_].*)?")  # of Tatoeba: a third file, with the ids of two sentences on each line
 _CREDIT = 300  # characters of a licence text that are kept
 
 
@@ -53,11 +54,12 @@ class _Member(NamedTuple):
     locked: bool = False
 
 
-def unpack(files: Sequence[File], part: str = "train") -> tuple[list[File], Notes]:
+def unpack(files: Sequence[File], apart: bool = True) -> tuple[list[File], Notes]:
     """The files as they are, those in a .gz, .zip or .tar(.gz) taken out; names cut down to labels; and what a person should know.
 
-    Of an archive whose names say what is for training, validation and test, only that `part` ("" for all); the note "data.parts" has the
-    `parts` that there are, and "data.note_credit" the licence beside them as `text`. Raises Refusal, and nothing else.
+    Of an archive whose names say what is for training, validation and test, the files of one part follow those of another if they are to
+    be read `apart`; the note "data.parts" has the `parts`, each as often as it has files, and "data.note_credit" the licence beside them
+    as `text`. Raises Refusal, and nothing else.
     """
     found: list[File] = []
     notes: list = []
@@ -65,7 +67,7 @@ def unpack(files: Sequence[File], part: str = "train") -> tuple[list[File], Note
     for path, data in files:
         name = label(path)
         try:
-            inside, said = _open(name, data, left, part)
+            inside, said = _open(name, data, left, apart)
         except _BROKEN:
             raise Refusal("data.broken_archive", name=name) from None
         left -= sum(len(content) for _, content in inside) if said is not None else 0
@@ -87,7 +89,7 @@ def packing(data: bytes) -> str:
     return "" if kind == "bzip2" and data[4:10] != b"1AY&SY" else kind  # three letters may begin a text
 
 
-def _open(name: str, data: bytes, left: int, part: str) -> tuple[list[File], list | None]:
+def _open(name: str, data: bytes, left: int, apart: bool) -> tuple[list[File], list | None]:
     """What is in one upload, and notes about it; None for notes if it was not packed."""
     kind = packing(data)
     if kind == "zip" and _is_workbook(name, data):
@@ -106,7 +108,7 @@ def _open(name: str, data: bytes, left: int, part: str) -> tuple[list[File], lis
         members = _members_of_tar(name, data)
     else:
         raise Refusal("data.packed", name=name, what=kind)
-    return _take(name, members, left, part)
+    return _take(name, members, left, apart)
 
 
 def _is_workbook(name: str, data: bytes) -> bool:
@@ -177,21 +179,22 @@ def _members_of_tar(name: str, data: bytes) -> list[_Member]:
     return members
 
 
-def _take(name: str, members: Iterable[_Member], left: int, part: str) -> tuple[list[File], list]:
-    """The one or two files of an archive that hold sentences. Papers (a licence, a readme) are read for the credit only."""
+def _take(name: str, members: Iterable[_Member], left: int, apart: bool) -> tuple[list[File], list]:
+    """The files of an archive that hold sentences: one or two (or three of which one links the others), for each part as many. Papers
+    (a licence, a readme) are read for the credit only."""
     members = [member for member in members if not _LITTER.fullmatch(member.name.replace("\\", "/"))]
     papers = [member for member in members if _PAPER.fullmatch(label(member.name)) and member.open]
     rest = [member for member in members if member not in papers and member.open]
     if {label(member.name) for member in rest} >= _RUN:
         raise Refusal("data.trained_run", name=name)
-    parts = parts_of([member.name for member in rest]) if part else {}
-    chosen = [rest[place] for place in parts.get(part, ())] or _aligned(rest) or rest or papers
+    parts = parts_of([member.name for member in rest]) if apart else {}
+    chosen = [rest[place] for place in parts.get("train", ())] or _aligned(rest) or rest or papers
     if not chosen:
         raise Refusal("data.empty_archive", name=name)
-    if len(chosen) > 2:
+    if len(chosen) > 2 + any(_LINKS.fullmatch(label(member.name)) for member in chosen):
         raise Refusal("data.many_members", name=name, count=len(chosen), members=_named(chosen))
     files, notes = [], [("data.note_unpacked", {"name": name, "members": _named(chosen)})]
-    for member in chosen:
+    for member in [rest[place] for places in parts.values() for place in places] or chosen:
         files.append(_unpacked(name, member, left))
         left -= len(files[-1][1])
     maybe = [member for member in members if member not in papers or _DOCUMENT.fullmatch(label(member.name))]
@@ -199,7 +202,9 @@ def _take(name: str, members: Iterable[_Member], left: int, part: str) -> tuple[
         notes.append(("data.note_left_out", {"name": name, "members": _named(left_out)}))
     if credit := "; ".join(filter(None, (_credit(member) for member in papers if not member.locked)))[:_CREDIT]:
         notes.append(("data.note_credit", {"name": name, "text": credit}))
-    return files, [*notes, ("data.parts", {"parts": tuple(parts)})] if parts else notes
+    if parts:
+        notes.append(("data.parts", {"parts": [part for part, places in parts.items() for _ in places]}))
+    return files, notes
 
 
 def _unpacked(name: str, member: _Member, left: int) -> File:

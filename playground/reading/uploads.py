@@ -39,16 +39,17 @@ def read_files(files: Sequence[File], choices: Choices = Choices(), max_characte
 
     Sentences longer than `max_characters` on a side are dropped. Raises Refusal, and nothing else, whatever the bytes are.
     """
-    opened = open_files(files, choices.encoding)
-    pairs = _pairs(opened, *find_table(opened), choices, max_characters)
-    given: dict[str, Pairs] = {}
-    for part in opened.parts[1:]:
-        other = open_files(files, choices.encoding, part)
-        given[part] = _pairs(other, *find_table(other), choices, max_characters)
-    if given:
+    parts = open_files(files, choices.encoding)
+    pairs = read_opened(next(parts), choices, max_characters)
+    if given := {opened.part: read_opened(opened, choices, max_characters) for opened in parts}:
         pairs = with_splits(replace(pairs, notes=(*pairs.notes, *_parts(given))), given.get("validation"), given.get("test"))
         check_size(pairs)
     return pairs
+
+
+def read_opened(opened: Opened, choices: Choices, max_characters: int = LINE_LIMIT) -> Pairs:
+    """The pairs in what `open_files` gives. Raises Refusal."""
+    return _pairs(opened, *find_table(opened), choices, max_characters)
 
 
 def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
@@ -187,7 +188,7 @@ def places(lines: Sequence[int], unit: str, language: str) -> str:
 
 def _said(pairs: Pairs, language: str) -> list[str]:
     """The notes as sentences; one that names a line can say {where} for it: "line 3", "row 3", "item 3"."""
-    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line"))} for _, values in pairs.notes]
+    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line", "?"))} for _, values in pairs.notes]
     return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
 
 

@@ -236,8 +236,8 @@ def test_what_is_no_archive_is_refused(moved, tmp_path, monkeypatch):
     assert keys == dict.fromkeys(tuple(keys)[:-1], "backup.not_an_archive") | {"later": "backup.newer_format"}
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(100, 99, 1))
     with pytest.raises(Refusal) as refused:
-        bring(moved[1], tmp_path / "new")
-    assert refused.value.key == "backup.no_room"
+        bring(moved[1], tmp_path / "new" / "er")
+    assert (refused.value.key, (tmp_path / "new").exists()) == ("backup.no_room", False)
 
 
 def test_a_damaged_run_and_one_under_anothers_id_stay_outside_and_the_others_come(moved, tmp_path):

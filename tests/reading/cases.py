@@ -7,6 +7,7 @@ PO = '# A person, 2024\nmsgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: t
 FORMS = 'msgid "n"\nmsgid_plural "ns"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n\n'
 WORDS = "1-2\tDer Hund{0}\t_\t_\n1\tDer\tder\tDET{0}\n2\tHund\tHund\tNOUN{0}\n".format("\t_" * 6)
 QT = '<!DOCTYPE TS><TS language="de"><message><source>{0}</source><comment>x</comment><translation{1}>{2}</translation></message></TS>'
+SENTENCES, LINKS = "1\teng\ta b\n2\tdeu\td e\n3\tkab\th\n4\teng\tc\n5\tdeu\tf\n6\teng\tx\n", "1\t2\n2\t1\n1\t3\n4\t5\n9\t1\n"
 COUNTED = "".join(f"It is {n}.,{n}\n" for n in range(9))
 
 # fmt: off
@@ -138,6 +139,12 @@ CASES = {
          "two_files/item en→de: (header) · a→c · b→d · (empty_source) +keys"),
         ({"de.tsv": "# x\n1\tde\ta b\n2\tde\tc", "links": "1\t4\n4\t1\n9\t3", "en.tsv": "3\ten\td\n4\ten\te f"},
          "two_files/item de→en: a b→e f · (empty_target) · (empty_source) +links"),
+        ({"sentences.csv": SENTENCES, "links.csv": LINKS},
+         "two_files/item eng→deu: a b→d e · (empty_target) · c→f +export +languages"),
+        ({"links.csv": LINKS, "sentences.csv": SENTENCES}, "two_files/item kab→eng 2→0: (empty_source) · h→a b · (empty_source)"
+         " +export +languages", {"source": "kab", "target": "eng"}),
+        ({"sentences.csv": SENTENCES, "links.csv": "1\t2\n4\t5"}, "two_files/item eng→deu: a b→d e · c→f +export"),
+        (("a\tb", "a\tb"), "!two_tables one=a.txt two=b.txt"),  # the same file again
         ({"one.CSV": "a;b\nc;d", "two.csv": "e;f\ng;h"}, "!two_tables one=one.CSV two=two.csv"),
         ({"x.txt": "e\nf", "voc.csv": "a,b\nc,d"}, "!one_table table=voc.csv other=x.txt"),
         ({"中文.txt": "a\nb", "英文.txt": "c\nd"}, "two_files 中文→英文: a→c · b→d"),
@@ -164,7 +171,8 @@ CASES = {
         ("1. Hund\tdog\n2. Katze\tcat\n3. Kuh\tcow\n", "tsv: Hund→dog · Katze→cat · Kuh→cow +numbers"),
         ("1. Hund\t1. dog\n2. Katze\t2. cat\n3. Kuh\t3. cow\n", "tsv: Hund→dog · Katze→cat · Kuh→cow +numbers"),
         ("# Words\n\n| Deutsch | Englisch |\n|---|---|\nHund | dog\nKatze | cat\nKuh | cow\n",
-         "csv →Deutsch: (header) · (blank) · (header) · (header) · Hund→dog · Katze→cat · Kuh→cow +columns"),
+         "csv Deutsch→Englisch: (header) · (blank) · (header) · (header) · Hund→dog · Katze→cat · Kuh→cow"),
+        ("Deutsch | Englisch\n---|---\n| Hund | dog |\n", "csv Deutsch→Englisch: (header) · (header) · Hund→dog"),
     ],
     "wrapped": [
         ("<!DOCTYPE html><p>a\tb", "!web_page"), ("'a'\n'b'", "!one_column line=1"), ("'a','b'\nc,d", "csv: a'→b' · c→d"),

@@ -8,11 +8,12 @@ import tarfile
 import tracemalloc
 import zipfile
 from itertools import product
+from unittest.mock import patch
 
 import pytest
 
 from playground.config import Refusal
-from playground.reading import unpacking
+from playground.reading import opening, unpacking
 from playground.reading.unpacking import unpack
 from tests.reading.formats.test_aligned import ENGLISH, POEM, in_blocks
 from tests.reading.outcomes import check_refusal, outcome, read, refused, two
@@ -122,15 +123,25 @@ def test_zips_of_manythings_and_opus_give_their_sentences_in_order_and_their_cre
     assert outcome({"x.zip": zipped(*members)}) == "two_files de→en: b→a +unpacked ©Licence: CC-BY 4.0"
 
 
+SPLIT = ("train de", "train en", "test en", "test de")
+
+
 def test_the_parts_of_an_archive_are_what_their_names_say():
     for form, names, way in product(("a.de-en-{}.{}", "data/{}/{}.txt"), (("train", "dev", "test"), ("training", "valid")), (1, -1)):
         files = [(form.format(name, side), f"{name} {side}\n".encode()) for side in ("en", "de") for name in names][::way]
-        pairs = read({"a.zip": zipped(*files, ("README", b"x"))})
+        with patch.object(opening, "unpack", wraps=unpack) as unpacked:
+            pairs = read({"a.zip": zipped(*files, ("README", b"x"))})
+        assert unpacked.call_count == 1
         first, second = ("en", "de")[::way]
         assert (two(pairs), pairs.given) == ([(f"{name} {first}", f"{name} {second}") for name in names], (1, len(names) - 2))
     assert read({"a.zip": zipped(("val.tsv", b"c\td"), ("train.tsv", PAIRS))}).given == (1, 0)
+    for form in ("test/{}/{}.txt", "a-test/{}/{}.txt", "train/{}.{}", "my-test.{}.{}", "train/{}/{}/x.txt"):  # a part names what holds all
+        pairs = read({"a.zip": zipped(*[(form.format(*name.split()), name.encode()) for name in SPLIT])})
+        assert (two(pairs), pairs.given) == ([("train de", "train en"), ("test de", "test en")], (0, 1)), form
     for odd in ("x.en", "train.fr", "dev.train.en"):
         assert refusal(zipped(("train.en", b"a"), ("train.de", b"b"), (odd, b"c")))[0] == "data.many_members"
+    linked = {"de.tsv": "1\tde\ta b\n2\tde\tc", "en.tsv": "3\ten\td\n4\ten\te f", "de-en_links.tsv": "1\t4"}
+    assert read({"a.zip": zipped(*linked.items())}).pairs == read(linked).pairs == (("a b", "e f", 1),)
     for paper in PAPERS:  # which are neither sentences nor a lost side
         assert opened(zipped((paper, b"%PDF-1.7"), ("deu.txt", PAIRS))) == [("deu.txt", PAIRS)], paper
         assert paper.startswith("__MACOSX") or opened(zipped((paper, PAIRS)))[0][1] == PAIRS  # the only file there is

@@ -13,10 +13,11 @@ from playground.reading import filtering, opening
 from playground.reading import pairs as module
 from playground.reading.formats import FORMATS, limits, po
 from playground.reading.pairs import Pairs, json_parts, to_json
+from playground.reading.sentences import read_sentences
 from playground.reading.text import normalise
 from playground.reading.uploads import Pair, PreviewRow, read_files, report
 from tests.reading.cases import CASES, PO
-from tests.reading.outcomes import outcome, read, refused, two
+from tests.reading.outcomes import named, outcome, read, refused, two
 
 CONFIDENCE = {one.read: one.confidence for one in FORMATS}
 
@@ -54,6 +55,14 @@ def test_every_reason_with_its_lines_and_rows_that_can_be_looked_at():
     assert len(pairs.dropped["empty_source"]) == 60
     first = read("a\tb\n\nc\t\n" + "d\te\n" * 9).preview
     assert first[:3] == (PreviewRow(1, ("a", "b")), PreviewRow(2, ("",), "blank"), PreviewRow(3, ("c", ""), "empty_target"))
+
+
+def test_files_that_are_scored_together_give_the_pairs_that_are_read_and_are_decoded_once():
+    joined = [content for cases in CASES.values() for content, expected, *choices in cases if "/item" in expected and not choices]
+    for files in (named(*content) if isinstance(content, tuple) else named(content) for content in joined):
+        with patch.object(opening, "decode", wraps=opening.decode) as decode:
+            assert list(zip(*read_sentences(files), strict=True)) == two(read_files(files))
+        assert decode.call_count == 2 * len(files), "once here and once there"
 
 
 def test_each_file_has_an_encoding_of_its_own():
@@ -94,7 +103,8 @@ def test_the_report_counts_names_the_first_eight_lines_and_says_what_is_worth_kn
         ("data.note_same", {"count": 2, "line": 2}),
     )  # fmt: skip
     doubtful = read("".join(f"T{n}\t{'n/a' if n % 2 else 'x' * (n + 1)}\n" for n in range(9))).notes
-    assert doubtful == (("data.note_ids_source", {"example": "T0"}), ("data.note_often_target", {"value": "n/a", "count": 4, "of": 9}))
+    often = {"value": "n/a", "count": 4, "of": 9, "line": 2}
+    assert doubtful == (("data.note_ids_source", {"example": "T0"}), ("data.note_often_target", often))
     left = "don &apos;t go\tgeh ni@@ cht\nR &amp; B\tein Bier\n"
     assert read(left).notes == (("data.note_bpe", {"count": 1}), ("data.note_moses", {"count": 2}))
     assert [read(left).traces, read(left).undone, read(left, undo=True).undone] == [("bpe", "moses"), False, True]

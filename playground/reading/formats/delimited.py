@@ -152,8 +152,13 @@ def _unboxed(rows: list[Row], delimiter: str) -> list[Row]:
         return rows
     drawn = [row for row in rows if len(row.cells) > 1]  # what has no bar stands around the table: a heading, a rule
     boxed = not any(row.cells[0].strip() for row in drawn)
+    columns = next((sum(map(bool, map(str.strip, row.cells))) for row in drawn if _is_rule(row.cells)), 0)  # under which the rule stands
+
+    def is_boxed(cells: Sequence[str]) -> bool:
+        return len(cells) > 1 and (boxed or (len(cells) == columns + 2 and not cells[0].strip() and not cells[-1].strip()))
+
     return [
-        row._replace(cells=[], fault="header") if _is_rule(row.cells) else row._replace(cells=row.cells[boxed and len(row.cells) > 1 :])
+        row._replace(cells=[], fault="header") if _is_rule(row.cells) else row._replace(cells=row.cells[is_boxed(row.cells) :])
         for row in rows
     ]
 

@@ -56,14 +56,14 @@ def _tagged_rows(lines: Sequence[str], one: Sequence[str], two: Sequence[str]) -
 
 def read_two(sources: Sequence[Source]) -> Table | None:
     """Two files, line by line. Blank lines at the end of one of them are rows; any other difference is refused, and so are tables."""
-    if len(sources) != 2 or not all(source.lines for source in sources):
+    if len(sources) != 2 or not all(source.lines or joined.is_book(source) for source in sources):
         return None
     one, two = sources
     if all(_is_structured(source.lines) for source in sources):
         return None
     tables = [source for source in sources if _is_table(source)]
     if len(tables) == 2 or _have_one_head(one.lines, two.lines):
-        if table := joined.read_common(one, two):
+        if table := joined.read_joined(one, two):
             return table
         raise Refusal("data.two_tables", one=one.name, two=two.name)
     if tables:
@@ -82,7 +82,7 @@ def read_two(sources: Sequence[Source]) -> Table | None:
 
 def _is_table(source: Source) -> bool:
     """Whether a file has columns: tabs, or commas and semicolons that cut it evenly if its name says so (sentences have them too)."""
-    if has_tabs(source.lines):
+    if joined.is_book(source) or has_tabs(source.lines):
         return True
     guess = guess_of(source.lines[:SAMPLE]) if source.name.casefold().endswith(_TABLES) else None
     return guess is not None and guess.tight and guess.share >= 0.9

@@ -42,6 +42,7 @@ class Table:
     pair: tuple[int, int] | None = None  # the columns of source and target, when the format says
     credit: str = ""
     notes: Notes = ()
+    together: tuple[tuple[int, int, int], ...] = ()  # (column, column, rows that fill both) where there were several to choose from
     by_order: bool = False  # whether nothing says that two lines are a pair but that one follows the other
 
 

@@ -5,6 +5,7 @@ import io
 import sys
 import zipfile
 from collections.abc import Callable
+from itertools import product
 
 import openpyxl
 import pytest
@@ -17,6 +18,7 @@ from playground.reading.formats import items, sheets
 from playground.reading.formats.parquet import read_parquet
 from playground.reading.formats.sheets import read_workbook
 from playground.reading.formats.table import Source
+from tests.reading import outcomes
 from tests.reading.outcomes import check_refusal
 
 SHEET = "xl/worksheets/sheet1.xml"
@@ -112,6 +114,15 @@ def test_the_first_sheet_with_two_columns_that_can_be_seen_is_read_and_the_other
     book.create_sheet("Visible").append(["a", "b"])
     book.create_chartsheet("Chart", 0).add_chart(BarChart())
     assert rows(read(saved(book))) == [(1, ["a", "b"])]
+
+
+def test_two_of_which_one_or_both_are_workbooks_are_joined_by_their_ids_as_two_tables_of_text_are():
+    sides = [("id", "text"), (1, "Hi"), (2, "Bye"), (3, "x")], [("id", "text"), (2, "Ade"), (1, "Hallo")]
+    files = {"csv": ["".join(f"{key},{text}\n" for key, text in side) for side in sides], "xlsx": [workbook(*side) for side in sides]}
+    for one, other in product(files, repeat=2):
+        pairs = outcomes.read({f"en.{one}": files[one][0], f"de.{other}": files[other][1]})
+        assert (pairs.pairs, pairs.dropped) == ((("Hi", "Hallo", 2), ("Bye", "Ade", 3)), {"header": (1,), "empty_target": (4,)})
+    assert outcomes.refused({"en.xlsx": files["xlsx"][0], "de.txt": "Hallo\nAde"}).key == "data.one_table"
 
 
 GOOD = workbook(["a", "b"], ["c", "d"], ["e", "f"])
