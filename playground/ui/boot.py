@@ -1,4 +1,4 @@
-"""What the page reads once: its words, the knobs as they are declared, the colours, which runs there are, and what is fixed about one."""
+"""The page's start data: its words, declared knobs, colours and runs, and the fixed facts of a run."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from playground.zero_gpu import ON_ZERO_GPU
 
 
 def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
-    """Everything that doesn't depend on a run, the run with which this visitor begins, and what of the link (the address's parameters) has
-    to be ignored."""
+    """Returns all that doesn't depend on a run, this visitor's first run, and the ignored parts of the link (the address's parameters)."""
     chosen = language(parameters)
     _, ignored = links.read(runs, parameters)
     words = {name.removeprefix("page."): text for name, text in entries(chosen).items() if name.startswith("page.")}
@@ -52,9 +51,9 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "palettes": {"light": theme.palette(False), "dark": theme.palette(True)},
         "first": runs.shipped()[0].id if runs.shipped() else "",
         "last": last_run(runs, token),
-        "by": ticket_of("live", token),  # says whose a stream is, and opens nothing
-        "ticket": uploading.ticket_of(token),  # opens one's own uploads to Gradio's listeners
-        # what was cut off goes on by itself: its page listens for that
+        "by": ticket_of("live", token),  # identifies the visitor of a stream, and opens nothing
+        "ticket": uploading.ticket_of(token),  # opens the visitor's own uploads to Gradio's listeners
+        # an interrupted run resumes by itself: its page listens for that
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": [status for status in FINISHED if status != "interrupted"]},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),
@@ -64,13 +63,13 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
 
 
 def last_run(runs: Runs, token: str) -> str:
-    """The run of a visitor who comes back: one of theirs that is at work, else the one that was looked at last; "" when there is none."""
+    """Returns the run of a returning visitor: one of theirs at work, else the last one viewed; "" without any."""
     last = max(runs.mine(token), key=lambda run: (run.working, run.looked_at), default=None)
     return last.id if last else ""
 
 
 def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
-    """The runs a visitor can choose: theirs, those of others that theirs came from, and those that came with the app."""
+    """Returns the runs a visitor can choose: their own, the origins of those, and those shipped with the app."""
     return {
         "mine": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.mine(token)],
         "other": [{"id": run.id, "title": title(run, chosen, token)} for run in origins(runs, token)],
@@ -79,7 +78,7 @@ def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, s
 
 
 def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Mapping[str, str]) -> dict[str, Any]:
-    """What is fixed about a run, whether the asker may change it, and what it can't read of the cursor that was carried to it."""
+    """Returns the fixed facts of a run, whether the visitor may change it, and the cursor's fields that it can't follow."""
     run, chosen = runs.get(run_id), language(parameters)
     pairs = examples(reader, run) if run.may_be_read_by(token) else []
     return {
@@ -102,14 +101,14 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Ma
 
 
 def bounds(name: str) -> dict[str, float]:
-    """The numbers that a knob can be: from `low` to `high`, and the `step` between whole ones (0 where all numbers are possible)."""
+    """Returns a knob's numbers: from `low` to `high`, and the `step` between integers (0 where all numbers are possible)."""
     knob = limits(name)
     return {"low": knob.low, "high": knob.high, "step": knob.step if isinstance(default(name), int) else 0}
 
 
 def parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, Any] | None:
-    """The run that `run` goes on from, and the step; without a name once it is deleted. `until` is the last step of the history that is
-    the parent's: 0 in forks of before, which began to count anew."""
+    """Returns the run and step that `run` continues from; without a name once it is deleted. `until` is the last step of history taken from
+    the parent: 0 in old forks, which counted from 0."""
     if run.parent is None:
         return None
     id, step = run.parent
@@ -122,7 +121,7 @@ def parent(runs: Runs, run: Run, chosen: str, token: str) -> dict[str, Any] | No
 
 
 def _address(value: Any) -> str:
-    """A knob's value as the page writes it into an address."""
+    """Formats a knob's value as the page writes it into an address."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)

@@ -42,7 +42,7 @@ def unused(have: Mapping[int, Run]) -> int:
     return next(seed for seed in range(1, len(have) + 2) if seed not in have)
 
 
-def shown(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
+def choose_overlaid(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
     """As many as can be laid over each other, the new ones among them, by seed."""
     first = [*new, *(seed for seed in sorted(runs) if seed not in new)]
     return [runs[seed] for seed in sorted(first[:MAX_SHOWN])]

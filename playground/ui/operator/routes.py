@@ -19,7 +19,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.ui.command import same_origin
-from playground.ui.gate import not_there
+from playground.ui.gate import respond_not_found
 from playground.ui.operator import page
 from playground.ui.operator.entry import Entry
 from playground.ui.operator.facts import Counts, facts
@@ -49,7 +49,7 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
     async def act(request: Request) -> Response:
         """Enters with a token, leaves, or stops a run; and then shows the page by an address that has none of it."""
         if not same_origin(request.headers):
-            return not_there(request)
+            return respond_not_found(request)
         try:
             said = parse_qs((await request.body()).decode("utf-8", "replace"))
             given = {name: values[0] for name, values in said.items()}
@@ -58,7 +58,7 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
                 entry.enter(given["token"], request, answer)
                 return answer
             if not entry.admits(request):
-                return not_there(request)
+                return respond_not_found(request)
             if "leave" in given:
                 entry.leave(request, answer)
             elif run := _find(runs, given.get("stop", "")):
@@ -70,7 +70,7 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
 
     async def measure(request: Request) -> Response:
         if not (is_open or (entry and entry.admits(request))):
-            return not_there(request)
+            return respond_not_found(request)
         return Response(await run_in_threadpool(metrics, runs, counts), 200, {"Cache-Control": "no-store"}, CONTENT_TYPE_PLAIN_0_0_4)
 
     mine = [Route(PATH, look, methods=["GET"]), Route(PATH, act, methods=["POST"])] if entry else []

@@ -19,8 +19,8 @@ from playground.ui.class_board import (
     class_name,
     experiment_name,
     experiments,
+    name_empty_arms,
     room_of,
-    unheld,
 )
 from playground.ui.controls import label
 from playground.ui.measured import percent
@@ -57,7 +57,7 @@ def panel(view: View) -> dict:
         *asking,
         blocks.text("verdict", said, css="pg-heading"),
         *(guessed or _captions(why=why)),
-        *_captions(unheld=unheld(view.language, found.activity)),
+        *_captions(unheld=name_empty_arms(view.language, found.activity)),
         _controls(view, found),
         *_decides(view, found, result),
         *_figures(view, found, runs),
@@ -81,7 +81,7 @@ def _asked(view: View, found: Board, result: Outcome | None) -> tuple[list[dict]
     if view.said("lab") != lab.name:  # a guess would be another lab's
         return [*asks, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
     (*asking, _), guess, sure, answered = ask(view, lab.say, lab.guesses, ("lab", lab.name))
-    if not answered or result is None or found.fewest < LEAST_RUNS:
+    if not answered or result is None or found.min_runs < LEAST_RUNS:
         return asks + asking, []
     compared = lab_experiment.verdict(view, lab, result, guess, sure)
     return asks + locked(asking), [one | {"id": f"guess-{one['id']}"} for one in compared]
@@ -208,7 +208,7 @@ def _presented(view: View, found: Board) -> list[dict]:
         curves = [(one, curve) for one in found.runs if (curve := until(one.curve, one.run.steps / 2)).steps]
         title, said = "" if found.lab else view.say("board.hidden"), view.say("board.hidden_about", **values)
     title = paragraph([found.lab.say(view.language, "short") if found.lab else "", title])
-    said = paragraph([said, unheld(view.language, found.activity)])
+    said = paragraph([said, name_empty_arms(view.language, found.activity)])
     if not curves:
         said = said or view.say("board.nothing_yet")
         return [blocks.text("verdict", title, css="pg-heading"), blocks.text("why", said, css="pg-caption")]

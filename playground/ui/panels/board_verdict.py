@@ -52,7 +52,7 @@ def _of_lab(view: View, found: Board, lab: ControlledExperiment, result: Outcome
     if result is None:
         missing = [name for arm, name in enumerate(found.arms) if arm not in found.ended]
         return view.say("board.lab_waits", arms=listed(view.language, missing)), ""
-    fewest, answer = found.fewest, lab.say(view.language, f"guess_{result.answer}")
+    fewest, answer = found.min_runs, lab.say(view.language, f"guess_{result.answer}")
     reserves = lab_experiment.reserves(view, lab, result) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
     why = [lab.say(view.language, f"why_{result.answer}", **result.numbers), *reserves]
     return view.say("board.lab_so_far" if fewest < 2 else "board.lab_answer", answer=answer), paragraph(why)

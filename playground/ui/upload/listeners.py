@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.ui.actions import answer
+from playground.ui.actions import answer_call
 from playground.ui.address import address_of
 from playground.ui.bridge import script, told
 from playground.ui.upload import uploading
@@ -21,7 +21,7 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
         ticket, address = told(asked, "ticket"), address_of(request.request) if request.request else ""
         given = {"files": files, "text": text, "hub": hub}  # of which one is to be seen; without the page's script all count
         seen = {name: value if way in ("", name) else None for name, value in given.items()}
-        got = answer(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language, ticket, address))
+        got = answer_call(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language, ticket, address))
         if "own" not in got:
             return [got, *[gr.skip()] * (1 + len(uploading.TAUGHT))]
         new = uploading.taught(own, got["own"], now, ticket=ticket)
