@@ -141,8 +141,8 @@ def copy(runs: Runs, command: Command) -> dict:
 def repeat(runs: Runs, command: Command) -> dict:
     """Repeats a run with other seeds: the next one, or those missing of `seeds.FIRST`; returns all of them for overlaid curves."""
     source = runs.get(command.run)
-    by_seed = seeds.alike(source, [source, *runs.mine(command.token), *runs.shipped()])
-    missing = seeds.missing(by_seed) if command.values.get("all") else [seeds.unused(by_seed)]
+    by_seed = seeds.runs_by_seed(source, [source, *runs.mine(command.token), *runs.shipped()])
+    missing = seeds.missing_seeds(by_seed) if command.values.get("all") else [seeds.next_seed(by_seed)]
     new_runs = runs.repeat(source.id, missing, command.token) if missing else []
     overlaid_runs = seeds.choose_overlaid(by_seed | dict(zip(missing, new_runs, strict=True)), missing)
     key = "compare.repeated" if new_runs else "compare.repeated_already"

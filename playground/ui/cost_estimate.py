@@ -27,7 +27,7 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
     try:
         experiment = wanted(values)
         found = preset_of(experiment)
-        pairs = uploading.found(runs, experiment.data.own, ticket) if experiment.data.task == "own" else None
+        pairs = uploading.find_pairs(runs, experiment.data.own, ticket) if experiment.data.task == "own" else None
         if experiment.data.task == "own" and pairs is None:
             raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"

@@ -59,7 +59,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dic
         if run := runs.find(activity["runs"].get(str(number), "")):
             return {"run": run.id, "tab": "training"}
         _wait_for_turn(runs, activity)
-        pairs = uploading.dealt(runs, settings.data.own)
+        pairs = uploading.dealt_pairs(runs, settings.data.own)
         run = runs.create(settings, call.token, pairs=pairs, sentences_shared=True)
 
         def record_run(room: Room, number: int) -> Room:

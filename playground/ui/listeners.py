@@ -32,7 +32,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     knobs, bridge = parts.knobs, parts.bridge
     everything = {"asked": bridge, **knobs}
     titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
-    teaching = [knobs[name] for name in uploading.TAUGHT]
+    teaching = [knobs[name] for name in uploading.SUGGESTED]
 
     def take_preset(preset: Any, **now: Any) -> list:
         if not isinstance(preset, str) or preset not in PRESETS:  # one's own settings stay as they are
@@ -47,20 +47,20 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         own = told(asked, "own")
         if told(asked, "before") == task:  # nobody chose another
             return [gr.skip()] * len(teaching)
-        return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), told(asked, "ticket"))
+        return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), told(asked, "ticket"))
 
     def take_minutes(asked: Any, **now: Any) -> list:
         """As many steps as fit into the time, and what suits own pairs that are seen so often; without a time, all stays as it is."""
         try:
             wanted = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
             own = told(asked, "own")
-            pairs = uploading.found(runs, own, told(asked, "ticket")) if wanted.data.task == "own" else None
+            pairs = uploading.find_pairs(runs, own, told(asked, "ticket")) if wanted.data.task == "own" else None
             found = {"steps": fitting_steps(wanted, pairs)} if wanted.training.minutes else {}
             if found and pairs:
-                found |= uploading.following(pairs, own, now, found["steps"])
+                found |= uploading.timed_values(pairs, own, now, found["steps"])
         except Refusal:  # the outlook says what is wrong
             found = {}
-        return [found.get(name, gr.skip()) for name in uploading.FOLLOWING]
+        return [found.get(name, gr.skip()) for name in uploading.TIMED]
 
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = told(asked, "language")
@@ -68,7 +68,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         return text, schedule(language, now), preset_shown(found, language)
 
     def arrive(asked: Any, request: gr.Request) -> list:
-        own = told(asked, "own") if uploading.found(runs, told(asked, "own"), told(asked, "ticket")) else ""
+        own = told(asked, "own") if uploading.find_pairs(runs, told(asked, "own"), told(asked, "ticket")) else ""
         return [*link_values(runs, link_of(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
 
     def relabel(asked: Any) -> list:
@@ -88,10 +88,10 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
 
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
     parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
-    given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit", "minutes")}
+    given = {name: everything[name] for name in ("asked", "task", *uploading.SUGGESTED, "batch_unit", "minutes")}
     knobs["task"].input(take_task, outputs=teaching, **ask(given, "askedForTask"))
     knobs["minutes"].input(
-        take_minutes, outputs=[knobs[name] for name in uploading.FOLLOWING], trigger_mode="always_last", **ask(everything)
+        take_minutes, outputs=[knobs[name] for name in uploading.TIMED], trigger_mode="always_last", **ask(everything)
     )
     expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
     bridge.look_ahead(trigger_mode="always_last", **expected)  # once for all that changed at a time

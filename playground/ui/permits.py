@@ -37,9 +37,9 @@ def require_sentences(runs: Runs, values: Any, token: str) -> None:
         value = pending.pop()
         if isinstance(value, dict | list):
             pending += value.values() if isinstance(value, dict) else value
-        elif not isinstance(value, str) or (value not in run_uploads and value not in uploading.KEPT):
+        elif not isinstance(value, str) or (value not in run_uploads and value not in uploading.UPLOADS):
             continue
-        elif uploading.found(runs, value, uploading.ticket_of(token)) is None:
+        elif uploading.find_pairs(runs, value, uploading.ticket_of(token)) is None:
             raise Refusal("page.no_upload", knob="task")
 
 

@@ -133,7 +133,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     def export(request: Request) -> Response:
         query = request.query_params
-        return _send_file(*uploading.exported(runs, query.get("own", ""), query.get("kind", ""), _token(request)))
+        return _send_file(*uploading.export_upload(runs, query.get("own", ""), query.get("kind", ""), _token(request)))
 
     def history(request: Request) -> Response:
         run = runs.get(request.query_params.get("run", ""))
@@ -152,7 +152,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         "/board": lambda request: _send_file(*board.file(view_of(request))),
         "/attention": lambda request: _send_file(*attention_file(view_of(request))),
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request), packing),
-        "/reading": lambda request: uploading.again(
+        "/reading": lambda request: uploading.describe_upload(
             runs, request.query_params.get("own", ""), language(request.query_params), _token(request)
         ),
         "/preview": lambda request: preview(runs, request.query_params, _token(request)),

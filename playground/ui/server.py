@@ -53,7 +53,7 @@ from playground.ui.routes import routes
 from playground.ui.shares import Holds
 from playground.ui.skip_links import skip_links
 from playground.ui.upload import stored_files
-from playground.ui.upload.uploading import KEPT
+from playground.ui.upload.uploading import UPLOADS
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
 log = logging.getLogger(__name__)
@@ -169,7 +169,7 @@ def _guard(runs: Runs, queue: Queue, streams: Holds) -> Middleware:
 
 def _share_memory(runs: Runs, reader: Reader, tabs: sessions.Sessions, first_screen: FirstScreen) -> None:
     """Registers the page's caches with the shared memory budget; the routes register the panels."""
-    shares = {"sessions": (tabs,), "first_screens": (first_screen.made,), "uploads": (KEPT,), "drawings": (DRAWN,)}
+    shares = {"sessions": (tabs,), "first_screens": (first_screen.cache,), "uploads": (UPLOADS,), "drawings": (DRAWN,)}
     for name, caches in (*shares.items(), *reader.caches.items()):
         runs.memory.add(name, *caches)
 

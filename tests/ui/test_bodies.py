@@ -120,7 +120,7 @@ def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old(sit
     monkeypatch.setattr(site.app, "uploaded_file_dir", str(tmp_path))
     (path,) = site.http.post(UPLOAD, files={"files": ("a.txt", io.BytesIO(b"a\tb\n"))}).json()
     assert path.startswith(str(tmp_path))
-    old = os.stat(path).st_mtime + stored_files.MOST_SECONDS
+    old = os.stat(path).st_mtime + stored_files.MAX_AGE_S
     stored_files.delete_old(tmp_path, 1000, clock=lambda: old - 60)
     assert os.path.exists(path)
     stored_files.delete_old(tmp_path, 1000, clock=lambda: old + 60)

@@ -78,7 +78,7 @@ def _asked(view: View, found: Board, result: Outcome | None) -> tuple[list[dict]
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
-    if view.said("lab") != lab.name:  # a guess would be another lab's
+    if view.read_raw("lab") != lab.name:  # a guess would be another lab's
         return [*asks, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
     (*asking, _), guess, sure, answered = ask(view, lab.say, lab.guesses, ("lab", lab.name))
     if not answered or result is None or found.min_runs < LEAST_RUNS:

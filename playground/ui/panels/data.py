@@ -28,9 +28,9 @@ def panel(view: View) -> dict:
     harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
     found, own, pairs_read = view.reader.statistics(view.run), view.run.experiment.data.own, view.run.pairs
-    facts, left_out = summary.facts(found, view), view.reader.left_out(view.run)
+    facts, left_out = summary.describe_counts(found, view), view.reader.left_out(view.run)
     if pairs_read:
-        facts += summary.elsewhere(pairs_read, left_out, found, view.run.experiment.data.max_tokens, view)
+        facts += summary.excluded_pairs(pairs_read, left_out, found, view.run.experiment.data.max_tokens, view)
     return {
         "step": None,
         "blocks": [

@@ -52,7 +52,7 @@ def panel(view: View) -> dict:
 
 def _file(view: View) -> Pairs | None:
     """The upload that the run is to be scored on, while it is known."""
-    return uploading.found(view.runs, view.field("file"), uploading.ticket_of(view.token))
+    return uploading.find_pairs(view.runs, view.field("file"), uploading.ticket_of(view.token))
 
 
 def _controls(view: View, splits: list[dict], split: str, method: str, width: int, penalty: float) -> list[dict]:

@@ -11,7 +11,7 @@ from playground.runs.run import Run
 from playground.runs.tables import csv_of, known, parameters_of, runs_table, speed_of
 from playground.ui import blocks
 from playground.ui.measured import percent
-from playground.ui.selected_runs import MAX_TICKED, NONE, apart, groups, line_keys, one_line, pinned, ticked
+from playground.ui.selected_runs import MAX_TICKED, NONE, describe_values, groups, line_keys, one_line, pinned, ticked
 from playground.ui.titles import title
 from playground.ui.view import View
 
@@ -30,7 +30,7 @@ def table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> list[d
     head = [blocks.RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in HEAD]
     options = [{"value": value, "label": view.say(f"compare.differ_{value}")} for value in ("origin", "ticked")]
     order, empty = view.choice("sort"), view.say("compare.none_found")
-    query = {"run": view.run.id, "lang": view.language, **{name: view.said(name) for name in ("runs", "find", "sort", "differ", "pin")}}
+    query = {"run": view.run.id, "lang": view.language, **{name: view.read_raw(name) for name in ("runs", "find", "sort", "differ", "pin")}}
     return [
         blocks.row(
             "table-controls",
@@ -116,7 +116,7 @@ def _row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is
 def _line(view: View, run: Run, chosen: list[Run]) -> str:
     """What makes it different: from where it comes from, or from the other ticked ones."""
     if view.choice("differ") == "ticked" and len(chosen) > 1:
-        return apart(view, chosen, run)
+        return describe_values(view, chosen, run)
     return one_line(view, run)
 
 

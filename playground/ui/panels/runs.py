@@ -75,7 +75,7 @@ def _curves(view: View, chosen: list[Run]) -> list[dict]:
     apart = end is not None and len({curve.at(over)[-1] for curve in ends}) > 1
     figures = [_figure(view, column, lines, curves, over, end, apart) for column in ("exact_match", "validation_loss")]
     options = [{"value": value, "label": view.say(f"compare.over_{value}")} for value in choices("over")]
-    many = len(seeds.grouped(chosen)) < len(chosen)
+    many = len(seeds.group_by_settings(chosen)) < len(chosen)
     shades = [{"value": value, "label": view.say(f"compare.seeds_{value}")} for value in choices("seeds")]
     return [
         blocks.text("difference", difference(view, chosen), css="pg-heading"),
@@ -109,7 +109,7 @@ def _lines(view: View, chosen: list[Run], curves: dict[Run, LearningCurve]) -> l
     if view.choice("seeds") == "each":
         return [[run] for run in chosen]
     found = []
-    for runs in seeds.grouped(chosen):
+    for runs in seeds.group_by_settings(chosen):
         begun = [run for run in runs if curves[run].steps]
         found.append(begun or runs[:1])
     return found
@@ -198,11 +198,11 @@ def _later(view: View, chosen: list[Run]) -> list[dict]:
     """One sentence under all of them, and the sentences on which they disagree."""
     if not chosen:
         return []
-    where = [view.said(name) for name in LOOK]
+    where = [view.read_raw(name) for name in LOOK]
     runs = [f"{run.id} {run.step}" for run in chosen]
     screen = [view.run.id, view.language, view.dark, view.width]
     found = [blocks.later("sentence", "same_sentence", view.say("compare.waiting"), " ".join(map(str, [*runs, *where, *screen])))]
     if len(chosen) > 1:
-        key = " ".join(map(str, [*runs, view.said("step"), *screen]))
+        key = " ".join(map(str, [*runs, view.read_raw("step"), *screen]))
         found.append(blocks.later("disagreements", "disagreements", view.say("compare.waiting_disagreements"), key))
     return found

@@ -27,7 +27,7 @@ GIVEN = re.compile(r"([a-z_]{1,40})~([0-9a-f]{10})~(\d)", re.ASCII)  # a questio
 
 def panel(view: View) -> dict:
     """The questions of a lesson. What was answered comes with the request, from the browser that keeps it, and stands in no address."""
-    if not (name := view.said("lesson")):
+    if not (name := view.read_raw("lesson")):
         return {"step": None, "blocks": []}
     lesson = course.get(name)
     if view.run.working and view.step is None:
@@ -51,7 +51,7 @@ def given(parameters: Mapping[str, str]) -> dict[str, tuple[str, int]]:
 def model_answers(view: View, given: answers.Activity | None) -> list[dict]:
     """Of one lesson: what could be said to what teachers ask, and every question with its key, for the run, step and sentence on screen;
     and what of it was `given` by a room's members."""
-    lesson, told = course.get(view.said("lesson")), []
+    lesson, told = course.get(view.read_raw("lesson")), []
     rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
     for check in registry.asked(lesson):
         try:
