@@ -10,7 +10,7 @@ from pathlib import Path
 import brotli
 import plotly
 
-from playground.ui.plotly_bundle import TRACES, reduced
+from playground.ui.plotly_bundle import TRACES, shake_tree
 
 PREFIX = "/gradio_api/playground"  # of all our routes: the prefix that a Space's proxy forwards
 STATIC = Path(__file__).parent / "static"
@@ -39,7 +39,7 @@ def raw_asset(name: str) -> bytes:
         raise KeyError(name)
     if name != PLOTLY:
         return (STATIC / name).read_bytes()
-    body = reduced((Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")).encode()
+    body = shake_tree((Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")).encode()
     for theirs, ours in PATCHES.items():
         body = body.replace(theirs, ours)
     return body
@@ -59,8 +59,8 @@ def choose_coding(accepted: str) -> str:
 
 @cache
 def asset_version() -> str:
-    """Changes when any file of the page changes. It stands in the path, so that browsers may keep what they have for ever, and a file never
-    imports one of another version."""
+    """Returns a hash of all files of the page. As a part of the path it lets browsers cache for ever, and keeps a file from importing one
+    of another version."""
     digest = hashlib.sha256(f"{plotly.__version__} {PATCHES} {TRACES}".encode())
     for file in sorted(STATIC.iterdir()):
         digest.update(file.read_bytes())

@@ -21,10 +21,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event
-from playground.ui.bridge import told as told_by_script
-from playground.ui.endpoints import said
+from playground.ui.bridge import read_text as told_by_script
+from playground.ui.endpoints import to_gradio_error
 from playground.ui.endpoints.answers import ENDPOINTS
-from playground.ui.endpoints.mistakes import unfit
+from playground.ui.endpoints.mistakes import explain_mismatch
 from playground.ui.gate import respond_refusal
 from playground.ui.rights import Right, right_of
 from playground.words import ENGLISH, LANGUAGES, preferred
@@ -76,7 +76,7 @@ class Calls:
         values = call.get("data")
         counts = {len(listener.inputs)} if way == "run" else {len(listener.inputs), sum(not entry.skip_api for entry in listener.inputs)}
         if not isinstance(values, list) or len(values) not in counts:
-            raise unfit(listener.api_name) if listener.api_name in ENDPOINTS else Refusal("page.not_a_command")
+            raise explain_mismatch(listener.api_name) if listener.api_name in ENDPOINTS else Refusal("page.not_a_command")
 
     def _find_listener(self, way: str, name: str, call: dict[str, Any]) -> Any:
         """Returns the listener. Raises Refusal where none exists, or calling it is not allowed."""
@@ -87,18 +87,18 @@ class Calls:
             listener = next((candidate for candidate in self._listeners.values() if name and candidate.api_name == name), None)
         fits = name in ENDPOINTS if way == "call" else not name or NAME.fullmatch(name)  # Gradio parses names again, and fails on others
         if listener is None or not fits or right_of(listener.api_name) is Right.OFF:
-            raise unfit(name) if way == "call" else Refusal("page.not_a_command")
+            raise explain_mismatch(name) if way == "call" else Refusal("page.not_a_command")
         return listener
 
 
 def _check_named_call(name: str, call: dict[str, Any]) -> None:
     """Checks a call of an endpoint with named arguments. Raises Refusal."""
     if name not in ENDPOINTS:
-        raise unfit(name)
+        raise explain_mismatch(name)
     arguments = ENDPOINTS[name].arguments
     needed = {argument for argument, about in arguments.items() if about.required}
     if not needed <= call.keys() <= arguments.keys():
-        raise unfit(name)
+        raise explain_mismatch(name)
 
 
 _FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
@@ -122,7 +122,7 @@ def install(demo: gr.Blocks) -> None:
             if isinstance(error, gr.Error) and not error.print_exception:  # has a sentence already
                 raise
             event(log, "call_refused", listener=listener.api_name, reason=type(error).__name__)
-            raise said(Refusal("page.not_a_command"), _language(inputs)) from error
+            raise to_gradio_error(Refusal("page.not_a_command"), _language(inputs)) from error
 
     demo.preprocess_data = preprocess_data
 

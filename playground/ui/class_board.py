@@ -20,7 +20,7 @@ from playground.words import listed, say
 
 @dataclass(frozen=True)
 class ClassRun:
-    """The run of one member, under the name that whoever looks may see."""
+    """A member's run, under the name that the viewer may see."""
 
     number: int
     name: str
@@ -45,7 +45,7 @@ class ClassRun:
 
 @dataclass(frozen=True)
 class Board:
-    """One experiment of a room as whoever looks may see it."""
+    """An experiment of a room, as the viewer may see it."""
 
     room: Room
     number: int  # the viewer's

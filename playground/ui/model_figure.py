@@ -115,7 +115,7 @@ class _Figure:
         return [self.part(f"{stack}.norm", "norm", _map(f"{stack}.norm"))] if self.config.norm == "pre" and not self.recurrent else []
 
     def sublayer(self, name: str) -> Sublayer:
-        """What computes, and the norm and the sum around it. A feed-forward network that was left out adds nothing to its input."""
+        """Returns a sublayer with its norm and sum. An omitted feed-forward network adds nothing to its input."""
         if self.recurrent:
             return {"parts": self.gru_parts(name), "residual": False}
         inside = self.inner_parts(name)

@@ -1,4 +1,4 @@
-"""The page in Gradio: where everything stands. What a control does is in listeners.py, what a panel shows in panels/."""
+"""The page's layout in Gradio. listeners.py handles its controls, panels/ draws its panels."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
 from playground.ui.panels import PLACES
 from playground.words import ENGLISH, say
 
-# What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in, and brings Gradio's tabs into
-# the first and the third (see static/tabs.js): all is read and reached in the order in which it is seen. At the end of the third, the room
-# that a visitor is in. Below, over nothing that can be pressed, what went wrong with the run.
+# The frame, always visible, in three lines: the run, the sentence, the replay. The page's script fills them in, and moves Gradio's tabs
+# into the first and the third (see static/tabs.js), so that reading and keyboard order are the visual order. The third line ends with the
+# visitor's room. Below, over nothing clickable, the run's error.
 FRAME = (
     '<div id="pg-frame"><header id="pg-head"></header><div id="pg-place-tabs"></div><div id="pg-tools" class="pg-tools"></div>'
     '<div class="pg-stage"><div id="pg-sentence-bar"></div></div><div id="pg-inner-tabs"></div><div id="pg-replay-bar"></div>'
@@ -26,7 +26,7 @@ FOOT = '<footer id="pg-foot"></footer>'
 
 @dataclass
 class Parts:
-    """The components that listeners need, by what they are."""
+    """The components that listeners need, by role."""
 
     bridge: gr.HTML
     knobs: dict[str, gr.components.Component] = field(default_factory=dict)
@@ -38,10 +38,9 @@ class Parts:
     outlook: gr.Markdown | None = None
     schedule: gr.HTML | None = None
 
-    def title(self, component: object, key: str, property: str = "label", **others: str) -> object:
-        """Remembers that `property` of a component holds the words `page.key`, so that another language can replace them; and `others`
-        like it."""
-        self.titled.append((component, {name: f"page.{words}" for name, words in {property: key, **others}.items()}))
+    def title(self, component: object, key: str, property: str = "label", **more: str) -> object:
+        """Registers `property` of a component as the words `page.key`, to be translated; and `more` properties likewise."""
+        self.titled.append((component, {name: f"page.{words}" for name, words in {property: key, **more}.items()}))
         return component
 
 
@@ -50,7 +49,7 @@ def words(key: str) -> str:
 
 
 def build(runs: Runs) -> gr.Blocks:
-    """The whole page. English first; listeners.py says everything in another language when the visitor's is another."""
+    """Builds the page in English; listeners.py translates it to the visitor's language."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         parts = Parts(bridge())
         gr.HTML(FRAME, elem_id="pg-frame-place", apply_default_css=False)
@@ -76,7 +75,7 @@ def _tab(parts: Parts, key: str, elem_id: str) -> gr.Tab:
 
 
 def _place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
-    """The tabs of one place."""
+    """Adds the tabs of one place."""
     with gr.Tabs(elem_id=f"pg-tabs-{place}", elem_classes="pg-tabs", overflow_behavior="wrap"):
         for name in names:
             with _tab(parts, f"tab_{name}", f"pg-tab-{name}"):
@@ -86,7 +85,7 @@ def _place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
 
 
 def _knobs(parts: Parts) -> None:
-    """Train, and the settings of the next run: those for a first look in one list, the others folded away."""
+    """Adds the train button and the settings of the next run: the basic ones in one list, others folded."""
     gr.HTML('<div id="pg-drawer-head"></div>', elem_id="pg-drawer-top", apply_default_css=False)  # on a narrow screen
     with gr.Column(elem_id="pg-go"):
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
@@ -99,21 +98,21 @@ def _knobs(parts: Parts) -> None:
             for name in first:
                 parts.knobs[name] = control(name)
     for group, (_, more) in GROUPS.items():
-        about = {"open": False, "elem_id": f"pg-more-{group}", "elem_classes": "pg-more"}
-        with parts.title(gr.Accordion(words(f"more_{group}"), **about), f"more_{group}"):
+        options = {"open": False, "elem_id": f"pg-more-{group}", "elem_classes": "pg-more"}
+        with parts.title(gr.Accordion(words(f"more_{group}"), **options), f"more_{group}"):
             for name in more:
                 parts.knobs[name] = control(name)
-                if name == "warmup":  # the last of those that bend it
+                if name == "warmup":  # the last knob of the schedule
                     parts.schedule = gr.HTML(elem_id="pg-schedule", apply_default_css=False)
     parts.reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")
 
 
 def _upload(parts: Parts) -> None:
-    """Own sentences: files or pasted text, read at once and shown as understood before anything trains."""
+    """Adds the box for own sentences: files or pasted text, read at once and shown as interpreted before any training."""
     with gr.Column(elem_id="pg-own"):
         parts.title(gr.Markdown(words("own_title")), "own_title", "value")
         parts.title(gr.Markdown(words("own_about")), "own_about", "value")
-        gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of the three is open, see static/ways.js
+        gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of three is open, see static/ways.js
         files = gr.File(show_label=False, file_count="multiple", type="filepath", elem_id="pg-files", height=84)
         text = parts.title(
             gr.Textbox(label=words("own_text"), lines=3, max_lines=12, elem_id="pg-paste", placeholder=words("own_hint")),
@@ -125,8 +124,8 @@ def _upload(parts: Parts) -> None:
             "own_hub",
             placeholder="hub_hint",
         )
-        look = parts.title(gr.Button(words("own_read"), size="sm", elem_id="pg-read"), "own_read", "value")
+        read_button = parts.title(gr.Button(words("own_read"), size="sm", elem_id="pg-read"), "own_read", "value")
         gr.HTML('<div id="pg-reading" class="pg-block"></div>', apply_default_css=False)
-        use = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
+        train_button = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
         gr.HTML('<p id="pg-nothing-read"></p><div id="pg-preview"></div>', apply_default_css=False)
-    parts.upload = {"files": files, "text": text, "hub": hub, "look": look, "use": use}
+    parts.upload = {"files": files, "text": text, "hub": hub, "look": read_button, "use": train_button}

@@ -68,7 +68,7 @@ class ActionRequest:
 
     @property
     def activity(self) -> str:
-        """The name of one of the room's."""
+        """The name of one of the room's activities."""
         return self.value("activity", str)
 
     @property

@@ -5,7 +5,7 @@ import pytest
 from playground.config import PRESETS, Experiment, preset
 from playground.runs.forecast import forecast
 from playground.runs.machine_speed import MachineSpeed, layers
-from playground.ui.cost_estimate import outlook, preset_of, rates_of, schedule
+from playground.ui.cost_estimate import outlook, preset_of, sample_rates, schedule
 from playground.words import LANGUAGES, say
 from playground.words.amounts import short
 
@@ -46,12 +46,12 @@ def test_the_time_is_that_of_the_calls_the_operations_and_the_elements_and_a_cho
 def test_the_schedule_drawn_before_is_the_one_that_was_recorded_to_its_ends(site):
     for run in map(site.runs.get, ("reverse", "german_english")):
         history = run.history.steps.rows()
-        recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), rates_of(run.experiment)
+        recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), sample_rates(run.experiment)
         assert len(drawn) > 60
         assert {1, run.experiment.training.steps} <= set(drawn)
         assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
     experiment = Experiment().with_(schedule="paper", learning_rate=1.0, warmup=37, steps=10_000)
-    rates, drawing = rates_of(experiment), schedule("zh", experiment.flat())
+    rates, drawing = sample_rates(experiment), schedule("zh", experiment.flat())
     assert (max(rates, key=rates.get), len(rates) < 200) == (37, True)
     assert say("zh", "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in drawing
     assert schedule("en", {"steps": "<b>"}) == ""

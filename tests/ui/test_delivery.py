@@ -15,7 +15,7 @@ import pytest
 from playground.figures import theme
 from playground.ui.assets import PREFIX, asset_path, choose_coding
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
-from playground.ui.plotly_bundle import TRACES, reduced
+from playground.ui.plotly_bundle import TRACES, shake_tree
 from playground.words import say
 from tests.figures.gallery import gallery
 from tests.ui.panels.looking import all_blocks
@@ -62,10 +62,10 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
 
 
 def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
-    assert len(reduced(WHOLE)) < len(WHOLE) / 3
+    assert len(shake_tree(WHOLE)) < len(WHOLE) / 3
     assert {trace["type"] for figure in gallery(12).values() for trace in figure["data"]} <= set(TRACES)
     for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
-        assert reduced(source) == source
+        assert shake_tree(source) == source
 
 
 TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}

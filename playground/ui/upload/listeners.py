@@ -9,7 +9,7 @@ import gradio as gr
 
 from playground.ui.actions import answer_call
 from playground.ui.address import address_of
-from playground.ui.bridge import script, told
+from playground.ui.bridge import read_text, script
 from playground.ui.upload import uploading
 
 
@@ -17,8 +17,8 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
     """Returns the event after a reading; `ask` makes the inputs of a listener (see ui/listeners.py)."""
 
     def look(request: gr.Request, asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
-        language, own, chosen, way = (told(asked, name) for name in ("language", "own", "choices", "way"))
-        ticket, address = told(asked, "ticket"), address_of(request.request) if request.request else ""
+        language, own, chosen, way = (read_text(asked, name) for name in ("language", "own", "choices", "way"))
+        ticket, address = read_text(asked, "ticket"), address_of(request.request) if request.request else ""
         inputs = {"files": files, "text": text, "hub": hub}  # only one is used; without the page's script all count
         used = {name: value if way in ("", name) else None for name, value in inputs.items()}
         answer = answer_call(language, lambda: uploading.read(used["files"], used["text"], used["hub"], chosen, language, ticket, address))
