@@ -78,7 +78,7 @@ def train(runs: Runs, command: Command) -> dict:
     if not isinstance(knobs, dict):
         raise Refusal("page.not_a_command")
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
-    pairs, credit = uploading.pairs(runs, experiment, command.token)
+    pairs, credit = uploading.experiment_pairs(runs, experiment, command.token)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit, beside=command.run[:64])
     return _open_new_run(run) | {"other": True}  # the page shows that it trains
 
@@ -139,7 +139,7 @@ def copy(runs: Runs, command: Command) -> dict:
 
 
 def repeat(runs: Runs, command: Command) -> dict:
-    """Repeats a run with other seeds: the next one, or those missing of `seeds.FIRST`; returns all of them for overlaid curves."""
+    """Repeats a run with other seeds: the next one, or those missing of `seeds.FIRST_SEEDS`; returns all of them for overlaid curves."""
     source = runs.get(command.run)
     by_seed = seeds.runs_by_seed(source, [source, *runs.mine(command.token), *runs.shipped()])
     missing = seeds.missing_seeds(by_seed) if command.values.get("all") else [seeds.next_seed(by_seed)]

@@ -28,14 +28,14 @@ PATCHES = {
 }
 
 
-def asset_names() -> list[str]:
+def list_assets() -> list[str]:
     """Returns the names of all files of the page."""
     return [PLOTLY, *sorted(file.name for file in STATIC.iterdir() if file.suffix in TYPES)]
 
 
-def raw_asset(name: str) -> bytes:
+def read_raw_asset(name: str) -> bytes:
     """Returns a file of the page. Raises KeyError for an unknown name."""
-    if name not in asset_names():
+    if name not in list_assets():
         raise KeyError(name)
     if name != PLOTLY:
         return (STATIC / name).read_bytes()
@@ -48,7 +48,7 @@ def raw_asset(name: str) -> bytes:
 @cache
 def read_asset(name: str, coding: str = "gzip") -> tuple[bytes, str]:
     """Returns a file of the page, compressed in a coding of COMPRESSED and cached, and its type. Raises KeyError for an unknown name."""
-    return COMPRESSED[coding](raw_asset(name)), TYPES[Path(name).suffix]
+    return COMPRESSED[coding](read_raw_asset(name)), TYPES[Path(name).suffix]
 
 
 def choose_coding(accepted: str) -> str:

@@ -50,7 +50,7 @@ class Bodies:
                 await send(message)
 
         try:
-            body.expect()
+            body.check_length()
             if not body.refusal:
                 await self.app(scope, body.receive, forward)
         except (ClientDisconnect, MultiPartException):
@@ -95,17 +95,17 @@ class _Body:
         self._bodies, self._receive, self._headers = bodies, receive, request.headers
         self._most = max_body_bytes(request.method, get_route_path(request.scope))
 
-    def expect(self) -> None:
+    def check_length(self) -> None:
         """Refuses a body by its declared length."""
         length = self._headers.get("Content-Length", "")
         if length.isascii() and length.isdigit() and int(length[:20]) > self._most:
-            self.refusal = self._too_long()
+            self.refusal = self._refuse_length()
 
     async def receive(self) -> Message:
         """Receives a message. Simulates a disconnect to the app once a body exceeds its limit."""
         message = await self._receive()
         if data := message.get("body", b""):
-            self.refusal = self._too_long() if self.length + len(data) > self._most else self._admit(data)
+            self.refusal = self._refuse_length() if self.length + len(data) > self._most else self._admit(data)
         return {"type": "http.disconnect"} if self.refusal else message
 
     def _admit(self, data: bytes) -> Refusal | None:
@@ -113,7 +113,7 @@ class _Body:
         self.length += 0 if refusal else len(data)
         return refusal
 
-    def _too_long(self) -> Refusal:
+    def _refuse_length(self) -> Refusal:
         return Refusal("page.command_too_long")
 
 
@@ -121,7 +121,7 @@ class _Upload(_Body):
     """A multipart body of files, separated by a boundary."""
 
     def expect(self) -> None:
-        super().expect()
+        super().check_length()
         self.refusal = self.refusal or self._bodies.admit_upload(self.address, 1, 0)
         self._boundary = b"--" + parse_options_header(self._headers.get("Content-Type", ""))[1].get(b"boundary", b"")
         self._boundaries, self._end = 0, b""

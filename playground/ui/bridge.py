@@ -20,7 +20,7 @@ def bridge() -> gr.HTML:
     return gr.HTML({}, html_template="", js_on_load=f"{_import_script()}.then((page) => page.meet({{ {triggers} }}))", visible="hidden")
 
 
-def script(function: str, inputs: Sequence[str] = (), outputs: Sequence[str] = (), **constants: Any) -> str:
+def js_call(function: str, inputs: Sequence[str] = (), outputs: Sequence[str] = (), **constants: Any) -> str:
     """Returns a listener's JavaScript: it calls main.js's `function` with the inputs' values and the `constants` in one object, and returns
     the outputs from the resulting object."""
     js = f"Object.fromEntries({json.dumps(list(inputs))}.map((name, at) => [name, values[at]]))"

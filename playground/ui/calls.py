@@ -122,12 +122,12 @@ def install(demo: gr.Blocks) -> None:
             if isinstance(error, gr.Error) and not error.print_exception:  # has a sentence already
                 raise
             event(log, "call_refused", listener=listener.api_name, reason=type(error).__name__)
-            raise to_gradio_error(Refusal("page.not_a_command"), _language(inputs)) from error
+            raise to_gradio_error(Refusal("page.not_a_command"), _language_of(inputs)) from error
 
     demo.preprocess_data = preprocess_data
 
 
-def _language(inputs: list[Any]) -> str:
+def _language_of(inputs: list[Any]) -> str:
     """Returns the language that the page's script sends through the bridge, else the caller's."""
     return next((language for value in inputs if (language := told_by_script(value, "language")) in LANGUAGES), LANGUAGE.get())
 
@@ -176,10 +176,10 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     """Replays the body that was read; then passes on further messages."""
     left = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def received() -> Message:
+    async def receive_again() -> Message:
         return left.pop() if left else await receive()
 
-    return received
+    return receive_again
 
 
 class _Response:

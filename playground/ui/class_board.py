@@ -61,7 +61,7 @@ class Board:
     @property
     def lab(self) -> ControlledExperiment | None:
         """The lab whose arms were dealt."""
-        return lab_of(self.activity)
+        return find_lab(self.activity)
 
     @property
     def column(self) -> str:
@@ -88,26 +88,26 @@ class Board:
         return pooled(self.scores(arm), (0.0, 1.0))
 
 
-def experiments(room: Room) -> dict[str, activities.Activity]:
+def list_experiments(room: Room) -> dict[str, activities.Activity]:
     """Returns the experiments of a room by name, in order."""
     return {name: activity for name, activity in room.activities.items() if activity["kind"] == experiment.KIND}
 
 
-def board(view: View) -> Board | None:
+def find_board(view: View) -> Board | None:
     """Returns the cursor's experiment, else the newest; None in a room without one. Raises Refusal for a room that the caller is not in,
     and for a hidden board."""
-    room, number = room_of(view)
-    activities_by_name, chosen = experiments(room), view.field("activity")
+    room, number = find_room(view)
+    activities_by_name, chosen = list_experiments(room), view.field("activity")
     if not activities_by_name:
         return None
     name = chosen if chosen in activities_by_name else list(activities_by_name)[-1]
     activity = activities_by_name[name]
     if not experiment.shows_board(activity, room, number):
         raise Refusal("board.not_shown")
-    return Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
+    return Board(room, number, name, activity, arm_names(activity, view.language), _find_runs(view, room, activity, is_named(view, number)))
 
 
-def room_of(view: View) -> tuple[Room, int]:
+def find_room(view: View) -> tuple[Room, int]:
     """Returns the page's room and the viewer's number. Raises Refusal."""
     code = view.parameters.get("room", "")
     if view.rooms is None or not code:
@@ -120,7 +120,7 @@ def is_named(view: View, number: int) -> bool:
     return number == TEACHER and view.choice("names") == "on"
 
 
-def name_of(view: View, member: Member, named: bool) -> str:
+def member_name(view: View, member: Member, named: bool) -> str:
     """Returns a member's name; a hidden member is a number for the teacher too."""
     return (named and not member.hidden and member.nickname) or view.say("page.room_student", number=member.number)
 
@@ -130,12 +130,12 @@ def class_name(screen: Screen, code: str) -> str:
     return screen.say("board.class", code=code)
 
 
-def arm_name(arm: dict, language: str) -> str:
+def describe_arm(arm: dict, language: str) -> str:
     """Describes the settings of an arm in a line."""
     return listed(language, (shown_setting(knob, value, language) for knob, value in arm.items()))
 
 
-def lab_of(activity: activities.Activity) -> ControlledExperiment | None:
+def find_lab(activity: activities.Activity) -> ControlledExperiment | None:
     """Returns the lab whose arms an experiment deals; None for a teacher's own arms."""
     lab = LABS.get(activity.get("lab", ""))
     return lab if isinstance(lab, ControlledExperiment) else None
@@ -143,14 +143,14 @@ def lab_of(activity: activities.Activity) -> ControlledExperiment | None:
 
 def arm_names(activity: activities.Activity, language: str) -> list[str]:
     """Names the arms: as in their lab, else by their settings."""
-    if lab := lab_of(activity):
+    if lab := find_lab(activity):
         return [lab.say(language, f"name_{arm}") for arm in lab.arms]
-    return [arm_name(arm, language) for arm in activity["arms"]]
+    return [describe_arm(arm, language) for arm in activity["arms"]]
 
 
 def experiment_name(activity: activities.Activity, language: str) -> str:
     """Names an experiment: as its lab, else by two of its arms."""
-    lab = lab_of(activity)
+    lab = find_lab(activity)
     return lab.say(language, "title") if lab else " · ".join(arm_names(activity, language)[:2])
 
 
@@ -160,7 +160,7 @@ def name_empty_arms(language: str, activity: activities.Activity) -> str:
     return say(language, "board.unheld", arms=listed(language, names)) if names else ""
 
 
-def _runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
+def _find_runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
     """Returns the existing runs, in the order of their members."""
     class_runs = []
     for key, id in sorted(activity["runs"].items(), key=lambda item: int(item[0])):
@@ -169,5 +169,5 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
         if run is None or member is None:
             continue
         run.seen()  # marks it as viewed: an unwatched run would be stopped
-        class_runs.append(ClassRun(number, name_of(view, member, named), activity["dealt"][key], run, learning_curve(run)))
+        class_runs.append(ClassRun(number, member_name(view, member, named), activity["dealt"][key], run, learning_curve(run)))
     return class_runs

@@ -15,7 +15,7 @@ MAX_OFFERED = 12
 MAX_NAMED = 3  # differences that are named
 
 
-def chosen(view: View) -> list[Run]:
+def compared_runs(view: View) -> list[Run]:
     """Returns the run on screen, then those of the cursor's `compare` with the same task; others are left out."""
     by_id = {view.run.id: view.run}
     for id in view.field("compare").split(",")[: 4 * MAX_RUNS]:
@@ -25,9 +25,9 @@ def chosen(view: View) -> list[Run]:
     return list(by_id.values())
 
 
-def offered(view: View) -> list[Run]:
+def offered_runs(view: View) -> list[Run]:
     """Returns the runs to offer for comparison: those compared already, the visitor's own with the same task, and the shipped ones."""
-    candidates = [*chosen(view)[1:], *view.runs.mine(view.token), *view.runs.shipped()]
+    candidates = [*compared_runs(view)[1:], *view.runs.mine(view.token), *view.runs.shipped()]
     return list({run.id: run for run in candidates if run is not view.run and _same_task(run, view.run)}.values())[:MAX_OFFERED]
 
 
@@ -42,18 +42,18 @@ def origins(runs: Runs, token: str) -> list[Run]:
 def names(runs: Sequence[Run], language: str, token: str, most: int = MAX_NAMED) -> list[str]:
     """Names each run by its name and up to `most` settings in which the runs differ."""
     settings = [disclosed(run).flat() for run in runs]
-    knobs = differing(settings)
-    values = [_values(flat, knobs, language, most) for flat in settings]
+    knobs = diff_knobs(settings)
+    values = [_format_values(flat, knobs, language, most) for flat in settings]
     return [" · ".join([name(run, language, token), *more]) for run, more in zip(runs, values, strict=True)]
 
 
-def differing(settings: Sequence[dict]) -> list[str]:
+def diff_knobs(settings: Sequence[dict]) -> list[str]:
     """Returns the knobs in which settings differ; first the one that decides how far a skill generalises."""
     knobs = [knob for knob in CONTROLLED if len({flat[knob] for flat in settings}) > 1]
     return sorted(knobs, key=lambda knob: knob != "positions")
 
 
-def _values(flat: dict, differing: Sequence[str], language: str, most: int) -> list[str]:
+def _format_values(flat: dict, differing: Sequence[str], language: str, most: int) -> list[str]:
     settings = [shown_setting(knob, flat[knob], language) for knob in differing[:most]]
     return [*settings, f"+{len(differing) - most}"] if len(differing) > most else settings
 

@@ -19,13 +19,13 @@ MAX_CHOICES = 5  # maximum of choices named
 POINTS = 140  # approximate number of steps drawn, always with the turning point
 
 
-def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = "") -> tuple[str, str | None]:
+def describe_cost(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = "") -> tuple[str, str | None]:
     """Returns (the training time and, folded, its reasons, in Markdown; for impossible settings the refusal's sentence; the settings'
     preset)."""
     preset_name = None
     try:
         experiment = experiment_of(values)
-        preset_name = preset_of(experiment)
+        preset_name = find_preset(experiment)
         pairs = uploading.find_pairs(runs, experiment.data.own, ticket) if experiment.data.task == "own" else None
         if experiment.data.task == "own" and pairs is None:
             raise Refusal("page.no_upload_yet", knob="task")
@@ -34,7 +34,7 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
         seconds, is_timed = spent(experiment, prediction)
         key = "page.outlook_timed" if is_timed else "page.outlook"
         time = say(language, key, steps=f"{experiment.training.steps:,}", time=duration(seconds, language))
-        why = f"{say(language, about)}\n\n{_work(experiment, prediction, language)}"
+        why = f"{say(language, about)}\n\n{_describe_work(experiment, prediction, language)}"
         return f"<details><summary>{time}</summary>\n\n{why}\n\n</details>", preset_name
     except Refusal as refusal:
         return refusal.say(language), preset_name
@@ -45,7 +45,7 @@ def experiment_of(values: Mapping[str, Any]) -> Experiment:
     return Experiment().with_(**{name: value for name, value in values.items() if value is not None})
 
 
-def schedule(language: str, values: Mapping[str, Any]) -> str:
+def draw_schedule(language: str, values: Mapping[str, Any]) -> str:
     """Draws the learning rate by step of a training with these settings, as HTML; "" for impossible ones."""
     try:
         experiment = experiment_of(values)
@@ -66,12 +66,12 @@ def sample_rates(experiment: Experiment) -> dict[int, float]:
     return {step: learning_rate(training, d_model, step) for step in sorted(steps)}
 
 
-def preset_of(experiment: Experiment) -> str | None:
+def find_preset(experiment: Experiment) -> str | None:
     """Returns the preset that these settings are, whatever the data; None for others."""
     return next((name for name in PRESETS if preset(name, experiment).flat() == experiment.flat()), None)
 
 
-def _work(experiment: Experiment, prediction: Forecast, language: str) -> str:
+def _describe_work(experiment: Experiment, prediction: Forecast, language: str) -> str:
     key = "page.outlook_work" if prediction.device == "cpu" else "page.outlook_work_gpu"
     sentences = [
         say(

@@ -40,7 +40,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dic
             raise Refusal("page.not_a_command")
         base_settings = {name: value for name, value in knobs.items() if value is not None}
         for arm in ({}, *arms):  # deleted sentences can't be dealt
-            uploading.pairs(runs, Experiment().with_(**{**base_settings, **arm}), call.token)
+            uploading.experiment_pairs(runs, Experiment().with_(**{**base_settings, **arm}), call.token)
         return _deal(rooms, call, base_settings, arms, call.value("order", str))
 
     def deal_lab(call: ActionRequest) -> dict:

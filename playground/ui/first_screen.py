@@ -55,7 +55,7 @@ class FirstScreen:
         parameters = {"run": run, "lang": language}
         view = self._view(parameters)
         blocks = {
-            (name, dark): _picture(PANELS["training"](self._view(parameters | {"width": str(width), "dark": dark})))
+            (name, dark): _find_picture(PANELS["training"](self._view(parameters | {"width": str(width), "dark": dark})))
             for name, width in WIDTHS.items()
             for dark in ("", "1")
         }
@@ -64,9 +64,9 @@ class FirstScreen:
         pictures = "".join(f'<div class="{name}" {MODEL_TEXT}>{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
         figure = f'<div class="figure"><h3>{escape(wide_block["title"])}</h3><p>{escape(wide_block["caption"])}</p>{pictures}</div>'
         tour = f'<div class="new">{escape(view.say("tour.open"))}</div>'
-        body = f'<div class="body">{_knobs(language)}<div class="panel">{tour}{figure}</div></div>'
-        screen = f"<style>{_static('first.css')}</style>{_frame(view)}{body}"
-        return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_static("first.js")}</script>'
+        body = f'<div class="body">{_draw_knobs(language)}<div class="panel">{tour}{figure}</div></div>'
+        screen = f"<style>{_read_static('first.css')}</style>{_draw_frame(view)}{body}"
+        return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_read_static("first.js")}</script>'
 
 
 def preloads() -> str:
@@ -76,24 +76,24 @@ def preloads() -> str:
     return f'{modules}<link rel="preload" as="script" fetchpriority="low" href="{asset_path("plotly.js")}">'
 
 
-def _static(name: str) -> str:
+def _read_static(name: str) -> str:
     return (STATIC / name).read_text(encoding="utf-8")
 
 
-def _picture(panel: dict) -> dict:
+def _find_picture(panel: dict) -> dict:
     """Returns the large picture of the panel's first row of pictures."""
     top = next(block for block in panel["blocks"] if block["id"] == "top")
     return top["blocks"][0]["blocks"][0]
 
 
-def _frame(view: View) -> str:
+def _draw_frame(view: View) -> str:
     """Returns three lines: title, run and places; the sentence and its output; the tabs of the first place."""
     place = next(iter(PLACES))
-    places = "".join(f"<span{_lit(name == place)}>{view.say(f'page.place_{name}')}</span>" for name in PLACES)
-    tabs = "".join(f"<span{_lit(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
+    places = "".join(f"<span{_lit_class(name == place)}>{view.say(f'page.place_{name}')}</span>" for name in PLACES)
+    tabs = "".join(f"<span{_lit_class(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
     line = PANELS["sentence"](view)
     source, output = (f'<span class="tokens {side}" {MODEL_TEXT}>{"".join(map(_chip, line[side]))}</span>' for side in ("source", "output"))
-    result = f'<span class="result">{_verdict(view, line["correct"])}{source}<span class="arrow">→</span>{output}</span>'
+    result = f'<span class="result">{_draw_verdict(view, line["correct"])}{source}<span class="arrow">→</span>{output}</span>'
     run = escape(title(view.run, view.language, view.token))
     return (
         f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{run}</span></div>'
@@ -103,11 +103,11 @@ def _frame(view: View) -> str:
     )
 
 
-def _lit(on: bool) -> str:
+def _lit_class(on: bool) -> str:
     return ' class="lit"' if on else ""
 
 
-def _verdict(view: View, correct: bool | None) -> str:
+def _draw_verdict(view: View, correct: bool | None) -> str:
     if correct is None:
         return ""
     kind, mark = ("right", "✓") if correct else ("wrong", "✗")
@@ -119,7 +119,7 @@ def _chip(token: dict) -> str:
     return f'<span class="chip{mark}">{escape(token["text"])}</span>'
 
 
-def _knobs(language: str) -> str:
+def _draw_knobs(language: str) -> str:
     """Returns the names of the basic settings; their values come with the controls."""
     names = [label(name, language) for name in ("preset", *(name for first, _ in GROUPS.values() for name in first))]
     rows = "".join(f"<span>{escape(name)}</span>" for name in names)

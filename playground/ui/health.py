@@ -23,7 +23,7 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PATHS = ("/health", f"{PREFIX}/health")  # a Space forwards only addresses that begin as Gradio's do
 
 
-def routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[Route]:
+def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[Route]:
     """Returns the routes. `counts` adds numbers by name. The response never blocks: no thread, no disk, no lock held for long."""
     began = time.monotonic()
 

@@ -43,20 +43,20 @@ class OwnTagsLoader(BaseLoader):
 
 def install(environment: Environment) -> None:
     """Makes an environment's templates begin with our tags. Idempotent."""
-    environment.globals |= {"start_watch": start_watch, "base_of": base_of}
-    environment.globals["link_preview"] = lambda request, root: tags(request.query_params, root)
+    environment.globals |= {"start_watch": start_watch, "base_of": find_base}
+    environment.globals["link_preview"] = lambda request, root: preview_tags(request.query_params, root)
     if not isinstance(environment.loader, OwnTagsLoader):
         environment.loader = OwnTagsLoader(environment.loader)
 
 
-def base_of(root: str) -> str:
+def find_base(root: str) -> str:
     """Returns the base of a page's relative addresses: behind a proxy that serves it at a path, that path with a slash at its end, though
     the visitor typed none."""
     path = urlsplit(root).path.strip("/")
     return f"/{path}/" if path else "./"
 
 
-def tags(parameters: Mapping[str, str], root: str) -> str:
+def preview_tags(parameters: Mapping[str, str], root: str) -> str:
     """Returns the tags in the link's language. Addresses must be absolute: `root` is the page's own, behind a proxy too."""
     chosen = language(parameters)
     title, about, alt = (say(chosen, f"page.{key}") for key in ("title", "preview_about", "preview_alt"))
@@ -75,11 +75,11 @@ def route() -> Route:
     """Returns the picture's route. Its address changes with the page's files, so that it can be cached."""
 
     async def picture(request: Request) -> Response:
-        return Response(_picture(), media_type="image/png", headers={"Cache-Control": "max-age=604800"})
+        return Response(_read_picture(), media_type="image/png", headers={"Cache-Control": "max-age=604800"})
 
     return Route(f"{PREFIX}/{{version}}/{PICTURE}", picture, methods=["GET", "HEAD"])
 
 
 @cache
-def _picture() -> bytes:
+def _read_picture() -> bytes:
     return (STATIC / PICTURE).read_bytes()

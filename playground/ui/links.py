@@ -20,7 +20,7 @@ from playground.ui.titles import disclosed
 from playground.words import glossary, paragraph, say
 
 
-def _guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
+def _list_guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([UNKNOWN, *(guess for question in questions for guess in question.guesses)]))
 
 
@@ -31,10 +31,10 @@ LISTS: cursor.Lists = {
     "embeddings": (*TABLES, *STATES),
     "gauges": tuple(diagnostics.QUANTITIES),
     "labs": tuple(LABS),
-    "guesses": _guesses(LABS.values()),
+    "guesses": _list_guesses(LABS.values()),
     "lessons": tuple(COURSE),
     "stops": tuple(STOPS),
-    "answers": _guesses(lesson.question for lesson in COURSE.values() if lesson.question),
+    "answers": _list_guesses(lesson.question for lesson in COURSE.values() if lesson.question),
     "terms": ("all", *glossary.names()),
 }
 
@@ -64,6 +64,6 @@ def _is_missing(runs: Runs, id: str) -> bool:
         return True
 
 
-def sentence(ignored: Mapping[str, Refusal], language: str) -> str:
+def explain_ignored(ignored: Mapping[str, Refusal], language: str) -> str:
     """Explains the ignored values of a link; "" without any."""
     return say(language, "page.link_ignored", what=paragraph(refusal.say(language) for refusal in ignored.values())) if ignored else ""

@@ -15,19 +15,19 @@ from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refus
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
-from playground.ui.bridge import read_text, script
-from playground.ui.controls import preset_shown, wording
-from playground.ui.cost_estimate import outlook as outlook_of
-from playground.ui.cost_estimate import schedule
+from playground.ui.bridge import js_call, read_text
+from playground.ui.controls import preset_update, translate
+from playground.ui.cost_estimate import describe_cost as outlook_of
+from playground.ui.cost_estimate import draw_schedule
 from playground.ui.upload import listeners as upload
 from playground.ui.upload import uploading
 from playground.words import preferred, say
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
-SCRIPT_ONLY = {"api_visibility": "private"}  # handled by the page's script only
+IN_PAGE = {"api_visibility": "private"}  # handled by the page's script only
 
 
-def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
+def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
     """Connects the page's controls."""
     knobs, bridge = parts.knobs, parts.bridge
     everything = {"asked": bridge, **knobs}
@@ -65,7 +65,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = read_text(asked, "language")
         text, preset_name = outlook_of(runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
-        return text, schedule(language, now), preset_shown(preset_name, language)
+        return text, draw_schedule(language, now), preset_update(preset_name, language)
 
     def arrive(asked: Any, request: gr.Request) -> list:
         own = read_text(asked, "own") if uploading.find_pairs(runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
@@ -74,17 +74,17 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     def relabel(asked: Any) -> list:
         language = read_text(asked, "language")
         words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
-        return [*words, wording("preset", language), *(_restrict_control(asked, name, wording(name, language)) for name in knobs)]
+        return [*words, translate("preset", language), *(_restrict_control(asked, name, translate(name, language)) for name in knobs)]
 
     def ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict:
         """Returns the options of a Python listener: its inputs by name; a script function fills in the bridge."""
-        return {"inputs_kwargs": dict(inputs), "js": script(fill, list(inputs), list(inputs)), **QUIET}
+        return {"inputs_kwargs": dict(inputs), "js": js_call(fill, list(inputs), list(inputs)), **QUIET}
 
-    parts.train.click(None, list(knobs.values()), None, js=script("train", list(knobs)), **SCRIPT_ONLY)
-    gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=script("knobsChanged", list(knobs)), **SCRIPT_ONLY)
+    parts.train.click(None, list(knobs.values()), None, js=js_call("train", list(knobs)), **IN_PAGE)
+    gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=js_call("knobsChanged", list(knobs)), **IN_PAGE)
     for name in LIVE_KNOBS:  # on a user's input only: a preset or an upload changes the next run
-        knobs[name].input(None, knobs[name], None, js=script("control", ["value"], knob=name), **SCRIPT_ONLY)
-    bridge.settings(None, None, list(knobs.values()), js=script("settings", [], list(knobs)), **SCRIPT_ONLY)
+        knobs[name].input(None, knobs[name], None, js=js_call("control", ["value"], knob=name), **IN_PAGE)
+    bridge.settings(None, None, list(knobs.values()), js=js_call("settings", [], list(knobs)), **IN_PAGE)
 
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
     parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
@@ -95,7 +95,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     )
     estimate = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
     bridge.look_ahead(trigger_mode="always_last", **estimate)  # once for simultaneous changes
-    upload.wire(bridge, knobs, parts.upload, ask).then(**estimate)
+    upload.connect(bridge, knobs, parts.upload, ask).then(**estimate)
     bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**estimate)
     arriving = demo.load(
         arrive,
@@ -103,13 +103,12 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         [*knobs.values(), bridge, *titled],
         # this tab's last upload, and the link before the page's script rewrites the address; not waiting for that script: on a slow
         # connection the link's settings come first
-        # for that script: on a slow line the link's settings come first
         js="() => { const address = performance.getEntriesByType('navigation')[0]?.name ?? location.href;"
         " try { const [own, ticket] = ['playground-own', 'playground-own-ticket'].map((name) => sessionStorage.getItem(name) ?? '');"
         " return [{ address, own, ticket }]; } catch { return [{ address }]; } }",
         **QUIET,
     )
-    arriving.then(None, [bridge, *knobs.values()], None, js=script("arrived", ["asked", *knobs]), **SCRIPT_ONLY).then(**estimate)
+    arriving.then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE).then(**estimate)
 
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,6 @@ def measured(screen: Screen, value: str, pairs: int, every: int) -> str:
     return value if pairs == every else screen.say("page.sample", value=value, pairs=f"{pairs:,}", all=f"{every:,}")
 
 
-def share_of(screen: Screen, evaluated: Evaluated, name: str) -> str:
+def format_share(screen: Screen, evaluated: Evaluated, name: str) -> str:
     """Formats a fraction of an evaluation by its name, such as "exact_match"."""
     return measured(screen, percent(getattr(evaluated.validation, name)), evaluated.validation.pairs, evaluated.of)

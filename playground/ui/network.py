@@ -22,7 +22,7 @@ def server_name(host: str | None = None) -> str:
     return host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
 
 
-def port_for(host: str) -> int:
+def choose_port(host: str) -> int:
     """Returns the port named by PORT or GRADIO_SERVER_PORT, else the first free one from 7860 on. Raises Refusal for an invalid or a taken
     one."""
     variable = next((variable for variable in ("PORT", "GRADIO_SERVER_PORT") if os.environ.get(variable)), "")
@@ -56,7 +56,7 @@ def describe_lan(name: str) -> dict[str, str | bool]:
     return {"listens": listens, "address": lan_address() if listens else "", "windows": os.name == "nt"}
 
 
-def link_to(run: str, base: object) -> str:
+def run_link(run: str, base: object) -> str:
     """Returns the page's address for a run. Inside a Space's frame `base`, where the page was found, is not the address that people see."""
     host = os.environ.get("SPACE_HOST")
     return f"{f'https://{host}/' if host else base}?run={run}"

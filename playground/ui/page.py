@@ -9,7 +9,7 @@ import gradio as gr
 from playground.runs.registry import Runs
 from playground.ui import listeners
 from playground.ui.bridge import bridge
-from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
+from playground.ui.controls import CONTROLLED, GROUPS, make_control, make_preset_list
 from playground.ui.panels import PLACES
 from playground.words import ENGLISH, say
 
@@ -48,43 +48,43 @@ def words(key: str) -> str:
     return say(ENGLISH, f"page.{key}")
 
 
-def build(runs: Runs) -> gr.Blocks:
+def build_page(runs: Runs) -> gr.Blocks:
     """Builds the page in English; listeners.py translates it to the visitor's language."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         parts = Parts(bridge())
         gr.HTML(FRAME, elem_id="pg-frame-place", apply_default_css=False)
         with gr.Row(elem_id="pg-body"):
             with gr.Column(elem_id="pg-knobs", scale=0, min_width=316):  # always there, so that a lesson can set them from anywhere
-                _knobs(parts)
+                _add_knobs(parts)
             with gr.Column(elem_id="pg-rail", scale=0, min_width=0):
                 gr.HTML('<nav id="pg-figure"></nav>', apply_default_css=False)
             with gr.Column(elem_id="pg-view", min_width=0), gr.Tabs(elem_id="pg-places", overflow_behavior="wrap"):
                 for place, names in PLACES.items():
-                    with _tab(parts, f"place_{place}", f"pg-place-{place}"):
-                        _place(parts, place, names)
+                    with _add_tab(parts, f"place_{place}", f"pg-place-{place}"):
+                        _add_place(parts, place, names)
             with gr.Column(elem_id="pg-dock", scale=0, min_width=0):
                 gr.HTML('<aside id="pg-lesson-bar" hidden></aside>', apply_default_css=False)
         gr.HTML(FOOT, apply_default_css=False)
         parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
-        listeners.wire(demo, runs, parts)
+        listeners.connect(demo, runs, parts)
     return demo
 
 
-def _tab(parts: Parts, key: str, elem_id: str) -> gr.Tab:
+def _add_tab(parts: Parts, key: str, elem_id: str) -> gr.Tab:
     return parts.title(gr.Tab(words(key), id=elem_id, elem_id=elem_id), key)
 
 
-def _place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
+def _add_place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
     """Adds the tabs of one place."""
     with gr.Tabs(elem_id=f"pg-tabs-{place}", elem_classes="pg-tabs", overflow_behavior="wrap"):
         for name in names:
-            with _tab(parts, f"tab_{name}", f"pg-tab-{name}"):
+            with _add_tab(parts, f"tab_{name}", f"pg-tab-{name}"):
                 if name == "data":
-                    _upload(parts)
+                    _add_upload(parts)
                 gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
 
 
-def _knobs(parts: Parts) -> None:
+def _add_knobs(parts: Parts) -> None:
     """Adds the train button and the settings of the next run: the basic ones in one list, others folded."""
     gr.HTML('<div id="pg-drawer-head"></div>', elem_id="pg-drawer-top", apply_default_css=False)  # on a narrow screen
     with gr.Column(elem_id="pg-go"):
@@ -93,21 +93,21 @@ def _knobs(parts: Parts) -> None:
         parts.outlook = gr.Markdown(elem_id="pg-outlook")
     parts.title(gr.HTML(words("next_run"), elem_id="pg-next-run", apply_default_css=False, padding=False), "next_run", "value")
     with gr.Column(elem_id="pg-first-knobs"):
-        parts.preset = preset_control()
+        parts.preset = make_preset_list()
         for first, _ in GROUPS.values():
             for name in first:
-                parts.knobs[name] = control(name)
+                parts.knobs[name] = make_control(name)
     for group, (_, more) in GROUPS.items():
         options = {"open": False, "elem_id": f"pg-more-{group}", "elem_classes": "pg-more"}
         with parts.title(gr.Accordion(words(f"more_{group}"), **options), f"more_{group}"):
             for name in more:
-                parts.knobs[name] = control(name)
+                parts.knobs[name] = make_control(name)
                 if name == "warmup":  # the last knob of the schedule
                     parts.schedule = gr.HTML(elem_id="pg-schedule", apply_default_css=False)
     parts.reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")
 
 
-def _upload(parts: Parts) -> None:
+def _add_upload(parts: Parts) -> None:
     """Adds the box for own sentences: files or pasted text, read at once and shown as interpreted before any training."""
     with gr.Column(elem_id="pg-own"):
         parts.title(gr.Markdown(words("own_title")), "own_title", "value")

@@ -23,11 +23,11 @@ def shake_tree(source: str) -> str:
     registered = REGISTERED.search(source)
     if not registered:
         return source
-    parts = _parts(source)
-    traces = [name for name in CALL.findall(registered[1]) if _kind(parts, name) in TRACES]
+    parts = _split_modules(source)
+    traces = [name for name in CALL.findall(registered[1]) if _trace_type(parts, name) in TRACES]
     first, *_, last = parts
     parts = {name: text.replace(registered[1], ",".join(f"{name}()" for name in traces)) for name, text in parts.items()}
-    owners = {called: name for name, text in parts.items() for called in _callable(name, text)}
+    owners = {called: name for name, text in parts.items() for called in _callable_names(name, text)}
     included, pending = {first, last}, [parts[first], parts[last]]
     while pending:
         for name in {owners[called] for called in CALL.findall(pending.pop()) if called in owners} - included:
@@ -36,18 +36,18 @@ def shake_tree(source: str) -> str:
     return "".join(text for name, text in parts.items() if name in included)
 
 
-def _parts(source: str) -> dict[str, str]:
+def _split_modules(source: str) -> dict[str, str]:
     """Splits the file in order: each module by name, and the text after it by " " and its name."""
     starts = [*MODULE.finditer(source)]
     parts = {" ": source[: starts[0].start()]}
     ends = [*(start.start() for start in starts[1:]), len(source)]
     for start, end in zip(starts, ends, strict=True):
-        between = _end(source, start.start(), end)
+        between = _find_end(source, start.start(), end)
         parts[start[1]], parts[f" {start[1]}"] = source[start.start() : between], source[between:end]
     return parts
 
 
-def _end(source: str, start: int, stop: int) -> int:
+def _find_end(source: str, start: int, stop: int) -> int:
     """Returns the end of the statement at `start`, where its brackets are balanced; `stop` where brackets in strings hide it: the text up
     to there then counts as part of it."""
     depth = 0
@@ -59,11 +59,11 @@ def _end(source: str, start: int, stop: int) -> int:
     return stop
 
 
-def _callable(name: str, text: str) -> list[str]:
+def _callable_names(name: str, text: str) -> list[str]:
     return ES_MODULE.findall(text) if name.startswith(" ") else [name, *ES_MODULE.findall(text)]
 
 
-def _kind(parts: dict[str, str], name: str) -> str:
+def _trace_type(parts: dict[str, str], name: str) -> str:
     """Returns the trace type that a registered module defines; "" for none."""
     for _ in range(4):
         if trace := re.search(r'moduleType:"trace",name:"(\w+)"', parts[name]):

@@ -136,7 +136,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         return StreamingResponse(_stream(rooms, code, ticket, request), media_type="text/event-stream", headers=headers)
 
     return [
-        Route(f"{PREFIX}/room", read(lambda call: _enter(rooms, *call.key)), methods=["GET"]),
+        Route(f"{PREFIX}/room", read(lambda call: _enter_room(rooms, *call.key)), methods=["GET"]),
         Route(f"{PREFIX}/room/question", read(guesses), methods=["GET"]),
         Route(ANSWERS, read(model_answers), methods=["GET"]),
         Route(f"{PREFIX}/room/live", live, methods=["GET"]),
@@ -149,11 +149,11 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
 
     def open_(call: ActionRequest) -> dict:
         room = rooms.open(call.token, call.value("language", str), call.value("ends", int, float), call.address)
-        return _enter(rooms, room.code, ticket_of(room.code, call.token))
+        return _enter_room(rooms, room.code, ticket_of(room.code, call.token))
 
     def join(call: ActionRequest) -> dict:
         room = rooms.join(call.code, call.token, call.value("nickname", str), call.address)
-        return _enter(rooms, room.code, ticket_of(room.code, call.token))
+        return _enter_room(rooms, room.code, ticket_of(room.code, call.token))
 
     def forget(call: ActionRequest) -> dict:
         """Leaves every room that the visitor has joined, and deletes their runs."""
@@ -188,20 +188,20 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
         "tick": report_done(lambda call: rooms.tick(*call.key, call.value("done", bool))),
         "limit": report_done(lambda call: rooms.limit(*call.key, call.value("limits", dict))),
         "withdraw": report_done(lambda call: rooms.withdraw(*call.key, call.activity)),
-        "progress": report_done(lambda call: _report(rooms, call)),
-        "check": report_done(lambda call: _check(rooms, call)),
+        "progress": report_done(lambda call: _report_progress(rooms, call)),
+        "check": report_done(lambda call: _report_answer(rooms, call)),
         **experiments.actions(rooms, runs),
     }
 
 
-def _report(rooms: Rooms, call: ActionRequest) -> None:
+def _report_progress(rooms: Rooms, call: ActionRequest) -> None:
     """Reports the caller's completed steps by lesson."""
     ticked = call.value("done", dict)
     steps = {name: len(lesson.steps) for name, lesson in COURSE.items()}
     rooms.change(*call.key, lambda room, number: activities.changed(room, progress.NAME, progress.reported(room, number, ticked, steps)))
 
 
-def _check(rooms: Rooms, call: ActionRequest) -> None:
+def _report_answer(rooms: Rooms, call: ActionRequest) -> None:
     """Reports the caller's answer to a check question."""
     names = [call.value(name, str) for name in ("lesson", "question", "asked")]
     answer = answers.Answer(*names, call.value("choice", int), call.value("right", bool))
@@ -213,7 +213,7 @@ def _check(rooms: Rooms, call: ActionRequest) -> None:
     rooms.change(*call.key, add_answer)
 
 
-def _enter(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
+def _enter_room(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
     """Returns the room as its member or teacher sees it, and the ticket of their stream."""
     return {"room": rooms.view(code, ticket), "ticket": ticket}
 

@@ -26,7 +26,7 @@ from playground.runs.tables import csv_of
 from playground.ui import command
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX, asset_version, choose_coding, read_asset
-from playground.ui.boot import boot, run_card, runs_list
+from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file
 from playground.ui.gate import respond_not_found
@@ -67,7 +67,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
     async def live(request: Request) -> Response:
         run_id, since = request.path_params["run"], request.query_params.get("since")
         # a browser that reconnects repeats its first address, and sends the id of the last event it received
-        since = _number(request.headers.get("Last-Event-ID", since))
+        since = _parse_number(request.headers.get("Last-Event-ID", since))
         try:
             runs.get(run_id)
         except Refusal as refusal:
@@ -142,9 +142,9 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return _send_file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
     reads = {
-        "/boot": lambda request: boot(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)},
-        "/runs": lambda request: runs_list(runs, _token(request), language(request.query_params)),
-        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), request.query_params),
+        "/boot": lambda request: collect_boot_data(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)},
+        "/runs": lambda request: list_runs(runs, _token(request), language(request.query_params)),
+        "/run/{run}": lambda request: describe_run(runs, reader, request.path_params["run"], _token(request), request.query_params),
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
@@ -204,7 +204,7 @@ def _token(request: Request) -> str:
     return command.token_of(request.headers)
 
 
-def _number(text: str | None) -> int:
+def _parse_number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 12 else 0
 
 

@@ -10,31 +10,31 @@ from playground.figures.runs import DASHES
 from playground.runs.run import Run
 from playground.ui.titles import disclosed
 
-FIRST = (1, 2, 3, 4, 5)
-MAX_SHOWN = len(DASHES)
+FIRST_SEEDS = (1, 2, 3, 4, 5)
+MAX_OVERLAID = len(DASHES)
 
 
-def settings(run: Run) -> tuple:
+def group_key(run: Run) -> tuple:
     """Returns a key that runs share exactly if they differ only in their seed."""
     flat = disclosed(run).flat() | {"seed": None}
-    return (run.secret, run.parent, _events(run), *flat.items())
+    return (run.secret, run.parent, _read_events(run), *flat.items())
 
 
 def runs_by_seed(run: Run, candidates: Iterable[Run]) -> dict[int, Run]:
     """Returns the unchanged runs among `candidates` that began at step 0 with the settings of `run`, by seed; the first of each seed."""
-    same = settings(run)[3:]
+    same = group_key(run)[3:]
     by_seed: dict[int, Run] = {}
     for candidate in candidates:
-        if not (candidate.unfinished or candidate.status == "done") or candidate.secret != run.secret or settings(candidate)[3:] != same:
+        if not (candidate.unfinished or candidate.status == "done") or candidate.secret != run.secret or group_key(candidate)[3:] != same:
             continue
-        if candidate.parent is None and _events(candidate) == ():
+        if candidate.parent is None and _read_events(candidate) == ():
             by_seed.setdefault(candidate.experiment.training.seed, candidate)
     return by_seed
 
 
 def missing_seeds(have: Mapping[int, Run]) -> list[int]:
-    """Returns the FIRST seeds without a run."""
-    return [seed for seed in FIRST if seed not in have]
+    """Returns the first seeds without a run."""
+    return [seed for seed in FIRST_SEEDS if seed not in have]
 
 
 def next_seed(have: Mapping[int, Run]) -> int:
@@ -45,7 +45,7 @@ def next_seed(have: Mapping[int, Run]) -> int:
 def choose_overlaid(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
     """Returns as many runs as can be overlaid, the new ones among them, by seed."""
     first = [*new, *(seed for seed in sorted(runs) if seed not in new)]
-    return [runs[seed] for seed in sorted(first[:MAX_SHOWN])]
+    return [runs[seed] for seed in sorted(first[:MAX_OVERLAID])]
 
 
 def group_by_settings(runs: Sequence[Run]) -> list[list[Run]]:
@@ -53,13 +53,13 @@ def group_by_settings(runs: Sequence[Run]) -> list[list[Run]]:
     groups: dict[tuple, list[Run]] = {}
     counts: Counter[tuple] = Counter()
     for run in runs:
-        same, seed = settings(run), run.experiment.training.seed
+        same, seed = group_key(run), run.experiment.training.seed
         groups.setdefault((same, counts[same, seed]), []).append(run)
         counts[same, seed] += 1
     return list(groups.values())
 
 
-def _events(run: Run) -> tuple | None:
+def _read_events(run: Run) -> tuple | None:
     """Returns the changes during training; None if the run's files are damaged."""
     try:
         return tuple(map(tuple, run.history.events))

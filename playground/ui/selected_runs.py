@@ -35,7 +35,7 @@ def ticked(view: View) -> Ticked:
     if field == NONE:
         return Ticked([])
     if not field:
-        return Ticked([view.run, *_relation(view)])
+        return Ticked([view.run, *_nearest_relation(view)])
     ids = dict.fromkeys(field.split(","))
     found_runs = [run for run in (view.runs.find(id) for id in ids) if run]
     return Ticked(found_runs[:MAX_TICKED], len(ids) - len(found_runs), max(len(found_runs) - MAX_TICKED, 0))
@@ -49,7 +49,7 @@ def pinned(view: View) -> Run | None:
     return run
 
 
-def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
+def group_runs(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
     """Returns all runs that can be ticked, by group: "mine", newest first, "other", shared by another visitor, and "shipped"."""
     own_runs, shipped = view.runs.mine(view.token), view.runs.shipped()
     listed = own_runs[:MAX_LISTED]
@@ -59,11 +59,11 @@ def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
     return {name: runs for name, runs in by_group.items() if runs}
 
 
-def one_line(view: View, run: Run) -> str:
+def describe_changes(view: View, run: Run) -> str:
     """Describes how a run differs: from its parent, else from the run it was started beside, else from the defaults."""
     parent = view.runs.find(run.parent[0]) if run.parent else None
     origin = parent or (view.runs.find(run.beside) if run.beside and run.beside != run.id else None)
-    changes = titles.difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language)
+    changes = titles.describe_difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language)
     if not origin:
         return changes or view.say("compare.defaults")
     named, changes = compare.name(origin, view.language, view.token), changes or view.say("compare.same_settings")
@@ -72,12 +72,12 @@ def one_line(view: View, run: Run) -> str:
     return view.say("compare.beside", name=named, changes=changes)
 
 
-def difference(view: View, runs: list[Run]) -> str:
+def describe_differences(view: View, runs: list[Run]) -> str:
     """Describes in a line the settings in which runs differ, a value per run, or that there are none."""
     if len(runs) == 1:
-        return f"{compare.name(runs[0], view.language, view.token)}: {one_line(view, runs[0])}"
+        return f"{compare.name(runs[0], view.language, view.token)}: {describe_changes(view, runs[0])}"
     flats = [disclosed(run).flat() for run in runs]
-    differing = compare.differing(flats)
+    differing = compare.diff_knobs(flats)
     if not differing:
         return view.say("compare.all_same")
     settings = [
@@ -91,7 +91,7 @@ def difference(view: View, runs: list[Run]) -> str:
 def describe_values(view: View, runs: list[Run], run: Run) -> str:
     """Describes the values of one run for the settings in which `runs` differ."""
     flat = disclosed(run).flat()
-    differing = compare.differing([disclosed(other).flat() for other in runs])
+    differing = compare.diff_knobs([disclosed(other).flat() for other in runs])
     settings = [shown_setting(knob, flat[knob], view.language) for knob in differing]
     return listed(view.language, settings) or view.say("compare.same_settings")
 
@@ -135,7 +135,7 @@ def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
     return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 
 
-def unpin(view: View) -> list[dict]:
+def unpin_button(view: View) -> list[dict]:
     """Returns a button that unpins the run behind the curves, if there is one."""
     run = pinned(view)
     if run is None or run is view.run:
@@ -143,7 +143,7 @@ def unpin(view: View) -> list[dict]:
     return [blocks.button("unpin", "move", view.say("compare.unpin", name=compare.name(run, view.language, view.token)), to={"pin": ""})]
 
 
-def _relation(view: View) -> list[Run]:
+def _nearest_relation(view: View) -> list[Run]:
     """Returns the run to compare with the one on screen: its parent, else the run of its task with the fewest different settings, at least
     one; of several the one it was started beside, then the visitor's newest, then shipped ones."""
     parent = view.runs.find(view.run.parent[0]) if view.run.parent else None
@@ -153,4 +153,4 @@ def _relation(view: View) -> list[Run]:
     candidates = [*([neighbour] if neighbour else []), *view.runs.mine(view.token), *view.runs.shipped()]
     same_task = [run for run in candidates if run is not view.run and run.step and compare.task_of(run) == compare.task_of(view.run)]
     here = disclosed(view.run).flat()
-    return sorted(same_task, key=lambda run: abs(len(compare.differing([here, disclosed(run).flat()])) - 1))[:1]  # 0: nothing to compare
+    return sorted(same_task, key=lambda run: abs(len(compare.diff_knobs([here, disclosed(run).flat()])) - 1))[:1]  # 0: nothing to compare

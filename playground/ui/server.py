@@ -44,9 +44,9 @@ from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.gate import Gate, exception_handlers
 from playground.ui.guard import Guard
 from playground.ui.headers import drop_gradio_cors
-from playground.ui.network import PORT, port_for, server_name
+from playground.ui.network import PORT, choose_port, server_name
 from playground.ui.operator import routes as operator
-from playground.ui.page import build
+from playground.ui.page import build_page
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import DRAWN
 from playground.ui.routes import routes
@@ -101,22 +101,22 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     rooms = Rooms(runs.store.folder / "rooms", limits=runs.limits)
     runs.rules = RoomRules(rooms, runs)
     runs.every_round(rooms.tidy)
-    demo = build(runs)
+    demo = build_page(runs)
     link_preview.install(gr.routes.templates.env)
     sessions.use_lean_sessions()
-    endpoints.add(demo, runs, reader)
+    endpoints.add_endpoints(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     streams, tabs, first_screen = Holds(), sessions.Sessions(demo), FirstScreen(runs, reader)
     counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
     for_operator = operator.routes(runs, counts)
     calls.install(demo)
-    gate = Middleware(Gate, absent=operator.absent(for_operator))
-    guards = [_guard(runs, demo._queue, streams), gate, Middleware(Bodies, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
+    gate = Middleware(Gate, absent=operator.absent_paths(for_operator))
+    guards = [_make_guard(runs, demo._queue, streams), gate, Middleware(Bodies, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
     _share_memory(runs, reader, tabs, first_screen)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_POLL_S, PROGRESS_POLL_S
     app, url, public = demo.launch(
         server_name=server_name(host),
-        server_port=port or port_for(server_name(host)),
+        server_port=port or choose_port(server_name(host)),
         prevent_thread_lock=True,
         quiet=True,
         share=None,
@@ -136,7 +136,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         app_kwargs={
             # matched before Gradio's routes, from the first request on
             "routes": [
-                *health.routes(runs, counts),
+                *health.health_routes(runs, counts),
                 *for_operator,
                 *routes(runs, reader, server_name(host), rooms),
                 *rooms_routes.routes(rooms, runs, reader),
@@ -153,7 +153,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     return demo, app, public or url
 
 
-def _guard(runs: Runs, queue: Queue, streams: Holds) -> Middleware:
+def _make_guard(runs: Runs, queue: Queue, streams: Holds) -> Middleware:
     """Returns the rate limiting middleware, and orders the queue by the listeners that it counts."""
     fair_queue.install_fair_order(queue, streams, runs.limits.calls_address)
     sessions.QueueCleanup(queue, streams).begin()
@@ -219,7 +219,7 @@ def serve() -> None:
     shutdown = Shutdown()
     logs.begin()
     try:
-        port = port_for(server_name())
+        port = choose_port(server_name())
         runs = Runs()
     except Refusal as refusal:
         print(refusal, file=sys.stderr)

@@ -16,7 +16,7 @@ from playground.export.scores import scores_of
 from playground.export.taken import take
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui.network import link_to
+from playground.ui.network import run_link
 from playground.ui.view import language
 
 
@@ -28,7 +28,7 @@ def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: 
     if with_sentences and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")
     snapshot = take(run)
-    scores, link = partial(scores_of, reader, runs.corpora, snapshot), link_to(run.id, request.base_url)
+    scores, link = partial(scores_of, reader, runs.corpora, snapshot), run_link(run.id, request.base_url)
     pieces = packed(snapshot, scores, with_sentences, link, language(request.query_params))
     headers = {"Content-Disposition": f'attachment; filename="{file_name(snapshot)}"', "X-Content-Type-Options": "nosniff"}
     return StreamingResponse(_pack_pieces(pieces, packing), media_type="application/zip", headers=headers | {"Cache-Control": "no-store"})

@@ -29,7 +29,7 @@ def variant_name(run: Run, chosen: str) -> str:
     return "?" if run.secret else shown_value("variant", variant, chosen)
 
 
-def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
+def describe_difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
     """Describes in a line what differs from `other`, such as “Heads 4 → 1, Positions sinusoids → none”. The task, the largest difference,
     comes first in case the line is cut."""
     ours, theirs = experiment.flat(), other.flat()

@@ -24,11 +24,11 @@ from playground.runs.run import Run
 from playground.words import ENGLISH, LANGUAGES, entries, say
 
 EXAMPLES = 20
-WIDTH, LEAST_WIDTH, MOST_WIDTH = 720, 280, 1600  # px: the default page width, and its bounds
+WIDTH, MIN_WIDTH, MAX_WIDTH = 720, 280, 1600  # px: the default page width, and its bounds
 NARROW = 700  # px: on narrower pages columns stack (see static/style.css)
 LARGE = 0.52  # fraction of the width: the wide column of a row "large-small"
 GAP = 20  # px beside a column
-HEIGHT, AROUND, LEAST_HEIGHT = 900, 380, 240  # px: the default window height, the space around a grid, a grid's minimum
+HEIGHT, GRID_MARGIN, MIN_HEIGHT = 900, 380, 240  # px: the default window height, the space around a grid, a grid's minimum
 PRESENTED = 1.5  # scale of a presenter's page (see static/present.js)
 PRESENTED_FRAME, PRESENTED_NAMES = 120, 110  # px: of the window for the frame then; of the page for column names
 
@@ -40,14 +40,14 @@ class Screen:
         self.parameters = parameters
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
-        self.width = min(max(self._pixels("width", WIDTH), LEAST_WIDTH), MOST_WIDTH)
+        self.width = min(max(self._pixels("width", WIDTH), MIN_WIDTH), MAX_WIDTH)
         self.presented = parameters.get("present") == "1"  # one picture fills the page
         height = self._pixels("height", HEIGHT)
         self.page = self.width, int((height - PRESENTED_FRAME) / PRESENTED)  # px of a presented picture
         if self.presented:
             self.width -= int(BESIDE * self.width)
-        room = self.page[1] - PRESENTED_NAMES if self.presented else height - AROUND
-        self.tallest = max(room, LEAST_HEIGHT)  # px of a grid that is fully visible
+        room = self.page[1] - PRESENTED_NAMES if self.presented else height - GRID_MARGIN
+        self.tallest = max(room, MIN_HEIGHT)  # px of a grid that is fully visible
 
     def _pixels(self, name: str, otherwise: int) -> int:
         text = self.parameters.get(name, "")
@@ -65,7 +65,7 @@ class Screen:
 
     def below(self, pixels: int) -> int:
         """Returns the maximum height of a grid with `pixels` more around it than usual; a presented picture stands alone."""
-        return self.tallest if self.presented else max(self.tallest - pixels, LEAST_HEIGHT)
+        return self.tallest if self.presented else max(self.tallest - pixels, MIN_HEIGHT)
 
     def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
         """Draws a figure for this screen: as wide as its room (see `room`), no higher than the window, dark or light, in the page's
@@ -169,7 +169,7 @@ class View(Screen):
         layer, head = self.number("layer", layers), self.number("head", heads)
         return (layer - 1, head - 1) if layer and head else None
 
-    def held(self, part: str, layers: int, heads: int) -> tuple[int, int] | None:
+    def shown_head(self, part: str, layers: int, heads: int) -> tuple[int, int] | None:
         """Returns the (layer, head) of `part` that the page already shows of this run, counted from 0; None if this model has no such head.
         """
         head_match = re.fullmatch(rf"{part}\.(\d{{1,2}})\.(\d{{1,2}})", self.parameters.get("held", ""), re.ASCII)
@@ -215,7 +215,7 @@ def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
     return first + [pair for pair in reader.examples(run, "heldout", EXAMPLES) if pair not in probes]
 
 
-def unreadable(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
+def unreadable_fields(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
     """Returns the cursor's fields that `run` can't follow: a sentence with unknown tokens, a head that it lacks."""
     model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
     if text and not reader.can_read(run, text):

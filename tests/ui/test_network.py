@@ -82,15 +82,15 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         monkeypatch.setattr(network, "PORT", taken)
-        assert taken < network.port_for("127.0.0.1") < taken + network.PORT_ATTEMPTS
+        assert taken < network.choose_port("127.0.0.1") < taken + network.PORT_ATTEMPTS
         for name, value, key in (("GRADIO_SERVER_PORT", taken, "port_taken"), ("PORT", taken, "port_taken"), ("PORT", "7e3", "bad_port")):
             monkeypatch.setenv(name, str(value))
             with pytest.raises(Refusal) as refused:
-                network.port_for("127.0.0.1")
+                network.choose_port("127.0.0.1")
             assert refused.value.key == f"page.{key}"
             assert {name, str(value)} <= set(refused.value.values.values()), "it says which, and where it was named"
     monkeypatch.setenv("PORT", str(taken))
-    assert network.port_for("127.0.0.1") == taken
+    assert network.choose_port("127.0.0.1") == taken
 
 
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]

@@ -34,7 +34,7 @@ WITHOUT = ("runs", "board", "training", "course", "labs")  # panels that have so
 def own(site) -> Iterator[Run]:
     """Ben's run."""
     lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
-    run = done(site.train(BEN, {**KNOBS, "own": uploading.read(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
+    run = done(site.train(BEN, {**KNOBS, "own": uploading.read_upload(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
     assert run.status == "done", run.message
     site.act(BEN, "rename", run.id, label=f"Ben's {CANARIES[0]}")
     yield run

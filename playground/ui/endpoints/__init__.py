@@ -25,7 +25,7 @@ from playground.words import ENGLISH, say
 PATH = "endpoints"  # Gradio's page that holds them: it is no part of the page that visitors load
 
 
-def add(demo: gr.Blocks, runs: Runs, reader: Reader) -> None:
+def add_endpoints(demo: gr.Blocks, runs: Runs, reader: Reader) -> None:
     """Adds the endpoints to the page, hidden."""
     with demo.route(PATH, PATH, show_in_navbar=False):
         for name, endpoint in ENDPOINTS.items():

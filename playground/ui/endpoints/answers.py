@@ -40,15 +40,15 @@ def train(caller: Caller, owner: str, label: str, **knobs: Any) -> dict[str, Any
     if knobs["steps"] is None:
         knobs["steps"] = TASK_STEPS.get(knobs["task"], default("steps"))
     experiment = Experiment().with_(**knobs)
-    pairs, credit = uploading.pairs(caller.runs, experiment, owner)
-    return state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label), owner)
+    pairs, credit = uploading.experiment_pairs(caller.runs, experiment, owner)
+    return run_state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label), owner)
 
 
 def status(caller: Caller, run: str) -> dict[str, Any]:
-    return state(caller, caller.run(run))
+    return run_state(caller, caller.run(run))
 
 
-def state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
+def run_state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
     """Returns a run's progress, as its owner or another client may see it; None for unknown values."""
     try:
         last = run.history.validations.last() or {}
@@ -67,9 +67,9 @@ def state(caller: Caller, run: Run, owner: str = "") -> dict[str, Any]:
         "steps": run.steps,
         "seconds": round(run.seconds, 3),
         "seconds_left": run.eta and [round(seconds, 1) for seconds in run.eta],
-        "exact_match": _number(last.get("exact_match")),
-        "token_accuracy": _number(last.get("token_accuracy")),
-        "validation_loss": _number(last.get("loss")),
+        "exact_match": _finite(last.get("exact_match")),
+        "token_accuracy": _finite(last.get("token_accuracy")),
+        "validation_loss": _finite(last.get("loss")),
         "link": caller.link(run),
     }
 
@@ -79,17 +79,17 @@ def translate(caller: Caller, run: str, text: str, step: int | None, owner: str,
         how["method"], how["beam"], how["penalty"], how["temperature"], how["top_k"], how["top_p"], how["draw"], how["prefix"]
     )
     translation = translating.translate(caller.reader, caller.readable(run, owner), step, text, options)
-    best, *rest = map(_output, translation.candidates)
+    best, *rest = map(_describe_candidate, translation.candidates)
     references = list(translation.references) if translation.references is not None else None
     return {"run": run, "step": translation.step, "source": texts(translation.source), **best, "references": references, "others": rest}
 
 
-def _output(candidate: Candidate) -> dict[str, Any]:
+def _describe_candidate(candidate: Candidate) -> dict[str, Any]:
     return {
         "text": candidate.text,
         "tokens": texts(candidate.pieces),
         "probabilities": list(candidate.probabilities),
-        "score": _number(candidate.score),
+        "score": _finite(candidate.score),
         "finished": candidate.finished,
         "right": candidate.correct,
     }
@@ -133,15 +133,15 @@ def curves(caller: Caller, run: str) -> dict[str, Any]:
 
 
 def _columns(table: Columns) -> dict[str, list[float | None]]:
-    return {name: [_number(value) for value in column] for name, column in table.rows().items()}
+    return {name: [_finite(value) for value in column] for name, column in table.rows().items()}
 
 
 def runs(caller: Caller, owner: str) -> dict[str, Any]:
     listed: dict[str, Iterable[Run]] = {"shipped": caller.runs.shipped(), "mine": caller.runs.mine(owner)}
-    return {name: [state(caller, run, owner) for run in group] for name, group in listed.items()}
+    return {name: [run_state(caller, run, owner) for run in group] for name, group in listed.items()}
 
 
-def _number(value: float | None) -> float | None:
+def _finite(value: float | None) -> float | None:
     """Returns a finite number, else None: JSON has neither NaN nor infinity."""
     return value if value is not None and math.isfinite(value) else None
 

@@ -43,12 +43,12 @@ class Argument:
         if self.knob:
             return check(self.knob, value)
         if self.field:
-            return _number(name, FIELDS[self.field], value)
+            return _check_number(name, FIELDS[self.field], value)
         if self.choices:
             if value not in self.choices:
                 raise Refusal("config.not_a_choice", name=name, value=shortened(value), choices=", ".join(self.choices))
             return value
-        return _seeds(value) if self.type == list[int] else _text(name, value, self.most)
+        return _check_seeds(value) if self.type == list[int] else _check_text(name, value, self.most)
 
 
 def _knob_argument(name: str) -> Argument:
@@ -103,11 +103,11 @@ def check_owner(owner: str) -> None:
 
 def build_signature(arguments: Arguments, **filled_in: type) -> inspect.Signature:
     """Returns the signature of a function with these arguments, and those that Gradio fills in."""
-    parameters = [_parameter(name, argument.type, argument.default) for name, argument in arguments.items()]
-    return inspect.Signature([*parameters, *(_parameter(name, kind, None) for name, kind in filled_in.items())], return_annotation=dict)
+    parameters = [_declare(name, argument.type, argument.default) for name, argument in arguments.items()]
+    return inspect.Signature([*parameters, *(_declare(name, kind, None) for name, kind in filled_in.items())], return_annotation=dict)
 
 
-def _parameter(name: str, kind: Any, value: Any) -> inspect.Parameter:
+def _declare(name: str, kind: Any, value: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind, default=value)
 
 
@@ -124,14 +124,14 @@ def build_docstring(endpoint: str, arguments: Arguments) -> str:
     return "\n".join([say(ENGLISH, f"api.{endpoint}"), "", "Parameters:", *lines, "Returns:", returns])
 
 
-def _number(name: str, field: Number, value: Any) -> float:
+def _check_number(name: str, field: Number, value: Any) -> float:
     text = as_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
     if refusal := field.refusal(name, text):
         raise Refusal(refusal.key, **{**refusal.values, "value": shortened(value)})
     return field.value(text)
 
 
-def _text(name: str, value: Any, most: int) -> str:
+def _check_text(name: str, value: Any, most: int) -> str:
     """Returns `value`. Raises Refusal for a non-text, lone surrogates, and a text that is too long."""
     if not isinstance(value, str) or value != value.encode("utf-8", "replace").decode():
         raise Refusal("api.not_text", name=name)
@@ -140,7 +140,7 @@ def _text(name: str, value: Any, most: int) -> str:
     return value
 
 
-def _seeds(value: Any) -> list[int]:
+def _check_seeds(value: Any) -> list[int]:
     """Returns the distinct seeds, in order."""
     if not isinstance(value, list) or not 0 < len(value) <= SEEDS:
         raise Refusal("api.not_seeds", most=SEEDS)

@@ -9,7 +9,7 @@ import gradio as gr
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.network import link_to
+from playground.ui.network import run_link
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,4 @@ class Caller:
 
     def link(self, run: Run) -> str:
         """Returns the page's address for a run."""
-        return link_to(run.id, getattr(self.request, "base_url", "") or "/")
+        return run_link(run.id, getattr(self.request, "base_url", "") or "/")

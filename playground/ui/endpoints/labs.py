@@ -26,7 +26,7 @@ def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, An
     if not isinstance(chosen_lab, ControlledExperiment):
         return _report(chosen_lab, seeds[:1], {}, chosen_lab.outcome(seeds[0]))
     seeds = seeds[:1] if chosen_lab.is_mystery else seeds  # its seed is the question: several can't be combined
-    runs_by_seed = _begin(caller, chosen_lab, seeds, owner)
+    runs_by_seed = _start_runs(caller, chosen_lab, seeds, owner)
     arms = {seed: {match[0]: run for run in runs if (match := chosen_lab.recognise(run))} for seed, runs in runs_by_seed.items()}
     has_ended = len(runs_by_seed) == len(seeds) and all(is_complete(run) for runs in runs_by_seed.values() for run in runs)
     outcome = None
@@ -34,11 +34,11 @@ def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, An
         outcome = chosen_lab.verdict(
             [[result(caller.runs, caller.reader, chosen_lab, arm, seed, arms[seed][arm]) for seed in arms] for arm in arms[seeds[0]]]
         )
-    states = {str(seed): {arm: _state(run) for arm, run in arm_runs.items()} for seed, arm_runs in arms.items()}
+    states = {str(seed): {arm: _run_state(run) for arm, run in arm_runs.items()} for seed, arm_runs in arms.items()}
     return _report(chosen_lab, seeds, states, outcome)
 
 
-def _begin(caller: Caller, experiment: ControlledExperiment, seeds: list[int], owner: str) -> dict[int, list[Run]]:
+def _start_runs(caller: Caller, experiment: ControlledExperiment, seeds: list[int], owner: str) -> dict[int, list[Run]]:
     """Returns the runs of each seed that found room. Raises Refusal if none did."""
     check_owner(owner)
     runs_by_seed: dict[int, list[Run]] = {}
@@ -57,7 +57,7 @@ def _begin(caller: Caller, experiment: ControlledExperiment, seeds: list[int], o
     return runs_by_seed
 
 
-def _state(run: Run) -> dict[str, Any]:
+def _run_state(run: Run) -> dict[str, Any]:
     return {"run": run.id, "status": run.status, "step": run.step, "steps": run.steps}
 
 

@@ -42,7 +42,7 @@ class Facts:
     errors: list[dict[str, Any]]  # log entries of the last day, newest first
 
 
-def facts(runs: Runs, counts: Counts) -> Facts:
+def collect_facts(runs: Runs, counts: Counts) -> Facts:
     stored = runs.kept()
     sizes = {run.id: runs.store.disk_size(run) for run in stored}
     runs_by_owner: dict[str, list[Run]] = {}

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from playground.logs import recent
 from playground.runs.health import FAILING
 from playground.runs.registry import Runs
-from playground.ui.operator.facts import Counts, Facts, facts
+from playground.ui.operator.facts import Counts, Facts, collect_facts
 from playground.words import ENGLISH, say
 
 # The help line of each metric family: its name on the operator's page.
@@ -32,20 +32,20 @@ class RunsCollector:
         self._runs, self._counts = runs, counts
 
     def collect(self) -> Iterable[Metric]:
-        snapshot = facts(self._runs, self._counts)
-        yield _gauge("runs", "status", snapshot.by_status)
-        yield _gauge("memory_bytes", "share", snapshot.health["memory"]["shares"])
+        snapshot = collect_facts(self._runs, self._counts)
+        yield _make_gauge("runs", "status", snapshot.by_status)
+        yield _make_gauge("memory_bytes", "share", snapshot.health["memory"]["shares"])
         workers = dict(snapshot.health["workers"])
-        yield CounterMetricFamily("playground_workers_replaced", _about("workers_replaced"), value=workers.pop("replaced"))
-        yield _gauge("workers", "state", workers)
-        yield from (_gauge(name, "", {"": value}) for name, value in _single(snapshot))
-        events = CounterMetricFamily("playground_events", _about("events"), labels=("event", "reason"))
+        yield CounterMetricFamily("playground_workers_replaced", _help_text("workers_replaced"), value=workers.pop("replaced"))
+        yield _make_gauge("workers", "state", workers)
+        yield from (_make_gauge(name, "", {"": value}) for name, value in _single_values(snapshot))
+        events = CounterMetricFamily("playground_events", _help_text("events"), labels=("event", "reason"))
         for (event, reason), count in sorted(recent().counts.items()):
             events.add_metric((event, reason), count)
         yield events
 
 
-def metrics(runs: Runs, counts: Counts) -> bytes:
+def export_metrics(runs: Runs, counts: Counts) -> bytes:
     """Returns the metrics in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(RunsCollector(runs, counts))
@@ -53,7 +53,7 @@ def metrics(runs: Runs, counts: Counts) -> bytes:
     return generate_latest(registry)
 
 
-def _single(snapshot: Facts) -> Iterable[tuple[str, float | None]]:
+def _single_values(snapshot: Facts) -> Iterable[tuple[str, float | None]]:
     memory = snapshot.health["memory"]
     yield "up", snapshot.health["status"] != FAILING
     yield "cores", snapshot.cores
@@ -68,13 +68,13 @@ def _single(snapshot: Facts) -> Iterable[tuple[str, float | None]]:
     yield from snapshot.counts.items()
 
 
-def _gauge(name: str, label: str, values: Mapping[str, float | None]) -> Metric:
-    family = GaugeMetricFamily(f"playground_{name}", _about(name), labels=[label] if label else [])
+def _make_gauge(name: str, label: str, values: Mapping[str, float | None]) -> Metric:
+    family = GaugeMetricFamily(f"playground_{name}", _help_text(name), labels=[label] if label else [])
     for value, number in values.items():
         if number is not None:
             family.add_metric([value] if label else [], float(number))
     return family
 
 
-def _about(name: str) -> str:
+def _help_text(name: str) -> str:
     return say(ENGLISH, f"operator.{ABOUT[name]}")

@@ -22,8 +22,8 @@ from playground.ui.command import same_origin
 from playground.ui.gate import respond_not_found
 from playground.ui.operator import page
 from playground.ui.operator.entry import Entry
-from playground.ui.operator.facts import Counts, facts
-from playground.ui.operator.metrics import metrics
+from playground.ui.operator.facts import Counts, collect_facts
+from playground.ui.operator.metrics import export_metrics
 from playground.words import preferred
 
 PATH = f"{PREFIX}/operator"
@@ -40,10 +40,10 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
         language = _language(request)
         if not entry.admits(request):
             return _html(page.login_form(language))
-        run = _find(runs, request.query_params.get("stop", ""))
+        run = _find_run(runs, request.query_params.get("stop", ""))
         if run:
             return _html(page.stop_form(language, run))
-        snapshot = await run_in_threadpool(facts, runs, counts)
+        snapshot = await run_in_threadpool(collect_facts, runs, counts)
         return _html(page.dashboard(language, snapshot, request.query_params.get("still") == "1"))
 
     async def act(request: Request) -> Response:
@@ -61,7 +61,7 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
                 return respond_not_found(request)
             if "leave" in fields:
                 entry.leave(request, response)
-            elif run := _find(runs, fields.get("stop", "")):
+            elif run := _find_run(runs, fields.get("stop", "")):
                 with suppress(Refusal):  # the run has just ended, as the page will show
                     await run_in_threadpool(runs.stop_for_operator, run.id)
             return response
@@ -71,18 +71,18 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
     async def measure(request: Request) -> Response:
         if not (is_open or (entry and entry.admits(request))):
             return respond_not_found(request)
-        return Response(await run_in_threadpool(metrics, runs, counts), 200, {"Cache-Control": "no-store"}, CONTENT_TYPE_PLAIN_0_0_4)
+        return Response(await run_in_threadpool(export_metrics, runs, counts), 200, {"Cache-Control": "no-store"}, CONTENT_TYPE_PLAIN_0_0_4)
 
     operator_routes = [Route(PATH, look, methods=["GET"]), Route(PATH, act, methods=["POST"])] if entry else []
     return operator_routes + ([Route(path, measure, methods=["GET"]) for path in METRICS] if entry or is_open else [])
 
 
-def absent(routes: Sequence[Route]) -> frozenset[str]:
+def absent_paths(routes: Sequence[Route]) -> frozenset[str]:
     """Returns the paths of the routes that this server doesn't have."""
     return frozenset((PATH, *METRICS)) - {route.path for route in routes}
 
 
-def _find(runs: Runs, alias: str) -> Run | None:
+def _find_run(runs: Runs, alias: str) -> Run | None:
     """Returns the unfinished run of a pseudonym: ids appear neither on the page nor in an address."""
     return next((run for run in runs.kept() if alias and run.unfinished and pseudonym(run.id) == alias), None)
 

@@ -14,13 +14,13 @@ from playground.ui import blocks
 from playground.ui.class_board import (
     Board,
     ClassRun,
-    arm_name,
-    board,
     class_name,
+    describe_arm,
     experiment_name,
-    experiments,
+    find_board,
+    find_room,
+    list_experiments,
     name_empty_arms,
-    room_of,
 )
 from playground.ui.controls import label
 from playground.ui.measured import percent
@@ -39,7 +39,7 @@ HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
 
 def panel(view: View) -> dict:
     try:
-        found = board(view)
+        found = find_board(view)
     except Refusal as refusal:
         return {"step": None, "blocks": [blocks.text("none", refusal.say(view.language), css="pg-caption")]}
     if found is None:
@@ -100,7 +100,7 @@ def _decides(view: View, found: Board, result: Outcome | None) -> list[dict]:
 
 def _without_runs(view: View) -> list[dict]:
     """The board of a class to which nothing was dealt: members see how far it has come while the teacher shows it."""
-    room, number = room_of(view)
+    room, number = find_room(view)
     course = board_course.table(view, room, number) if number == TEACHER or room.cursor.get("tab") == BOARD else []
     names = [blocks.row("controls", _names(view), css="controls")] if course and number == TEACHER else []
     return [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption"), *names, *course]
@@ -108,7 +108,7 @@ def _without_runs(view: View) -> list[dict]:
 
 def file(view: View) -> tuple[str, str]:
     """The name and the text of a CSV file: a row for each run, with the numbers as they are."""
-    found = board(view)
+    found = find_board(view)
     if found is None:
         raise Refusal("rooms.no_activity")
     rows = [
@@ -132,7 +132,7 @@ def _controls(view: View, found: Board) -> dict:
     arms = [{"value": "", "label": view.say("board.all_arms")}]
     arms += [{"value": str(at), "label": name} for at, name in enumerate(found.arms)]
     several = [
-        {"value": name, "label": experiment_name(one, view.language)} for name, one in experiments(found.room).items()
+        {"value": name, "label": experiment_name(one, view.language)} for name, one in list_experiments(found.room).items()
     ]
     only = _only(view, found)
     return blocks.row(
@@ -227,7 +227,7 @@ def _scores(view: View, found: Board, begun: list[ClassRun]) -> tuple[dict, dict
             return one.parameters if across == "parameters" else round(one.run.seconds, 1)
         value = found.activity["arms"][one.arm][knob]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return value if is_number else arm_name({knob: value}, view.language)
+        return value if is_number else describe_arm({knob: value}, view.language)
 
     known = [(one, at) for one in begun if (at := place(one)) is not None]
     points = [pictures.Point(one.run.id, one.arm, one.name, at, one.score) for one, at in known]

@@ -8,7 +8,7 @@ from playground.lessons.course import LESSONS, Lesson
 from playground.rooms import progress
 from playground.rooms.room import Room
 from playground.ui import blocks
-from playground.ui.class_board import is_named, name_of
+from playground.ui.class_board import is_named, member_name
 from playground.ui.view import View
 
 
@@ -28,7 +28,7 @@ def table(view: View, room: Room, number: int) -> list[dict]:
         at = [int(member) for member, one in done.items() if one.get(lesson.name) in steps]
         if not named or not at:
             return len(at) or ""
-        return f"{len(at)}: " + ", ".join(name_of(view, room.member(member), named) for member in sorted(at))
+        return f"{len(at)}: " + ", ".join(member_name(view, room.member(member), named) for member in sorted(at))
 
     def counts(id: str, lessons: list[Lesson], columns: list[range]) -> dict:
         head = [view.say("board.lesson"), *(view.say("board.steps_done", count=_numbers(column)) for column in columns)]

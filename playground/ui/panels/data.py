@@ -45,6 +45,6 @@ def panel(view: View) -> dict:
             *(summary.too_long(pairs_read, left_out, view, "data") if pairs_read else []),
             *summary.pictures(found, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
-            *([uploading.downloads(own, len(pairs_read.pairs), view)] if own and pairs_read else []),
+            *([uploading.download_links(own, len(pairs_read.pairs), view)] if own and pairs_read else []),
         ],
     }

@@ -10,7 +10,7 @@ from playground.queries.lengths import REACH, Lengths, lengths
 from playground.reading.uploads import Pairs
 from playground.runs.run import Run
 from playground.ui import blocks, compare
-from playground.ui.measured import measured, share_of
+from playground.ui.measured import format_share, measured
 from playground.ui.panels.translate import beam_controls
 from playground.ui.upload import uploading
 from playground.ui.view import View, tokens
@@ -75,8 +75,8 @@ def _table(view: View, found: Scores) -> dict:
 
     bleu_about = view.say("evaluation.bleu_about", cut=cut, signature=judged.bleu_signature)
     rows = [
-        ("exact_match", share_of(view, found.evaluated, "exact_match"), view.say("evaluation.exact_match_about")),
-        ("token_accuracy", share_of(view, found.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
+        ("exact_match", format_share(view, found.evaluated, "exact_match"), view.say("evaluation.exact_match_about")),
+        ("token_accuracy", format_share(view, found.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
         ("bleu", written(f"{judged.bleu:.1f}", judged.bleu_reach), bleu_about),
         ("chrf", written(f"{judged.chrf:.1f}", judged.chrf_reach), view.say("evaluation.chrf_about", signature=judged.chrf_signature)),
         ("length_ratio", written(f"{judged.length_ratio:.2f}"), view.say("evaluation.length_ratio_about")),
@@ -120,7 +120,7 @@ def _asked(view: View, found: Scores) -> str:
 
 def reach(view: View) -> dict:
     """One strip for each of the compared runs, and one of them place by place."""
-    runs, offered = compare.chosen(view), compare.offered(view)
+    runs, offered = compare.compared_runs(view), compare.offered_runs(view)
     names = compare.names(runs, view.language, view.token)
     found = [lengths(view.reader, view.runs.corpora, run, view.step) for run in runs]
     shown = next((at for at, run in enumerate(runs) if run.id == view.field("mapped")), 0)

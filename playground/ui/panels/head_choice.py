@@ -20,7 +20,7 @@ def chosen(view: View, part: str) -> tuple[int, int]:
     layers, heads = model.encoder_layers if part == "encoder" else model.decoder_layers, model.n_heads
     if view.choice("follow") == "on":
         return best(view.look, part)
-    found = view.head(layers, heads) or view.held(part, layers, heads)
+    found = view.head(layers, heads) or view.shown_head(part, layers, heads)
     return found or best(view.reader.look(view.run, None, view.text, REFERENCE), part)
 
 

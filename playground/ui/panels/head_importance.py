@@ -10,7 +10,7 @@ from playground.queries import interventions
 from playground.queries.interventions import Importance
 from playground.queries.validation import evaluate_change
 from playground.ui import blocks
-from playground.ui.measured import share_of
+from playground.ui.measured import format_share
 from playground.ui.panels.interventions import change, head_name
 from playground.ui.view import View
 from playground.words import paragraph
@@ -29,7 +29,7 @@ def score(view: View) -> dict:
     for name, column in (("exact", "exact_match"), ("tokens", "token_accuracy")):
         points = 100 * (getattr(after, column) - getattr(before, column))
         sign = "interventions.lost" if points < 0 else "interventions.gained" if points > 0 else "interventions.even"
-        shares = [share_of(view, found, column) for found in both]
+        shares = [format_share(view, found, column) for found in both]
         rows.append([view.say(f"interventions.{name}"), *shares, view.say(sign, points=f"{abs(points):.1f}")])
     points = 100 * (before.exact_match - after.exact_match)
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"

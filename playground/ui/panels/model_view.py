@@ -12,7 +12,7 @@ from playground.inspection.model_view import HeadAt, Overview, overview
 from playground.model.attention import scaled_dot_product_attention
 from playground.queries.heads import KINDS
 from playground.ui import blocks
-from playground.ui.miniature import miniature
+from playground.ui.miniature import make_miniature
 from playground.ui.panels import heads
 from playground.ui.view import View, steps, texts
 from playground.words import paragraph
@@ -59,7 +59,7 @@ def _grid(view: View, kind: str, stack: np.ndarray, mask: np.ndarray, chosen: tu
 
 
 def _small(weights: np.ndarray, mask: np.ndarray) -> dict:
-    return miniature(np.asarray(weights, dtype=np.float64), mask, "probability", square=True)
+    return make_miniature(np.asarray(weights, dtype=np.float64), mask, "probability", square=True)
 
 
 def _label(view: View, at: HeadAt, scored: object) -> str:

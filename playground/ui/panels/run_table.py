@@ -11,7 +11,7 @@ from playground.runs.run import Run
 from playground.runs.tables import csv_of, known, parameters_of, runs_table, speed_of
 from playground.ui import blocks
 from playground.ui.measured import percent
-from playground.ui.selected_runs import MAX_TICKED, NONE, describe_values, groups, line_keys, one_line, pinned, ticked
+from playground.ui.selected_runs import MAX_TICKED, NONE, describe_changes, describe_values, group_runs, line_keys, pinned, ticked
 from playground.ui.titles import title
 from playground.ui.view import View
 
@@ -46,7 +46,7 @@ def table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> list[d
 def file(view: View) -> tuple[str, str]:
     """The name and the text of a CSV file: the rows of the table as they are arranged, with the numbers as they are."""
     chosen = ticked(view).runs
-    runs = [run for group in arranged(view, groups(view, chosen)).values() for run in group]
+    runs = [run for group in arranged(view, group_runs(view, chosen)).values() for run in group]
     found = runs_table(runs).assign(label=[run.label_for(view.token) for run in runs])
     found = found.assign(difference=[_line(view, run, chosen) for run in runs], ticked=[run in chosen for run in runs])
     return "runs.csv", csv_of(found)
@@ -58,7 +58,7 @@ def arranged(view: View, listed: dict[str, list[Run]]) -> dict[str, list[Run]]:
     column = order.removeprefix("-")
 
     def is_found(run: Run) -> bool:
-        said = f"{title(run, view.language, view.token)} {one_line(view, run)}".casefold()
+        said = f"{title(run, view.language, view.token)} {describe_changes(view, run)}".casefold()
         return all(word in said for word in wanted)
 
     def value(run: Run) -> Any:
@@ -117,7 +117,7 @@ def _line(view: View, run: Run, chosen: list[Run]) -> str:
     """What makes it different: from where it comes from, or from the other ticked ones."""
     if view.choice("differ") == "ticked" and len(chosen) > 1:
         return describe_values(view, chosen, run)
-    return one_line(view, run)
+    return describe_changes(view, run)
 
 
 def _course(curve: LearningCurve, run: Run) -> list[list[float]]:

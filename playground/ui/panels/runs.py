@@ -14,7 +14,7 @@ from playground.runs.retention import megabytes
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds
 from playground.ui.panels.run_table import reached, table, written
-from playground.ui.selected_runs import MAX_TICKED, Ticked, brief_names, difference, groups, names, pinned, ticked
+from playground.ui.selected_runs import MAX_TICKED, Ticked, brief_names, describe_differences, group_runs, names, pinned, ticked
 from playground.ui.view import View
 from playground.words import paragraph
 
@@ -24,7 +24,7 @@ LOOK = ("text", "step", "target", "part", "layer", "head", "follow", "q", "k")  
 
 def panel(view: View) -> dict:
     chosen = ticked(view)
-    listed = groups(view, chosen.runs)
+    listed = group_runs(view, chosen.runs)
     for run in chosen.runs:
         run.seen()  # else one that trains would be stopped because nobody looks at it
     works = any(run.working for runs in listed.values() for run in runs if run is not view.run)  # for that one the page asks by itself
@@ -78,7 +78,7 @@ def _curves(view: View, chosen: list[Run]) -> list[dict]:
     many = len(seeds.group_by_settings(chosen)) < len(chosen)
     shades = [{"value": value, "label": view.say(f"compare.seeds_{value}")} for value in choices("seeds")]
     return [
-        blocks.text("difference", difference(view, chosen), css="pg-heading"),
+        blocks.text("difference", describe_differences(view, chosen), css="pg-heading"),
         blocks.row(
             "controls",
             blocks.choice("over", "over", view.say("compare.over"), options, over),

@@ -9,11 +9,11 @@ import gradio as gr
 
 from playground.ui.actions import answer_call
 from playground.ui.address import address_of
-from playground.ui.bridge import read_text, script
+from playground.ui.bridge import js_call, read_text
 from playground.ui.upload import uploading
 
 
-def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
+def connect(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
     """Returns the event after a reading; `ask` makes the inputs of a listener (see ui/listeners.py)."""
 
     def look(request: gr.Request, asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
@@ -21,7 +21,7 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
         ticket, address = read_text(asked, "ticket"), address_of(request.request) if request.request else ""
         inputs = {"files": files, "text": text, "hub": hub}  # only one is used; without the page's script all count
         used = {name: value if way in ("", name) else None for name, value in inputs.items()}
-        answer = answer_call(language, lambda: uploading.read(used["files"], used["text"], used["hub"], chosen, language, ticket, address))
+        answer = answer_call(language, lambda: uploading.read_upload(*used.values(), chosen, language, ticket, address))
         if "own" not in answer:
             return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
         values = uploading.values_for(own, answer["own"], now, ticket=ticket)
@@ -39,5 +39,5 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
         trigger_mode="always_last",
         **ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
     )
-    upload["use"].click(None, list(knobs.values()), None, js=script("train", list(knobs), task="own"), api_visibility="private")
-    return reading.success(None, bridge, None, js=script("takeReading", ["answer"]), api_visibility="private")
+    upload["use"].click(None, list(knobs.values()), None, js=js_call("train", list(knobs), task="own"), api_visibility="private")
+    return reading.success(None, bridge, None, js=js_call("takeReading", ["answer"]), api_visibility="private")

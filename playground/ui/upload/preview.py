@@ -13,7 +13,7 @@ from playground.runs.forecast import estimate
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.upload import summary, uploading
-from playground.ui.upload.warnings import warnings
+from playground.ui.upload.warnings import draw_warnings
 from playground.ui.view import Screen, tokens
 from playground.words import paragraph
 
@@ -25,7 +25,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     screen = Screen(parameters)
     experiment, _ = read_query(parameters)
     experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
-    pairs, _ = uploading.pairs(runs, experiment, token)
+    pairs, _ = uploading.experiment_pairs(runs, experiment, token)
     corpus, counts = runs.corpora.look(experiment, pairs)
     sentences = summary.describe_counts(counts, screen)
     sentences += summary.excluded_pairs(pairs, corpus.left_out, counts, experiment.data.max_tokens, screen)
@@ -42,14 +42,14 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
         "blocks": [
             blocks.text("preview-facts", paragraph(sentences), css="pg-caption"),
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
-            *warnings(experiment, pairs, corpus, counts, screen),
+            *draw_warnings(experiment, pairs, corpus, counts, screen),
             *_suggestion_blocks(experiment, pairs, screen),
             blocks.text("preview-estimate", estimate(experiment, pairs, passes(experiment, counts), screen.language), css="pg-caption"),
             blocks.text("preview-cut", tokenizers_text, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *summary.pictures(counts, screen, "preview"),
             blocks.button("preview-score", "move", screen.say("sentences.score"), to=_score_link(experiment.data.own)),
-            uploading.downloads(experiment.data.own, len(pairs.pairs), screen),
+            uploading.download_links(experiment.data.own, len(pairs.pairs), screen),
         ]
     }
 

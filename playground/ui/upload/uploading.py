@@ -43,12 +43,12 @@ class Upload(NamedTuple):
     ticket: str
 
 
-def _size(upload: Upload) -> int:
+def _upload_bytes(upload: Upload) -> int:
     """Returns an upload's approximate size in bytes, capped: the newest upload is always cached, however large."""
     return min(sum(PAIR_BYTES + len(source) + len(target) for source, target, _ in upload.pairs.pairs), MAX_BYTES)
 
 
-UPLOADS = LRU(MAX_UPLOADS, MAX_BYTES, _size)  # uploads not yet used by a run
+UPLOADS = LRU(MAX_UPLOADS, MAX_BYTES, _upload_bytes)  # uploads not yet used by a run
 _SUGGESTIONS = LRU(MAX_SUGGESTIONS)  # by upload and the visitor's own settings
 
 
@@ -74,7 +74,7 @@ def forget(own: str, ticket: str) -> None:
         UPLOADS.pop(own)
 
 
-def pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None, str]:
+def experiment_pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None, str]:
     """Returns the pairs of an experiment and their credit, from a recent upload or from a run whose sentences this token may read. Raises
     Refusal."""
     own = experiment.data.own
@@ -86,7 +86,7 @@ def pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None,
     return known, known.credit
 
 
-def read(
+def read_upload(
     files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str, ticket: str = "", address: str = ""
 ) -> dict[str, Any]:
     """Reads files, pasted text or a data set of the Hub. Returns the id of the cached upload and its interpretation, for the visitor to
@@ -114,7 +114,7 @@ def read(
 
 
 def describe_upload(runs: Runs, own: str, language: str, token: str) -> dict[str, Any]:
-    """Returns the result of `read` for a cached upload, perhaps in another language. Raises Refusal."""
+    """Returns the result of `read_upload` for a cached upload, perhaps in another language. Raises Refusal."""
     return {"own": own, "reading": describe_pairs(_require_pairs(runs, own, token), language)}
 
 
@@ -150,7 +150,7 @@ def _is_column(value: Any) -> bool:
 def describe_pairs(pairs: Pairs, language: str) -> dict[str, Any]:
     """Describes an upload for the page."""
     names = [column.name or say(language, "page.column", number=place) for place, column in enumerate(pairs.columns, 1)]
-    encodings = [_encoding(encoding, language) for encoding in pairs.encodings if encoding.name]
+    encodings = [_describe_encoding(encoding, language) for encoding in pairs.encodings if encoding.name]
     return {
         "name": listed(language, pairs.names),
         "report": report(pairs, language),
@@ -184,14 +184,14 @@ def describe_pairs(pairs: Pairs, language: str) -> dict[str, Any]:
     }
 
 
-def _encoding(encoding: Encoding, language: str) -> dict[str, Any]:
+def _describe_encoding(encoding: Encoding, language: str) -> dict[str, Any]:
     """Describes an encoding and its alternatives, likelier ones first, each with its common name."""
     names = dict.fromkeys((encoding.name, *encoding.alternatives, *ENCODINGS))
     options = [(name, say(language, f"data.encoding_{name}")) for name in names]
     return {"file": encoding.file, "name": encoding.name, "guessed": encoding.guessed, "samples": encoding.samples, "options": options}
 
 
-def downloads(own: str, count: int, screen: Screen) -> dict:
+def download_links(own: str, count: int, screen: Screen) -> dict:
     """Returns links to the same sentences in other formats."""
     kinds = [kind for kind in writing.KINDS if kind != "xlsx" or count <= writing.SHEET_LIMIT]
     files = [{"label": screen.say(f"sentences.as_{kind}"), "query": {"own": own, "kind": kind}} for kind in kinds]

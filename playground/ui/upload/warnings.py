@@ -15,17 +15,17 @@ from playground.ui.upload import uploading
 from playground.ui.view import Screen
 
 
-def warnings(experiment: Experiment, pairs: Pairs, corpus: Corpus, statistics: Statistics, screen: Screen) -> list[dict[str, Any]]:
+def draw_warnings(experiment: Experiment, pairs: Pairs, corpus: Corpus, statistics: Statistics, screen: Screen) -> list[dict[str, Any]]:
     """Returns the blocks: a sentence and its buttons per warning."""
     drawn = []
     for spoiler in spoilers(experiment, pairs, corpus, statistics, partial(uploading.suggest_for, pairs, experiment.data.own)):
         drawn.append(blocks.text(f"warning-{spoiler.name}", screen.say(f"sentences.warn_{spoiler.name}", **spoiler.said), css="pg-warning"))
-        buttons = [_button(f"mend-{spoiler.name}-{place}", mend, pairs, screen) for place, mend in enumerate(spoiler.mends)]
+        buttons = [_make_button(f"mend-{spoiler.name}-{place}", mend, pairs, screen) for place, mend in enumerate(spoiler.mends)]
         drawn += [blocks.row(f"mend-{spoiler.name}", *buttons)] if buttons else []
     return drawn
 
 
-def _button(place: str, mend: Mend, pairs: Pairs, screen: Screen) -> dict[str, Any]:
+def _make_button(place: str, mend: Mend, pairs: Pairs, screen: Screen) -> dict[str, Any]:
     """Returns a button that sets knobs, or reads the sentences with other columns."""
     if mend.columns is None:
         return blocks.button(place, "set", screen.say(f"sentences.mend_{mend.name}", **mend.said), values=dict(mend.knobs))

@@ -40,7 +40,7 @@ def upload(tmp_path):
     def read(text: str | bytes, name: str = "own.tsv", chosen: str = "", language: str = "en") -> dict:
         file = tmp_path / name
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return uploading.read([str(file)], "", "", chosen, language, TICKET)
+        return uploading.read_upload([str(file)], "", "", chosen, language, TICKET)
 
     return read
 
@@ -76,7 +76,7 @@ def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
     ]
     for given, key in refused:
         with pytest.raises(Refusal) as refusal:
-            uploading.read(*given, "en")
+            uploading.read_upload(*given, "en")
         assert refusal.value.key == key, given
 
 
@@ -156,7 +156,7 @@ def warned(site):
     """The warnings under a text: {name: block}, for these settings."""
 
     def read(text: str, chosen: str = "", **knobs) -> dict[str, dict]:
-        own = uploading.read(None, text, "", chosen, "en", TICKET)["own"]
+        own = uploading.read_upload(None, text, "", chosen, "en", TICKET)["own"]
         return {name: block for name, block in preview(site, own, **knobs).items() if name.startswith(("warning", "mend"))}
 
     return read

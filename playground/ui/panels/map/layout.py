@@ -11,7 +11,7 @@ from playground.inspection.activations import Stage
 from playground.inspection.formulas import divisor
 from playground.queries.activations import SentenceActivations
 from playground.ui.blocks import FoldLine, Join, TilesLine, TokensLine
-from playground.ui.miniature import miniature
+from playground.ui.miniature import make_miniature
 from playground.ui.view import View, tokens
 
 EMBEDDING = ("ids", "embedding", "scaled", "positions")
@@ -117,7 +117,7 @@ class _Plan:
 
 def small(stage: Stage, head: int) -> dict:
     """A stage as a small picture."""
-    return miniature(slice_of(stage.values, stage, head), seen_of(stage, head), scale(stage), strongest(stage, head), _square(stage))
+    return make_miniature(slice_of(stage.values, stage, head), seen_of(stage, head), scale(stage), strongest(stage, head), _square(stage))
 
 
 def _square(stage: Stage) -> bool:
