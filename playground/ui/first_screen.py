@@ -25,7 +25,7 @@ from playground.words import preferred, say
 WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
 MODEL_TEXT = 'translate="no" lang="und" dir="auto"'  # as modelText of static/dom.js
 MAX_BYTES = 2_000_000
-VIEW_FIELDS = {"run", "lang"}  # fields that don't change the view; nor do Gradio's: __theme, __sign
+NEUTRAL_FIELDS = {"run", "lang"}  # fields that don't change the view; nor do Gradio's: __theme, __sign
 
 
 class FirstScreen:
@@ -39,7 +39,7 @@ class FirstScreen:
         """Returns the HTML before the page, for an address's `query` and a browser's `accepted` languages; "" unless it is a first
         visitor's page."""
         shipped = self._runs.shipped()
-        other_fields = [name for name in query if name not in VIEW_FIELDS and not name.startswith("__")]
+        other_fields = [name for name in query if name not in NEUTRAL_FIELDS and not name.startswith("__")]
         if not shipped or other_fields or query.get("run", shipped[0].id) != shipped[0].id:
             return ""
         language, run = preferred(accepted, query.get("lang", "")), shipped[0]

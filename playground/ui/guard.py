@@ -23,7 +23,7 @@ from playground.ui.assets import PREFIX
 from playground.ui.command import token_of
 from playground.ui.gate import RETRY_AFTER_S, respond_refusal
 from playground.ui.health import PATHS as UNCOUNTED
-from playground.ui.shares import Buckets, Holds
+from playground.ui.shares import Buckets, Tally
 
 log = logging.getLogger(__name__)
 MINUTE = 60.0
@@ -40,7 +40,7 @@ class Guard:
     queue."""
 
     def __init__(
-        self, app: ASGIApp, limits: Limits, visitors: Visitors, lifted: Callable[[str], bool], waiting: Callable[[str], int], streams: Holds
+        self, app: ASGIApp, limits: Limits, visitors: Visitors, lifted: Callable[[str], bool], waiting: Callable[[str], int], streams: Tally
     ) -> None:
         self.app, self._limits, self._visitors, self._lifted, self._waiting, self._open = app, limits, visitors, lifted, waiting, streams
         self._each, self._address = Buckets(limits.requests_each, MINUTE), Buckets(limits.requests_address, MINUTE)

@@ -50,7 +50,7 @@ from playground.ui.page import build_page
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import DRAWN
 from playground.ui.routes import routes
-from playground.ui.shares import Holds
+from playground.ui.shares import Tally
 from playground.ui.skip_links import skip_links
 from playground.ui.upload import stored_files
 from playground.ui.upload.uploading import UPLOADS
@@ -106,7 +106,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     sessions.use_lean_sessions()
     endpoints.add_endpoints(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
-    streams, tabs, first_screen = Holds(), sessions.Sessions(demo), FirstScreen(runs, reader)
+    streams, tabs, first_screen = Tally(), sessions.Sessions(demo), FirstScreen(runs, reader)
     counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
     for_operator = operator.routes(runs, counts)
     calls.install(demo)
@@ -153,7 +153,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     return demo, app, public or url
 
 
-def _make_guard(runs: Runs, queue: Queue, streams: Holds) -> Middleware:
+def _make_guard(runs: Runs, queue: Queue, streams: Tally) -> Middleware:
     """Returns the rate limiting middleware, and orders the queue by the listeners that it counts."""
     fair_queue.install_fair_order(queue, streams, runs.limits.calls_address)
     sessions.QueueCleanup(queue, streams).begin()

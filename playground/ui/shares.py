@@ -29,7 +29,7 @@ class Buckets:
         return 0.0 if is_enough else (cost - tokens) / self._rate
 
 
-class Holds:
+class Tally:
     """Counts open streams by name."""
 
     def __init__(self) -> None:

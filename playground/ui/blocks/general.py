@@ -172,7 +172,7 @@ def numbers(id: str, items: list[NumberItem], more: str = "", folded: list[Numbe
     """The newest numbers of the run, some `folded` under the title `more`; the page finds them by an item's id."""
 
 
-# ---- what a run makes of its samples ----
+# ---- outputs of a run for its samples ----
 
 
 class Probe(TypedDict):

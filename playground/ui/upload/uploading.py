@@ -91,8 +91,8 @@ def read_upload(
 ) -> dict[str, Any]:
     """Reads files, pasted text or a data set of the Hub. Returns the id of the cached upload and its interpretation, for the visitor to
     check and change; or, under "ask", a question to confirm first. Later access needs the `ticket`. `hub` is "owner/name", optionally
-    followed by a configuration and a split; `chosen` is JSON: the fields of `Choices` that the visitor has set, or ""; uploads of an
-    `address` are rate limited."""
+    followed by a configuration and a split; `chosen` is JSON: the fields of `Choices` that the visitor has set, or ""; uploads of one
+    `address` take turns."""
     text, hub = (text or "").strip("\n"), (hub or "").strip()
     inputs = {"files": files, "text": text.strip(), "hub": hub}
     input_names = [say(language, f"page.what_{name}") for name, value in inputs.items() if value]
