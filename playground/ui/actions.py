@@ -139,7 +139,7 @@ def copy(runs: Runs, command: Command) -> dict:
 
 
 def repeat(runs: Runs, command: Command) -> dict:
-    """Repeats a run with other seeds: the next one, or those missing of `seeds.FIRST_SEEDS`; returns all of them for overlaid curves."""
+    """Repeats a run with other seeds: the next one, or the missing ones of `seeds.FIRST_SEEDS`; returns all runs for overlaid curves."""
     source = runs.get(command.run)
     by_seed = seeds.runs_by_seed(source, [source, *runs.mine(command.token), *runs.shipped()])
     missing = seeds.missing_seeds(by_seed) if command.values.get("all") else [seeds.next_seed(by_seed)]

@@ -35,7 +35,7 @@ class Connections:
         self._by_address: defaultdict[Hashable, dict[TimedProtocol, None]] = defaultdict(dict)
 
     def add(self, connection: TimedProtocol, address: Hashable) -> bool:
-        """Returns whether there is room for one more, aborting the oldest idle connection if need be."""
+        """Adds a connection, aborting the oldest idle one if need be. Returns False without room."""
         for connections, most in ((self._by_address[address], self._most_address), (self._open, self._most)):
             if len(connections) >= most:
                 idle = next((candidate for candidate in connections if candidate.is_idle), None)

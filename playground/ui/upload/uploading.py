@@ -214,8 +214,8 @@ def export_upload(runs: Runs, own: str, kind: str, token: str) -> tuple[str, byt
 
 
 def values_for(old: str, new: str, values: Mapping[str, Any], usual: int | None = None, ticket: str = "") -> list:
-    """Returns the values of SUGGESTED for other data, without those the visitor has chosen: `values` are the current ones. `old` and `new`
-    are ids of uploads, "" for a built-in task, which may have a `usual` number of steps."""
+    """Returns the values of SUGGESTED for other data, gr.skip() for knobs the visitor has chosen: `values` are the current ones. `old` and
+    `new` are ids of uploads, "" for a built-in task, which may have a `usual` number of steps."""
     new_pairs, chosen = _stored_pairs(new, ticket), chosen_values(_stored_pairs(old, ticket), old, values)
     values_after = suggest_for(new_pairs, new, chosen).knobs if new_pairs else {name: default(name) for name in SUGGESTED}
     values_after |= {"steps": usual} if usual and not new_pairs else {}
