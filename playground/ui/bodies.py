@@ -120,7 +120,7 @@ class _Body:
 class _Upload(_Body):
     """A multipart body of files, separated by a boundary."""
 
-    def expect(self) -> None:
+    def check_length(self) -> None:
         super().check_length()
         self.refusal = self.refusal or self._bodies.admit_upload(self.address, 1, 0)
         self._boundary = b"--" + parse_options_header(self._headers.get("Content-Type", ""))[1].get(b"boundary", b"")
@@ -141,5 +141,5 @@ class _Upload(_Body):
         added = max(self._boundaries, 2) - counted
         return self._bodies.admit_upload(self.address, added, len(data)) or super()._admit(data)
 
-    def _too_long(self) -> Refusal:
+    def _refuse_length(self) -> Refusal:
         return Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
