@@ -1,6 +1,6 @@
-"""Starts the playground: http://127.0.0.1:7860, or where PORT and the GRADIO_* variables say."""
+"""Starts the playground at http://127.0.0.1:7860, or as PORT and the GRADIO_* variables say."""
 
 if __name__ == "__main__":
-    from playground.ui.server import serve  # here: a process that trains imports this module once more, and needs no page
+    from playground.ui.server import serve  # imported here: training processes import this module too, and need no page
 
     serve()

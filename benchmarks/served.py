@@ -37,7 +37,7 @@ class Control:
 
     def upload(self, text: str, owner: str) -> str:
         """Own sentences, read as the page reads them; their id."""
-        return uploading.read(None, text, "", "", "en", uploading.ticket_of(owner))["own"]
+        return uploading.read_upload(None, text, "", "", "en", uploading.ticket_of(owner))["own"]
 
     def known(self) -> list[str]:
         """The runs of this benchmark."""

@@ -21,7 +21,7 @@ from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.history import History
 from playground.runs.names import new_id
 from playground.runs.registry import SHIPPED
-from playground.ui.controls import CONTROLLED, GROUPS, control
+from playground.ui.controls import CONTROLLED, GROUPS, make_control
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES
 
@@ -69,7 +69,7 @@ def test_every_knob_but_the_free_text_has_its_place_on_the_page():
     for part, (first, more) in GROUPS.items():
         assert {*first, *more} <= {knob.name for knob in fields(config.PARTS[part])}
     for name in NUMBERS:
-        assert type(control(name)).__name__ == ("Number" if limits(name).typed else "Slider"), name
+        assert type(make_control(name)).__name__ == ("Number" if limits(name).typed else "Slider"), name
 
 
 @given(text=st.text(max_size=12) | st.floats().map(str) | st.integers().map(str))

@@ -20,8 +20,8 @@ from playground.queries.activations import activations
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.assets import PLOTLY, asset_names, asset_version, raw_asset
-from playground.ui.boot import boot, run_card
+from playground.ui.assets import PLOTLY, asset_version, list_assets, read_raw_asset
+from playground.ui.boot import collect_boot_data, describe_run
 from playground.ui.panels import PANELS, check, list_unavailable
 from playground.ui.shell import page, theme_css
 from playground.ui.view import View, examples
@@ -122,8 +122,8 @@ def _without_server(blocks: list[dict], frozen: set[str]) -> list[dict]:
 def _page(runs: Runs, reader: Reader, run: Run, lang: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
     """What the page reads once, in one language: as if this were the only run there is."""
     asked = {"lang": lang, "run": run.id}
-    told = boot(runs, asked, "") | {"first": run.id, "last": "", "ignored": [], "notice": "", "host": ""}
-    card = run_card(runs, reader, run.id, "", asked) | {"examples": pairs, "mine": False, "shipped": True, "unreadable": []}
+    told = collect_boot_data(runs, asked, "") | {"first": run.id, "last": "", "ignored": [], "notice": "", "host": ""}
+    card = describe_run(runs, reader, run.id, "", asked) | {"examples": pairs, "mine": False, "shipped": True, "unreadable": []}
     return {"boot": told, "card": card, "runs": {"mine": [], "other": [], "shipped": [{"id": run.id, "title": card["title"]}]}}
 
 
@@ -135,9 +135,9 @@ def _live(runs: Runs, run: Run) -> dict[str, Any]:
 
 
 def _write_assets(folder: Path) -> None:
-    for name in asset_names():
+    for name in list_assets():
         if not name.endswith(".js") or name == PLOTLY:
-            _write(folder / name, raw_asset(name))
+            _write(folder / name, read_raw_asset(name))
     _write(folder / MODULES, modules())
     _write(folder / "theme.css", theme_css().encode())
 

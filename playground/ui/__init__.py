@@ -1,17 +1,15 @@
-"""The page: the only place that knows Gradio. Controls are made from knobs, panels from what queries/ answers; nothing here touches torch.
+"""The page: the only place that knows Gradio. Controls are made from knobs, panels from results of queries/; nothing here touches torch.
 Read in this order:
 
-server (a running page) · ending (how it ends) · page (where everything stands) · controls (one for every knob) · listeners (what a control
-does) · bridge (where Gradio's listeners and our script meet) · cost_estimate (what the settings amount to) · routes (what the page's script
-reads) · command (the one route by which it changes something) · actions (what visitors do to runs) · rooms and room_question (what a class
-does) · experiments (its arms) · assets, plotly_bundle and delivery (the page's own files, small and compressed) · network (its address in a
-room) · address (a visitor's), shares, guard and fair_queue (what one of them may ask for) · connections (slow ones) · rights and permits
-(who may ask for what) · gate (where each request is asked for its right) · calls (what is posted to Gradio's listeners) · sessions (what
-Gradio keeps of a tab) · health (how the server is) · operator (for whoever runs it) · headers · pace (how often a page asks) · boot (what
-it reads once) · downloads (a file for numpy) · takeaway (a run's zip) · link_preview (how a link to it looks elsewhere) · endpoints (what
-programs ask for) · snippets (how) · first_screen and skip_links (what stands there at once) · shell (the page without Gradio, for a frozen
-one) · links (what an address asks for) · view (the run, step and sentence that are looked at) · blocks (what a panel is made of) · panels
-(one module a tab) · model_figure (the figure beside them) · miniature (a matrix as a thumbnail) · titles and compare (what to call runs) ·
-seeds (runs that differ in nothing else) · selected_runs (which are looked at together) · class_board (those of a class) · measured (how a
-number is written) · upload (own sentences).
+server (a running page) · ending (graceful shutdown) · page (its layout) · controls (one for every knob) · listeners (of the controls) ·
+bridge (between Gradio's listeners and our script) · cost_estimate (of the settings) · routes (read by the page's script) · command (the
+only route that changes runs) · actions (on runs) · rooms and room_question (of a class) · experiments (of a class) · assets, plotly_bundle
+and delivery (static files, small and compressed) · network (the server's address in a classroom) · address (a visitor's), shares, guard and
+fair_queue (rate limits and fairness) · connections (slow clients) · rights and permits (access control) · gate (its check for each request)
+· calls (of Gradio's listeners) · sessions (of Gradio, kept small) · health · operator (its page) · headers · pace (refresh rates) · boot
+(the page's start data) · downloads (numpy files) · takeaway (a run's zip) · link_preview (in chats and posts) · endpoints (for programs) ·
+snippets (code for them) · first_screen and skip_links (in the first HTML) · shell (the page without Gradio, when frozen) · links (an
+address's parameters) · view (the run, step and sentence of a request) · blocks (the parts of a panel) · panels (one module a tab) ·
+model_figure (beside them) · miniature (thumbnails of matrices) · titles and compare (names of runs) · seeds (runs that differ only in it) ·
+selected_runs (viewed together) · class_board (the runs of a class) · measured (number formats) · upload (own sentences).
 """

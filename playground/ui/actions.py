@@ -1,7 +1,7 @@
-"""What a visitor does to runs: the actions of `POST …/command` (see command.py). Whoever asks must hold the token of what they change.
+"""Actions on runs: `POST …/command` (see command.py). The token in the request must have the right to change the run.
 
-An answer is one small JSON object: which run to open and which fields of the cursor to carry there, what to say, or the sentence of a
-refusal and the control at fault.
+An answer is one small JSON object: the run to open, the fields of the cursor to carry there and a notice; or the sentence of a refusal and
+the control at fault.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from playground.ui.rights import COMMANDS
 from playground.ui.upload import uploading
 from playground.words import listed, say
 
-KEY = re.compile(r"[0-9a-f]{32}")  # a visitor's token, as static/storage.js makes it
+KEY = re.compile(r"[0-9a-f]{32}")  # a visitor's token, made by static/storage.js
 
 
 @dataclass(frozen=True)
 class Command:
-    """Who asks for what, in which language: the action's name, the run on screen, and the values that this action takes."""
+    """A request for an action: the visitor's token and language, the action's name, the run on screen, and the action's values."""
 
     token: str
     language: str
@@ -38,13 +38,13 @@ class Command:
 
     @classmethod
     def parse(cls, message: Any, token: str, language: str) -> Command:
-        """Of a JSON object {"action", "run", …}. Raises Refusal("page.not_a_command") for anything else."""
+        """Parses a JSON object {"action", "run", …}. Raises Refusal("page.not_a_command") for anything else."""
         if not isinstance(message, dict) or not all(isinstance(message.get(name), str) for name in ("action", "run")):
             raise Refusal("page.not_a_command")
         return cls(token, language, message["action"], message["run"], message)
 
     def text(self, name: str) -> str:
-        """A value that is text; "" when there is none. Raises Refusal for one that is something else."""
+        """Returns a text value; "" without one. Raises Refusal for another type."""
         value = self.values.get(name)
         if not isinstance(value, str | None):
             raise Refusal("page.not_a_command")
@@ -55,7 +55,7 @@ Action = Callable[[Runs, Command], dict[str, Any]]
 
 
 def act(runs: Runs, command: Command) -> dict[str, Any]:
-    """Does it. Raises Refusal for what can't be done, for what is not the asker's, and for an action there is not."""
+    """Performs the action. Raises Refusal for an invalid or an unknown action, and without the right to it."""
     if command.action not in ACTIONS:
         raise Refusal("page.not_a_command")
     require_run(COMMANDS[command.action], runs, command.run, command.token)
@@ -63,8 +63,8 @@ def act(runs: Runs, command: Command) -> dict[str, Any]:
     return ACTIONS[command.action](runs, command)
 
 
-def answer(language: str, do: Callable[[], dict]) -> dict[str, Any]:
-    """What the page is told: the answer, or the sentence of a refusal with the control that it is about."""
+def answer_call(language: str, do: Callable[[], dict]) -> dict[str, Any]:
+    """Returns the action's answer, or the sentence of its refusal with the control at fault."""
     try:
         return do()
     except Refusal as refusal:
@@ -73,23 +73,23 @@ def answer(language: str, do: Callable[[], dict]) -> dict[str, Any]:
 
 
 def train(runs: Runs, command: Command) -> dict:
-    """A new run with these settings. The core checks every one of them again: what came here may not have come from a control."""
+    """Starts a new run. The core checks every setting again: the request may not come from a control."""
     knobs = command.values.get("knobs")
     if not isinstance(knobs, dict):
         raise Refusal("page.not_a_command")
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
-    pairs, credit = uploading.pairs(runs, experiment, command.token)
+    pairs, credit = uploading.experiment_pairs(runs, experiment, command.token)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit, beside=command.run[:64])
-    return _begun(run) | {"other": True}  # that it trains is to be seen
+    return _open_new_run(run) | {"other": True}  # the page shows that it trains
 
 
-def _begun(run: Run) -> dict:
-    """A new run is shown where the visitor is; in the tab of training to whoever is where no run is shown."""
+def _open_new_run(run: Run) -> dict:
+    """Opens a new run in the visitor's current tab; in the training tab where no run is shown."""
     return {"run": run.id, "tab": cursor.FIELDS["tab"].default, "carry": cursor.CARRIED}
 
 
 def delete(runs: Runs, command: Command) -> dict:
-    """Of a run that is not on screen: `stay` where one is."""
+    """Deletes a run; with `stay` the page remains at the run on screen."""
     runs.delete(command.run, command.token)
     if command.values.get("stay"):
         return {"again": True, "gone": command.run, "notice": say(command.language, "page.deleted")}
@@ -102,20 +102,20 @@ def rename(runs: Runs, command: Command) -> dict:
 
 
 def share_sentences(runs: Runs, command: Command) -> dict:
-    """Own sentences of a run go with its link, or don't."""
+    """Shares a run's own sentences with its link, or stops sharing them."""
     runs.share_sentences(command.run, command.token, command.values.get("shared") is True)
     return {"again": True}
 
 
 def live(runs: Runs, command: Command) -> dict:
-    """A live knob of the run on screen."""
+    """Sets a live knob of the run on screen."""
     runs.set_live(command.run, command.token, command.text("knob"), command.values.get("value"))
     return {"again": True}
 
 
 def control(runs: Runs, command: Command) -> dict:
-    """A live knob that is moved at the left acts at once on the run on screen, if that is being trained by the one who moves it; else it
-    means the next run, and nothing is to be said."""
+    """Applies a live knob moved at the left at once, if the visitor owns the run on screen and it is training or paused; else the knob is
+    for the next run and there is no notice."""
     name, value, run = command.text("knob"), command.values.get("value"), runs.get(command.run) if command.run else None
     if run is None or not runs.owns(run.id, command.token) or not (run.working or run.status == "paused"):
         return {}
@@ -125,34 +125,33 @@ def control(runs: Runs, command: Command) -> dict:
 
 
 def fork(runs: Runs, command: Command) -> dict:
-    """A new run that goes on from the parameters kept nearest to a step."""
+    """Starts a new run from the saved parameters nearest to a step."""
     at = command.values.get("step")
     run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
-    return _begun(run) | {"notice": say(command.language, "page.forked", name=run.name, step=run.first_step)}
+    return _open_new_run(run) | {"notice": say(command.language, "page.forked", name=run.name, step=run.first_step)}
 
 
 def copy(runs: Runs, command: Command) -> dict:
-    """The run as it is as one of the visitor's own: they stay where they are."""
+    """Copies a run for the visitor; the page keeps its place."""
     run = runs.copy(command.run, command.token)
-    said = say(command.language, "page.copied_paused" if run.status == "paused" else "page.copied_run", name=run.name)
-    return {"run": run.id, "carry": cursor.OF_RUN, "notice": said}
+    notice = say(command.language, "page.copied_paused" if run.status == "paused" else "page.copied_run", name=run.name)
+    return {"run": run.id, "carry": cursor.OF_RUN, "notice": notice}
 
 
 def repeat(runs: Runs, command: Command) -> dict:
-    """The same run with other seeds: with the next one, or with those of `seeds.FIRST` that are missing; and all of them to lay over each
-    other."""
+    """Repeats a run with other seeds: the next one, or the missing ones of `seeds.FIRST_SEEDS`; returns all runs for overlaid curves."""
     source = runs.get(command.run)
-    have = seeds.alike(source, [source, *runs.mine(command.token), *runs.shipped()])
-    missing = seeds.missing(have) if command.values.get("all") else [seeds.unused(have)]
-    made = runs.repeat(source.id, missing, command.token) if missing else []
-    shown = seeds.shown(have | dict(zip(missing, made, strict=True)), missing)
-    key = "compare.repeated" if made else "compare.repeated_already"
-    said = say(command.language, key, count=len(made), seeds=listed(command.language, map(str, missing)))
-    return {"again": True, "ticked": [run.id for run in shown], "notice": said}
+    by_seed = seeds.runs_by_seed(source, [source, *runs.mine(command.token), *runs.shipped()])
+    missing = seeds.missing_seeds(by_seed) if command.values.get("all") else [seeds.next_seed(by_seed)]
+    new_runs = runs.repeat(source.id, missing, command.token) if missing else []
+    overlaid_runs = seeds.choose_overlaid(by_seed | dict(zip(missing, new_runs, strict=True)), missing)
+    key = "compare.repeated" if new_runs else "compare.repeated_already"
+    notice = say(command.language, key, count=len(new_runs), seeds=listed(command.language, map(str, missing)))
+    return {"again": True, "ticked": [run.id for run in overlaid_runs], "notice": notice}
 
 
 def take_key(runs: Runs, command: Command) -> dict:
-    """The visitor enters the token of another browser: the runs of both are that token's from now on."""
+    """Merges the visitor's runs into the token of another browser."""
     key = command.text("key")
     if not KEY.fullmatch(key):
         raise Refusal("page.not_a_key")
@@ -163,22 +162,22 @@ def take_key(runs: Runs, command: Command) -> dict:
 
 
 def experiment(runs: Runs, command: Command) -> dict:
-    """The arms of a lab, each a run of the visitor's own. Those that the visitor has already are not trained again: with the same seed
-    they would come out the same."""
+    """Starts the missing arms of a lab, each a run of the visitor's. Existing arms are not trained again: the same seed would give the same
+    result."""
     lab, seed = get(command.text("lab")), check("seed", command.values.get("seed"))
     if not isinstance(lab, ControlledExperiment):
         raise Refusal("page.not_a_command")
-    mine = [run for run in runs.mine(command.token) if run.unfinished or run.status == "done"]
-    have = {place[0]: run for run in mine if (place := lab.recognise(run)) and place[1] == seed and untouched(run)}
-    new = [arm for arm in lab.arms_of(seed) if arm not in have]
-    labels = [lab.label(command.language, arm, seed) for arm in new]
-    made = runs.create_all([lab.experiment(arm, seed) for arm in new], command.token, labels, lab.is_mystery, lab.name)
-    have |= zip(new, made, strict=True)
-    return {"lab": lab.name, "arms": [have[arm].id for arm in lab.arms_of(seed)]}
+    own_runs = [run for run in runs.mine(command.token) if run.unfinished or run.status == "done"]
+    runs_by_arm = {place[0]: run for run in own_runs if (place := lab.recognise(run)) and place[1] == seed and untouched(run)}
+    missing = [arm for arm in lab.arms_of(seed) if arm not in runs_by_arm]
+    labels = [lab.label(command.language, arm, seed) for arm in missing]
+    new_runs = runs.create_all([lab.experiment(arm, seed) for arm in missing], command.token, labels, lab.is_mystery, lab.name)
+    runs_by_arm |= zip(missing, new_runs, strict=True)
+    return {"lab": lab.name, "arms": [runs_by_arm[arm].id for arm in lab.arms_of(seed)]}
 
 
-def _again(method: Callable[[Runs, str, str], None]) -> Action:
-    """What takes nothing but the run; the page looks at it again."""
+def _run_action(method: Callable[[Runs, str, str], None]) -> Action:
+    """Returns an action that calls `method` with the run; the page reloads it."""
 
     def action(runs: Runs, command: Command) -> dict:
         method(runs, command.run, command.token)
@@ -189,10 +188,10 @@ def _again(method: Callable[[Runs, str, str], None]) -> Action:
 
 ACTIONS: dict[str, Action] = {
     "train": train,
-    "pause": _again(Runs.pause),
-    "resume": _again(Runs.resume),
-    "step": _again(Runs.step_once),
-    "stop": _again(Runs.stop),
+    "pause": _run_action(Runs.pause),
+    "resume": _run_action(Runs.resume),
+    "step": _run_action(Runs.step_once),
+    "stop": _run_action(Runs.stop),
     "delete": delete,
     "rename": rename,
     "share_sentences": share_sentences,

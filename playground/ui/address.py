@@ -1,4 +1,4 @@
-"""Where a request comes from. Whoever clears their browser's storage is a new visitor, and still at the same address."""
+"""Finds the client address of a request. Clearing browser storage makes a new visitor id; the address stays."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from starlette.requests import HTTPConnection
 
 
-def proxies() -> int:
-    """How many proxies stand before this server, each of which adds to X-Forwarded-For who asked it: PLAYGROUND_PROXIES; one in a Space."""
-    said = os.environ.get("PLAYGROUND_PROXIES", "")
-    return int(said) if said.isascii() and said.isdigit() else int(bool(os.environ.get("SPACE_ID")))
+def count_proxies() -> int:
+    """Returns the number of proxies in front of this server, each of which appends to X-Forwarded-For: PLAYGROUND_PROXIES; one in a Space.
+    """
+    setting = os.environ.get("PLAYGROUND_PROXIES", "")
+    return int(setting) if setting.isascii() and setting.isdigit() else int(bool(os.environ.get("SPACE_ID")))
 
 
 def address_of(request: HTTPConnection) -> str:
-    """What the outermost proxy saw; where there is none, the other end of the socket. Anybody may write the rest of the header."""
+    """Returns the address seen by the outermost proxy, else the socket's peer. Clients can forge the rest of the header."""
     hops = [hop.strip() for line in request.headers.getlist("X-Forwarded-For") for hop in line.split(",")]
-    seen = [*hops, request.client.host if request.client else ""]
-    return household(seen[-1 - min(proxies(), len(hops))])
+    addresses = [*hops, request.client.host if request.client else ""]
+    return normalise_address(addresses[-1 - min(count_proxies(), len(hops))])
 
 
-def household(host: str) -> str:
-    """Of a long address the part that belongs to one household; other addresses whole, as all write them."""
+def normalise_address(host: str) -> str:
+    """Returns an IPv6 address's /64 network, which one household shares; IPv4 addresses unchanged, in canonical form."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The files of the page: its scripts, its style and Plotly, compressed once and kept by browsers for ever."""
+"""The page's static files: its scripts, its style and Plotly, compressed once and cached by browsers for ever."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 import brotli
 import plotly
 
-from playground.ui.plotly_bundle import TRACES, reduced
+from playground.ui.plotly_bundle import TRACES, shake_tree
 
-PREFIX = "/gradio_api/playground"  # of all our routes: what a Space's proxy forwards
+PREFIX = "/gradio_api/playground"  # of all our routes: the prefix that a Space's proxy forwards
 STATIC = Path(__file__).parent / "static"
 PLOTLY = "plotly.js"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 COMPRESSED = {"br": lambda body: brotli.compress(body, quality=9), "gzip": lambda body: gzip.compress(body, 6)}  # the smaller one first
-# What Plotly has no setting for: a true minus in numbers on cells and beside the pointer, and the colour of numbers on light cells, whose
-# contrast on our scales is 2.5 at worst in #444 and 4.9 in #111; and gradients, hatchings and clips are named without the page's address,
-# which changes with what is looked at: they would be lost then.
-MENDED = {
+# Patches where Plotly has no setting: a true minus in cells and hover texts; the colour of numbers on light cells, whose contrast on our
+# scales is at worst 2.5 in #444 and 4.9 in #111; and ids of gradients, hatchings and clips without the page's address, which changes with
+# the cursor and would break them.
+PATCHES = {
     b'.minus===void 0?"-":': '.minus===void 0?"−":'.encode(),
     b',minus:"-"}': ',minus:"−"}'.encode(),
     b'.defaultLine="#444"': b'.defaultLine="#111"',
@@ -28,45 +28,45 @@ MENDED = {
 }
 
 
-def asset_names() -> list[str]:
-    """Every file of the page."""
+def list_assets() -> list[str]:
+    """Returns the names of all files of the page."""
     return [PLOTLY, *sorted(file.name for file in STATIC.iterdir() if file.suffix in TYPES)]
 
 
-def raw_asset(name: str) -> bytes:
-    """One file of the page. Raises KeyError for a name that isn't one of them."""
-    if name not in asset_names():
+def read_raw_asset(name: str) -> bytes:
+    """Returns a file of the page. Raises KeyError for an unknown name."""
+    if name not in list_assets():
         raise KeyError(name)
     if name != PLOTLY:
         return (STATIC / name).read_bytes()
-    body = reduced((Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")).encode()
-    for theirs, ours in MENDED.items():
+    body = shake_tree((Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")).encode()
+    for theirs, ours in PATCHES.items():
         body = body.replace(theirs, ours)
     return body
 
 
 @cache
-def asset(name: str, coding: str = "gzip") -> tuple[bytes, str]:
-    """One file of the page, compressed once in a coding of COMPRESSED, and its type. Raises KeyError for a name that isn't one of them."""
-    return COMPRESSED[coding](raw_asset(name)), TYPES[Path(name).suffix]
+def read_asset(name: str, coding: str = "gzip") -> tuple[bytes, str]:
+    """Returns a file of the page, compressed in a coding of COMPRESSED and cached, and its type. Raises KeyError for an unknown name."""
+    return COMPRESSED[coding](read_raw_asset(name)), TYPES[Path(name).suffix]
 
 
-def coding(accepted: str) -> str:
-    """The best coding of COMPRESSED that a browser with this Accept-Encoding understands; gzip is understood by all."""
-    known = {word.split(";")[0].strip() for word in accepted.split(",")}
-    return next((name for name in COMPRESSED if name in known), "gzip")
+def choose_coding(accepted: str) -> str:
+    """Chooses the best coding of COMPRESSED for an Accept-Encoding header; every browser understands gzip."""
+    accepted_codings = {word.split(";")[0].strip() for word in accepted.split(",")}
+    return next((name for name in COMPRESSED if name in accepted_codings), "gzip")
 
 
 @cache
 def asset_version() -> str:
-    """Changes when any file of the page changes. It stands in the path, so that browsers may keep what they have for ever, and a file never
-    imports one of another version."""
-    digest = hashlib.sha256(f"{plotly.__version__} {MENDED} {TRACES}".encode())
+    """Returns a hash of all files of the page. As a part of the path it lets browsers cache for ever, and keeps a file from importing one
+    of another version."""
+    digest = hashlib.sha256(f"{plotly.__version__} {PATCHES} {TRACES}".encode())
     for file in sorted(STATIC.iterdir()):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
 
 
 def asset_path(name: str) -> str:
-    """Where the page finds a file of its own, relative to the page: that holds behind a proxy and inside a Space's frame."""
+    """Returns a file's address relative to the page, valid behind a proxy and inside a Space's frame."""
     return f".{PREFIX}/asset/{asset_version()}/{name}"

@@ -1,6 +1,5 @@
-"""What is posted to Gradio's listeners is read here before Gradio reads it, which would stumble over most of what it does not expect. What
-it can't make values of is one sentence with a key too.
-"""
+"""Validates calls of Gradio's listeners before Gradio parses them, which fails on most unexpected input. Values that Gradio can't convert
+get a sentence with a key too."""
 
 from __future__ import annotations
 
@@ -22,87 +21,87 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event
-from playground.ui.bridge import told as told_by_script
-from playground.ui.endpoints import said
+from playground.ui.bridge import read_text as told_by_script
+from playground.ui.endpoints import to_gradio_error
 from playground.ui.endpoints.answers import ENDPOINTS
-from playground.ui.endpoints.mistakes import unfit
-from playground.ui.gate import told
+from playground.ui.endpoints.mistakes import explain_mismatch
+from playground.ui.gate import respond_refusal
 from playground.ui.rights import Right, right_of
 from playground.words import ENGLISH, LANGUAGES, preferred
 
 log = logging.getLogger(__name__)
 CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?")
-NAME = re.compile(r"[\w-]{1,64}", re.ASCII)  # of a listener, and what browsers and programs call themselves
-IN_MEMORY = 2**18  # bytes of a call that has not come whole: what is longer waits on the disk
-LONG = 100_000  # bytes that take so long to read that nobody else should wait for it
-MAX_DEPTH, MAX_VALUES = 20, 100_000  # of lists and objects in each other; of values in all
-MAX_DIGITS = 16  # of a whole number: beyond them it is no longer exact, in a browser
+NAME = re.compile(r"[\w-]{1,64}", re.ASCII)  # names of listeners, and ids of browsers and programs
+SPOOL_BYTES = 2**18  # bytes of an incomplete call in memory; a longer one is spooled to disk
+LARGE_BYTES = 100_000  # bytes whose parsing would block the event loop
+MAX_DEPTH, MAX_VALUES = 20, 100_000  # nesting of lists and objects; values in all
+MAX_DIGITS = 16  # digits of an integer that JavaScript represents exactly
 STATUSES = {"api.no_endpoint": 404}
-LANGUAGE: ContextVar[str] = ContextVar("language", default=ENGLISH)  # of whoever has called, where a listener's inputs don't say it
+LANGUAGE: ContextVar[str] = ContextVar("language", default=ENGLISH)  # the caller's, where a listener's inputs don't contain it
 
 
 class Calls:
-    """Around the app. `listeners` are Gradio's, by their ids."""
+    """ASGI middleware. `listeners` are Gradio's, by id."""
 
     def __init__(self, app: ASGIApp, listeners: Mapping[int, Any]) -> None:
         self.app, self._listeners = app, listeners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = CALL.fullmatch(get_route_path(scope)) if scope["type"] == "http" and scope["method"] == "POST" else None
-        if not found:
+        call_path = CALL.fullmatch(get_route_path(scope)) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if not call_path:
             return await self.app(scope, receive, send)
-        request, (way, name) = Request(scope, receive), found.groups("")
+        request, (way, name) = Request(scope, receive), call_path.groups("")
         LANGUAGE.set(preferred(request.headers.get("Accept-Language", ""), request.query_params.get("lang", "")))
         try:
-            body = await _body(request)
-            if len(body) < LONG:
+            body = await _read_body(request)
+            if len(body) < LARGE_BYTES:
                 self._check(way, name, body)
             else:
                 await run_in_threadpool(self._check, way, name, body)
         except Refusal as refusal:
-            return await told(refusal, STATUSES.get(refusal.key, 400), request)(scope, receive, send)
-        answer = _Answer(request, send) if way == "run" else None
-        await self.app(scope, _again(body, receive), answer.send if answer else send)
+            return await respond_refusal(refusal, STATUSES.get(refusal.key, 400), request)(scope, receive, send)
+        answer = _Response(request, send) if way == "run" else None
+        await self.app(scope, _replay(body, receive), answer.send if answer else send)
 
     def _check(self, way: str, name: str, body: bytes) -> None:
-        """Raises Refusal for what is no call of one of the listeners."""
-        call = _read(body)
+        """Raises Refusal for an invalid call."""
+        call = _parse_call(body)
         if way == "call/v2":
-            _check_named(name, call)
+            _check_named_call(name, call)
             return
-        listener = self._called(way, name, call)
-        for key, fits in _FITTING.items():
+        listener = self._find_listener(way, name, call)
+        for key, fits in _FIELD_CHECKS.items():
             if key in call and not fits(call[key]):
                 raise Refusal("page.not_a_command")
-        given = call.get("data")
-        counts = {len(listener.inputs)} if way == "run" else {len(listener.inputs), sum(not one.skip_api for one in listener.inputs)}
-        if not isinstance(given, list) or len(given) not in counts:
-            raise unfit(listener.api_name) if listener.api_name in ENDPOINTS else Refusal("page.not_a_command")
+        values = call.get("data")
+        counts = {len(listener.inputs)} if way == "run" else {len(listener.inputs), sum(not entry.skip_api for entry in listener.inputs)}
+        if not isinstance(values, list) or len(values) not in counts:
+            raise explain_mismatch(listener.api_name) if listener.api_name in ENDPOINTS else Refusal("page.not_a_command")
 
-    def _called(self, way: str, name: str, call: dict[str, Any]) -> Any:
-        """The listener. Raises Refusal where there is none, or none that may be called."""
+    def _find_listener(self, way: str, name: str, call: dict[str, Any]) -> Any:
+        """Returns the listener. Raises Refusal where none exists, or calling it is not allowed."""
         number = call.get("fn_index") if way != "call" else None
         if number is not None:
-            found = self._listeners.get(number) if type(number) is int else None
+            listener = self._listeners.get(number) if type(number) is int else None
         else:
-            found = next((one for one in self._listeners.values() if name and one.api_name == name), None)
-        fits = name in ENDPOINTS if way == "call" else not name or NAME.fullmatch(name)  # Gradio reads the address again, and stumbles
-        if found is None or not fits or right_of(found.api_name) is Right.OFF:
-            raise unfit(name) if way == "call" else Refusal("page.not_a_command")
-        return found
+            listener = next((candidate for candidate in self._listeners.values() if name and candidate.api_name == name), None)
+        fits = name in ENDPOINTS if way == "call" else not name or NAME.fullmatch(name)  # Gradio parses names again, and fails on others
+        if listener is None or not fits or right_of(listener.api_name) is Right.OFF:
+            raise explain_mismatch(name) if way == "call" else Refusal("page.not_a_command")
+        return listener
 
 
-def _check_named(name: str, call: dict[str, Any]) -> None:
-    """Of an endpoint whose arguments are named."""
+def _check_named_call(name: str, call: dict[str, Any]) -> None:
+    """Checks a call of an endpoint with named arguments. Raises Refusal."""
     if name not in ENDPOINTS:
-        raise unfit(name)
+        raise explain_mismatch(name)
     arguments = ENDPOINTS[name].arguments
     needed = {argument for argument, about in arguments.items() if about.required}
     if not needed <= call.keys() <= arguments.keys():
-        raise unfit(name)
+        raise explain_mismatch(name)
 
 
-_FITTING: Mapping[str, Callable[[Any], bool]] = {
+_FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "session_hash": lambda value: value is None or (isinstance(value, str) and NAME.fullmatch(value)),
     "event_id": lambda value: value is None or (isinstance(value, str) and NAME.fullmatch(value)),
     "trigger_id": lambda value: value is None or type(value) is int,
@@ -113,79 +112,79 @@ _FITTING: Mapping[str, Callable[[Any], bool]] = {
 
 
 def install(demo: gr.Blocks) -> None:
-    """From now on, what Gradio can't make values of is said in a sentence. It is by its own words an error of the server, without one."""
-    made = demo.preprocess_data
+    """Makes Gradio explain values that it can't convert. By itself it reports a server error without a sentence."""
+    preprocess = demo.preprocess_data
 
     async def preprocess_data(listener: Any, inputs: list[Any], *more: Any, **options: Any) -> list[Any]:
         try:
-            return await made(listener, inputs, *more, **options)
+            return await preprocess(listener, inputs, *more, **options)
         except Exception as error:
-            if isinstance(error, gr.Error) and not error.print_exception:  # said already
+            if isinstance(error, gr.Error) and not error.print_exception:  # has a sentence already
                 raise
             event(log, "call_refused", listener=listener.api_name, reason=type(error).__name__)
-            raise said(Refusal("page.not_a_command"), _language(inputs)) from error
+            raise to_gradio_error(Refusal("page.not_a_command"), _language_of(inputs)) from error
 
     demo.preprocess_data = preprocess_data
 
 
-def _language(inputs: list[Any]) -> str:
-    """As the page's script says it through the bridge."""
-    return next((said for value in inputs if (said := told_by_script(value, "language")) in LANGUAGES), LANGUAGE.get())
+def _language_of(inputs: list[Any]) -> str:
+    """Returns the language that the page's script sends through the bridge, else the caller's."""
+    return next((language for value in inputs if (language := told_by_script(value, "language")) in LANGUAGES), LANGUAGE.get())
 
 
-async def _body(request: Request) -> bytes:
-    """All of it, once it is there: bodies.py sees to its length."""
-    with SpooledTemporaryFile(IN_MEMORY) as file:
+async def _read_body(request: Request) -> bytes:
+    """Reads the whole body; bodies.py limits its length."""
+    with SpooledTemporaryFile(SPOOL_BYTES) as file:
         async for chunk in request.stream():
             file.write(chunk)
         file.seek(0)
         return file.read()
 
 
-def _read(body: bytes) -> dict[str, Any]:
-    """Raises Refusal for what is no JSON object in UTF-8: NaN, infinity, half characters and endless numbers are no JSON here."""
+def _parse_call(body: bytes) -> dict[str, Any]:
+    """Parses a JSON object. Raises Refusal for NaN, infinity, lone surrogates, and numbers or nesting out of bounds."""
     try:
-        call = json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, parse_int=_whole_number)
+        message = json.loads(body.decode("utf-8-sig"), parse_constant=_reject_number, parse_int=_parse_int)
         if b"\\ud" in body or b"\\uD" in body:
-            json.dumps(call, ensure_ascii=False).encode()
+            json.dumps(message, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise Refusal("api.no_json") from None
-    values, count = [call] if isinstance(call, dict) else [], 0
-    for _ in range(MAX_DEPTH * bool(values)):
-        count += len(values)
-        if count > MAX_VALUES or not all(math.isfinite(value) for value in values if isinstance(value, float)):
+    level, count = [message] if isinstance(message, dict) else [], 0
+    for _ in range(MAX_DEPTH * bool(level)):
+        count += len(level)
+        if count > MAX_VALUES or not all(math.isfinite(value) for value in level if isinstance(value, float)):
             break
-        values = [inner for value in values if isinstance(value, dict | list) for inner in _inside(value)]
-        if not values:
-            return call
+        level = [child for value in level if isinstance(value, dict | list) for child in _children(value)]
+        if not level:
+            return message
     raise Refusal("api.no_json")
 
 
-def _no_number(text: str) -> float:
+def _reject_number(text: str) -> float:
     raise ValueError(text[:40])
 
 
-def _whole_number(text: str) -> int:
-    return int(text) if len(text) < MAX_DIGITS else int(_no_number(text))
+def _parse_int(text: str) -> int:
+    return int(text) if len(text) < MAX_DIGITS else int(_reject_number(text))
 
 
-def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """What was read, once more; after it whatever else comes."""
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Replays the body that was read; then passes on further messages."""
     left = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def received() -> Message:
+    async def receive_again() -> Message:
         return left.pop() if left else await receive()
 
-    return received
+    return receive_again
 
 
-class _Answer:
-    """Of a listener that is called without the queue. Gradio tells every refusal as an error of the server: here it is the caller's, and
-    only what is not told is the server's."""
+class _Response:
+    """The response of a listener called without the queue. Gradio reports every refusal as a server error: here it is the caller's, and
+    only an unexplained error is the server's."""
 
     def __init__(self, request: Request, send: Send) -> None:
         self._request, self._send, self._failed, self._body = request, send, False, b""
@@ -198,13 +197,13 @@ class _Answer:
         else:
             self._body += message.get("body", b"")
             if not message.get("more_body"):
-                await self._told()
+                await self._send_error()
 
-    async def _told(self) -> None:
-        said = orjson.loads(self._body or b"{}")
-        answer = told(Refusal("page.went_wrong"), 500, self._request)
-        if key := said.get("title"):
-            body = orjson.dumps({"error": said["error"], "detail": said["error"], "key": key})
-            answer.body, answer.status_code = body, 400
-            answer.headers["Content-Length"] = str(len(body))
-        await answer(self._request.scope, self._request.receive, self._send)
+    async def _send_error(self) -> None:
+        error = orjson.loads(self._body or b"{}")
+        response = respond_refusal(Refusal("page.went_wrong"), 500, self._request)
+        if key := error.get("title"):
+            body = orjson.dumps({"error": error["error"], "detail": error["error"], "key": key})
+            response.body, response.status_code = body, 400
+            response.headers["Content-Length"] = str(len(body))
+        await response(self._request.scope, self._request.receive, self._send)

@@ -1,4 +1,4 @@
-"""What the board of a class shows: which runs there are of an experiment that was dealt out, and under which names."""
+"""Collects the board of a class: the runs of a dealt experiment, with the names that the viewer may see."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from playground.words import listed, say
 
 @dataclass(frozen=True)
 class ClassRun:
-    """The run of one member, under the name that whoever looks may see."""
+    """A member's run, under the name that the viewer may see."""
 
     number: int
     name: str
@@ -30,12 +30,12 @@ class ClassRun:
 
     @property
     def score(self) -> float | None:
-        """Exact match of the newest validation."""
+        """Exact match at the newest validation."""
         return self.curve.exact_match[-1] if self.curve.steps else None
 
     @property
     def ended(self) -> bool:
-        """Whether it counts: it went to its end with the settings it began with."""
+        """Whether the run counts: it finished with the settings it began with."""
         return self.score is not None and is_complete(self.run)
 
     @property
@@ -45,10 +45,10 @@ class ClassRun:
 
 @dataclass(frozen=True)
 class Board:
-    """One experiment of a room as whoever looks may see it."""
+    """An experiment of a room, as the viewer may see it."""
 
     room: Room
-    number: int  # whose look it is
+    number: int  # the viewer's
     name: str  # of the activity
     activity: activities.Activity
     arms: list[str]
@@ -60,55 +60,55 @@ class Board:
 
     @property
     def lab(self) -> ControlledExperiment | None:
-        """The one whose arms were dealt."""
-        return lab_of(self.activity)
+        """The lab whose arms were dealt."""
+        return find_lab(self.activity)
 
     @property
     def column(self) -> str:
-        """Of a learning curve, the one that decides, as far as a curve does."""
+        """The learning curve's column that decides, as far as a curve does."""
         return "validation_loss" if self.lab and self.lab.judged == "loss" else "exact_match"
 
     @property
     def ended(self) -> dict[int, list[ClassRun]]:
-        """The runs that count, by the arms that have one."""
+        """The runs that count, by arm; without empty arms."""
         ended = {arm: [run for run in self.runs if run.arm == arm and run.ended] for arm in range(len(self.arms))}
         return {arm: runs for arm, runs in ended.items() if runs}
 
     @property
-    def fewest(self) -> int:
-        """Of the runs that count, in an arm."""
+    def min_runs(self) -> int:
+        """The number of counted runs in the arm with the fewest."""
         ended = self.ended
         return min(len(ended.get(arm, ())) for arm in range(len(self.arms)))
 
     def scores(self, arm: int) -> list[float]:
-        """Of the runs of an arm that have ended."""
+        """Returns the scores of an arm's counted runs."""
         return [run.score for run in self.ended.get(arm, ())]
 
     def pooled(self, arm: int) -> Pooled | None:
         return pooled(self.scores(arm), (0.0, 1.0))
 
 
-def experiments(room: Room) -> dict[str, activities.Activity]:
-    """Every experiment of a room by its name, in their order."""
-    return {name: one for name, one in room.activities.items() if one["kind"] == experiment.KIND}
+def list_experiments(room: Room) -> dict[str, activities.Activity]:
+    """Returns the experiments of a room by name, in order."""
+    return {name: activity for name, activity in room.activities.items() if activity["kind"] == experiment.KIND}
 
 
-def board(view: View) -> Board | None:
-    """The experiment that the cursor names, else the newest one; None in a room that has none. Raises Refusal: no such room for the caller,
-    or a board that the teacher doesn't show."""
-    room, number = room_of(view)
-    found, asked = experiments(room), view.field("activity")
-    if not found:
+def find_board(view: View) -> Board | None:
+    """Returns the cursor's experiment, else the newest; None in a room without one. Raises Refusal for a room that the caller is not in,
+    and for a hidden board."""
+    room, number = find_room(view)
+    activities_by_name, chosen = list_experiments(room), view.field("activity")
+    if not activities_by_name:
         return None
-    name = asked if asked in found else list(found)[-1]
-    activity = found[name]
+    name = chosen if chosen in activities_by_name else list(activities_by_name)[-1]
+    activity = activities_by_name[name]
     if not experiment.shows_board(activity, room, number):
         raise Refusal("board.not_shown")
-    return Board(room, number, name, activity, arm_names(activity, view.language), _runs(view, room, activity, is_named(view, number)))
+    return Board(room, number, name, activity, arm_names(activity, view.language), _find_runs(view, room, activity, is_named(view, number)))
 
 
-def room_of(view: View) -> tuple[Room, int]:
-    """The room that the page is in, and whose look it is. Raises Refusal."""
+def find_room(view: View) -> tuple[Room, int]:
+    """Returns the page's room and the viewer's number. Raises Refusal."""
     code = view.parameters.get("room", "")
     if view.rooms is None or not code:
         raise Refusal("board.no_room")
@@ -116,58 +116,58 @@ def room_of(view: View) -> tuple[Room, int]:
 
 
 def is_named(view: View, number: int) -> bool:
-    """Whether members are called by their names: by the teacher alone, who has chosen so."""
+    """Whether members appear by name: to the teacher only, if they choose so."""
     return number == TEACHER and view.choice("names") == "on"
 
 
-def name_of(view: View, member: Member, named: bool) -> str:
-    """What to call a member; who is hidden is a number for the teacher too."""
+def member_name(view: View, member: Member, named: bool) -> str:
+    """Returns a member's name; a hidden member is a number for the teacher too."""
     return (named and not member.hidden and member.nickname) or view.say("page.room_student", number=member.number)
 
 
 def class_name(screen: Screen, code: str) -> str:
-    """What a class is called in what is saved of it."""
+    """Returns the name of a class in saved files."""
     return screen.say("board.class", code=code)
 
 
-def arm_name(arm: dict, language: str) -> str:
-    """The settings of an arm, in a line."""
+def describe_arm(arm: dict, language: str) -> str:
+    """Describes the settings of an arm in a line."""
     return listed(language, (shown_setting(knob, value, language) for knob, value in arm.items()))
 
 
-def lab_of(activity: activities.Activity) -> ControlledExperiment | None:
-    """The lab whose arms an experiment deals; None for a teacher's own arms."""
-    found = LABS.get(activity.get("lab", ""))
-    return found if isinstance(found, ControlledExperiment) else None
+def find_lab(activity: activities.Activity) -> ControlledExperiment | None:
+    """Returns the lab whose arms an experiment deals; None for a teacher's own arms."""
+    lab = LABS.get(activity.get("lab", ""))
+    return lab if isinstance(lab, ControlledExperiment) else None
 
 
 def arm_names(activity: activities.Activity, language: str) -> list[str]:
-    """What the arms are called: as in their lab, else by their settings."""
-    if lab := lab_of(activity):
+    """Names the arms: as in their lab, else by their settings."""
+    if lab := find_lab(activity):
         return [lab.say(language, f"name_{arm}") for arm in lab.arms]
-    return [arm_name(arm, language) for arm in activity["arms"]]
+    return [describe_arm(arm, language) for arm in activity["arms"]]
 
 
 def experiment_name(activity: activities.Activity, language: str) -> str:
-    """What an experiment is called among others: as its lab, else by two of its arms."""
-    lab = lab_of(activity)
+    """Names an experiment: as its lab, else by two of its arms."""
+    lab = find_lab(activity)
     return lab.say(language, "title") if lab else " · ".join(arm_names(activity, language)[:2])
 
 
-def unheld(language: str, activity: activities.Activity) -> str:
-    """A sentence that names the arms which no member has; "" where there are none."""
+def name_empty_arms(language: str, activity: activities.Activity) -> str:
+    """Returns a sentence that names the arms without a member; "" if there are none."""
     names = [arm_names(activity, language)[arm] for arm in experiment.unheld(activity)]
     return say(language, "board.unheld", arms=listed(language, names)) if names else ""
 
 
-def _runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
-    """Those that still are, by the numbers of their members."""
-    found = []
-    for text, id in sorted(activity["runs"].items(), key=lambda item: int(item[0])):
-        run, number = view.runs.find(id), int(text)
+def _find_runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
+    """Returns the existing runs, in the order of their members."""
+    class_runs = []
+    for key, id in sorted(activity["runs"].items(), key=lambda item: int(item[0])):
+        run, number = view.runs.find(id), int(key)
         member = room.member(number)
         if run is None or member is None:
             continue
-        run.seen()  # else it would be stopped because nobody looks at it
-        found.append(ClassRun(number, name_of(view, member, named), activity["dealt"][text], run, learning_curve(run)))
-    return found
+        run.seen()  # marks it as viewed: an unwatched run would be stopped
+        class_runs.append(ClassRun(number, member_name(view, member, named), activity["dealt"][key], run, learning_curve(run)))
+    return class_runs

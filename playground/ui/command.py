@@ -1,7 +1,7 @@
-"""`POST {PREFIX}/command`: the one door by which the page changes something. Who may come in, and what is taken from them.
+"""`POST {PREFIX}/command`: the only route by which the page changes runs.
 
 A command is a small JSON object (see actions.py), sent by a page of this very server with the visitor's token in a header. A refusal is an
-answer like another; what no page of ours sends gets a status that says so.
+ordinary response; a request that our page can't have sent gets an error status.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.runs.registry import Runs
-from playground.ui.actions import Command, act, answer
+from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
 from playground.ui.view import language
 
@@ -31,76 +31,76 @@ STATUSES = {"page.not_from_here": 403, "runs.no_token": 403, "page.not_a_command
 
 def route(runs: Runs) -> Route:
     async def endpoint(request: Request) -> Response:
-        said = language(request.query_params)
+        chosen = language(request.query_params)
         try:
-            if refusal := turned_away(request.headers):
+            if refusal := check_origin(request.headers):
                 raise refusal
-            command = Command.parse(await message(request), token_of(request.headers), said)
+            command = Command.parse(await read_message(request), token_of(request.headers), chosen)
         except Refusal as refusal:
-            return told({"error": refusal.say(said), "key": refusal.key})
+            return respond({"error": refusal.say(chosen), "key": refusal.key})
         except ClientDisconnect:
             return Response(status_code=400)
-        return told(await run_in_threadpool(answer, said, lambda: act(runs, command)))
+        return respond(await run_in_threadpool(answer_call, chosen, lambda: act(runs, command)))
 
     return Route(f"{PREFIX}/command", endpoint, methods=["POST"])
 
 
-async def in_thread(work: Callable, *asked: Any) -> Any:
-    """What `work` returns, on a thread, or the Refusal that it raises: as a copy. Through the thread's future the refusal itself would hold
-    the frames it came from, with all that was looked at there, and they it, until Python's collector comes."""
+async def run_in_thread(work: Callable, *arguments: Any) -> Any:
+    """Runs `work` on a thread. Returns its result, or a copy of the Refusal it raises: the original, kept by the thread's future, would
+    hold its stack frames and all their objects until the garbage collector runs."""
 
-    def done() -> Any:
+    def call() -> Any:
         try:
-            return work(*asked)
+            return work(*arguments)
         except Refusal as refusal:
             return copy(refusal)
 
-    return await run_in_threadpool(done)
+    return await run_in_threadpool(call)
 
 
-def turned_away(headers: Headers) -> Refusal | None:
-    """Why this can't come from the page; None when it may. A browser says from where it sends something, and no other page can make it lie;
-    and a header of our own is no part of a form."""
+def check_origin(headers: Headers) -> Refusal | None:
+    """Returns the refusal of a cross-site request (CSRF), else None. Browsers send their origin truthfully, and a form can't send a header
+    of our own."""
     if not same_origin(headers):
         return Refusal("page.not_from_here")
     return None if TOKEN in headers else Refusal("runs.no_token")
 
 
 def token_of(headers: Headers) -> str:
-    """The visitor's token, which says whose runs may be changed; "" where none was sent."""
+    """Returns the visitor's token, which proves ownership of runs; "" without one."""
     return headers.get(TOKEN, "")[:128]
 
 
 def same_origin(headers: Headers) -> bool:
-    """Whether a page of this server sends it, or no browser at all."""
+    """Whether a page of this server sent the request, or a client that is no browser."""
     site, origin = headers.get("Sec-Fetch-Site"), headers.get("Origin")
     if site is not None:
         return site == "same-origin"
     hosts = {headers.get("Host"), os.environ.get("SPACE_HOST")}
-    if origin is None:  # no browser
+    if origin is None:  # not a browser
         return True
     try:
         return urlsplit(origin).netloc in hosts - {None, ""}
-    except ValueError:  # no address
+    except ValueError:  # not an address
         return False
 
 
-async def message(request: Request) -> Any:
-    """What the body of a request says. Raises Refusal for what is no JSON."""
-    return _json(await request.body())
+async def read_message(request: Request) -> Any:
+    """Reads a request's JSON. Raises Refusal for invalid JSON."""
+    return _parse_json(await request.body())
 
 
-def _json(body: bytes) -> Any:
-    """What a body says. NaN and infinity pass, since a knob says itself what numbers it takes; half characters, which nothing could be
-    written with, don't. Raises Refusal."""
+def _parse_json(body: bytes) -> Any:
+    """Parses JSON. NaN and infinity pass, since knobs check their numbers; lone surrogates, which can't be encoded, don't. Raises Refusal.
+    """
     try:
-        said = json.loads(body)
-        json.dumps(said, ensure_ascii=False).encode()
+        parsed = json.loads(body)
+        json.dumps(parsed, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise Refusal("page.not_a_command") from None
-    return said
+    return parsed
 
 
-def told(answer: dict[str, Any]) -> Response:
-    """An answer, with the status that its refusal has."""
+def respond(answer: dict[str, Any]) -> Response:
+    """Returns an answer as JSON, with the status of its refusal."""
     return JSONResponse(answer, STATUSES.get(answer.get("key", ""), 200), {"Cache-Control": "no-store"})

@@ -1,5 +1,5 @@
-"""What every answer passes on its way to a browser: it is compressed, files whose names change with their content are kept for ever, and
-the page's own HTML begins with its first screen."""
+"""Response middleware: compression, immutable caching of files whose names change with their content, and the first screen in the page's
+HTML."""
 
 from __future__ import annotations
 
@@ -13,62 +13,62 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.ui.headers import Guarding, Origins
+from playground.ui.headers import PublicCORS, SecurityHeaders
 
-LEVEL, LEAST = 4, 600  # of gzip: a quick one, since most answers are made anew each time; bytes that are worth it
+GZIP_LEVEL, MIN_GZIP_BYTES = 4, 600  # gzip level, low since most responses are made anew; minimum bytes worth compressing
 FOR_EVER = "public, max-age=31536000, immutable"
-KEPT = "/assets/"  # Gradio's scripts and styles, with a hash in each name
+IMMUTABLE_PATH = "/assets/"  # Gradio's scripts and styles, with a hash in each name
 
 
 BODY = re.compile(rb"<body[^>]*>")
 
 
-Begin = Callable[[Mapping[str, str], str], str]  # makes HTML of an address's query and of the languages that a browser accepts
+HtmlMaker = Callable[[Mapping[str, str], str], str]  # makes HTML from an address's query and the accepted languages
 
 
-def middleware(head: str, *begin: Begin, guards: Sequence[Middleware]) -> list[Middleware]:
-    """`head` goes into the head of the page, and what each `begin` makes, in their order, to where its body begins. `guards` may turn a
-    request away before anything is done for it."""
+def build_middleware(head: str, *begin: HtmlMaker, guards: Sequence[Middleware]) -> list[Middleware]:
+    """Returns the middleware. `head` goes into the page's head, and each `begin`'s HTML, in order, to the start of its body. `guards` may
+    reject a request before anything is done for it."""
     return [
-        Middleware(Guarding),
-        Middleware(Origins),
-        Middleware(Compressed, minimum_size=LEAST, compresslevel=LEVEL),
-        Middleware(Kept),
+        Middleware(SecurityHeaders),
+        Middleware(PublicCORS),
+        Middleware(Compression, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL),
+        Middleware(ImmutableCache),
         *guards,
-        Middleware(Begun, head=head, begin=begin),
+        Middleware(PageOpening, head=head, begin=begin),
     ]
 
 
-class Compressed(GZipMiddleware):
-    """Compresses what nobody else does: Gradio sees to its own files."""
+class Compression(GZipMiddleware):
+    """Compresses all but scripts and styles: Gradio compresses its own."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         files = scope["type"] == "http" and scope["path"].endswith((".js", ".css"))
         await (self.app if files else super().__call__)(scope, receive, send)
 
 
-class Kept:
-    """Tells browsers to keep Gradio's files, of which each has a name of its own, for ever."""
+class ImmutableCache:
+    """Makes browsers cache Gradio's files, whose names contain a hash, for ever."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or KEPT not in scope["path"]:
+        if scope["type"] != "http" or IMMUTABLE_PATH not in scope["path"]:
             return await self.app(scope, receive, send)
 
-        async def passed(message: Message) -> None:
+        async def set_header(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 200:
                 MutableHeaders(scope=message)["Cache-Control"] = FOR_EVER
             await send(message)
 
-        await self.app(scope, receive, passed)
+        await self.app(scope, receive, set_header)
 
 
-class Begun:
-    """Puts our own head, the ways past the controls and the first screen into Gradio's page."""
+class PageOpening:
+    """Inserts our own head, the skip links and the first screen into Gradio's page."""
 
-    def __init__(self, app: ASGIApp, head: str, begin: tuple[Begin, ...]) -> None:
+    def __init__(self, app: ASGIApp, head: str, begin: tuple[HtmlMaker, ...]) -> None:
         self.app, self.head, self.begin = app, head, begin
 
     def _html(self, query: Mapping[str, str], accepted: str) -> str:
@@ -79,7 +79,7 @@ class Begun:
             return await self.app(scope, receive, send)
         request, start, body = Request(scope), {}, b""
 
-        async def gathered(message: Message) -> None:
+        async def collect(message: Message) -> None:
             nonlocal start, body
             if message["type"] == "http.response.start":
                 start = message
@@ -87,15 +87,15 @@ class Begun:
             body += message.get("body", b"")
             if message.get("more_body"):
                 return
-            if start["status"] == 200 and (opened := BODY.search(body)):
-                first = await run_in_threadpool(self._html, request.query_params, request.headers.get("Accept-Language", ""))
-                head = body[: opened.start()].replace(b"</head>", self.head.encode() + b"</head>")
-                body = head + opened[0] + first.encode() + body[opened.end() :]
+            if start["status"] == 200 and (body_tag := BODY.search(body)):
+                first_html = await run_in_threadpool(self._html, request.query_params, request.headers.get("Accept-Language", ""))
+                head = body[: body_tag.start()].replace(b"</head>", self.head.encode() + b"</head>")
+                body = head + body_tag[0] + first_html.encode() + body[body_tag.end() :]
                 headers = MutableHeaders(scope=start)
                 headers["Content-Length"] = str(len(body))
                 headers.add_vary_header("Accept-Language")
-                headers["Cache-Control"] = "no-store"  # by whatever name it was asked for
+                headers["Cache-Control"] = "no-store"  # under any name
             await send(start)
             await send({"type": "http.response.body", "body": body})
 
-        await self.app(scope, receive, gathered)
+        await self.app(scope, receive, collect)

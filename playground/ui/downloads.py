@@ -1,4 +1,4 @@
-"""What the page can't save by itself: every weight of one kind of attention, as numpy arrays."""
+"""Downloads that the page can't make by itself: all weights of one kind of attention, as numpy arrays."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from playground.ui.view import View
 
 
 def attention_file(view: View) -> tuple[str, bytes]:
-    """The name and the bytes of an .npz: `weights` (layers, heads, queries, keys) in float32, the names of their `queries` and `keys`, and
-    which run, step, sentence and part they are of. Nothing in it is pickled. Raises Refusal like a panel.
-    """
+    """Returns the name and bytes of an .npz: `weights` (layers, heads, queries, keys) in float32, the names of their `queries` and `keys`,
+    and their run, step, sentence and part. Nothing is pickled. Raises Refusal like a panel."""
     part, step = view.part, view.look.step
     queries, keys = (np.array([str(name) for name in names]) for names in name_axes(view, part))
     about = {"run": view.run.name, "step": step, "sentence": view.text, "part": part}

@@ -1,6 +1,4 @@
-"""How the server ends: a signal asks for it, what trains is saved, and the process is gone within the ten seconds that Docker, a Space and
-systemd wait before they kill.
-"""
+"""Graceful shutdown: on a signal training runs are saved, within the ten seconds that Docker, a Space and systemd wait before they kill."""
 
 from __future__ import annotations
 
@@ -19,40 +17,40 @@ from playground.logs import event
 from playground.runs.registry import Runs
 
 log = logging.getLogger(__name__)
-# Ctrl-C, what all who run servers send, a terminal that is closed, and Ctrl-Break on Windows.
+# Ctrl-C, the signal of service managers, a closed terminal, and Ctrl-Break on Windows
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-LOOK_SECONDS = 0.1  # between two looks at whether the end was asked for
+POLL_S = 0.1  # between two checks of the flag
 
 
-class Ending:
-    """From its making on a signal ends nothing by itself: it is noted, a second one changes nothing. What this process was started deaf to,
-    as by nohup, it stays deaf to."""
+class Shutdown:
+    """Replaces the default action of the signals: the first sets a flag, further ones change nothing. Signals ignored at the start, as by
+    nohup, stay ignored."""
 
     def __init__(self) -> None:
-        """In the main thread."""
-        self.asked = False
+        """Must run in the main thread."""
+        self.requested = False
         for number in (getattr(signal, name) for name in SIGNALS if hasattr(signal, name)):
             if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._ask)
+                signal.signal(number, self._request)
 
     def wait(self) -> None:
-        """Returns once the end was asked for."""
-        while not self.asked:
-            time.sleep(LOOK_SECONDS)
+        """Blocks until a signal requests the end."""
+        while not self.requested:
+            time.sleep(POLL_S)
 
-    def _ask(self, *said: Any) -> None:
-        self.asked = True
+    def _request(self, *signal_args: Any) -> None:
+        self.requested = True
 
 
-def end(demo: gr.Blocks, runs: Runs) -> None:
-    """Takes no more requests, saves what trains, and leaves with 0. Whoever still listens hears that a run was interrupted. Threads that
-    are just answering are left where they are: torch may abort an interpreter that tidies up around them."""
+def shut_down(demo: gr.Blocks, runs: Runs) -> None:
+    """Stops accepting requests, saves training runs and exits with 0. Open streams report the interruption. Threads still answering are
+    abandoned: torch may abort an interpreter that cleans up around them."""
     demo.server.should_exit = True
     runs.close()
     event(log, "server_ended")
     for tunnel in CURRENT_TUNNELS:
         tunnel.kill()
-    with suppress(OSError):  # of a terminal that is gone
+    with suppress(OSError):  # the terminal is closed
         logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The experiment of a class, as actions of ui/rooms.py: it is dealt, each member trains their arm, the board is shown."""
+"""Actions on a class's experiment, for ui/rooms.py: deal it, train each member's arm, share the board."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from playground.rooms import activities, experiment
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, require_teacher
 from playground.runs.registry import Runs
-from playground.ui.class_board import unheld
+from playground.ui.class_board import name_empty_arms
 from playground.ui.upload import uploading
 from playground.words import paragraph, say
 
 
-class Asked(Protocol):
-    """Who asks for what, see ui/rooms.py."""
+class ActionRequest(Protocol):
+    """The request of an action, see ui/rooms.py."""
 
     language: str
     token: str
@@ -30,82 +30,82 @@ class Asked(Protocol):
     def value(self, name: str, *kinds: type) -> Any: ...
 
 
-def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, Any]]]:
-    """By their names, as ui/rooms.py has its own."""
+def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dict[str, Any]]]:
+    """Returns the actions by name, as ui/rooms.py does."""
 
-    def deal(asked: Asked) -> dict:
-        """An experiment of the teacher's settings, of which `arms` differ."""
-        base, arms = asked.value("knobs", dict), asked.value("arms", list)
+    def deal(call: ActionRequest) -> dict:
+        """Deals an experiment with the teacher's settings, of which `arms` differ."""
+        knobs, arms = call.value("knobs", dict), call.value("arms", list)
         if not all(isinstance(arm, dict) for arm in arms):
             raise Refusal("page.not_a_command")
-        known = {name: value for name, value in base.items() if value is not None}
-        for arm in ({}, *arms):  # sentences that are no longer kept can't be dealt
-            uploading.pairs(runs, Experiment().with_(**{**known, **arm}), asked.token)
-        return _dealt(rooms, asked, known, arms, asked.value("order", str))
+        base_settings = {name: value for name, value in knobs.items() if value is not None}
+        for arm in ({}, *arms):  # deleted sentences can't be dealt
+            uploading.experiment_pairs(runs, Experiment().with_(**{**base_settings, **arm}), call.token)
+        return _deal(rooms, call, base_settings, arms, call.value("order", str))
 
-    def deal_lab(asked: Asked) -> dict:
-        """The arms of a lab."""
-        lab = get(asked.value("lab", str))
+    def deal_lab(call: ActionRequest) -> dict:
+        """Deals the arms of a lab."""
+        lab = get(call.value("lab", str))
         if not isinstance(lab, ControlledExperiment) or lab.is_mystery:
             raise Refusal("page.not_a_command")
         arms = [dict(arm) for arm in lab.arms.values()]
-        return _dealt(rooms, asked, {**SMALL, **lab.base}, arms, asked.value("order", str), lab)
+        return _deal(rooms, call, {**SMALL, **lab.base}, arms, call.value("order", str), lab)
 
-    def train(asked: Asked) -> dict:
-        """The caller's run of the experiment, made with their own token. Who has one is led to it."""
-        name, (room, number) = asked.value("activity", str), rooms.inside(*asked.key)
+    def train(call: ActionRequest) -> dict:
+        """Trains the caller's arm, with their own token; opens their run if it exists already."""
+        name, (room, number) = call.value("activity", str), rooms.inside(*call.key)
         activity = activities.found(room, name, experiment.KIND)
-        wanted = experiment.experiment_of(activity, number)
+        settings = experiment.experiment_of(activity, number)
         if run := runs.find(activity["runs"].get(str(number), "")):
             return {"run": run.id, "tab": "training"}
         _wait_for_turn(runs, activity)
-        pairs = uploading.dealt(runs, wanted.data.own)
-        run = runs.create(wanted, asked.token, pairs=pairs, sentences_shared=True)
+        pairs = uploading.dealt_pairs(runs, settings.data.own)
+        run = runs.create(settings, call.token, pairs=pairs, sentences_shared=True)
 
-        def begun(room: Room, number: int) -> Room:
-            now = activities.found(room, name, experiment.KIND)
-            if runs.find(now["runs"].get(str(number), "")):
+        def record_run(room: Room, number: int) -> Room:
+            current = activities.found(room, name, experiment.KIND)
+            if runs.find(current["runs"].get(str(number), "")):
                 raise Refusal("rooms.trained_already")
-            _wait_for_turn(runs, now)
-            return activities.changed(room, name, experiment.began(now, number, run.id))
+            _wait_for_turn(runs, current)
+            return activities.changed(room, name, experiment.began(current, number, run.id))
 
         try:
-            rooms.change(*asked.key, begun)
-        except Refusal:  # somebody was faster, or the room is over: no run is left that nobody asked for
-            runs.delete(run.id, asked.token)
+            rooms.change(*call.key, record_run)
+        except Refusal:  # a concurrent call won, or the room has ended: leave no orphan run
+            runs.delete(run.id, call.token)
             raise
-        notice = say(asked.language, "page.started", name=run.name)
+        notice = say(call.language, "page.started", name=run.name)
         return {"run": run.id, "tab": "training", "carry": cursor.CARRIED, "other": True, "notice": notice}
 
-    def share(asked: Asked) -> dict:
-        """Members may see the board from now on, or only while the teacher shows it."""
-        name, shared = asked.value("activity", str), asked.value("shared", bool)
+    def share(call: ActionRequest) -> dict:
+        """Shows the board to the members at any time, or only while the teacher does."""
+        name, shared = call.value("activity", str), call.value("shared", bool)
 
-        def make(room: Room, number: int) -> Room:
+        def set_shared(room: Room, number: int) -> Room:
             require_teacher(number)
             return activities.changed(room, name, {**activities.found(room, name, experiment.KIND), "shared": shared})
 
-        rooms.change(*asked.key, make)
+        rooms.change(*call.key, set_shared)
         return {"done": True}
 
     return {"deal": deal, "deal_lab": deal_lab, "train": train, "share_board": share}
 
 
-def _dealt(
-    rooms: Rooms, asked: Asked, base: dict[str, Any], arms: list[dict[str, Any]], order: str, lab: ControlledExperiment | None = None
+def _deal(
+    rooms: Rooms, call: ActionRequest, base: dict[str, Any], arms: list[dict[str, Any]], order: str, lab: ControlledExperiment | None = None
 ) -> dict:
-    whose = {"lab": lab.name, "first": [list(lab.arms).index(arm) for arm in lab.decisive]} if lab else {}
+    lab_fields = {"lab": lab.name, "first": [list(lab.arms).index(arm) for arm in lab.decisive]} if lab else {}
 
-    def make(room: Room, number: int) -> Room:
+    def add(room: Room, number: int) -> Room:
         require_teacher(number)
-        return activities.added(room, experiment.made(base, arms, order, room, **whose))
+        return activities.added(room, experiment.made(base, arms, order, room, **lab_fields))
 
-    name, activity = list(rooms.change(*asked.key, make).activities.items())[-1]
-    said = [say(asked.language, "page.room_dealt", arms=len(arms)), unheld(asked.language, activity)]
-    return {"activity": name, "notice": paragraph(said)}
+    name, activity = list(rooms.change(*call.key, add).activities.items())[-1]
+    sentences = [say(call.language, "page.room_dealt", arms=len(arms)), name_empty_arms(call.language, activity)]
+    return {"activity": name, "notice": paragraph(sentences)}
 
 
 def _wait_for_turn(runs: Runs, activity: activities.Activity) -> None:
-    """Raises Refusal while another run of an experiment trains whose runs train one after the other."""
+    """Raises Refusal while another run of an experiment trained in turn is at work."""
     if activity["order"] == "in_turn" and any(run and run.working for run in (runs.find(id) for id in activity["runs"].values())):
         raise Refusal("rooms.not_your_turn")

@@ -1,7 +1,7 @@
-"""What a first visitor sees before any script has run: the frame, the sentence and the first picture, in the HTML from the server.
+"""A static first screen in the server's HTML, visible before any script has run: the frame, the sentence and the first picture.
 
-It lies over the page until that has drawn its own first picture, and is of the same run, sentence and numbers, in the same place. A link to
-another view doesn't get it, and static/first.js takes it away from who comes back to a run of their own.
+It overlays the page until that has drawn its own first picture of the same run, sentence and numbers. Links to other views don't get it,
+and static/first.js removes it for visitors who return to a run of their own.
 """
 
 from __future__ import annotations
@@ -21,79 +21,79 @@ from playground.ui.titles import title
 from playground.ui.view import View
 from playground.words import preferred, say
 
-# The widths (px) for which the picture is made: its labels are as long as there is room for. Which one is shown, the style says.
+# Widths (px) of the picture, whose labels are as long as there is room for; the style sheet selects one.
 WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
 MODEL_TEXT = 'translate="no" lang="und" dir="auto"'  # as modelText of static/dom.js
 MAX_BYTES = 2_000_000
-OURS = {"run", "lang"}  # fields of an address that leave the view as it is, and beside them those that are Gradio's: __theme, __sign
+NEUTRAL_FIELDS = {"run", "lang"}  # fields that don't change the view; nor do Gradio's: __theme, __sign
 
 
 class FirstScreen:
-    """The first screen of a server's first run, made once in each language."""
+    """The first screen of a server's first run, cached per language."""
 
     def __init__(self, runs: Runs, reader: Reader) -> None:
         self._runs, self._reader = runs, reader
-        self.made = LRU(most_bytes=MAX_BYTES, size=len)
+        self.cache = LRU(most_bytes=MAX_BYTES, size=len)
 
     def html(self, query: Mapping[str, str], accepted: str) -> str:
-        """What stands before the page of an address with this `query`, for a browser that `accepted` these languages; "" where that is not
-        the page that a first visitor sees."""
+        """Returns the HTML before the page, for an address's `query` and a browser's `accepted` languages; "" unless it is a first
+        visitor's page."""
         shipped = self._runs.shipped()
-        others = [name for name in query if name not in OURS and not name.startswith("__")]
-        if not shipped or others or query.get("run", shipped[0].id) != shipped[0].id:
+        other_fields = [name for name in query if name not in NEUTRAL_FIELDS and not name.startswith("__")]
+        if not shipped or other_fields or query.get("run", shipped[0].id) != shipped[0].id:
             return ""
         language, run = preferred(accepted, query.get("lang", "")), shipped[0]
         try:
-            return self.made.get_or_make((run.id, language), lambda: self._html(run.id, language))
-        except Refusal:  # the page will say why
+            return self.cache.get_or_make((run.id, language), lambda: self._html(run.id, language))
+        except Refusal:  # the page explains it
             return ""
 
-    def _view(self, asked: Mapping[str, str]) -> View:
-        return View(self._runs, self._reader, asked)
+    def _view(self, parameters: Mapping[str, str]) -> View:
+        return View(self._runs, self._reader, parameters)
 
     def _html(self, run: str, language: str) -> str:
-        asked = {"run": run, "lang": language}
-        view = self._view(asked)
+        parameters = {"run": run, "lang": language}
+        view = self._view(parameters)
         blocks = {
-            (name, dark): _picture(PANELS["training"](self._view(asked | {"width": str(width), "dark": dark})))
+            (name, dark): _find_picture(PANELS["training"](self._view(parameters | {"width": str(width), "dark": dark})))
             for name, width in WIDTHS.items()
             for dark in ("", "1")
         }
-        shown = blocks["wide", ""]
-        stills = (still(blocks[name, ""]["figure"], blocks[name, "1"]["figure"], shown["title"]) for name in WIDTHS)
+        wide_block = blocks["wide", ""]
+        stills = (still(blocks[name, ""]["figure"], blocks[name, "1"]["figure"], wide_block["title"]) for name in WIDTHS)
         pictures = "".join(f'<div class="{name}" {MODEL_TEXT}>{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
-        figure = f'<div class="figure"><h3>{escape(shown["title"])}</h3><p>{escape(shown["caption"])}</p>{pictures}</div>'
+        figure = f'<div class="figure"><h3>{escape(wide_block["title"])}</h3><p>{escape(wide_block["caption"])}</p>{pictures}</div>'
         tour = f'<div class="new">{escape(view.say("tour.open"))}</div>'
-        body = f'<div class="body">{_knobs(language)}<div class="panel">{tour}{figure}</div></div>'
-        screen = f"<style>{_static('first.css')}</style>{_frame(view)}{body}"
-        return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_static("first.js")}</script>'
+        body = f'<div class="body">{_draw_knobs(language)}<div class="panel">{tour}{figure}</div></div>'
+        screen = f"<style>{_read_static('first.css')}</style>{_draw_frame(view)}{body}"
+        return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_read_static("first.js")}</script>'
 
 
 def preloads() -> str:
-    """Tags by which a browser fetches every file of the page at once, and Plotly after all that is needed sooner."""
+    """Returns tags that preload every file of the page, Plotly last."""
     files = sorted(file.name for file in STATIC.iterdir() if file.name.endswith(".js") and not file.name.startswith(("first", "frozen")))
     modules = "".join(f'<link rel="modulepreload" href="{asset_path(name)}">' for name in files)
     return f'{modules}<link rel="preload" as="script" fetchpriority="low" href="{asset_path("plotly.js")}">'
 
 
-def _static(name: str) -> str:
+def _read_static(name: str) -> str:
     return (STATIC / name).read_text(encoding="utf-8")
 
 
-def _picture(panel: dict) -> dict:
-    """The large picture of the panel's first row of pictures."""
+def _find_picture(panel: dict) -> dict:
+    """Returns the large picture of the panel's first row of pictures."""
     top = next(block for block in panel["blocks"] if block["id"] == "top")
     return top["blocks"][0]["blocks"][0]
 
 
-def _frame(view: View) -> str:
-    """Three lines: title, run and places; the sentence and what becomes of it; the tabs of the first place."""
+def _draw_frame(view: View) -> str:
+    """Returns three lines: title, run and places; the sentence and its output; the tabs of the first place."""
     place = next(iter(PLACES))
-    places = "".join(f"<span{_lit(name == place)}>{view.say(f'page.place_{name}')}</span>" for name in PLACES)
-    tabs = "".join(f"<span{_lit(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
-    said = PANELS["sentence"](view)
-    source, output = (f'<span class="tokens {side}" {MODEL_TEXT}>{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
-    result = f'<span class="result">{_verdict(view, said["correct"])}{source}<span class="arrow">→</span>{output}</span>'
+    places = "".join(f"<span{_lit_class(name == place)}>{view.say(f'page.place_{name}')}</span>" for name in PLACES)
+    tabs = "".join(f"<span{_lit_class(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
+    line = PANELS["sentence"](view)
+    source, output = (f'<span class="tokens {side}" {MODEL_TEXT}>{"".join(map(_chip, line[side]))}</span>' for side in ("source", "output"))
+    result = f'<span class="result">{_draw_verdict(view, line["correct"])}{source}<span class="arrow">→</span>{output}</span>'
     run = escape(title(view.run, view.language, view.token))
     return (
         f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{run}</span></div>'
@@ -103,11 +103,11 @@ def _frame(view: View) -> str:
     )
 
 
-def _lit(on: bool) -> str:
+def _lit_class(on: bool) -> str:
     return ' class="lit"' if on else ""
 
 
-def _verdict(view: View, correct: bool | None) -> str:
+def _draw_verdict(view: View, correct: bool | None) -> str:
     if correct is None:
         return ""
     kind, mark = ("right", "✓") if correct else ("wrong", "✗")
@@ -119,8 +119,8 @@ def _chip(token: dict) -> str:
     return f'<span class="chip{mark}">{escape(token["text"])}</span>'
 
 
-def _knobs(language: str) -> str:
-    """The names of the settings for a first look; what they are comes with the controls."""
+def _draw_knobs(language: str) -> str:
+    """Returns the names of the basic settings; their values come with the controls."""
     names = [label(name, language) for name in ("preset", *(name for first, _ in GROUPS.values() for name in first))]
     rows = "".join(f"<span>{escape(name)}</span>" for name in names)
     return f'<div class="knobs"><b>{say(language, "page.train")}</b>{rows}</div>'

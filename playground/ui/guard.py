@@ -1,6 +1,6 @@
-"""What every request passes first: each visitor and each address asks only so often, and holds so many streams open.
+"""Rate limits, before anything else: requests per visitor and per address, and open streams.
 
-A visitor is known by the token in a header; streams, with which a browser sends no header, by what stands in their address.
+A token in a header identifies a visitor. Browsers send no header with a stream: parameters of its address identify it.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from playground.runs.visitors import Visitors
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.command import token_of
-from playground.ui.gate import AGAIN, told
+from playground.ui.gate import RETRY_AFTER_S, respond_refusal
 from playground.ui.health import PATHS as UNCOUNTED
-from playground.ui.shares import Buckets, Open
+from playground.ui.shares import Buckets, Tally
 
 log = logging.getLogger(__name__)
 MINUTE = 60.0
 FILES = re.compile(rf"/(assets|static)/|{PREFIX}/asset/|/(theme\.css|favicon\.ico|manifest\.json)$")
-FILE = 0.1  # of a request: what browsers fetch once and keep
+FILE = 0.1  # cost of a file, which browsers cache, in requests
 JOIN = "/gradio_api/queue/join"
-# Answers that go on for as long as somebody listens, and by what it is known who listens.
+# Long-lived responses, and how to identify their listener.
 RUN = re.compile(rf"{PREFIX}/(live/[^/]+|room/live)$")
 GRADIO = re.compile(r"/gradio_api/(queue/data$|heartbeat/|call/.+/(?P<event>\w+)$)")
 
 
 class Guard:
-    """Around the app. `lifted` says of a visitor's token whether the limits of an address are no matter, and `waiting` how many calls of
-    an address are in the queue."""
+    """ASGI middleware. `lifted(token)` exempts a visitor from the limits per address; `waiting(address)` counts an address's calls in the
+    queue."""
 
     def __init__(
-        self, app: ASGIApp, limits: Limits, visitors: Visitors, lifted: Callable[[str], bool], waiting: Callable[[str], int], streams: Open
+        self, app: ASGIApp, limits: Limits, visitors: Visitors, lifted: Callable[[str], bool], waiting: Callable[[str], int], streams: Tally
     ) -> None:
         self.app, self._limits, self._visitors, self._lifted, self._waiting, self._open = app, limits, visitors, lifted, waiting, streams
         self._each, self._address = Buckets(limits.requests_each, MINUTE), Buckets(limits.requests_address, MINUTE)
-        self._told = Buckets(1, MINUTE)  # to the log: of a thousand refusals in a minute one
+        self._log_limit = Buckets(1, MINUTE)  # one log entry a minute for repeated refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in UNCOUNTED:
@@ -53,39 +53,39 @@ class Guard:
         address, token = address_of(request), token_of(request.headers)
         if token:
             self._visitors.came(token, address)
-        refusal = self._asks(request, address, token) or self._waits(request, address)
-        streams, most = self._streams(request, address)
-        if not refusal and self._open.full(most):
-            refusal = Refusal("page.too_many_streams", seconds=AGAIN)
+        refusal = self._check_rate(request, address, token) or self._check_queue(request, address)
+        streams, most = self._stream_limits(request, address)
+        if not refusal and self._open.is_full(most):
+            refusal = Refusal("page.too_many_streams", seconds=RETRY_AFTER_S)
         if refusal:
-            if not self._told.take((address, refusal.key)):
+            if not self._log_limit.take((address, refusal.key)):
                 event(log, "limit_hit", reason=refusal.key, address=pseudonym(address))
-            return await told(refusal, 429, request, {"Retry-After": str(refusal.values["seconds"])})(scope, receive, send)
+            return await respond_refusal(refusal, 429, request, {"Retry-After": str(refusal.values["seconds"])})(scope, receive, send)
         with self._open.holding(*streams) if streams else nullcontext():
             await self.app(scope, receive, send)
 
-    def _asks(self, request: Request, address: str, token: str) -> Refusal | None:
+    def _check_rate(self, request: Request, address: str, token: str) -> Refusal | None:
         cost = FILE if FILES.match(request.url.path) else 1.0
         seconds = self._each.take(token, cost) if token else 0.0
         if not seconds and (seconds := self._address.take(address, cost)) and token and self._lifted(token):
             seconds = 0.0
         return Refusal("page.too_many_requests", seconds=math.ceil(seconds)) if seconds else None
 
-    def _waits(self, request: Request, address: str) -> Refusal | None:
+    def _check_queue(self, request: Request, address: str) -> Refusal | None:
         path = request.url.path.rstrip("/")
         is_call = path == JOIN or path.startswith("/gradio_api/call/")
         if request.method == "POST" and is_call and self._waiting(address) >= self._limits.calls_address:
-            return Refusal("page.too_many_calls", seconds=AGAIN)
+            return Refusal("page.too_many_calls", seconds=RETRY_AFTER_S)
         return None
 
-    def _streams(self, request: Request, address: str) -> tuple[list, dict]:
-        """The names under which a stream counts, and how many there may be of each; none for what is no stream."""
+    def _stream_limits(self, request: Request, address: str) -> tuple[list, dict]:
+        """Returns the names under which a stream counts and the limit of each; both empty for other requests."""
         path, query = request.url.path, request.query_params
-        if request.method != "GET" or not (found := RUN.match(path) or GRADIO.match(path)):
+        if request.method != "GET" or not (match := RUN.match(path) or GRADIO.match(path)):
             return [], {}
         most = {("address", address): self._limits.streams_address}
-        if found.re is GRADIO:
-            return [*most, ("listener", found["event"] or query.get("session_hash", ""))], most
-        who = (query.get("ticket") or query.get("by") or "")[:128]
-        visitor = {("visitor", address, who): self._limits.streams_each} if who else {}  # programs of a school say no more than its address
-        return [*most, *visitor], most | visitor
+        if match.re is GRADIO:
+            return [*most, ("listener", match["event"] or query.get("session_hash", ""))], most
+        visitor_id = (query.get("ticket") or query.get("by") or "")[:128]
+        visitor_limit = {("visitor", address, visitor_id): self._limits.streams_each} if visitor_id else {}
+        return [*most, *visitor_limit], most | visitor_limit

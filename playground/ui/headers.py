@@ -1,6 +1,4 @@
-"""What every answer tells browsers to keep to: scripts and pictures of this server alone, who may show the page in a frame, and which pages
-of other sites may read it.
-"""
+"""Security headers: scripts and pictures from this server only, the sites that may frame the page, and CORS for pages of other sites."""
 
 from __future__ import annotations
 
@@ -12,9 +10,9 @@ from starlette.datastructures import URL, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.ui.network import is_own
+from playground.ui.network import is_loopback
 
-# Gradio writes its settings into scripts of the page, and makes functions of the listeners' JavaScript: both must be allowed to it.
+# Gradio writes its settings into inline scripts and builds functions from listeners' JavaScript: both need permission.
 SELF, INLINE = "'self'", "'unsafe-inline'"
 SOURCES = {
     "default-src": (SELF,),
@@ -30,52 +28,52 @@ SOURCES = {
     "frame-ancestors": (SELF, "https://huggingface.co", "https://*.hf.space"),
 }
 
-PARTS = ("text/css", "text/javascript", "application/javascript", "font/")  # never a document: rules for one would only make it longer
+ASSET_TYPES = ("text/css", "text/javascript", "application/javascript", "font/")  # never a document: there the policy only adds bytes
 
 
-def policy() -> str:
-    """The Content-Security-Policy. PLAYGROUND_FRAMES names others who may show the page in a frame, such as a course's own site."""
-    # what could end the header, or this part of it, is no address
-    more = [one for one in os.environ.get("PLAYGROUND_FRAMES", "").split() if one.isascii() and not {";", ","} & set(one)]
-    rules = SOURCES | {"frame-ancestors": (*SOURCES["frame-ancestors"], *more)}
+def build_policy() -> str:
+    """Returns the Content-Security-Policy. PLAYGROUND_FRAMES names further sites that may frame the page, such as a course's own."""
+    # a character that could end the header or the directive is part of no address
+    extra_sites = [site for site in os.environ.get("PLAYGROUND_FRAMES", "").split() if site.isascii() and not {";", ","} & set(site)]
+    rules = SOURCES | {"frame-ancestors": (*SOURCES["frame-ancestors"], *extra_sites)}
     return "; ".join(" ".join((name, *sources)) for name, sources in rules.items())
 
 
-class Guarding:
-    """Adds them, unless an answer has stricter ones of its own."""
+class SecurityHeaders:
+    """Adds the headers, unless a response has stricter ones of its own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._rules = {"Content-Security-Policy": policy(), "Referrer-Policy": "same-origin"}
+        self._rules = {"Content-Security-Policy": build_policy(), "Referrer-Policy": "same-origin"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
-        async def passed(message: Message) -> None:
+        async def add_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("X-Content-Type-Options", "nosniff")
-                rules = {} if headers.get("Content-Type", "").startswith(PARTS) else self._rules
+                rules = {} if headers.get("Content-Type", "").startswith(ASSET_TYPES) else self._rules
                 for name, value in rules.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        await self.app(scope, receive, passed)
+        await self.app(scope, receive, add_headers)
 
 
-class Origins(CORSMiddleware):
-    """Lets pages of other sites ask what anybody may ask, never with a visitor's cookies; of this machine's own server, none."""
+class PublicCORS(CORSMiddleware):
+    """Lets other sites read public resources, never with cookies; on this machine's own server, nothing."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["*"])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_closed = scope["type"] != "http" or is_own(URL(scope=scope).hostname or "")
+        is_closed = scope["type"] != "http" or is_loopback(URL(scope=scope).hostname or "")
         await (self.app if is_closed else super().__call__)(scope, receive, send)
 
 
-def drop_gradios_origins(app: Starlette) -> None:
-    """Gradio's own rule would stand before ours: it lets any page of another port of this machine ask with cookies."""
-    app.user_middleware = [one for one in app.user_middleware if one.cls is not CustomCORSMiddleware]
-    app.middleware_stack = None  # is built anew for the next request
+def drop_gradio_cors(app: Starlette) -> None:
+    """Removes Gradio's CORS rule, which would run before ours and allow any port of this machine to send cookies."""
+    app.user_middleware = [layer for layer in app.user_middleware if layer.cls is not CustomCORSMiddleware]
+    app.middleware_stack = None  # forces a rebuild at the next request

@@ -1,4 +1,4 @@
-"""How the server is, for whoever starts and watches it: no names, no ids, nothing that must not be public."""
+"""The health endpoint, for whatever starts and monitors the server: no names, no ids, nothing private."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PATHS = ("/health", f"{PREFIX}/health")  # a Space forwards only addresses that begin as Gradio's do
 
 
-def routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[Route]:
-    """`counts` are further numbers by their names. The answer waits for nothing: no thread, no disk, no lock that is held for long."""
+def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[Route]:
+    """Returns the routes. `counts` adds numbers by name. The response never blocks: no thread, no disk, no lock held for long."""
     began = time.monotonic()
 
-    async def answer(request: Request) -> Response:
-        said = health(runs)
-        found = {
-            "status": said["status"],
+    async def respond(request: Request) -> Response:
+        health_report = health(runs)
+        report = {
+            "status": health_report["status"],
             "version": app_version(),
             "uptime_seconds": round(time.monotonic() - began),
             **{name: count() for name, count in counts.items()},
-            **said,
+            **health_report,
         }
-        code = 503 if said["status"] == FAILING else 200
-        return Response(orjson.dumps(found), code, {"Cache-Control": "no-store"}, "application/json")
+        code = 503 if health_report["status"] == FAILING else 200
+        return Response(orjson.dumps(report), code, {"Cache-Control": "no-store"}, "application/json")
 
-    return [Route(path, answer, methods=["GET"]) for path in PATHS]
+    return [Route(path, respond, methods=["GET"]) for path in PATHS]
 
 
 @cache
 def app_version() -> str:
-    """As pyproject.toml says, which stands beside a clone and in what was installed; "" where there is neither."""
+    """Returns the version in pyproject.toml, beside a clone or in the installed package; "" without either."""
     with suppress(OSError, TypeError):
         return re.search(r'^version = "(.+)"$', PROJECT.read_text(encoding="utf-8"), re.MULTILINE)[1]
     with suppress(PackageNotFoundError):

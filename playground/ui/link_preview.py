@@ -1,7 +1,7 @@
-"""How the page's HTML begins: the watch over its start, where relative addresses begin, and what a link to it looks like in a chat or a
-post: title, sentence and picture of the app.
+"""The head of the page's HTML: the start watch, the base of relative addresses, and the tags of link previews in chats and posts: the app's
+title, sentence and picture.
 
-Gradio's template begins with tags of its own about Gradio, and whoever makes a preview takes the first ones. They go, ours come.
+Gradio's template has such tags about Gradio, and previews take the first ones: they are replaced.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from playground.ui.view import language
 from playground.words import say
 
 PICTURE = "preview.png"
-SIZE = 1200, 630  # pixels, as previews are cut
-GRADIOS = re.compile(r"<meta\s+(?:property|name)=\"(?:og|twitter):[^>]*>")
-OURS = "<head>{{start_watch()|safe}}{{link_preview(request,config['root'])|safe}}"  # Gradio gives its template `request` and `config`
-BASE = "{{ base_url | default('./') }}"  # to which relative addresses are
+SIZE = 1200, 630  # pixels: the format of previews
+GRADIO_TAGS = re.compile(r"<meta\s+(?:property|name)=\"(?:og|twitter):[^>]*>")
+HEAD_START = "<head>{{start_watch()|safe}}{{link_preview(request,config['root'])|safe}}"  # Gradio's template gets `request` and `config`
+BASE = "{{ base_url | default('./') }}"  # of relative addresses
 
 
-class OwnTags(BaseLoader):
-    """Loads the templates that another loader has, with our tags in place of theirs."""
+class OwnTagsLoader(BaseLoader):
+    """Loads another loader's templates, with our tags in place of theirs."""
 
     def __init__(self, theirs: BaseLoader) -> None:
         self.theirs = theirs
@@ -38,26 +38,26 @@ class OwnTags(BaseLoader):
     def get_source(self, environment: Environment, template: str) -> tuple[str, str | None, Callable[[], bool] | None]:
         source, path, is_current = self.theirs.get_source(environment, template)
         source = source.replace(BASE, "{{base_of(config['root'])}}", 1)
-        return GRADIOS.sub("", source).replace("<head>", OURS, 1), path, is_current
+        return GRADIO_TAGS.sub("", source).replace("<head>", HEAD_START, 1), path, is_current
 
 
 def install(environment: Environment) -> None:
-    """Lets these templates begin with our tags. A second time changes nothing."""
-    environment.globals |= {"start_watch": start_watch, "base_of": base_of}
-    environment.globals["link_preview"] = lambda request, root: tags(request.query_params, root)
-    if not isinstance(environment.loader, OwnTags):
-        environment.loader = OwnTags(environment.loader)
+    """Makes an environment's templates begin with our tags. Idempotent."""
+    environment.globals |= {"start_watch": start_watch, "base_of": find_base}
+    environment.globals["link_preview"] = lambda request, root: preview_tags(request.query_params, root)
+    if not isinstance(environment.loader, OwnTagsLoader):
+        environment.loader = OwnTagsLoader(environment.loader)
 
 
-def base_of(root: str) -> str:
-    """The folder that a page's relative addresses begin at. Behind a proxy that has the page at a path it is that path, with a slash at its
-    end though a visitor typed none."""
+def find_base(root: str) -> str:
+    """Returns the base of a page's relative addresses: behind a proxy that serves it at a path, that path with a slash at its end, though
+    the visitor typed none."""
     path = urlsplit(root).path.strip("/")
     return f"/{path}/" if path else "./"
 
 
-def tags(parameters: Mapping[str, str], root: str) -> str:
-    """The tags in the language that the link asks for. Addresses must be whole ones: `root` is the page's own, behind a proxy too."""
+def preview_tags(parameters: Mapping[str, str], root: str) -> str:
+    """Returns the tags in the link's language. Addresses must be absolute: `root` is the page's own, behind a proxy too."""
     chosen = language(parameters)
     title, about, alt = (say(chosen, f"page.{key}") for key in ("title", "preview_about", "preview_alt"))
     width, height = map(str, SIZE)
@@ -66,20 +66,20 @@ def tags(parameters: Mapping[str, str], root: str) -> str:
         "og:image": f"{root}{PREFIX}/{asset_version()}/{PICTURE}", "og:image:width": width, "og:image:height": height, "og:image:alt": alt,
         "og:locale": say(chosen, "language.html").replace("-", "_"),
     }  # fmt: skip
-    names = {"twitter:card": "summary_large_image", "description": about}  # the rest is taken from the properties
-    found = [f'<meta property="{name}" content="{escape(value)}" />' for name, value in properties.items()]
-    return "".join([*found, *(f'<meta name="{name}" content="{escape(value)}" />' for name, value in names.items())])
+    names = {"twitter:card": "summary_large_image", "description": about}  # the other tags are taken from the properties
+    meta_tags = [f'<meta property="{name}" content="{escape(value)}" />' for name, value in properties.items()]
+    return "".join([*meta_tags, *(f'<meta name="{name}" content="{escape(value)}" />' for name, value in names.items())])
 
 
 def route() -> Route:
-    """Where the picture is. Its address changes with the page's files, so that it may be kept."""
+    """Returns the picture's route. Its address changes with the page's files, so that it can be cached."""
 
     async def picture(request: Request) -> Response:
-        return Response(_picture(), media_type="image/png", headers={"Cache-Control": "max-age=604800"})
+        return Response(_read_picture(), media_type="image/png", headers={"Cache-Control": "max-age=604800"})
 
     return Route(f"{PREFIX}/{{version}}/{PICTURE}", picture, methods=["GET", "HEAD"])
 
 
 @cache
-def _picture() -> bytes:
+def _read_picture() -> bytes:
     return (STATIC / PICTURE).read_bytes()

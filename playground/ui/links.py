@@ -1,4 +1,4 @@
-"""What a link asks for, read once: the settings, the run, where to look; and which of it can't be used, in one sentence."""
+"""Parses a link: the settings, the run and the cursor; and explains in one sentence which values are ignored."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from playground.ui.titles import disclosed
 from playground.words import glossary, paragraph, say
 
 
-def _guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
+def _list_guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([UNKNOWN, *(guess for question in questions for guess in question.guesses)]))
 
 
-# What fields of the cursor may be of which other parts of the project have the list.
+# Values of cursor fields that are declared elsewhere in the project.
 LISTS: cursor.Lists = {
     "tabs": TABS,
     "methods": METHODS,
     "embeddings": (*TABLES, *STATES),
     "gauges": tuple(diagnostics.QUANTITIES),
     "labs": tuple(LABS),
-    "guesses": _guesses(LABS.values()),
+    "guesses": _list_guesses(LABS.values()),
     "lessons": tuple(COURSE),
     "stops": tuple(STOPS),
-    "answers": _guesses(lesson.question for lesson in COURSE.values() if lesson.question),
+    "answers": _list_guesses(lesson.question for lesson in COURSE.values() if lesson.question),
     "terms": ("all", *glossary.names()),
 }
 
 
 def read(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Refusal]]:
-    """The settings a link describes, or those of the run it shows when it describes none; and why which of its values are ignored."""
+    """Returns a link's settings, or those of its run if it has none; and the reason for each ignored value."""
     experiment, refused = read_query(query)
     place, ignored = cursor.read_query(query, LISTS)
     ignored |= {str(refusal.values["name"]): refusal for refusal in refused}
@@ -48,22 +48,22 @@ def read(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Re
         run = runs.get(place["run"]) if "run" in place else None
         if run and not experiment.difference() and not any(name in KNOBS and name not in ignored for name in query):
             experiment = disclosed(run)
-        elif run and experiment.data.task == "own":  # which sentences these are no link says but by the run
+        elif run and experiment.data.task == "own":  # a link names own sentences only by their run
             experiment = experiment.with_(own=run.experiment.data.own)
     except Refusal as refusal:
         ignored["run"] = refusal
-    if "pin" in place and _gone(runs, place["pin"]):
+    if "pin" in place and _is_missing(runs, place["pin"]):
         ignored["pin"] = Refusal("compare.pin_missing")
     return experiment, ignored
 
 
-def _gone(runs: Runs, id: str) -> bool:
+def _is_missing(runs: Runs, id: str) -> bool:
     try:
         return not runs.get(id)
     except Refusal:
         return True
 
 
-def sentence(ignored: Mapping[str, Refusal], language: str) -> str:
-    """What of the link was ignored, and why; empty when nothing was."""
+def explain_ignored(ignored: Mapping[str, Refusal], language: str) -> str:
+    """Explains the ignored values of a link; "" without any."""
     return say(language, "page.link_ignored", what=paragraph(refusal.say(language) for refusal in ignored.values())) if ignored else ""

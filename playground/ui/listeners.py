@@ -1,6 +1,6 @@
-"""What Gradio does itself: the controls at the left, their words, what they cost, and reading files. Nothing here changes a run.
+"""Gradio's listeners: the controls at the left, their words, the cost estimate, and reading files. Nothing here changes a run.
 
-Values go by their names (see bridge.py). Every listener can be called by anybody, so it takes nothing on trust.
+Values are passed by name (see bridge.py). Every client can call a listener, so inputs are validated.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refus
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
-from playground.ui.bridge import script, told
-from playground.ui.controls import preset_shown, wording
-from playground.ui.cost_estimate import outlook as outlook_of
-from playground.ui.cost_estimate import schedule
+from playground.ui.bridge import js_call, read_text
+from playground.ui.controls import preset_update, translate
+from playground.ui.cost_estimate import describe_cost as outlook_of
+from playground.ui.cost_estimate import draw_schedule
 from playground.ui.upload import listeners as upload
 from playground.ui.upload import uploading
 from playground.words import preferred, say
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
-OURS = {"api_visibility": "private"}  # a function of the page's script alone
+IN_PAGE = {"api_visibility": "private"}  # handled by the page's script only
 
 
-def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
-    """Connects every control of the page."""
+def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
+    """Connects the page's controls."""
     knobs, bridge = parts.knobs, parts.bridge
     everything = {"asked": bridge, **knobs}
     titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
-    teaching = [knobs[name] for name in uploading.TAUGHT]
+    teaching = [knobs[name] for name in uploading.SUGGESTED]
 
     def take_preset(preset: Any, **now: Any) -> list:
-        if not isinstance(preset, str) or preset not in PRESETS:  # one's own settings stay as they are
+        if not isinstance(preset, str) or preset not in PRESETS:  # custom settings stay as they are
             return [gr.skip()] * len(knobs)
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]
@@ -44,100 +44,100 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         return [default(name) for name in knobs] + ["default"]
 
     def take_task(asked: Any, task: str, **now: Any) -> list:
-        own = told(asked, "own")
-        if told(asked, "before") == task:  # nobody chose another
+        own = read_text(asked, "own")
+        if read_text(asked, "before") == task:  # the visitor chose no other task
             return [gr.skip()] * len(teaching)
-        return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), told(asked, "ticket"))
+        return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), read_text(asked, "ticket"))
 
     def take_minutes(asked: Any, **now: Any) -> list:
-        """As many steps as fit into the time, and what suits own pairs that are seen so often; without a time, all stays as it is."""
+        """Sets the number of steps that fit into the time, and the knobs that suit own pairs for it; without a time, nothing."""
         try:
-            wanted = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
-            own = told(asked, "own")
-            pairs = uploading.found(runs, own, told(asked, "ticket")) if wanted.data.task == "own" else None
-            found = {"steps": fitting_steps(wanted, pairs)} if wanted.training.minutes else {}
-            if found and pairs:
-                found |= uploading.following(pairs, own, now, found["steps"])
-        except Refusal:  # the outlook says what is wrong
-            found = {}
-        return [found.get(name, gr.skip()) for name in uploading.FOLLOWING]
+            experiment = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
+            own = read_text(asked, "own")
+            pairs = uploading.find_pairs(runs, own, read_text(asked, "ticket")) if experiment.data.task == "own" else None
+            changes = {"steps": fitting_steps(experiment, pairs)} if experiment.training.minutes else {}
+            if changes and pairs:
+                changes |= uploading.timed_values(pairs, own, now, changes["steps"])
+        except Refusal:  # the outlook explains it
+            changes = {}
+        return [changes.get(name, gr.skip()) for name in uploading.TIMED]
 
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
-        language = told(asked, "language")
-        text, found = outlook_of(runs, language, now | {"own": told(asked, "own")}, told(asked, "ticket"))
-        return text, schedule(language, now), preset_shown(found, language)
+        language = read_text(asked, "language")
+        text, preset_name = outlook_of(runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
+        return text, draw_schedule(language, now), preset_update(preset_name, language)
 
     def arrive(asked: Any, request: gr.Request) -> list:
-        own = told(asked, "own") if uploading.found(runs, told(asked, "own"), told(asked, "ticket")) else ""
-        return [*link_values(runs, link_of(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
+        own = read_text(asked, "own") if uploading.find_pairs(runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
+        return [*link_values(runs, link_query(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
 
     def relabel(asked: Any) -> list:
-        language = told(asked, "language")
+        language = read_text(asked, "language")
         words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
-        return [*words, wording("preset", language), *(_allowed(asked, name, wording(name, language)) for name in knobs)]
+        return [*words, translate("preset", language), *(_restrict_control(asked, name, translate(name, language)) for name in knobs)]
 
     def ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict:
-        """For a listener of Python's: its inputs by name; a function of the script fills in the bridge."""
-        return {"inputs_kwargs": dict(inputs), "js": script(fill, list(inputs), list(inputs)), **QUIET}
+        """Returns the options of a Python listener: its inputs by name; a script function fills in the bridge."""
+        return {"inputs_kwargs": dict(inputs), "js": js_call(fill, list(inputs), list(inputs)), **QUIET}
 
-    parts.train.click(None, list(knobs.values()), None, js=script("train", list(knobs)), **OURS)
-    gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=script("knobsChanged", list(knobs)), **OURS)
-    for name in LIVE_KNOBS:  # on a person's touch only: a preset or an upload that sets them means the next run
-        knobs[name].input(None, knobs[name], None, js=script("control", ["value"], knob=name), **OURS)
-    bridge.settings(None, None, list(knobs.values()), js=script("settings", [], list(knobs)), **OURS)
+    parts.train.click(None, list(knobs.values()), None, js=js_call("train", list(knobs)), **IN_PAGE)
+    gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=js_call("knobsChanged", list(knobs)), **IN_PAGE)
+    for name in LIVE_KNOBS:  # on a user's input only: a preset or an upload changes the next run
+        knobs[name].input(None, knobs[name], None, js=js_call("control", ["value"], knob=name), **IN_PAGE)
+    bridge.settings(None, None, list(knobs.values()), js=js_call("settings", [], list(knobs)), **IN_PAGE)
 
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
     parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
-    given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit", "minutes")}
-    knobs["task"].input(take_task, outputs=teaching, **ask(given, "askedForTask"))
+    task_inputs = {name: everything[name] for name in ("asked", "task", *uploading.SUGGESTED, "batch_unit", "minutes")}
+    knobs["task"].input(take_task, outputs=teaching, **ask(task_inputs, "askedForTask"))
     knobs["minutes"].input(
-        take_minutes, outputs=[knobs[name] for name in uploading.FOLLOWING], trigger_mode="always_last", **ask(everything)
+        take_minutes, outputs=[knobs[name] for name in uploading.TIMED], trigger_mode="always_last", **ask(everything)
     )
-    expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
-    bridge.look_ahead(trigger_mode="always_last", **expected)  # once for all that changed at a time
-    upload.wire(bridge, knobs, parts.upload, ask).then(**expected)
-    bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**expected)
+    estimate = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
+    bridge.look_ahead(trigger_mode="always_last", **estimate)  # once for simultaneous changes
+    upload.connect(bridge, knobs, parts.upload, ask).then(**estimate)
+    bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**estimate)
     arriving = demo.load(
         arrive,
         bridge,
         [*knobs.values(), bridge, *titled],
-        # what this browser tab uploaded last, and the link as it was before the page's own script writes into the address; without waiting
-        # for that script: on a slow line the link's settings come first
+        # this tab's last upload, and the link before the page's script rewrites the address; not waiting for that script: on a slow
+        # connection the link's settings come first
         js="() => { const address = performance.getEntriesByType('navigation')[0]?.name ?? location.href;"
         " try { const [own, ticket] = ['playground-own', 'playground-own-ticket'].map((name) => sessionStorage.getItem(name) ?? '');"
         " return [{ address, own, ticket }]; } catch { return [{ address }]; } }",
         **QUIET,
     )
-    arriving.then(None, [bridge, *knobs.values()], None, js=script("arrived", ["asked", *knobs]), **OURS).then(**expected)
+    arriving.then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE).then(**estimate)
 
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
-    """Every knob as a preset has it; what the data are stays as it is, but for what can't be."""
+    """Returns all knobs of a preset; the data stay, as far as possible."""
     base = Experiment().with_(**{knob: value for knob, value in now.items() if is_possible(knob, value)})
     return preset(name, base).flat()
 
 
-def _allowed(asked: Any, name: str, update: dict[str, Any]) -> dict[str, Any]:
-    """The update of a knob as the room of a visitor allows it: still where its value is fixed, and with the tasks that are open."""
-    update["interactive"] = name not in told(asked, "fixed").split(",")
-    tasks = told(asked, "tasks").split(",")
+def _restrict_control(fields: Any, name: str, update: dict[str, Any]) -> dict[str, Any]:
+    """Restricts a knob's update to what the visitor's room allows: fixed values, open tasks."""
+    update["interactive"] = name not in read_text(fields, "fixed").split(",")
+    tasks = read_text(fields, "tasks").split(",")
     if name == "task" and tasks != [""]:
         update["choices"] = [option for option in update["choices"] if option[1] in tasks]
     return update
 
 
-def link_of(asked: Any, request: gr.Request) -> dict[str, str]:
-    """The query of the link with which somebody came; of whoever doesn't say, that of the address now."""
-    address, _, _ = told(asked, "address").partition("#")
+def link_query(fields: Any, request: gr.Request) -> dict[str, str]:
+    """Returns the query of the visitor's original link, else of the current address."""
+    address, _, _ = read_text(fields, "address").partition("#")
     return dict(parse_qsl(address.partition("?")[2]) if address else request.query_params)
 
 
 def link_values(runs: Runs, query: Mapping[str, str], names: list[str]) -> list:
-    """What a link asks for: the value of every knob. What had to be ignored is said by boot.py."""
+    """Returns a link's value of every knob; boot.py explains ignored ones."""
     flat = links.read(runs, query)[0].flat()
     return [flat[name] for name in names]
 
 
 def _language(request: gr.Request) -> str:
-    """The language a link asks for, or the browser's."""
+    """Returns the language of the link, else the browser's."""
     return preferred(request.headers.get("accept-language", ""), request.query_params.get("lang", ""))

@@ -1,4 +1,4 @@
-"""How a measured number is written: as it is when it is of all sentences, and as about so much when only some of them were asked."""
+"""Formats measured numbers: exact for all sentences, approximate for a sample of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def measured(screen: Screen, value: str, pairs: int, every: int) -> str:
-    """A number that was measured on `pairs` of `every` sentences."""
+    """Formats a number measured on `pairs` of `every` sentences."""
     return value if pairs == every else screen.say("page.sample", value=value, pairs=f"{pairs:,}", all=f"{every:,}")
 
 
-def share_of(screen: Screen, found: Evaluated, name: str) -> str:
-    """A share of an evaluation by its name, such as "exact_match"."""
-    return measured(screen, percent(getattr(found.validation, name)), found.validation.pairs, found.of)
+def format_share(screen: Screen, evaluated: Evaluated, name: str) -> str:
+    """Formats a fraction of an evaluation by its name, such as "exact_match"."""
+    return measured(screen, percent(getattr(evaluated.validation, name)), evaluated.validation.pairs, evaluated.of)

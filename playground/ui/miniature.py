@@ -1,4 +1,4 @@
-"""A matrix as a small grid of whole numbers, which the page paints on a canvas (static/thumbnails.js)."""
+"""Downscales a matrix to a small grid of integers, which the page paints on a canvas (static/thumbnails.js)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import base64
 
 import numpy as np
 
-LARGEST = (24, 64)  # most rows and columns of a small picture
-STRONGEST, MASKED = 127, -128  # of the numbers that it is made of
+MAX_SHAPE = (24, 64)  # maximum rows and columns
+STRONGEST, MASKED = 127, -128  # among the integers
 
 
-def miniature(values: np.ndarray, seen: np.ndarray | None, scale: str, most: float = 1.0, square: bool = False) -> dict:
-    """`values` and `seen` (R, C) as whole numbers: −127 … 127 between minus and plus `most` (0 … 127 for the scale "probability"), −128
-    where not seen; rows of bytes in base64. Large ones are cut into blocks, `square` ones where that is wanted: their means, or the largest
-    of each for probabilities."""
-    size = tuple(max(1, -(-whole // cap)) for whole, cap in zip(values.shape, LARGEST, strict=True))
+def make_miniature(values: np.ndarray, visible: np.ndarray | None, scale: str, most: float = 1.0, square: bool = False) -> dict:
+    """Converts `values`, with the mask `visible`, both (R, C), to signed bytes in base64: −127 … 127 for minus to plus `most` (0 … 127 for
+    the scale "probability"), −128 for masked cells. Large matrices are pooled in blocks, on request `square` ones: by the mean, or for
+    probabilities by the maximum."""
+    size = tuple(max(1, -(-integers // cap)) for integers, cap in zip(values.shape, MAX_SHAPE, strict=True))
     size = (max(size), max(size)) if square else size
-    open_cells = values if seen is None else np.where(seen, values, 0.0)
-    small = _blocks(open_cells, size, np.maximum if scale == "probability" else np.add) / most
-    whole = np.rint(np.clip(small, -1, 1) * STRONGEST).astype(np.int8)
-    if seen is not None:
-        whole[~_blocks(seen, size, np.maximum)] = MASKED
-    data = base64.b64encode(whole.tobytes()).decode()
-    return {"rows": whole.shape[0], "columns": whole.shape[1], "data": data, "scale": scale, "blocks": list(size)}
+    masked_values = values if visible is None else np.where(visible, values, 0.0)
+    pooled = _pool(masked_values, size, np.maximum if scale == "probability" else np.add) / most
+    integers = np.rint(np.clip(pooled, -1, 1) * STRONGEST).astype(np.int8)
+    if visible is not None:
+        integers[~_pool(visible, size, np.maximum)] = MASKED
+    data = base64.b64encode(integers.tobytes()).decode()
+    return {"rows": integers.shape[0], "columns": integers.shape[1], "data": data, "scale": scale, "blocks": list(size)}
 
 
-def _blocks(values: np.ndarray, size: tuple[int, int], how: np.ufunc) -> np.ndarray:
-    """Blocks of `size` put together by `how`: their largest value, or for np.add their mean."""
+def _pool(values: np.ndarray, size: tuple[int, int], reduce: np.ufunc) -> np.ndarray:
+    """Pools blocks of `size` with `reduce`: their maximum, or for np.add their mean."""
     for axis in (0, 1):
         if size[axis] == 1:
             continue
-        whole = values.shape[axis]
-        starts = np.arange(0, whole, size[axis])
-        values = how.reduceat(values, starts, axis=axis)
-        if how is np.add:
-            values = values / np.expand_dims(np.diff([*starts, whole]), 1 - axis)
+        length = values.shape[axis]
+        starts = np.arange(0, length, size[axis])
+        values = reduce.reduceat(values, starts, axis=axis)
+        if reduce is np.add:
+            values = values / np.expand_dims(np.diff([*starts, length]), 1 - axis)
     return values

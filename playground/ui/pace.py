@@ -1,4 +1,4 @@
-"""How often a page of a run that trains is told of it, and asks for fresh pictures: what the server can spare, shared by who is there."""
+"""Refresh rates for pages that follow a training run: updates and new pictures, shared fairly among the visitors present."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-EACH = 400  # milliseconds between two pictures of a run that trains, for a lone visitor
-SPARE = 0.15  # of a core, for the pictures of all
-LATEST = 0.1  # how much the newest picture says of what one costs
-LONGEST = 60 * EACH  # as for a room that is full
-HERE = 30.0  # seconds for which a visitor counts who has asked for a picture: longer than the longest wait for the next
-FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
+REFRESH_MS = 400  # between two pictures of a training run, for a lone visitor
+CPU_BUDGET = 0.15  # share of a core for all pictures
+COST_WEIGHT = 0.1  # weight of the newest picture in the running average
+MAX_REFRESH_MS = 60 * REFRESH_MS  # the interval of a full room
+ACTIVE_S = 30.0  # seconds that a visitor counts after a request for a picture: longer than the longest interval
+MIN_POLL_S, MAX_POLL_S, POLLS_PER_S = 0.1, 0.5, 50  # seconds between two checks of a run's version, and checks a second of all streams
 
 
 class Pace:
-    """Counts visitors who ask for pictures, not what one of them holds open; and each address is told to wait as if all others had as many
-    visitors as itself, so that a crowd behind one slows down itself first."""
+    """Counts active visitors, not the streams each holds open. The interval grows with the number of visitors at the caller's own address,
+    as if every address had as many: a crowd slows itself down first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.streams = 0
-        self._cost = SPARE * EACH / 1000  # of a picture, of late, in seconds of a processor; before any, what is spared for one visitor
-        self._clock, self._asked = clock, dict[tuple[str, str], float]()
+        self._cost = CPU_BUDGET * REFRESH_MS / 1000  # running average of a picture's cost, in CPU seconds
+        self._clock, self._requested_at = clock, dict[tuple[str, str], float]()
 
-    def asked(self, address: str, visitor: str, seconds: float) -> None:
-        """A visitor at this address has asked for a picture of a run that trains, which took so many seconds of a processor."""
+    def record_request(self, address: str, visitor: str, seconds: float) -> None:
+        """Records a visitor's request for a picture of a training run, and its cost in CPU seconds."""
         now = self._clock()
-        self._cost += LATEST * (seconds - self._cost)
-        self._asked.pop((address, visitor), None)
-        self._asked[address, visitor] = now
-        for who, then in list(self._asked.items()):  # oldest first
-            if now - then <= HERE:
+        self._cost += COST_WEIGHT * (seconds - self._cost)
+        self._requested_at.pop((address, visitor), None)
+        self._requested_at[address, visitor] = now
+        for key, requested_at in list(self._requested_at.items()):  # oldest first
+            if now - requested_at <= ACTIVE_S:
                 break
-            self._asked.pop(who, None)
+            self._requested_at.pop(key, None)
 
     def refresh_ms(self, address: str) -> int:
-        """A lone visitor sees almost every picture that training makes; thirty share what the server can spare, at what a picture costs by
-        now: those of one run that all of them follow cost less than those of thirty runs."""
-        here = Counter(where for where, _ in list(self._asked))
-        crowd = min(here.total(), len(here) * here[address])
-        return round(min(LONGEST, EACH + 1000 * max(crowd - 1, 0) * self._cost / SPARE))
+        """Returns the refresh interval in milliseconds: almost every picture for a lone visitor; a class shares the CPU budget at the
+        current cost, which is lower where all follow one run."""
+        by_address = Counter(source for source, _ in list(self._requested_at))
+        visitors = min(by_address.total(), len(by_address) * by_address[address])
+        return round(min(MAX_REFRESH_MS, REFRESH_MS + 1000 * max(visitors - 1, 0) * self._cost / CPU_BUDGET))
 
     @property
-    def look(self) -> float:
-        """Seconds between two events: a lone visitor's curve grows ten times a second, one of thirty's twice."""
-        return min(SLOWEST, max(FASTEST, self.streams / A_SECOND))
+    def poll_s(self) -> float:
+        """Seconds between two events: 0.1 for a lone visitor, 0.5 for each of thirty."""
+        return min(MAX_POLL_S, max(MIN_POLL_S, self.streams / POLLS_PER_S))
 
     @property
-    def until_look(self) -> float:
-        """Seconds until all streams look again, at the same moment: what is new is written once for those who follow the same run, and
-        whoever trains is interrupted once for all of them."""
-        return self.look - self._clock() % self.look
+    def until_poll_s(self) -> float:
+        """Seconds until all streams check again, at the same moment: a run's update is serialised once for all followers, and its training
+        is interrupted once."""
+        return self.poll_s - self._clock() % self.poll_s

@@ -1,4 +1,4 @@
-"""The page in Gradio: where everything stands. What a control does is in listeners.py, what a panel shows in panels/."""
+"""The page's layout in Gradio. listeners.py handles its controls, panels/ draws its panels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import gradio as gr
 from playground.runs.registry import Runs
 from playground.ui import listeners
 from playground.ui.bridge import bridge
-from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
+from playground.ui.controls import CONTROLLED, GROUPS, make_control, make_preset_list
 from playground.ui.panels import PLACES
 from playground.words import ENGLISH, say
 
-# What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in, and brings Gradio's tabs into
-# the first and the third (see static/tabs.js): all is read and reached in the order in which it is seen. At the end of the third, the room
-# that a visitor is in. Below, over nothing that can be pressed, what went wrong with the run.
+# The frame, always visible, in three lines: the run, the sentence, the replay. The page's script fills them in, and moves Gradio's tabs
+# into the first and the third (see static/tabs.js), so that reading and keyboard order are the visual order. The third line ends with the
+# visitor's room. Below, over nothing clickable, the run's error.
 FRAME = (
     '<div id="pg-frame"><header id="pg-head"></header><div id="pg-place-tabs"></div><div id="pg-tools" class="pg-tools"></div>'
     '<div class="pg-stage"><div id="pg-sentence-bar"></div></div><div id="pg-inner-tabs"></div><div id="pg-replay-bar"></div>'
@@ -26,7 +26,7 @@ FOOT = '<footer id="pg-foot"></footer>'
 
 @dataclass
 class Parts:
-    """The components that listeners need, by what they are."""
+    """The components that listeners need, by role."""
 
     bridge: gr.HTML
     knobs: dict[str, gr.components.Component] = field(default_factory=dict)
@@ -38,10 +38,9 @@ class Parts:
     outlook: gr.Markdown | None = None
     schedule: gr.HTML | None = None
 
-    def title(self, component: object, key: str, property: str = "label", **others: str) -> object:
-        """Remembers that `property` of a component holds the words `page.key`, so that another language can replace them; and `others`
-        like it."""
-        self.titled.append((component, {name: f"page.{words}" for name, words in {property: key, **others}.items()}))
+    def title(self, component: object, key: str, property: str = "label", **more: str) -> object:
+        """Registers `property` of a component as the words `page.key`, to be translated; and `more` properties likewise."""
+        self.titled.append((component, {name: f"page.{words}" for name, words in {property: key, **more}.items()}))
         return component
 
 
@@ -49,44 +48,44 @@ def words(key: str) -> str:
     return say(ENGLISH, f"page.{key}")
 
 
-def build(runs: Runs) -> gr.Blocks:
-    """The whole page. English first; listeners.py says everything in another language when the visitor's is another."""
+def build_page(runs: Runs) -> gr.Blocks:
+    """Builds the page in English; listeners.py translates it to the visitor's language."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         parts = Parts(bridge())
         gr.HTML(FRAME, elem_id="pg-frame-place", apply_default_css=False)
         with gr.Row(elem_id="pg-body"):
             with gr.Column(elem_id="pg-knobs", scale=0, min_width=316):  # always there, so that a lesson can set them from anywhere
-                _knobs(parts)
+                _add_knobs(parts)
             with gr.Column(elem_id="pg-rail", scale=0, min_width=0):
                 gr.HTML('<nav id="pg-figure"></nav>', apply_default_css=False)
             with gr.Column(elem_id="pg-view", min_width=0), gr.Tabs(elem_id="pg-places", overflow_behavior="wrap"):
                 for place, names in PLACES.items():
-                    with _tab(parts, f"place_{place}", f"pg-place-{place}"):
-                        _place(parts, place, names)
+                    with _add_tab(parts, f"place_{place}", f"pg-place-{place}"):
+                        _add_place(parts, place, names)
             with gr.Column(elem_id="pg-dock", scale=0, min_width=0):
                 gr.HTML('<aside id="pg-lesson-bar" hidden></aside>', apply_default_css=False)
         gr.HTML(FOOT, apply_default_css=False)
         parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
-        listeners.wire(demo, runs, parts)
+        listeners.connect(demo, runs, parts)
     return demo
 
 
-def _tab(parts: Parts, key: str, elem_id: str) -> gr.Tab:
+def _add_tab(parts: Parts, key: str, elem_id: str) -> gr.Tab:
     return parts.title(gr.Tab(words(key), id=elem_id, elem_id=elem_id), key)
 
 
-def _place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
-    """The tabs of one place."""
+def _add_place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
+    """Adds the tabs of one place."""
     with gr.Tabs(elem_id=f"pg-tabs-{place}", elem_classes="pg-tabs", overflow_behavior="wrap"):
         for name in names:
-            with _tab(parts, f"tab_{name}", f"pg-tab-{name}"):
+            with _add_tab(parts, f"tab_{name}", f"pg-tab-{name}"):
                 if name == "data":
-                    _upload(parts)
+                    _add_upload(parts)
                 gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
 
 
-def _knobs(parts: Parts) -> None:
-    """Train, and the settings of the next run: those for a first look in one list, the others folded away."""
+def _add_knobs(parts: Parts) -> None:
+    """Adds the train button and the settings of the next run: the basic ones in one list, others folded."""
     gr.HTML('<div id="pg-drawer-head"></div>', elem_id="pg-drawer-top", apply_default_css=False)  # on a narrow screen
     with gr.Column(elem_id="pg-go"):
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
@@ -94,26 +93,26 @@ def _knobs(parts: Parts) -> None:
         parts.outlook = gr.Markdown(elem_id="pg-outlook")
     parts.title(gr.HTML(words("next_run"), elem_id="pg-next-run", apply_default_css=False, padding=False), "next_run", "value")
     with gr.Column(elem_id="pg-first-knobs"):
-        parts.preset = preset_control()
+        parts.preset = make_preset_list()
         for first, _ in GROUPS.values():
             for name in first:
-                parts.knobs[name] = control(name)
+                parts.knobs[name] = make_control(name)
     for group, (_, more) in GROUPS.items():
-        about = {"open": False, "elem_id": f"pg-more-{group}", "elem_classes": "pg-more"}
-        with parts.title(gr.Accordion(words(f"more_{group}"), **about), f"more_{group}"):
+        options = {"open": False, "elem_id": f"pg-more-{group}", "elem_classes": "pg-more"}
+        with parts.title(gr.Accordion(words(f"more_{group}"), **options), f"more_{group}"):
             for name in more:
-                parts.knobs[name] = control(name)
-                if name == "warmup":  # the last of those that bend it
+                parts.knobs[name] = make_control(name)
+                if name == "warmup":  # the last knob of the schedule
                     parts.schedule = gr.HTML(elem_id="pg-schedule", apply_default_css=False)
     parts.reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")
 
 
-def _upload(parts: Parts) -> None:
-    """Own sentences: files or pasted text, read at once and shown as understood before anything trains."""
+def _add_upload(parts: Parts) -> None:
+    """Adds the box for own sentences: files or pasted text, read at once and shown as interpreted before any training."""
     with gr.Column(elem_id="pg-own"):
         parts.title(gr.Markdown(words("own_title")), "own_title", "value")
         parts.title(gr.Markdown(words("own_about")), "own_about", "value")
-        gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of the three is open, see static/ways.js
+        gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of three is open, see static/ways.js
         files = gr.File(show_label=False, file_count="multiple", type="filepath", elem_id="pg-files", height=84)
         text = parts.title(
             gr.Textbox(label=words("own_text"), lines=3, max_lines=12, elem_id="pg-paste", placeholder=words("own_hint")),
@@ -125,8 +124,8 @@ def _upload(parts: Parts) -> None:
             "own_hub",
             placeholder="hub_hint",
         )
-        look = parts.title(gr.Button(words("own_read"), size="sm", elem_id="pg-read"), "own_read", "value")
+        read_button = parts.title(gr.Button(words("own_read"), size="sm", elem_id="pg-read"), "own_read", "value")
         gr.HTML('<div id="pg-reading" class="pg-block"></div>', apply_default_css=False)
-        use = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
+        train_button = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
         gr.HTML('<p id="pg-nothing-read"></p><div id="pg-preview"></div>', apply_default_css=False)
-    parts.upload = {"files": files, "text": text, "hub": hub, "look": look, "use": use}
+    parts.upload = {"files": files, "text": text, "hub": hub, "look": read_button, "use": train_button}

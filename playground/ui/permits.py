@@ -1,4 +1,4 @@
-"""Whether somebody may do what an action asks for, by the table of rights: looked at before the action reads anything else."""
+"""Authorisation checks, by the table of rights, before an action reads anything else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playground.ui.upload import uploading
 
 
 def require_run(right: Right, runs: Runs, run: str, token: str) -> None:
-    """For an action on a run. Raises Refusal for who may not."""
+    """Checks an action on a run. Raises Refusal without the right."""
     _require_key(token)
     if right is Right.OWNER:
         runs.require_owner(run, token)
@@ -22,7 +22,7 @@ def require_run(right: Right, runs: Runs, run: str, token: str) -> None:
 
 
 def require_room(right: Right, rooms: Rooms, code: str, ticket: str) -> None:
-    """For an action in a room, whose `ticket` is "" for nobody's. Raises Refusal for who may not."""
+    """Checks an action in a room; an empty `ticket` has no rights. Raises Refusal."""
     _require_key(ticket)
     if right in (Right.MEMBER, Right.TEACHER):
         _, number = rooms.inside(code, ticket)
@@ -31,16 +31,15 @@ def require_room(right: Right, rooms: Rooms, code: str, ticket: str) -> None:
 
 
 def require_sentences(runs: Runs, values: Any, token: str) -> None:
-    """For an action with these values: an id of own sentences, wherever it stands among them, must be of such as the asker may see. Raises
-    Refusal."""
-    taken, left = {run.experiment.data.own for run in runs.kept()} - {""}, [values]
-    while left:
-        value = left.pop()
+    """Checks that every id of own sentences anywhere in `values` is readable with this token. Raises Refusal."""
+    run_uploads, pending = {run.experiment.data.own for run in runs.kept()} - {""}, [values]
+    while pending:
+        value = pending.pop()
         if isinstance(value, dict | list):
-            left += value.values() if isinstance(value, dict) else value
-        elif not isinstance(value, str) or (value not in taken and value not in uploading.KEPT):
+            pending += value.values() if isinstance(value, dict) else value
+        elif not isinstance(value, str) or (value not in run_uploads and value not in uploading.UPLOADS):
             continue
-        elif uploading.found(runs, value, uploading.ticket_of(token)) is None:
+        elif uploading.find_pairs(runs, value, uploading.ticket_of(token)) is None:
             raise Refusal("page.no_upload", knob="task")
 
 

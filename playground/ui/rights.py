@@ -1,7 +1,7 @@
-"""Who may ask for what: one table of everything that this server answers. A route is looked up in it before anything else (see gate.py), a
+"""The access control table: the right that every route, listener and action needs. A route is looked up before anything else (gate.py), a
 listener before its values are read (calls.py), an action before it begins (permits.py).
 
-What is not in the table is closed: a route of Gradio's that a new version brings, and one of ours that was forgotten, which a test finds.
+What is not in the table is closed: a new route of Gradio's, and a forgotten one of ours, which a test finds.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ UPLOAD = f"{API}/upload"
 
 
 class Right(Enum):
-    """What a person needs. Whoever doesn't have it is told the same as if there were no such thing."""
+    """The right a request needs. Without it the response is the same as for a missing resource."""
 
-    PUBLIC = "public"  # anybody
-    LINK = "link"  # whoever knows the id of the run, which nobody can guess
-    READER = "reader"  # whoever may read the sentences: their owner, and all to whom the owner has opened them
-    VISITOR = "visitor"  # whoever has a key
-    OWNER = "owner"  # whoever made the run
-    MEMBER = "member"  # who is in the room, its teacher too
-    TEACHER = "teacher"  # who opened the room
-    OPERATOR = "operator"  # who runs the server
-    OFF = "off"  # nobody
+    PUBLIC = "public"  # every client
+    LINK = "link"  # clients that know the run's unguessable id
+    READER = "reader"  # readers of the sentences: their owner, and visitors with whom they are shared
+    VISITOR = "visitor"  # visitors with a key
+    OWNER = "owner"  # the visitor that made the run
+    MEMBER = "member"  # members of the room, its teacher included
+    TEACHER = "teacher"  # the visitor that opened the room
+    OPERATOR = "operator"  # the operator of the server
+    OFF = "off"  # no client
 
 
 PUBLIC, LINK, READER, VISITOR, OWNER, MEMBER, TEACHER, OPERATOR, OFF = Right
 
-# By the method, which for GET is HEAD as well, and by the path as the route has it. Gradio's are those that the page, gradio_client and the
-# snippets ask for; /mcp is there where PLAYGROUND_MCP asks for it.
+# Rights by method (GET includes HEAD) and route pattern. Gradio's routes are those that the page, gradio_client and the snippets use; /mcp
+# exists only with PLAYGROUND_MCP.
 ROUTES: Mapping[str, Mapping[str, Right]] = {
     "GET": {
         # the page and its files
@@ -52,7 +52,7 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/health": PUBLIC,
         f"{PREFIX}/asset/{{version}}/{{name}}": PUBLIC,
         f"{PREFIX}/{{version}}/preview.png": PUBLIC,
-        # what the page reads
+        # read by the page
         f"{PREFIX}/boot": PUBLIC,
         f"{PREFIX}/runs": PUBLIC,
         f"{PREFIX}/qr": PUBLIC,
@@ -73,7 +73,7 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/room/live": MEMBER,
         f"{PREFIX}/room/question": MEMBER,
         f"{PREFIX}/room/answers": TEACHER,  # of a room; in none: LINK
-        # where PLAYGROUND_OPERATOR or PLAYGROUND_METRICS asks for them, which see to the operator's token themselves
+        # present with PLAYGROUND_OPERATOR or PLAYGROUND_METRICS; they check the operator's token themselves
         f"{PREFIX}/operator": PUBLIC,
         f"{PREFIX}/metrics": PUBLIC,
         "/metrics": PUBLIC,
@@ -89,11 +89,11 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{API}/mcp/{{path:path}}": PUBLIC,
     },
     "POST": {
-        # what the page changes: see COMMANDS and ROOM
+        # changes by the page: see COMMANDS and ROOM
         f"{PREFIX}/command": VISITOR,
         f"{PREFIX}/room/{{action}}": VISITOR,
         f"{PREFIX}/operator": PUBLIC,  # see above
-        # how Gradio's listeners are called: see LISTENERS
+        # calls of Gradio's listeners: see LISTENERS
         f"{API}/run/{{api_name}}": PUBLIC,
         f"{API}/queue/join": PUBLIC,
         f"{API}/call/{{api_name}}": PUBLIC,
@@ -105,17 +105,17 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
     "DELETE": {f"{API}/mcp/{{path:path}}": PUBLIC},
 }
 
-# Bytes of a POST's body: SHORT, of which a run's settings are two thousand, unless its route says more.
-SHORT, CALL = 32_768, 20_000_000  # pasted sentences are a part of a call, and as long as a file may be
+# Maximum bytes of a POST's body, by route; a run's settings are two thousand.
+DEFAULT_BYTES, CALL_BYTES = 32_768, 20_000_000  # pasted sentences are part of a call, and as long as a file may be
 BODIES: Mapping[str, int] = {
-    **dict.fromkeys((f"{API}/{way}" for way in ("run/{api_name}", "queue/join", "call/{api_name}", "call/v2/{api_name}")), CALL),
-    f"{API}/mcp/{{path:path}}": CALL,
-    UPLOAD: 21 * 1024**2,  # all files of one upload, and what stands around them
+    **dict.fromkeys((f"{API}/{way}" for way in ("run/{api_name}", "queue/join", "call/{api_name}", "call/v2/{api_name}")), CALL_BYTES),
+    f"{API}/mcp/{{path:path}}": CALL_BYTES,
+    UPLOAD: 21 * 1024**2,  # all files of one upload with their multipart headers
 }
 
-# Gradio's listeners, by the names of their functions, and the endpoints for programs.
+# Gradio's listeners by function name, and the API endpoints.
 LISTENERS: Mapping[str, Right] = {
-    "js_fn": OFF,  # runs in the page alone
+    "js_fn": OFF,  # runs in the browser only
     "take_preset": PUBLIC,
     "reset": PUBLIC,
     "take_task": PUBLIC,
@@ -138,7 +138,7 @@ COMMANDS: Mapping[str, Right] = {
     "train": VISITOR,
     "experiment": VISITOR,
     "take_key": VISITOR,
-    "control": VISITOR,  # does nothing to a run of somebody else's
+    "control": VISITOR,  # does nothing to another visitor's run
     **dict.fromkeys(("fork", "copy", "repeat"), READER),
     **dict.fromkeys(("pause", "resume", "step", "stop", "delete", "rename", "share_sentences", "live"), OWNER),
 }
@@ -152,27 +152,27 @@ ROOM: Mapping[str, Right] = {
 }
 
 
-def row_of(path: str) -> str:
-    """The path as the table has it, with nothing in it that somebody wrote; "" where there is nothing."""
+def route_pattern(path: str) -> str:
+    """Returns the path's pattern in the table, free of user input; "" for an unknown path."""
     return next((row for _, row, pattern, _ in _patterns() if pattern.match(path or "/")), "")
 
 
 def right_to(method: str, path: str) -> tuple[Right, tuple[str, ...]]:
-    """The right to a request, and the methods there are at this path: OFF and none where there is nothing."""
-    found = {method: right for method, _, pattern, right in _patterns() if pattern.match(path or "/")}
-    if "GET" in found:
-        found |= {"HEAD": found["GET"]}
-    return found.get(method, OFF), tuple(sorted(found))
+    """Returns the right that a request needs and the path's methods: OFF and () for an unknown path."""
+    rights = {method: right for method, _, pattern, right in _patterns() if pattern.match(path or "/")}
+    if "GET" in rights:
+        rights |= {"HEAD": rights["GET"]}
+    return rights.get(method, OFF), tuple(sorted(rights))
 
 
-def longest_body(method: str, path: str) -> int:
-    """How many bytes the body of such a request may have."""
-    rows = (row for known, row, pattern, _ in _patterns() if known == method and pattern.match(path))
-    return BODIES.get(next(rows, ""), SHORT)
+def max_body_bytes(method: str, path: str) -> int:
+    """Returns the maximum bytes of a request's body."""
+    rows = (row for row_method, row, pattern, _ in _patterns() if row_method == method and pattern.match(path))
+    return BODIES.get(next(rows, ""), DEFAULT_BYTES)
 
 
 def right_of(listener: str) -> Right:
-    """To call one of Gradio's listeners, by the name that Gradio gave it: a second one of the same function has a number behind it."""
+    """Returns the right to call a Gradio listener by name. Gradio numbers further listeners of the same function."""
     return LISTENERS.get(re.sub(r"_\d+$", "", listener), OFF)
 
 

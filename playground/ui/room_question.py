@@ -1,4 +1,4 @@
-"""The class's guess: a question is put to a room, answered, closed, revealed and taken back; what came of it is read. For ui/rooms.py."""
+"""The class's guess, for ui/rooms.py: asks a room a question, takes guesses, closes, reveals and withdraws it; reads the results."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from playground.ui.links import LISTS
 from playground.ui.panels.lessons import room_result
 from playground.ui.view import Screen, View
 
-PLACE = {"lab": ("lab", "toss", "arms"), "lesson": ("lesson", "run", "step", "text")}  # fields of the cursor that say what is asked
+PLACE = {"lab": ("lab", "toss", "arms"), "lesson": ("lesson", "run", "step", "text")}  # fields of the cursor that identify the question
 Key = tuple[str, str]  # the room's code and a ticket
 
 
 class Questions:
-    """The questions of all rooms. Every call raises Refusal for who may not, and for a question that is gone."""
+    """The questions of all rooms. Methods raise Refusal without the right, and for a missing question."""
 
     def __init__(self, rooms: Rooms, runs: Runs, reader: Reader) -> None:
         self._rooms, self._runs, self._reader = rooms, runs, reader
 
     def ask(self, key: Key, about: str, cursor: Mapping[str, str]) -> None:
-        """Puts the question on screen, of a "lab" or a "lesson", to the room; `cursor` is where the teacher looks."""
+        """Asks the room the question on screen, of a "lab" or a "lesson"; `cursor` is the teacher's."""
         if not cursor.get(about) or about not in PLACE:
             raise Refusal("rooms.no_question")
         place = {name: cursor[name] for name in PLACE[about] if cursor.get(name)}
@@ -36,33 +36,33 @@ class Questions:
         self._rooms.change(*key, lambda room, number: activities.added(room, question.asked(room, number, place, offered, LISTS)))
 
     def answer(self, key: Key, name: str, guess: str, sure: str) -> None:
-        self._change(key, name, lambda one, room, number: question.answered(one, number, guess, sure))
+        self._change(key, name, lambda asked_question, room, number: question.answered(asked_question, number, guess, sure))
 
     def close(self, key: Key, name: str) -> None:
         self._change(key, name, question.closed)
 
     def reveal(self, key: Key, name: str, cursor: Mapping[str, str], token: str) -> None:
-        """With what the experiment says by now; the runs of its arms are those that the teacher looks at."""
+        """Reveals the answer that the experiment gives by now, from the arms' runs at the teacher's cursor."""
         view = self._rooms.view(*key)
         question.require_teacher(view["number"])
-        place = _found(view["activities"], name)["place"]
+        place = _find_question(view["activities"], name)["place"]
         try:
-            looked_at = {"run": cursor.get("run", ""), **({"arms": cursor["arms"]} if cursor.get("arms") else {})}
-            parameters = {**place, **looked_at} if "lab" in place else place
+            teacher_fields = {"run": cursor.get("run", ""), **({"arms": cursor["arms"]} if cursor.get("arms") else {})}
+            parameters = {**place, **teacher_fields} if "lab" in place else place
             answer = room_result.find_right_answer(View(self._runs, self._reader, parameters, token), place)
-        except Refusal:  # a run that is deleted by now, or knows the answer only later
+        except Refusal:  # a run was deleted, or doesn't know the answer yet
             answer = ""
-        self._change(key, name, lambda one, room, number: question.revealed(one, room, number, answer))
+        self._change(key, name, lambda asked_question, room, number: question.revealed(asked_question, room, number, answer))
 
     def read(self, key: Key, name: str, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """What a revealed question has to show: made of what this member may see, and nothing else."""
-        seen = self._rooms.view(*key)["activities"]
-        found = _found(seen, name)
-        if found["state"] != "revealed":
+        """Returns the blocks of a revealed question, from the data that this member may see only."""
+        activities_seen = self._rooms.view(*key)["activities"]
+        revealed = _find_question(activities_seen, name)
+        if revealed["state"] != "revealed":
             raise Refusal("rooms.not_revealed")
-        questions = [one for one in seen.values() if one["kind"] == KIND]
+        questions = [activity for activity in activities_seen.values() if activity["kind"] == KIND]
         screen = Screen(parameters)
-        return {"of": class_name(screen, key[0]), "blocks": room_result.build_result(screen, found, questions)}
+        return {"of": class_name(screen, key[0]), "blocks": room_result.build_result(screen, revealed, questions)}
 
     def _change(self, key: Key, name: str, make: Callable[[Question, Room, int], Question]) -> None:
         def change(room: Room, number: int) -> Room:
@@ -71,7 +71,7 @@ class Questions:
         self._rooms.change(*key, change)
 
 
-def _found(seen: Mapping[str, Any], name: str) -> dict[str, Any]:
-    if seen.get(name, {}).get("kind") != KIND:
+def _find_question(room_activities: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if room_activities.get(name, {}).get("kind") != KIND:
         raise Refusal("rooms.no_activity")
-    return seen[name]
+    return room_activities[name]

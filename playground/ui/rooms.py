@@ -1,9 +1,9 @@
-"""The routes of rooms: `POST {PREFIX}/room/{action}` changes one, `GET {PREFIX}/room` reads one after a reload, `GET {PREFIX}/room/live` is
-its stream; `GET {PREFIX}/room/question` shows what the class guessed, `GET {PREFIX}/room/answers` the model answers of a lesson, with
-how the class answered.
+"""The routes of rooms: `POST {PREFIX}/room/{action}` changes a room, `GET {PREFIX}/room` reads it after a reload, `GET {PREFIX}/room/live`
+streams it; `GET {PREFIX}/room/question` shows the class's guesses, `GET {PREFIX}/room/answers` the model answers of a lesson, with the
+class's answers.
 
-Who asks is known by the visitor's token, as for runs. A stream is asked for with a ticket in its address, since a browser sends no header
-of ours with it; the ticket opens this room and nothing else (see rooms/room.py).
+A token identifies the visitor, as for runs. A stream's address has a ticket, since browsers send no header of ours with it; the ticket
+opens this room only (see rooms/room.py).
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from playground.ui.room_question import Questions
 from playground.ui.view import View, language
 from playground.words import say
 
-LOOK, HEARTBEAT = 1.0, 15.0  # seconds until a page that is gone is noticed; between signs of life on a quiet stream
-PAUSE = 0.2  # seconds between two events of a stream: what changes meanwhile is told at once
+POLL_S, HEARTBEAT_S = 1.0, 15.0  # seconds until a closed page is noticed; between keep-alive comments on a quiet stream
+MIN_INTERVAL_S = 0.2  # minimum seconds between two events of a stream: changes in between are sent together
 ANSWERS = f"{PREFIX}/room/answers"
 GONE = b"event: gone\ndata: {}\n\n"
 
 
-class Asked:
-    """Who asks for what. Raises Refusal for a value of another kind than is read."""
+class ActionRequest:
+    """The request of an action. Raises Refusal for a value of an unexpected type."""
 
     def __init__(self, request: Request, values: Mapping[str, Any]) -> None:
         self.language, self.token = language(request.query_params), command.token_of(request.headers)
         self.address, self.values = address_of(request), values
 
     def value(self, name: str, *kinds: type) -> Any:
-        """A value that is one of these kinds; True is no number."""
+        """Returns a value of one of these types; True is no number."""
         value = self.values.get(name)
         if type(value) not in kinds:
             raise Refusal("page.not_a_command")
@@ -63,72 +63,72 @@ class Asked:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The room, and what opens it."""
+        """The room's code and its ticket."""
         return self.code, ticket_of(self.code, self.token)
 
     @property
     def activity(self) -> str:
-        """The name of one of the room's."""
+        """The name of one of the room's activities."""
         return self.value("activity", str)
 
     @property
     def cursor(self) -> dict[str, str]:
-        """Where the page looks."""
+        """The cursor of the page."""
         cursor = self.value("cursor", dict)
         if not all(isinstance(value, str) for value in cursor.values()):
             raise Refusal("page.not_a_command")
         return cursor
 
 
-def told(found: dict[str, Any] | Refusal, said: str) -> Response:
-    """An answer, or why there is none, in the language `said`."""
-    return command.told({"error": found.say(said), "key": found.key} if isinstance(found, Refusal) else found)
+def respond(answer: dict[str, Any] | Refusal, chosen: str) -> Response:
+    """Returns an answer, or a refusal in this language, as JSON."""
+    return command.respond({"error": answer.say(chosen), "key": answer.key} if isinstance(answer, Refusal) else answer)
 
 
 def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
-    """Every route of rooms."""
+    """Returns the routes of rooms."""
     questions = Questions(rooms, runs, reader)
     actions = _actions(rooms, runs, questions)
 
-    def do(name: str, asked: Asked) -> dict[str, Any]:
+    def do(name: str, call: ActionRequest) -> dict[str, Any]:
         right = ROOM[name]
-        require_room(right, rooms, *(asked.key if right is not Right.VISITOR else ("", asked.token)))
-        require_sentences(runs, asked.values, asked.token)
-        return actions[name](asked)
+        require_room(right, rooms, *(call.key if right is not Right.VISITOR else ("", call.token)))
+        require_sentences(runs, call.values, call.token)
+        return actions[name](call)
 
     async def act(request: Request) -> Response:
-        said = language(request.query_params)
+        chosen = language(request.query_params)
         try:
-            if refusal := command.turned_away(request.headers):
+            if refusal := command.check_origin(request.headers):
                 raise refusal
-            values = await command.message(request)
+            values = await command.read_message(request)
             name = request.path_params["action"]
             if name not in actions or not isinstance(values, dict):
                 raise Refusal("page.not_a_command")
-            return told(await command.in_thread(do, name, Asked(request, values)), said)
+            return respond(await command.run_in_thread(do, name, ActionRequest(request, values)), chosen)
         except Refusal as refusal:
-            return told(refusal, said)
+            return respond(refusal, chosen)
         except ClientDisconnect:
             return Response(status_code=400)
 
-    def read(answer: Callable[[Asked], dict]) -> Callable:
+    def read(answer: Callable[[ActionRequest], dict]) -> Callable:
         async def endpoint(request: Request) -> Response:
-            asked = Asked(request, request.query_params)
-            return told(await command.in_thread(answer, asked), asked.language)
+            call = ActionRequest(request, request.query_params)
+            return respond(await command.run_in_thread(answer, call), call.language)
 
         return endpoint
 
-    def guesses(asked: Asked) -> dict:
-        return questions.read(asked.key, asked.activity, asked.values)
+    def guesses(call: ActionRequest) -> dict:
+        return questions.read(call.key, call.activity, call.values)
 
-    def model_answers(asked: Asked) -> dict:
-        """In a room to its teacher alone, and with what the class has answered; to a visitor in no room, who prepares or learns alone."""
-        require_sentences(runs, asked.values, asked.token)
-        given = None
-        if asked.code:
-            require_room(ROUTES["GET"][ANSWERS], rooms, *asked.key)
-            given = rooms.inside(*asked.key)[0].activities.get(answers.NAME)
-        return {"blocks": checks.build_model_answers(View(runs, reader, asked.values, asked.token), given)}
+    def model_answers(call: ActionRequest) -> dict:
+        """Returns the model answers: in a room to its teacher only, with the class's answers; without a room to every visitor."""
+        require_sentences(runs, call.values, call.token)
+        class_answers = None
+        if call.code:
+            require_room(ROUTES["GET"][ANSWERS], rooms, *call.key)
+            class_answers = rooms.inside(*call.key)[0].activities.get(answers.NAME)
+        return {"blocks": checks.build_model_answers(View(runs, reader, call.values, call.token), class_answers)}
 
     async def live(request: Request) -> Response:
         code, ticket = clean_code(request.query_params.get("code", "")), request.query_params.get("ticket", "")[:128]
@@ -136,7 +136,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         return StreamingResponse(_stream(rooms, code, ticket, request), media_type="text/event-stream", headers=headers)
 
     return [
-        Route(f"{PREFIX}/room", read(lambda asked: _entered(rooms, *asked.key)), methods=["GET"]),
+        Route(f"{PREFIX}/room", read(lambda call: _enter_room(rooms, *call.key)), methods=["GET"]),
         Route(f"{PREFIX}/room/question", read(guesses), methods=["GET"]),
         Route(ANSWERS, read(model_answers), methods=["GET"]),
         Route(f"{PREFIX}/room/live", live, methods=["GET"]),
@@ -144,27 +144,27 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     ]
 
 
-def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callable[[Asked], dict[str, Any]]]:
-    """What can be done, by its name."""
+def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callable[[ActionRequest], dict[str, Any]]]:
+    """Returns the actions by name."""
 
-    def open_(asked: Asked) -> dict:
-        room = rooms.open(asked.token, asked.value("language", str), asked.value("ends", int, float), asked.address)
-        return _entered(rooms, room.code, ticket_of(room.code, asked.token))
+    def open_(call: ActionRequest) -> dict:
+        room = rooms.open(call.token, call.value("language", str), call.value("ends", int, float), call.address)
+        return _enter_room(rooms, room.code, ticket_of(room.code, call.token))
 
-    def join(asked: Asked) -> dict:
-        room = rooms.join(asked.code, asked.token, asked.value("nickname", str), asked.address)
-        return _entered(rooms, room.code, ticket_of(room.code, asked.token))
+    def join(call: ActionRequest) -> dict:
+        room = rooms.join(call.code, call.token, call.value("nickname", str), call.address)
+        return _enter_room(rooms, room.code, ticket_of(room.code, call.token))
 
-    def forget(asked: Asked) -> dict:
-        """The visitor leaves every room that they joined, and their runs are deleted."""
-        rooms.leave_all(asked.token)
-        for run in (mine := runs.mine(asked.token)):
-            runs.delete(run.id, asked.token)
-        return {"run": runs.shipped()[0].id, "gone": True, "notice": say(asked.language, "page.room_forgotten", count=len(mine))}
+    def forget(call: ActionRequest) -> dict:
+        """Leaves every room that the visitor has joined, and deletes their runs."""
+        rooms.leave_all(call.token)
+        for run in (own_runs := runs.mine(call.token)):
+            runs.delete(run.id, call.token)
+        return {"run": runs.shipped()[0].id, "gone": True, "notice": say(call.language, "page.room_forgotten", count=len(own_runs))}
 
-    def done(act: Callable[[Asked], None]) -> Callable[[Asked], dict]:
-        def action(asked: Asked) -> dict:
-            act(asked)
+    def report_done(change: Callable[[ActionRequest], None]) -> Callable[[ActionRequest], dict]:
+        def action(call: ActionRequest) -> dict:
+            change(call)
             return {"done": True}
 
         return action
@@ -173,69 +173,69 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
         "open": open_,
         "join": join,
         "forget": forget,
-        "leave": done(lambda asked: rooms.leave(*asked.key)),
-        "end": done(lambda asked: rooms.end(*asked.key)),
-        "follow": done(lambda asked: rooms.follow(*asked.key, asked.value("following", bool))),
-        "hide": done(lambda asked: rooms.hide(*asked.key, asked.value("member", int), asked.value("hidden", bool))),
-        "remove": done(lambda asked: rooms.remove(*asked.key, asked.value("member", int))),
-        "cursor": done(lambda asked: rooms.point(*asked.key, asked.cursor, LISTS)),
-        "ask": done(lambda asked: questions.ask(asked.key, asked.value("about", str), asked.cursor)),
-        "answer": done(lambda asked: questions.answer(asked.key, asked.activity, asked.value("guess", str), asked.value("sure", str))),
-        "close": done(lambda asked: questions.close(asked.key, asked.activity)),
-        "reveal": done(lambda asked: questions.reveal(asked.key, asked.activity, asked.cursor, asked.token)),
-        "fix": done(lambda asked: rooms.fix(*asked.key, asked.value("fixed", dict), LISTS)),
-        "assign": done(lambda asked: rooms.assign(*asked.key, asked.value("text", str), asked.value("to", dict), LISTS)),
-        "tick": done(lambda asked: rooms.tick(*asked.key, asked.value("done", bool))),
-        "limit": done(lambda asked: rooms.limit(*asked.key, asked.value("limits", dict))),
-        "withdraw": done(lambda asked: rooms.withdraw(*asked.key, asked.activity)),
-        "progress": done(lambda asked: _report(rooms, asked)),
-        "check": done(lambda asked: _check(rooms, asked)),
+        "leave": report_done(lambda call: rooms.leave(*call.key)),
+        "end": report_done(lambda call: rooms.end(*call.key)),
+        "follow": report_done(lambda call: rooms.follow(*call.key, call.value("following", bool))),
+        "hide": report_done(lambda call: rooms.hide(*call.key, call.value("member", int), call.value("hidden", bool))),
+        "remove": report_done(lambda call: rooms.remove(*call.key, call.value("member", int))),
+        "cursor": report_done(lambda call: rooms.point(*call.key, call.cursor, LISTS)),
+        "ask": report_done(lambda call: questions.ask(call.key, call.value("about", str), call.cursor)),
+        "answer": report_done(lambda call: questions.answer(call.key, call.activity, call.value("guess", str), call.value("sure", str))),
+        "close": report_done(lambda call: questions.close(call.key, call.activity)),
+        "reveal": report_done(lambda call: questions.reveal(call.key, call.activity, call.cursor, call.token)),
+        "fix": report_done(lambda call: rooms.fix(*call.key, call.value("fixed", dict), LISTS)),
+        "assign": report_done(lambda call: rooms.assign(*call.key, call.value("text", str), call.value("to", dict), LISTS)),
+        "tick": report_done(lambda call: rooms.tick(*call.key, call.value("done", bool))),
+        "limit": report_done(lambda call: rooms.limit(*call.key, call.value("limits", dict))),
+        "withdraw": report_done(lambda call: rooms.withdraw(*call.key, call.activity)),
+        "progress": report_done(lambda call: _report_progress(rooms, call)),
+        "check": report_done(lambda call: _report_answer(rooms, call)),
         **experiments.actions(rooms, runs),
     }
 
 
-def _report(rooms: Rooms, asked: Asked) -> None:
-    """How many steps of which lessons the caller has done."""
-    done = asked.value("done", dict)
+def _report_progress(rooms: Rooms, call: ActionRequest) -> None:
+    """Reports the caller's completed steps by lesson."""
+    ticked = call.value("done", dict)
     steps = {name: len(lesson.steps) for name, lesson in COURSE.items()}
-    rooms.change(*asked.key, lambda room, number: activities.changed(room, progress.NAME, progress.reported(room, number, done, steps)))
+    rooms.change(*call.key, lambda room, number: activities.changed(room, progress.NAME, progress.reported(room, number, ticked, steps)))
 
 
-def _check(rooms: Rooms, asked: Asked) -> None:
-    """What the caller answered to a question that ends a lesson."""
-    names = [asked.value(name, str) for name in ("lesson", "question", "asked")]
-    answer = answers.Answer(*names, asked.value("choice", int), asked.value("right", bool))
+def _report_answer(rooms: Rooms, call: ActionRequest) -> None:
+    """Reports the caller's answer to a check question."""
+    names = [call.value(name, str) for name in ("lesson", "question", "asked")]
+    answer = answers.Answer(*names, call.value("choice", int), call.value("right", bool))
     questions = {name: [check.name for check in registry.asked(lesson)] for name, lesson in COURSE.items()}
 
-    def make(room: Room, number: int) -> Room:
+    def add_answer(room: Room, number: int) -> Room:
         return activities.changed(room, answers.NAME, answers.reported(room, number, answer, questions, MOST))
 
-    rooms.change(*asked.key, make)
+    rooms.change(*call.key, add_answer)
 
 
-def _entered(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
-    """The room as its member or teacher sees it, and what opens the stream to them."""
+def _enter_room(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
+    """Returns the room as its member or teacher sees it, and the ticket of their stream."""
     return {"room": rooms.view(code, ticket), "ticket": ticket}
 
 
 async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> AsyncIterator[bytes]:
-    """Server-sent events: the room as this member sees it, whenever it has changed; `gone` once they are not in it."""
+    """Yields server-sent events: this member's view of the room after each change; `gone` once they have left."""
     try:
         _, number = rooms.inside(code, ticket)
     except Refusal:
         yield GONE
         return
     with rooms.hub.listen(code, number) as listener:
-        quiet = 0.0
+        quiet_s = 0.0
         while not await request.is_disconnected():
-            if await listener.wait(LOOK):
-                quiet = 0.0
+            if await listener.wait(POLL_S):
+                quiet_s = 0.0
                 try:
                     yield b"data: %b\n\n" % orjson.dumps(rooms.view(code, ticket))
                 except Refusal:
                     yield GONE
                     return
-                await asyncio.sleep(PAUSE)
-            elif (quiet := quiet + LOOK) >= HEARTBEAT:
-                quiet = 0.0
+                await asyncio.sleep(MIN_INTERVAL_S)
+            elif (quiet_s := quiet_s + POLL_S) >= HEARTBEAT_S:
+                quiet_s = 0.0
                 yield b": still here\n\n"

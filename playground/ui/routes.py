@@ -1,6 +1,6 @@
-"""Our own routes: everything the page reads. They answer in a fraction of what a Gradio event costs, and change nothing.
+"""The page's read-only routes. They respond in a fraction of the time of a Gradio event, and change nothing.
 
-Reading needs a run's id, which can't be guessed; changing one goes through the only route that changes anything, see command.py.
+Reading needs a run's unguessable id; the only route that changes a run is in command.py.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
 from playground.ui.address import address_of
-from playground.ui.assets import PREFIX, asset, asset_version, coding
-from playground.ui.boot import boot, run_card, runs_list
+from playground.ui.assets import PREFIX, asset_version, choose_coding, read_asset
+from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file
-from playground.ui.gate import not_there
-from playground.ui.network import is_own, lan
+from playground.ui.gate import respond_not_found
+from playground.ui.network import describe_lan, is_loopback
 from playground.ui.pace import Pace
 from playground.ui.panels import PANELS, board, check, run_table
 from playground.ui.panels.map import worksheet
@@ -40,45 +40,45 @@ from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
 
-HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
-# Panels that are the same for all who may read the run's sentences, and where everybody may they never learn who asks: those who follow a
-# teacher ask for one in the same moment.
-SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings", "step"))
-ANSWERS_BYTES = 8_000_000  # of those, as JSON, that are kept for whoever asks for the same later
-PATIENCE = {"translate": 0.25}  # seconds for which the panel lets others go first: who has written a sentence waits longer than who looks
-TRIES = 3  # to find panel and sentence at one step, between two snapshots
+HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
+# Panels that are the same for all readers of the run's sentences. Where every visitor may read them the response is cached without a token:
+# visitors that follow a teacher request the same panel in the same moment.
+SHARED_PANELS = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings", "step"))
+CACHE_BYTES = 8_000_000  # bytes of JSON in the cache of shared panels
+YIELD_S = {"translate": 0.25}  # seconds for which a panel yields to others: a written sentence can wait longer than a click
+MAX_ATTEMPTS = 3  # attempts at finding panel and sentence at one step, between two snapshots
 
 
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
-    """Every route of ours, of a server that listens at this address."""
-    pace, answers, packing = Pace(), LRU(most_bytes=ANSWERS_BYTES), asyncio.Semaphore(1)  # of zips: their scores take a processor
+    """Returns our own routes, for a server that listens at this address."""
+    pace, answers, packing = Pace(), LRU(most_bytes=CACHE_BYTES), asyncio.Semaphore(1)  # one zip at a time: its scores take a whole core
     runs.memory.add("panels", answers)
 
     async def send_asset(request: Request) -> Response:
-        chosen = coding(request.headers.get("Accept-Encoding", ""))
+        content_coding = choose_coding(request.headers.get("Accept-Encoding", ""))
         try:
-            body, kind = await run_in_threadpool(asset, request.path_params["name"], chosen)
+            body, media_type = await run_in_threadpool(read_asset, request.path_params["name"], content_coding)
         except KeyError:
-            return not_there(request)
-        current = request.path_params["version"] == asset_version()
-        headers = {"Content-Encoding": chosen, "Vary": "Accept-Encoding", "Cache-Control": FOR_EVER if current else "no-cache"}
-        return Response(body, media_type=kind, headers=headers)
+            return respond_not_found(request)
+        is_current = request.path_params["version"] == asset_version()
+        headers = {"Content-Encoding": content_coding, "Vary": "Accept-Encoding", "Cache-Control": FOR_EVER if is_current else "no-cache"}
+        return Response(body, media_type=media_type, headers=headers)
 
     async def live(request: Request) -> Response:
         run_id, since = request.path_params["run"], request.query_params.get("since")
-        # a browser whose line was cut asks anew for the address it began with, and says which event it got last
-        since = _number(request.headers.get("Last-Event-ID", since))
+        # a browser that reconnects repeats its first address, and sends the id of the last event it received
+        since = _parse_number(request.headers.get("Last-Event-ID", since))
         try:
             runs.get(run_id)
         except Refusal as refusal:
-            return _refused(refusal, request)
+            return _respond_refusal(refusal, request)
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
         return StreamingResponse(_stream(runs, run_id, since, request, pace), media_type="text/event-stream", headers=headers)
 
     def read(answer: Callable[[Request], Any]) -> Callable:
         async def endpoint(request: Request) -> Response:
-            found = await command.in_thread(answer, request)
-            return _refused(found, request) if isinstance(found, Refusal) else _json(found)
+            reply = await command.run_in_thread(answer, request)
+            return _respond_refusal(reply, request) if isinstance(reply, Refusal) else _to_response(reply)
 
         return endpoint
 
@@ -86,40 +86,40 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return View(runs, reader, dict(request.query_params), "" if shared else _token(request), rooms)
 
     def panel(request: Request) -> dict:
-        """A panel; with `beside=sentence` also the sentence, of the same step of a run that trains."""
+        """Returns a panel; with `beside=sentence` also the sentence, of the same step of a training run."""
         name = request.path_params["name"]
         if name not in PANELS:
             raise Refusal("page.no_such_panel", name=name[:40])
         before = reader.seconds
-        with reader.one_answer(PATIENCE.get(name, 0.0)):
-            found, view = both(name, request)
+        with reader.one_answer(YIELD_S.get(name, 0.0)):
+            panel_fields, view = both(name, request)
         if view.run.working:
-            pace.asked(address_of(request), _token(request), reader.seconds - before)
-        return {**found, "refresh_ms": pace.refresh_ms(address_of(request))}
+            pace.record_request(address_of(request), _token(request), reader.seconds - before)
+        return {**panel_fields, "refresh_ms": pace.refresh_ms(address_of(request))}
 
     def both(name: str, request: Request) -> tuple[dict, View]:
-        found, view = panel_of(name, request)
+        panel_fields, view = panel_of(name, request)
         if request.query_params.get("beside") == "sentence":
-            for _ in range(TRIES):
+            for _ in range(MAX_ATTEMPTS):
                 sentence, _ = panel_of("sentence", request)
-                if found.get("recorded") or found.get("step") in (None, sentence["step"]):
+                if panel_fields.get("recorded") or panel_fields.get("step") in (None, sentence["step"]):
                     break
-                found, _ = panel_of(name, request)
-            found = {**found, "sentence": sentence}
-        return found, view
+                panel_fields, _ = panel_of(name, request)
+            panel_fields = {**panel_fields, "sentence": sentence}
+        return panel_fields, view
 
     def panel_of(name: str, request: Request) -> tuple[dict, View]:
         view = view_of(request)
         runs.seen(view.run.id, _token(request))
-        if shared := name in SHARED and view.run.may_be_read_by(""):
+        if shared := name in SHARED_PANELS and view.run.may_be_read_by(""):
             view = view_of(request, shared)
         check(name, view)
 
         def make() -> dict:
             return {**PANELS[name](view), "uses": sorted(view.used)}
 
-        question = (name, view.run.version, *sorted(view.parameters.items()))
-        return (_unpacked(answers.get_or_make(question, lambda: _packed(make()))) if shared else make()), view
+        cache_key = (name, view.run.version, *sorted(view.parameters.items()))
+        return (_embed_parts(answers.get_or_make(cache_key, lambda: _serialise_parts(make()))) if shared else make()), view
 
     def qr(request: Request) -> Response:
         text = request.query_params.get("text", "")[:1500]
@@ -132,26 +132,27 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return HTMLResponse(worksheet.render_page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
     def export(request: Request) -> Response:
-        return _file(*uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", ""), _token(request)))
+        query = request.query_params
+        return _send_file(*uploading.export_upload(runs, query.get("own", ""), query.get("kind", ""), _token(request)))
 
     def history(request: Request) -> Response:
         run = runs.get(request.query_params.get("run", ""))
         if request.query_params.get("table") == "validations":
-            return _file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
-        return _file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
+            return _send_file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
+        return _send_file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
     reads = {
-        "/boot": lambda request: boot(runs, request.query_params, _token(request)) | {"lan": _lan(request, listens_at)},
-        "/runs": lambda request: runs_list(runs, _token(request), language(request.query_params)),
-        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), request.query_params),
+        "/boot": lambda request: collect_boot_data(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)},
+        "/runs": lambda request: list_runs(runs, _token(request), language(request.query_params)),
+        "/run/{run}": lambda request: describe_run(runs, reader, request.path_params["run"], _token(request), request.query_params),
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
-        "/table": lambda request: _file(*run_table.write_csv(view_of(request))),
-        "/board": lambda request: _file(*board.write_csv(view_of(request))),
-        "/attention": lambda request: _file(*attention_file(view_of(request))),
+        "/table": lambda request: _send_file(*run_table.write_csv(view_of(request))),
+        "/board": lambda request: _send_file(*board.write_csv(view_of(request))),
+        "/attention": lambda request: _send_file(*attention_file(view_of(request))),
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request), packing),
-        "/reading": lambda request: uploading.again(
+        "/reading": lambda request: uploading.describe_upload(
             runs, request.query_params.get("own", ""), language(request.query_params), _token(request)
         ),
         "/preview": lambda request: preview(runs, request.query_params, _token(request)),
@@ -165,11 +166,11 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:
-    """Server-sent events of one run: what changed since the last one, as often as it changes, at most at the `pace`. The id of an event is
-    the version it leads to."""
+    """Yields a run's server-sent events: the changes since the last one, at most at the rate of `pace`. An event's id is the version it
+    leads to."""
     pace.streams += 1
     try:
-        version, quiet = -1, 0.0
+        version, quiet_s = -1, 0.0
         while not await request.is_disconnected():
             try:
                 run = runs.get(run_id)
@@ -178,59 +179,59 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
                 return
             runs.seen(run_id)
             if run.version != version:
-                version, quiet = run.version, 0.0
-                # a little more of what is in memory is made here in less time than another thread would take to begin
-                little = since and run.working
-                update, since = runs.update(run, since) if little else await run_in_threadpool(runs.update, run, since)
+                version, quiet_s = run.version, 0.0
+                # serialising a small update of a training run takes less time here than starting another thread
+                is_small = since and run.working
+                update, since = runs.update(run, since) if is_small else await run_in_threadpool(runs.update, run, since)
                 yield b"id: %d\ndata: %b\n\n" % (since, update)
             else:
-                quiet += pace.look
-                if quiet >= HEARTBEAT:
-                    quiet = 0.0
+                quiet_s += pace.poll_s
+                if quiet_s >= HEARTBEAT_S:
+                    quiet_s = 0.0
                     yield b": still here\n\n"
-            await asyncio.sleep(pace.until_look)
+            await asyncio.sleep(pace.until_poll_s)
     finally:
         pace.streams -= 1
 
 
-def _lan(request: Request, listens_at: str) -> dict:
-    """For whoever sits at this very machine: nobody else is told what it is called in its network."""
-    is_here = is_own(request.url.hostname or "") and request.client is not None and is_own(request.client.host)
-    return lan(listens_at) if is_here else {"listens": True, "address": "", "windows": False}
+def _lan_for(request: Request, listens_at: str) -> dict:
+    """Returns the server's address in its network to a client on this very machine only."""
+    is_here = is_loopback(request.url.hostname or "") and request.client is not None and is_loopback(request.client.host)
+    return describe_lan(listens_at) if is_here else {"listens": True, "address": "", "windows": False}
 
 
 def _token(request: Request) -> str:
     return command.token_of(request.headers)
 
 
-def _number(text: str | None) -> int:
+def _parse_number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 12 else 0
 
 
-def _json(value: Any) -> Response:
+def _to_response(value: Any) -> Response:
     if isinstance(value, Response):
         return value
-    return Response(_dumped(value), media_type="application/json", headers={"Cache-Control": "no-store"})
+    return Response(_to_json(value), media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
-def _dumped(value: Any) -> bytes:
+def _to_json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
 
 
-def _packed(answer: dict) -> dict:
-    """The same answer, its parts as JSON already: written once for all who ask for it."""
-    return {name: _dumped(part) if isinstance(part, list | dict) else part for name, part in answer.items()}
+def _serialise_parts(answer: dict) -> dict:
+    """Serialises the parts of a response once for all requests of it."""
+    return {name: _to_json(part) if isinstance(part, list | dict) else part for name, part in answer.items()}
 
 
-def _unpacked(answer: dict) -> dict:
+def _embed_parts(answer: dict) -> dict:
     return {name: orjson.Fragment(part) if isinstance(part, bytes) else part for name, part in answer.items()}
 
 
-def _file(name: str, content: bytes | str) -> Response:
-    """To be kept, and never to be shown by the browser."""
+def _send_file(name: str, content: bytes | str) -> Response:
+    """Returns a download, which browsers never display."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-def _refused(refusal: Refusal, request: Request) -> Response:
-    return _json({"error": refusal.say(language(request.query_params)), "key": refusal.key})
+def _respond_refusal(refusal: Refusal, request: Request) -> Response:
+    return _to_response({"error": refusal.say(language(request.query_params)), "key": refusal.key})

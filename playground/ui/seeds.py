@@ -1,4 +1,4 @@
-"""Runs that differ in their seed and in nothing else: which these are, and which seeds are next."""
+"""Groups runs that differ only in their seed, and chooses the next seeds."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from playground.figures.runs import DASHES
 from playground.runs.run import Run
 from playground.ui.titles import disclosed
 
-FIRST = (1, 2, 3, 4, 5)
-MAX_SHOWN = len(DASHES)
+FIRST_SEEDS = (1, 2, 3, 4, 5)
+MAX_OVERLAID = len(DASHES)
 
 
-def settings(run: Run) -> tuple:
-    """What runs that differ only in their seed have in common, and no other."""
+def group_key(run: Run) -> tuple:
+    """Returns a key that runs share exactly if they differ only in their seed."""
     flat = disclosed(run).flat() | {"seed": None}
-    return (run.secret, run.parent, _events(run), *flat.items())
+    return (run.secret, run.parent, _read_events(run), *flat.items())
 
 
-def alike(run: Run, others: Iterable[Run]) -> dict[int, Run]:
-    """Those of `others` that began at step 0 with the settings of `run` and kept them, by seed; the first of each seed."""
-    same = settings(run)[3:]
-    found: dict[int, Run] = {}
-    for other in others:
-        if not (other.unfinished or other.status == "done") or other.secret != run.secret or settings(other)[3:] != same:
+def runs_by_seed(run: Run, candidates: Iterable[Run]) -> dict[int, Run]:
+    """Returns the unchanged runs among `candidates` that began at step 0 with the settings of `run`, by seed; the first of each seed."""
+    same = group_key(run)[3:]
+    by_seed: dict[int, Run] = {}
+    for candidate in candidates:
+        if not (candidate.unfinished or candidate.status == "done") or candidate.secret != run.secret or group_key(candidate)[3:] != same:
             continue
-        if other.parent is None and _events(other) == ():
-            found.setdefault(other.experiment.training.seed, other)
-    return found
+        if candidate.parent is None and _read_events(candidate) == ():
+            by_seed.setdefault(candidate.experiment.training.seed, candidate)
+    return by_seed
 
 
-def missing(have: Mapping[int, Run]) -> list[int]:
-    """Of the FIRST seeds those that no run has."""
-    return [seed for seed in FIRST if seed not in have]
+def missing_seeds(have: Mapping[int, Run]) -> list[int]:
+    """Returns the first seeds without a run."""
+    return [seed for seed in FIRST_SEEDS if seed not in have]
 
 
-def unused(have: Mapping[int, Run]) -> int:
-    """The least seed that no run has."""
+def next_seed(have: Mapping[int, Run]) -> int:
+    """Returns the lowest seed without a run."""
     return next(seed for seed in range(1, len(have) + 2) if seed not in have)
 
 
-def shown(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
-    """As many as can be laid over each other, the new ones among them, by seed."""
+def choose_overlaid(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
+    """Returns as many runs as can be overlaid, the new ones among them, by seed."""
     first = [*new, *(seed for seed in sorted(runs) if seed not in new)]
-    return [runs[seed] for seed in sorted(first[:MAX_SHOWN])]
+    return [runs[seed] for seed in sorted(first[:MAX_OVERLAID])]
 
 
-def grouped(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs in their order, those together that differ only in their seed: one and its copy say nothing of chance."""
-    found: dict[tuple, list[Run]] = {}
-    seen: Counter[tuple] = Counter()
+def group_by_settings(runs: Sequence[Run]) -> list[list[Run]]:
+    """Groups runs that differ only in their seed, in order; a run and its copy stay apart: they say nothing of chance."""
+    groups: dict[tuple, list[Run]] = {}
+    counts: Counter[tuple] = Counter()
     for run in runs:
-        same, seed = settings(run), run.experiment.training.seed
-        found.setdefault((same, seen[same, seed]), []).append(run)
-        seen[same, seed] += 1
-    return list(found.values())
+        same, seed = group_key(run), run.experiment.training.seed
+        groups.setdefault((same, counts[same, seed]), []).append(run)
+        counts[same, seed] += 1
+    return list(groups.values())
 
 
-def _events(run: Run) -> tuple | None:
-    """What was changed while it trained; None where its files can't be read."""
+def _read_events(run: Run) -> tuple | None:
+    """Returns the changes during training; None if the run's files are damaged."""
     try:
         return tuple(map(tuple, run.history.events))
     except Refusal:

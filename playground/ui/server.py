@@ -1,4 +1,4 @@
-"""From the page and the runs to a running server: limits, host and port, our own routes, and only those of Gradio's that are used."""
+"""Assembles the running server from the page and the runs: limits, host and port, our own routes, and only those of Gradio's in use."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-# Set before Gradio is imported: it would otherwise report home, and keep a long log of events that it copies after each one.
+# Set before Gradio is imported: by default it sends telemetry, and keeps a long event log that it copies after each event.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
-# uvicorn believes every process of this machine who it asks for; which proxies there are is said by PLAYGROUND_PROXIES (see address.py).
+# uvicorn would trust forwarding headers of every local process; PLAYGROUND_PROXIES declares the proxies (see address.py)
 os.environ.setdefault("FORWARDED_ALLOW_IPS", "")
 
 from playground import zero_gpu  # noqa: F401  before Gradio and torch
@@ -38,30 +38,30 @@ from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
 from playground.ui.bodies import Bodies
 from playground.ui.calls import Calls
-from playground.ui.delivery import middleware
-from playground.ui.ending import Ending, end
+from playground.ui.delivery import build_middleware
+from playground.ui.ending import Shutdown, shut_down
 from playground.ui.first_screen import FirstScreen, preloads
-from playground.ui.gate import Gate, handlers
+from playground.ui.gate import Gate, exception_handlers
 from playground.ui.guard import Guard
-from playground.ui.headers import drop_gradios_origins
-from playground.ui.network import PORT, port_for, server_name
+from playground.ui.headers import drop_gradio_cors
+from playground.ui.network import PORT, choose_port, server_name
 from playground.ui.operator import routes as operator
-from playground.ui.page import build
+from playground.ui.page import build_page
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import PLANS
 from playground.ui.routes import routes
-from playground.ui.shares import Open
+from playground.ui.shares import Tally
 from playground.ui.skip_links import skip_links
 from playground.ui.upload import stored_files
-from playground.ui.upload.uploading import KEPT
+from playground.ui.upload.uploading import UPLOADS
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
 log = logging.getLogger(__name__)
-# Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
-# thousand times a second, which takes a core a twentieth of its time while nothing happens.
-QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
-SWITCH = 0.0005  # seconds for which a thread that computes keeps the others waiting: of a class there is always one with a short answer
-# In this order: a later one overrules an earlier one.
+# Poll intervals of Gradio's queue for new work and for progress, in seconds. By default it polls a thousand times a second, which takes 5%
+# of a core while idle.
+QUEUE_POLL_S, PROGRESS_POLL_S = 0.02, 0.5
+SWITCH_INTERVAL_S = 0.0005  # seconds of a thread's time slice: in a class a short request is always waiting
+# Order matters: a later file overrides an earlier one.
 STYLES = (
     *("style.css", "runs.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css"),
     *("room.css", "experiment.css", "room_plan.css", "plain.css", "space_frame.css", "narrow.css", "contrast.css"),
@@ -69,7 +69,7 @@ STYLES = (
 
 
 def theme() -> gr.Theme:
-    """Gradio's default shapes in quiet colours; fonts of the visitor's own system, so that nothing is fetched from elsewhere."""
+    """Returns Gradio's default theme in quiet colours, with system fonts: nothing is fetched from elsewhere."""
     sans = [
         "system-ui",
         "-apple-system",
@@ -82,8 +82,8 @@ def theme() -> gr.Theme:
         "sans-serif",
     ]
     mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
-    made = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
-    return made.set(  # every word at a contrast of 4.5 at least, which Gradio's own greys and indigo miss
+    base = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
+    return base.set(  # contrast of at least 4.5, which Gradio's own greys and indigo miss
         body_text_color_subdued="*neutral_600",
         block_title_text_color="*neutral_600",
         block_label_text_color="*neutral_600",
@@ -96,27 +96,27 @@ def theme() -> gr.Theme:
 
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
-    """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one where there is one."""
-    sys.setswitchinterval(SWITCH)
+    """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one if there is one."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     rooms = Rooms(runs.store.folder / "rooms", limits=runs.limits)
     runs.rules = RoomRules(rooms, runs)
     runs.every_round(rooms.tidy)
-    demo = build(runs)
+    demo = build_page(runs)
     link_preview.install(gr.routes.templates.env)
-    sessions.keep_little()
-    endpoints.add(demo, runs, reader)
+    sessions.use_lean_sessions()
+    endpoints.add_endpoints(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
-    streams, tabs, first = Open(), sessions.Sessions(demo), FirstScreen(runs, reader)
+    streams, tabs, first_screen = Tally(), sessions.Sessions(demo), FirstScreen(runs, reader)
     counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
     for_operator = operator.routes(runs, counts)
     calls.install(demo)
-    gate = Middleware(Gate, absent=operator.absent(for_operator))
-    guards = [_guard(runs, demo._queue, streams), gate, Middleware(Bodies, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
-    _share_memory(runs, reader, tabs, first)
-    demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
+    gate = Middleware(Gate, absent=operator.absent_paths(for_operator))
+    guards = [_make_guard(runs, demo._queue, streams), gate, Middleware(Bodies, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
+    _share_memory(runs, reader, tabs, first_screen)
+    demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_POLL_S, PROGRESS_POLL_S
     app, url, public = demo.launch(
         server_name=server_name(host),
-        server_port=port or port_for(server_name(host)),
+        server_port=port or choose_port(server_name(host)),
         prevent_thread_lock=True,
         quiet=True,
         share=None,
@@ -125,58 +125,58 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         run_history=False,
         enable_monitoring=False,
         show_error=False,
-        mcp_server=mcp_wanted(),
+        mcp_server=is_mcp_wanted(),
         strict_cors=True,
         max_file_size="20mb",
-        state_session_capacity=sessions.MOST,
+        state_session_capacity=sessions.MAX_SESSIONS,
         max_threads=40,
         footer_links=[],
         theme=theme(),
         head=head(),
         app_kwargs={
-            # before Gradio's own, and there from the first request on
+            # matched before Gradio's routes, from the first request on
             "routes": [
-                *health.routes(runs, counts),
+                *health.health_routes(runs, counts),
                 *for_operator,
                 *routes(runs, reader, server_name(host), rooms),
                 *rooms_routes.routes(rooms, runs, reader),
                 link_preview.route(),
             ],
-            "middleware": middleware(preloads(), skip_links, first.html, guards=guards),
-            "exception_handlers": handlers(),
+            "middleware": build_middleware(preloads(), skip_links, first_screen.html, guards=guards),
+            "exception_handlers": exception_handlers(),
         },
     )
-    drop_gradios_origins(app)
-    if demo.mcp_error:  # which Gradio keeps to itself
+    drop_gradio_cors(app)
+    if demo.mcp_error:  # Gradio doesn't report it
         print(say(ENGLISH, "api.no_mcp"), flush=True)
-    connections.watch(demo.server, runs.limits)
+    connections.install_deadlines(demo.server, runs.limits)
     return demo, app, public or url
 
 
-def _guard(runs: Runs, queue: Queue, streams: Open) -> Middleware:
-    """What turns requests away, and has the queue answer first who listens: the guard knows who does."""
-    fair_queue.take_turns(queue, streams, runs.limits.calls_address)
-    sessions.Tidying(queue, streams).begin()
+def _make_guard(runs: Runs, queue: Queue, streams: Tally) -> Middleware:
+    """Returns the rate limiting middleware, and orders the queue by the listeners that it counts."""
+    fair_queue.install_fair_order(queue, streams, runs.limits.calls_address)
+    sessions.QueueCleanup(queue, streams).begin()
     return Middleware(
         Guard,
         limits=runs.limits,
         visitors=runs.visitors,
         lifted=runs.rules.in_room,
-        waiting=lambda address: fair_queue.waiting(queue, streams, address),
+        waiting=lambda address: fair_queue.count_waiting(queue, streams, address),
         streams=streams,
     )
 
 
-def _share_memory(runs: Runs, reader: Reader, tabs: sessions.Sessions, first: FirstScreen) -> None:
-    """What the page keeps counts in the memory as a whole; the routes see to the panels."""
-    shares = {"sessions": (tabs,), "first_screens": (first.made,), "uploads": (KEPT,), "drawings": (PLANS,)}
-    for name, mine in (*shares.items(), *reader.caches.items()):
-        runs.memory.add(name, *mine)
+def _share_memory(runs: Runs, reader: Reader, tabs: sessions.Sessions, first_screen: FirstScreen) -> None:
+    """Registers the page's caches with the shared memory budget; the routes register the panels."""
+    shares = {"sessions": (tabs,), "first_screens": (first_screen.cache,), "uploads": (UPLOADS,), "drawings": (PLANS,)}
+    for name, caches in (*shares.items(), *reader.caches.items()):
+        runs.memory.add(name, *caches)
 
 
 def head() -> str:
-    """The tags that load the page's own style and script, and before it what the script must know before it can ask for anything.
-    Relative addresses: they hold behind a proxy and inside a Space's frame."""
+    """Returns the tags that load the page's style and script, and first the data that the script needs before any request. Relative
+    addresses work behind a proxy and inside a Space's frame."""
     styles = "".join(f'<link rel="stylesheet" href="{asset_path(name)}">' for name in STYLES)
     return (
         f"{styles}{known_tag(PLACES)}"
@@ -186,13 +186,13 @@ def head() -> str:
 
 
 def known_tag(places: Mapping[str, Sequence[str]]) -> str:
-    """The tag that tells the script which cursor, languages, places and tabs there are."""
+    """Returns a tag that declares the cursor, languages, places and tabs to the script."""
     known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": places}).decode().replace("<", r"\u003c")
     return f'<script type="application/json" id="pg-known">{known}</script>'
 
 
 def languages() -> dict[str, dict[str, Any]]:
-    """The page's languages by their codes: their names, long and brief, the tags of their text and those by which browsers ask for them."""
+    """Returns the page's languages by code: long and brief names, the tag of their text and the tags by which browsers request them."""
     return {
         code: {
             "name": say(code, "language.name"),
@@ -204,8 +204,8 @@ def languages() -> dict[str, dict[str, Any]]:
     }
 
 
-def mcp_wanted() -> bool:
-    """Whether the endpoints are to be tools as well: where PLAYGROUND_MCP says so, and the package is there."""
+def is_mcp_wanted() -> bool:
+    """Whether the endpoints become MCP tools: PLAYGROUND_MCP is set and the package is installed."""
     wanted = os.environ.get("PLAYGROUND_MCP", "") not in ("", "0")
     if wanted and find_spec("mcp") is None:
         print(say(ENGLISH, "api.no_mcp"), flush=True)
@@ -214,12 +214,12 @@ def mcp_wanted() -> bool:
 
 
 def serve() -> None:
-    """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder,
-    or another program the port that was named."""
-    ending = Ending()
+    """Runs the server until a signal, then shuts down; app.py calls it. Exits with 2 if another server holds the folder, or another program
+    the named port."""
+    shutdown = Shutdown()
     logs.begin()
     try:
-        port = port_for(server_name())
+        port = choose_port(server_name())
         runs = Runs()
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
@@ -234,5 +234,5 @@ def serve() -> None:
     if port != PORT and not {"PORT", "GRADIO_SERVER_PORT"} & os.environ.keys():
         print(say(ENGLISH, "page.next_port", taken=PORT, port=port), flush=True)
     print(f"Transformer Playground: {url}", flush=True)
-    ending.wait()
-    end(demo, runs)
+    shutdown.wait()
+    shut_down(demo, runs)

@@ -1,5 +1,5 @@
-"""What Gradio keeps of each browser tab: little, and of the last hundred. A page whose session is gone gets another one and notices
-nothing, for what it shows is in the page, and what it made is in the runs."""
+"""Limits what Gradio keeps for each browser tab: little, and only the last hundred. A page whose session was evicted gets another
+unnoticed: all state is in the page and in the runs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gradio import blocks, mcp, route_utils, state_holder
 from gradio.queueing import Queue
 from gradio.state_holder import SessionState
 
-MOST = 100
-BYTES = 12_000  # of one session, measured
-ROUND_S, UNFETCHED_S = 10.0, 300.0  # seconds between two rounds, and those that an answer waits for somebody to fetch it
+MAX_SESSIONS = 100
+SESSION_BYTES = 12_000  # measured size of one session
+CLEANUP_S, UNREAD_S = 10.0, 300.0  # seconds between two cleanups, and until an unread response is dropped
 
 
-class Session(SessionState):
-    """Without the settings of all components, of which Gradio makes a copy for every session so that there can be a link to its state. Such
-    links are closed here, and the copy takes 0.7 MB and longer than all else that a first event does."""
+class LeanSession(SessionState):
+    """A session without Gradio's copy of all component settings, which serves links to its state. Such links are closed here, and the copy
+    takes 0.7 MB and more time than the rest of a first event."""
 
     def __init__(self, page: gr.Blocks) -> None:
         super().__init__(SimpleNamespace(default_config=page.default_config, blocks={}))
@@ -35,14 +35,14 @@ class Session(SessionState):
         pass
 
 
-def keep_little() -> None:
-    """From now on, wherever Gradio makes a session."""
+def use_lean_sessions() -> None:
+    """Replaces Gradio's session class everywhere."""
     for module in (blocks, route_utils, state_holder) + ((mcp,) if hasattr(mcp, "SessionState") else ()):
-        module.SessionState = Session
+        module.SessionState = LeanSession
 
 
 class Sessions:
-    """Those of a page that is launched: a share of the memory, see runs/memory.py."""
+    """The sessions of a launched page, as a share of the memory budget (see runs/memory.py)."""
 
     def __init__(self, page: gr.Blocks) -> None:
         self._page = page
@@ -52,7 +52,7 @@ class Sessions:
 
     @property
     def bytes(self) -> int:
-        return BYTES * len(self)
+        return SESSION_BYTES * len(self)
 
     @property
     def oldest(self) -> float:
@@ -67,8 +67,8 @@ class Sessions:
             holder.session_data.pop(oldest, None)
 
 
-class Tidying:
-    """Of what a queue holds for tabs. Gradio forgets a tab only when its line is cut at the right moment, and answers that nobody fetches
+class QueueCleanup:
+    """Cleans up a queue's state of closed tabs. Gradio forgets a tab only if it disconnects at the right moment, and unread responses
     never."""
 
     def __init__(self, queue: Queue, listeners: Container, clock: Callable[[], float] = time.monotonic) -> None:
@@ -76,24 +76,24 @@ class Tidying:
         self._next, self._idle = 0.0, dict[str, float]()
 
     def begin(self) -> None:
-        """From now on, now and then when the queue looks for work: there it is in the thread of the queue's own bookkeeping."""
-        choose = self._queue.get_events
+        """Runs the cleanup from time to time when the queue looks for work, in the thread of the queue's own bookkeeping."""
+        original_get = self._queue.get_events
 
         def get_events() -> tuple | None:
             if self._clock() >= self._next:
-                self._next = self._clock() + ROUND_S
-                self.tidy()
-            return choose()
+                self._next = self._clock() + CLEANUP_S
+                self.clean_up()
+            return original_get()
 
         self._queue.get_events = get_events
 
-    def tidy(self) -> None:
-        """Forgets tabs that wait for nothing, and those whose answers nobody has fetched for long."""
+    def clean_up(self) -> None:
+        """Forgets idle tabs, and those whose responses stay unread too long."""
         waiting, answers, now = self._queue.pending_event_ids_session, self._queue.pending_messages_per_session, self._clock()
         idle = {session for session in (*waiting, *answers) if not self._is_used(session)}
         self._idle = {session: self._idle.get(session, now) for session in idle}
         for session, since in list(self._idle.items()):
-            if not waiting.get(session) or now - since >= UNFETCHED_S:
+            if not waiting.get(session) or now - since >= UNREAD_S:
                 waiting.pop(session, None)
                 answers.pop(session, None)
                 del self._idle[session]

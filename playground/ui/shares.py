@@ -1,4 +1,4 @@
-"""What there is for each name, such as an address or a visitor: so many requests in a while, so many open streams. For the event loop."""
+"""Rate limits and counters by name, such as an address or a visitor: requests per interval and open streams. For the event loop only."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 
-MOST_NAMES = 10_000  # remembered at a time: those that asked last
+MAX_NAMES = 10_000  # the most recently used names kept
 
 
 class Buckets:
-    """A token bucket for each name: `most` at once when it is full, and it fills in `seconds`."""
+    """A token bucket per name: holds `most` tokens and refills in `seconds`."""
 
     def __init__(self, most: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._rate, self._clock = most, most / seconds, clock
-        self._left: dict[Hashable, tuple[float, float]] = {}  # name -> what was left, and when
+        self._capacity, self._rate, self._clock = most, most / seconds, clock
+        self._tokens: dict[Hashable, tuple[float, float]] = {}  # name -> (tokens left, time of the last request)
 
     def take(self, name: Hashable, cost: float = 1.0) -> float:
-        """Takes so much. Returns 0; or, having taken nothing, the seconds until there is enough."""
+        """Takes `cost` tokens. Returns 0, or the seconds until there are enough, having taken none."""
         now = self._clock()
-        left, then = self._left.pop(name, (self._most, now))
-        left = min(self._most, left + (now - then) * self._rate)
-        enough = left >= cost
-        self._left[name] = (left - cost if enough else left, now)
-        if len(self._left) > MOST_NAMES:
-            del self._left[next(iter(self._left))]
-        return 0.0 if enough else (cost - left) / self._rate
+        tokens, updated = self._tokens.pop(name, (self._capacity, now))
+        tokens = min(self._capacity, tokens + (now - updated) * self._rate)
+        is_enough = tokens >= cost
+        self._tokens[name] = (tokens - cost if is_enough else tokens, now)
+        if len(self._tokens) > MAX_NAMES:
+            del self._tokens[next(iter(self._tokens))]
+        return 0.0 if is_enough else (cost - tokens) / self._rate
 
 
-class Open:
-    """How much is open of each name."""
+class Tally:
+    """Counts open streams by name."""
 
     def __init__(self) -> None:
         self._open: Counter[Hashable] = Counter()
@@ -39,16 +39,16 @@ class Open:
         return name in self._open
 
     def count(self, kind: str) -> int:
-        """Of all names of this kind, which are tuples that begin with it."""
+        """Counts the streams of all names of a kind; names are tuples that begin with it."""
         return sum(number for name, number in list(self._open.items()) if name[0] == kind)
 
-    def full(self, most: Mapping[Hashable, int]) -> bool:
-        """Whether one of these names has as much as it may."""
+    def is_full(self, most: Mapping[Hashable, int]) -> bool:
+        """Whether any of these names has reached its limit."""
         return any(self._open[name] >= limit for name, limit in most.items())
 
     @contextmanager
     def holding(self, *names: Hashable) -> Iterator[None]:
-        """One more of each meanwhile."""
+        """Counts one more for each name while the context is open."""
         self._open.update(names)
         try:
             yield

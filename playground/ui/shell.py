@@ -1,5 +1,5 @@
-"""The page without Gradio and without a server: the same places and tabs as plain buttons, around the same panels. Only a frozen page uses
-it, see playground/freeze."""
+"""The page without Gradio and without a server: the same places and tabs as plain buttons, around the same panels. For frozen pages only,
+see playground/freeze."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from playground.words import ENGLISH
 
 
 def theme_css() -> str:
-    """Gradio's colours and sizes, as this page has set them."""
+    """Returns the CSS of the page's Gradio theme."""
     return theme()._get_theme_css()
 
 
 def page(assets: str, modules: str, live: str = "") -> str:
-    """The HTML, whose styles and the script `modules` lie in the folder `assets`; `live` is the address of a page with a server."""
+    """Returns the HTML, with styles and the script `modules` in the folder `assets`; `live` is the address of a page with a server."""
     styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", "frozen.css", *STYLES))
     inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in PLACES.items())
     about = f'<p data-say="frozen_about">{escape(words("frozen_about"))}</p><p id="pg-to-live"></p>'
@@ -38,12 +38,12 @@ def page(assets: str, modules: str, live: str = "") -> str:
 
 
 def _list(kind: str, names: tuple[str, ...]) -> str:
-    """The buttons of places, or of the tabs of one."""
-    one = (
+    """Returns the buttons of places, or of the tabs of one."""
+    template = (
         '<button type="button" role="tab" id="pg-{kind}-{name}-button" aria-controls="pg-{kind}-{name}" aria-selected="false" '
         'data-say="{kind}_{name}">{text}</button>'
     )
-    buttons = "".join(one.format(kind=kind, name=name, text=escape(words(f"{kind}_{name}"))) for name in names)
+    buttons = "".join(template.format(kind=kind, name=name, text=escape(words(f"{kind}_{name}"))) for name in names)
     return f'<div class="tab-wrapper"><div class="tab-container" role="tablist">{buttons}</div></div>'
 
 

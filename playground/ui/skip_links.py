@@ -1,6 +1,6 @@
-"""The ways past the controls, for who has no mouse: first in the HTML from the server, so that they are there before any script has run.
+"""Skip links past the controls, for visitors without a mouse: first in the server's HTML, to be there before any script has run.
 
-Each is a link to the id of what it leads to; static/keyboard.js makes them work, also those that were followed before it came.
+Each links to the id of its target; static/keyboard.js makes them work, also those followed before it loads.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ LINKS = {"pg-sentence": "page.skip_sentence", "pg-view": "page.skip_picture", "p
 
 
 def skip_links(query: Mapping[str, str], accepted: str) -> str:
-    """In the language of an address with this `query`, else in the first that the browser `accepted`."""
+    """Returns the links in the language of an address's `query`, else in the first that the browser `accepted`."""
     return nav(preferred(accepted, query.get("lang", "")), urlencode(query))
 
 
 def nav(language: str, query: str = "") -> str:
-    """Each keeps the `query` of the address: Gradio's page has a base, to which a link of a fragment alone would lead."""
+    """Returns the links. Each keeps the address's `query`: the page has a base, so that a bare fragment would lead elsewhere."""
     here = escape(f"?{query}") if query else ""
     links = "".join(f'<a href="{here}#{id}">{escape(say(language, key))}</a>' for id, key in LINKS.items())
     return f'<nav id="pg-skip">{links}</nav>'

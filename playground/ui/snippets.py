@@ -1,4 +1,4 @@
-"""How to use a run from code: a few lines in each language, with the run and the sentence that are on screen."""
+"""Code that uses a run: a few lines per language, with the run and the sentence on screen."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from playground.runs.registry import Runs
 from playground.ui.assets import STATIC
 from playground.ui.view import View
 
-LANGUAGES = {"python": "Python", "javascript": "JavaScript", "curl": "curl", "load": "playground.load"}  # the last has the weights
+LANGUAGES = {"python": "Python", "javascript": "JavaScript", "curl": "curl", "load": "playground.load"}  # the last one loads the weights
 
 
 def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
-    """For the run and the text of these parameters; `root` is the address at which the page was found. Raises Refusal."""
+    """Returns the snippets for a run and a text; `root` is the page's address. Raises Refusal."""
     view, root = View(runs, reader, parameters, token), parameters.get("root", "")
     check("text", root)
     check("text", view.text)
@@ -26,16 +26,16 @@ def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str], token: s
         "about": view.say("api.dialog_about"),
         "copied": view.say("api.copied"),
         "languages": [
-            {"id": name, "name": shown, "about": view.say(f"api.dialog_{name}"), "code": code(name, root, view.run.id, view.text)}
-            for name, shown in LANGUAGES.items()
+            {"id": name, "name": label, "about": view.say(f"api.dialog_{name}"), "code": code(name, root, view.run.id, view.text)}
+            for name, label in LANGUAGES.items()
         ],
     }
 
 
 def code(name: str, root: str, run: str, text: str) -> str:
-    """The lines of one language. What is filled in is quoted as that language quotes it."""
+    """Returns the code in one language, with the values quoted by its rules."""
     body = json.dumps({"run": run, "text": text}, ensure_ascii=False)
-    filled = {"URL": root, "LINK": f"{root}?run={run}", "RUN": run, "TEXT": text, "BODY": body}
+    values = {"URL": root, "LINK": f"{root}?run={run}", "RUN": run, "TEXT": text, "BODY": body}
     quote = shlex.quote if name == "curl" else lambda value: json.dumps(value, ensure_ascii=False)
     template = (STATIC / f"snippet_{name}.txt").read_text(encoding="utf-8")
-    return re.sub(r'"(URL|LINK|RUN|TEXT|BODY)"', lambda found: quote(filled[found[1]]), template)
+    return re.sub(r'"(URL|LINK|RUN|TEXT|BODY)"', lambda placeholder: quote(values[placeholder[1]]), template)

@@ -1,5 +1,5 @@
-"""The first script of the page: where nothing will be drawn it says why, and what to do. It needs no other file, and runs in browsers that
-are too old for the rest."""
+"""The page's first script, which explains why nothing is drawn and what to do. It needs no other file, and runs in browsers too old for the
+rest."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ REASONS = ("old", "file", "frame", "missing", "controls", "slow")
 
 @cache
 def start_watch() -> str:
-    """The tags that come before all others of a page, with their sentences in every language."""
+    """Returns the first tags of a page, with their sentences in every language."""
     words = {language: {reason: say(language, f"page.start_{reason}") for reason in REASONS} for language in LANGUAGES}
-    known = orjson.dumps(words).decode().replace("<", r"\u003c")
+    sentences_json = orjson.dumps(words).decode().replace("<", r"\u003c")
     script = (STATIC / "first_watch.js").read_text(encoding="utf-8")
-    return f'<script type="application/json" id="pg-start">{known}</script><script>{script}</script>'
+    return f'<script type="application/json" id="pg-start">{sentences_json}</script><script>{script}</script>'

@@ -1,4 +1,4 @@
-"""Taking a run home from the page: its zip, sent while it is made."""
+"""The download of a run: its zip, streamed while it is packed."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from playground.export.scores import scores_of
 from playground.export.taken import take
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui.network import link_to
+from playground.ui.network import run_link
 from playground.ui.view import language
 
 
 def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: Semaphore) -> StreamingResponse:
-    """The zip of a run, whose tokenizers and weights tell what it learned from: for readers of its sentences. With `sentences=on` also
-    own sentences, for the owner alone. Pieces are made one at a time, whoever asks. Raises Refusal before the first byte is sent."""
-    run, own = runs.require_reader(request.path_params["run"], token), request.query_params.get("sentences") == "on"
+    """Returns a run's zip, for readers of its sentences, which its tokenizers and weights reveal. With `sentences=on` also own sentences,
+    for the owner only. Pieces of all requests are packed one at a time. Raises Refusal before the first byte is sent."""
+    run, with_sentences = runs.require_reader(request.path_params["run"], token), request.query_params.get("sentences") == "on"
     runs.seen(run.id)
-    if own and not runs.owns(run.id, token):
+    if with_sentences and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")
-    taken = take(run)
-    scores, link = partial(scores_of, reader, runs.corpora, taken), link_to(run.id, request.base_url)
-    pieces = packed(taken, scores, own, link, language(request.query_params))
-    headers = {"Content-Disposition": f'attachment; filename="{file_name(taken)}"', "X-Content-Type-Options": "nosniff"}
-    return StreamingResponse(_in_turn(pieces, packing), media_type="application/zip", headers=headers | {"Cache-Control": "no-store"})
+    snapshot = take(run)
+    scores, link = partial(scores_of, reader, runs.corpora, snapshot), run_link(run.id, request.base_url)
+    pieces = packed(snapshot, scores, with_sentences, link, language(request.query_params))
+    headers = {"Content-Disposition": f'attachment; filename="{file_name(snapshot)}"', "X-Content-Type-Options": "nosniff"}
+    return StreamingResponse(_pack_pieces(pieces, packing), media_type="application/zip", headers=headers | {"Cache-Control": "no-store"})
 
 
-async def _in_turn(pieces: Iterator[bytes], packing: Semaphore) -> AsyncIterator[bytes]:
-    """The turn is over while a piece is on its way: who reads slowly keeps nobody waiting."""
+async def _pack_pieces(pieces: Iterator[bytes], packing: Semaphore) -> AsyncIterator[bytes]:
+    """Packs pieces under a semaphore that is released while one is sent: a slow client blocks no other."""
     while True:
         async with packing:
             piece = await run_in_threadpool(next, pieces, None)

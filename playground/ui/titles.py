@@ -1,4 +1,4 @@
-"""What people call a run, and what makes it different from another."""
+"""Titles of runs, and the differences between them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playground.words import listed, say
 
 
 def title(run: Run, chosen: str, token: str) -> str:
-    """What a visitor calls a run: its label or name, and its task."""
+    """Returns a visitor's title of a run: its label or name, and its task."""
     task = say(chosen, f"tasks.{run.experiment.data.task}.label")
     if run.shipped:
         return task
@@ -17,21 +17,21 @@ def title(run: Run, chosen: str, token: str) -> str:
 
 
 def disclosed(run: Run) -> Experiment:
-    """A run's settings, without what was changed in a run that is a mystery."""
+    """Returns a run's settings, without the change in a mystery run."""
     return run.experiment.with_(variant=default("variant")) if run.secret else run.experiment
 
 
 def variant_name(run: Run, chosen: str) -> str:
-    """What was changed on purpose in a run's model; "" for the paper's."""
+    """Names the deliberate change in a run's model; "" for the paper's."""
     variant = run.experiment.model.variant
     if variant == default("variant"):
         return ""
     return "?" if run.secret else shown_value("variant", variant, chosen)
 
 
-def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
-    """One line: what is different from `other`, such as “Heads 4 → 1, Positions sinusoids → none”. The task comes first: where there is
-    no room for all, it says most."""
+def describe_difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
+    """Describes in a line what differs from `other`, such as “Heads 4 → 1, Positions sinusoids → none”. The task, the largest difference,
+    comes first in case the line is cut."""
     ours, theirs = experiment.flat(), other.flat()
     changed = sorted(filter(CONTROLLED.__contains__, experiment.difference(other)), key=lambda name: name != "task")
     return listed(

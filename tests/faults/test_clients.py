@@ -18,9 +18,9 @@ import pytest
 from benchmarks.server import free_port
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui.assets import PREFIX, asset, asset_path
+from playground.ui.assets import PREFIX, asset_path, read_asset
 from playground.ui.command import TOKEN
-from playground.ui.connections import SLOWEST, Lines, Watched
+from playground.ui.connections import MIN_BYTES_PER_S, Connections, TimedProtocol
 from playground.ui.server import start
 from tests.runs.tiny import limits, wait
 
@@ -128,7 +128,7 @@ class Wire:
 @pytest.mark.parametrize(("speed", "is_cut"), [(1.01, False), (0.5, True)])
 @pytest.mark.parametrize("is_paused", [False, True])
 def test_a_poor_line_is_not_cut_and_a_slower_one_is_unless_the_server_is_the_slow_one(speed, is_cut, is_paused):
-    now, loop, line = [0.0], asyncio.new_event_loop(), type("Line", (Watched, Wire), {"lines": Lines(9, 9)})()
+    now, loop, line = [0.0], asyncio.new_event_loop(), type("Line", (TimedProtocol, Wire), {"open_connections": Connections(9, 9)})()
     loop.time, line.loop, line.flow = (lambda: now[0]), loop, SimpleNamespace(read_paused=is_paused)
 
     def come(count: int, seconds: float) -> None:
@@ -138,26 +138,26 @@ def test_a_poor_line_is_not_cut_and_a_slower_one_is_unless_the_server_is_the_slo
 
     line.connection_made(Mock())
     for _ in range(200):
-        come(1_500, 1_500 / SLOWEST / speed)
+        come(1_500, 1_500 / MIN_BYTES_PER_S / speed)
     assert line.transport.abort.called == (is_cut and not is_paused)
     come(20_000_000, 1.1 * PATIENCE)  # what came fast buys no silence
     assert line.transport.abort.called == (not is_paused)
     line.more_body = False
     come(7, 1.1 * PATIENCE)
-    assert line._late is None
+    assert line._deadline is None
     loop.close()
 
 
 @pytest.mark.fault("a client that does not read its answers", "the line is cut")
 def test_who_does_not_read_is_hung_up_on(server, connect, monkeypatch):
-    lost, real = set(), Watched.connection_lost
-    monkeypatch.setattr(Watched, "connection_lost", lambda self, error: (lost.add(self.client), real(self, error)))
+    lost, real = set(), TimedProtocol.connection_lost
+    monkeypatch.setattr(TimedProtocol, "connection_lost", lambda self, error: (lost.add(self.client), real(self, error)))
     times, path = 30, asset_path("plotly.js").removeprefix(".")
     server.get(path, headers={"Accept-Encoding": "gzip"})  # compressed once, which takes a while
     one = connect(buffer=65_536)
     one.sendall(f"GET {path}{HEAD}\r\n".encode() * times)
     wait(lambda: one.getsockname() in lost)
-    assert read(one) < times * len(asset("plotly.js", "gzip")[0]) / 2, "no more than was under way"
+    assert read(one) < times * len(read_asset("plotly.js", "gzip")[0]) / 2, "no more than was under way"
 
 
 def test_a_quiet_stream_stays_open(connect):
@@ -193,7 +193,7 @@ def is_open(line: socket.socket) -> bool:
 @pytest.mark.parametrize("addresses", [["127.0.0.2"], [f"127.0.1.{n}" for n in range(1, 9)]])
 def test_half_open_connections_give_way_and_visitors_are_served(server, addresses, monkeypatch):
     monkeypatch.setattr(server.protocol, "head_seconds", 600.0)
-    monkeypatch.setattr(server.protocol, "lines", Lines(LINES, LINES_EACH))
+    monkeypatch.setattr(server.protocol, "open_connections", Connections(LINES, LINES_EACH))
     at = server.base_url.host, server.base_url.port
     with ExitStack() as stack:
         lines = []

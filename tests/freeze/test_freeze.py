@@ -19,7 +19,7 @@ from playground.freeze.packing import Pack, whole
 from playground.freeze.plan import STEPS, Places, heads, plan, steps_of
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui.boot import runs_list
+from playground.ui.boot import list_runs
 from playground.ui.panels import PANELS, TABS
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
@@ -101,7 +101,7 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
     monkeypatch.setattr(freezing, "plan", lambda run, texts, first: {"sentence": [[axis("text", texts), axis("lang", LANGUAGES)]]})
     progress = list(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))
     assert [(done, all) for done, all, _ in progress] == [(0, 2), (2, 2), (2, 2)]
-    assert freezing._page(site.runs, site.reader, run, "en", [])["runs"].keys() == runs_list(site.runs, "", "en").keys()
+    assert freezing._page(site.runs, site.reader, run, "en", [])["runs"].keys() == list_runs(site.runs, "", "en").keys()
     name, content = re.fullmatch(r'.*\["(.*)"\] = "(.*)";\n', (tmp_path / "frozen" / "answers" / "sentence-0-0.js").read_text()).groups()
     asked = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
     assert name == "answers/sentence-0-0"

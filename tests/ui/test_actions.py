@@ -8,7 +8,7 @@ import pytest
 
 from playground.config import KNOBS, LIVE_KNOBS, Refusal, default, limits
 from playground.runs.names import owner_of
-from playground.ui.actions import Command, act, answer
+from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import at_step
@@ -27,7 +27,7 @@ def run(site):
 
 def refusal(site, message):
     """The key of the refusal of a command as the page would send it, and the control that it names."""
-    answered = answer("en", lambda: act(site.runs, Command.parse(message, MINE, "en")))
+    answered = answer_call("en", lambda: act(site.runs, Command.parse(message, MINE, "en")))
     assert answered["error"].endswith((".", ")"))
     return answered["key"], answered["knob"]
 

@@ -12,7 +12,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from playground.ui.bodies import Bodies
-from playground.ui.rights import ROUTES, UPLOAD, longest_body
+from playground.ui.rights import ROUTES, UPLOAD, max_body_bytes
 from playground.ui.upload import stored_files
 from tests.runs.tiny import limits
 
@@ -31,7 +31,7 @@ def test_no_route_takes_more_than_it_says(site):
     taken, line = {}, HTTPConnection(site.http.base_url.host, site.http.base_url.port, timeout=60)
     for path in paths(site.app):
         for method in METHODS:
-            line.request(method, path, headers={"Content-Length": str(longest_body(method, path) + 1)})
+            line.request(method, path, headers={"Content-Length": str(max_body_bytes(method, path) + 1)})
             taken[method, path] = line.getresponse().status
             line.close()
     refused = {place for place, status in taken.items() if status == 413}
@@ -73,7 +73,7 @@ class Peer:
 
 @pytest.mark.parametrize(("path", "key"), [("/gradio_api/cancel", "page.command_too_long"), (UPLOAD, "data.too_large")])
 def test_a_body_without_a_length_is_cut_where_it_is_too_long(path, key):
-    peer, most = Peer(), longest_body("POST", path)
+    peer, most = Peer(), max_body_bytes("POST", path)
     status, body = asyncio.run(peer.post(path, (CHUNK for _ in range(most // len(CHUNK) + 2))))
     assert (status, key.encode() in body) == (413, True)
     assert peer.read <= most
@@ -120,7 +120,7 @@ def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old(sit
     monkeypatch.setattr(site.app, "uploaded_file_dir", str(tmp_path))
     (path,) = site.http.post(UPLOAD, files={"files": ("a.txt", io.BytesIO(b"a\tb\n"))}).json()
     assert path.startswith(str(tmp_path))
-    old = os.stat(path).st_mtime + stored_files.MOST_SECONDS
+    old = os.stat(path).st_mtime + stored_files.MAX_AGE_S
     stored_files.delete_old(tmp_path, 1000, clock=lambda: old - 60)
     assert os.path.exists(path)
     stored_files.delete_old(tmp_path, 1000, clock=lambda: old + 60)

@@ -140,12 +140,12 @@ def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, mon
 
 def test_a_time_suits_own_pairs_that_are_seen_so_often(page, site):
     pairs = Pairs(tuple(Pair(f"word{n} of{n}", f"wort{n} von{n}", n + 1) for n in range(300)), {}, 300, "tsv", ("own.tsv",))
-    own = uploading.keep(pairs, uploading.ticket_of("a key"))
+    own = uploading.store_upload(pairs, uploading.ticket_of("a key"))
     asked = {"language": "en", "own": own, "ticket": uploading.ticket_of("a key")}
     call = page.call("take_minutes", minutes=5.0, task="own")
     call["data"] = [asked if value == {"language": "en"} else value for value in call["data"]]
     given = dict(zip(map(page.name, page.listeners["take_minutes"]["inputs"]), call["data"], strict=True))
     told = [None if isinstance(value, dict) else value for value in page.post("run/predict", call).json()["data"]]
-    suits = uploading.following(pairs, own, given, told[0])
+    suits = uploading.timed_values(pairs, own, given, told[0])
     assert suits
-    assert dict(zip(uploading.FOLLOWING[1:], told[1:], strict=True)) == {name: suits.get(name) for name in uploading.FOLLOWING[1:]}
+    assert dict(zip(uploading.TIMED[1:], told[1:], strict=True)) == {name: suits.get(name) for name in uploading.TIMED[1:]}

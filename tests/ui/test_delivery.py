@@ -13,9 +13,9 @@ import plotly
 import pytest
 
 from playground.figures import theme
-from playground.ui.assets import PREFIX, asset_path, coding
-from playground.ui.delivery import FOR_EVER, LEAST
-from playground.ui.plotly_bundle import TRACES, reduced
+from playground.ui.assets import PREFIX, asset_path, choose_coding
+from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
+from playground.ui.plotly_bundle import TRACES, shake_tree
 from playground.words import say
 from tests.figures.gallery import gallery
 from tests.ui.panels.looking import all_blocks
@@ -37,7 +37,7 @@ def test_answers_are_compressed_but_for_short_ones_and_streams(site):
         assert len(body) < 0.45 * len(whole)
         assert path == "/" or len(gzip.decompress(body)) == len(whole)  # each page has another moment in it
     headers, body = raw(site, f"{PREFIX}/run/nobody")
-    assert len(body) < LEAST
+    assert len(body) < MIN_GZIP_BYTES
     assert "Content-Encoding" not in headers
     with site.http.stream("GET", f"{PREFIX}/live/german_english", headers={"Accept-Encoding": "gzip"}) as answer:
         assert "Content-Encoding" not in answer.headers
@@ -58,14 +58,14 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
         assert len(body) < len(same)
         assert (small["Vary"], small["Cache-Control"]) == ("Accept-Encoding", FOR_EVER)
     accepted = {"gzip, deflate, br, zstd": "br", "gzip": "gzip", "br;q=1.0, gzip": "br", "": "gzip", "brotli": "gzip"}
-    assert {header: coding(header) for header in accepted} == accepted
+    assert {header: choose_coding(header) for header in accepted} == accepted
 
 
 def test_plotly_is_whole_but_for_the_traces_that_no_figure_has():
-    assert len(reduced(WHOLE)) < len(WHOLE) / 3
+    assert len(shake_tree(WHOLE)) < len(WHOLE) / 3
     assert {trace["type"] for figure in gallery(12).values() for trace in figure["data"]} <= set(TRACES)
     for source in ("", "var Plotly=function(){return{}}();", "var a=W((e,t)=>{t.exports=1});var b=W(e=>{a()});"):
-        assert reduced(source) == source
+        assert shake_tree(source) == source
 
 
 TAGS = {"en": "en-GB,en;q=0.9", "zh": "zh-CN,zh;q=0.9,en;q=0.8"}

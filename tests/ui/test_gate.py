@@ -9,7 +9,7 @@ import pytest
 from playground.ui import gate
 from playground.ui.assets import PREFIX, asset_version
 from playground.ui.gate import Gate
-from playground.ui.headers import policy
+from playground.ui.headers import build_policy
 from playground.ui.rights import Right
 from playground.words import LANGUAGES, say
 
@@ -118,7 +118,7 @@ def test_every_answer_says_what_it_may_load_and_who_may_frame_it(site, monkeypat
     assert "Content-Security-Policy" not in site.http.get("/theme.css").headers, "what is no document is not made longer"
     assert site.get("qr", text="x").headers["Content-Security-Policy"] == "default-src 'none'", "a picture keeps its stricter rule"
     monkeypatch.setenv("PLAYGROUND_FRAMES", "https://moodle.example.org https://bad.example;script-src")
-    assert policy().endswith(" https://*.hf.space https://moodle.example.org")
+    assert build_policy().endswith(" https://*.hf.space https://moodle.example.org")
 
 
 def test_pages_of_other_sites_ask_without_cookies_and_of_this_machine_not_at_all(site):

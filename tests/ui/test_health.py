@@ -45,5 +45,5 @@ def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     parts = {name: getattr(site.runs, name) for name in ("store", "memory", "cluster")}
     runs = SimpleNamespace(counted=lambda: usual | counted, limits=tiny_limits(runs_unfinished=9), **parts)
     assert module.health(runs)["status"] == status
-    route = health.routes(runs, {})[0]
+    route = health.health_routes(runs, {})[0]
     assert TestClient(Starlette(routes=[route])).get(route.path).status_code == code

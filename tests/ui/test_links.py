@@ -51,7 +51,7 @@ def test_what_is_bad_in_a_link_is_named_and_the_rest_holds(site, good, bad):
     flat = good.flat()
     assert experiment.flat() == {name: default(name) if name in bad else flat[name] for name in flat}
     for language in LANGUAGES:
-        sentence = links.sentence(ignored, language)
+        sentence = links.explain_ignored(ignored, language)
         assert all(sentence.count(f"“{name}”") == 1 for name in bad if name != "run")
         assert bool(sentence) == bool(bad)
 

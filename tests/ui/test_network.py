@@ -62,11 +62,11 @@ def test_a_server_that_listens_to_others_has_the_address_that_leads_out(monkeypa
     monkeypatch.setattr(network.socket, "gethostbyname_ex", by_name)
     monkeypatch.setattr(network, "CONTAINER", tmp_path / "none")
     for name in ("0.0.0.0", "::", "teacher.local"):
-        assert network.lan(name) == {"listens": True, "address": address, "windows": os.name == "nt"}
+        assert network.describe_lan(name) == {"listens": True, "address": address, "windows": os.name == "nt"}
     for name in ("127.4.5.6", "localhost", "[::1]"):
-        assert network.lan(name) == {"listens": False, "address": "", "windows": os.name == "nt"}
+        assert network.describe_lan(name) == {"listens": False, "address": "", "windows": os.name == "nt"}
     monkeypatch.setattr(network, "CONTAINER", tmp_path)
-    assert network.lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
+    assert network.describe_lan("0.0.0.0")["address"] == "", "a container's is none that a class could open"
 
 
 def test_the_server_listens_where_it_is_told_to_and_tells_its_address_at_the_machine_alone(monkeypatch, site):
@@ -82,15 +82,15 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         monkeypatch.setattr(network, "PORT", taken)
-        assert taken < network.port_for("127.0.0.1") < taken + network.PORTS
+        assert taken < network.choose_port("127.0.0.1") < taken + network.PORT_ATTEMPTS
         for name, value, key in (("GRADIO_SERVER_PORT", taken, "port_taken"), ("PORT", taken, "port_taken"), ("PORT", "7e3", "bad_port")):
             monkeypatch.setenv(name, str(value))
             with pytest.raises(Refusal) as refused:
-                network.port_for("127.0.0.1")
+                network.choose_port("127.0.0.1")
             assert refused.value.key == f"page.{key}"
             assert {name, str(value)} <= set(refused.value.values.values()), "it says which, and where it was named"
     monkeypatch.setenv("PORT", str(taken))
-    assert network.port_for("127.0.0.1") == taken
+    assert network.choose_port("127.0.0.1") == taken
 
 
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
@@ -101,16 +101,16 @@ def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
     before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        noted = ending.Ending()
+        noted = ending.Shutdown()
         os.kill(os.getpid(), signal.SIGHUP)
-        assert not noted.asked
+        assert not noted.requested
         for number in (number for number in NUMBERS if number != signal.SIGHUP):
-            noted = ending.Ending()
-            assert not noted.asked
+            noted = ending.Shutdown()
+            assert not noted.requested
             for _ in range(2):
                 os.kill(os.getpid(), number)
                 noted.wait()
-            assert noted.asked
+            assert noted.requested
     finally:
         for number, handler in zip(NUMBERS, before, strict=True):
             signal.signal(number, handler)
@@ -122,5 +122,5 @@ def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
     monkeypatch.setattr(ending, "CURRENT_TUNNELS", [SimpleNamespace(kill=lambda: order.append("tunnel"))])
     monkeypatch.setattr(ending.logging, "shutdown", lambda: None)
     monkeypatch.setattr(ending.os, "_exit", lambda code: order.append(("left", code)))
-    ending.end(demo, runs)
+    ending.shut_down(demo, runs)
     assert order == [("saved", True), "tunnel", ("left", 0)]

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from playground import logs
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
-from playground.ui.operator.entry import COOKIE, WRONG, Entry
+from playground.ui.operator.entry import COOKIE, MAX_WRONG, Entry
 from playground.ui.operator.routes import METRICS, PATH, routes
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import CORPORA, LIMITS, ME, YOU, at_step, done, tiny, wait
@@ -88,7 +88,7 @@ def test_the_token_opens_it_stands_nowhere_and_can_not_be_tried_out(client, capl
     for value in ("", "x" * 43, TOKEN):
         assert INSIDE not in browser.get(PATH, headers={"Cookie": f"{COOKIE}={value}"}).text
     assert INSIDE in browser.get(PATH, headers=BEARER).text
-    for n in range(WRONG):  # counted in both ways
+    for n in range(MAX_WRONG):  # counted in both ways
         if n % 2:
             answer = browser.post(PATH, data={"token": f"wrong {n}"}, headers=HERE)
             assert (answer.status_code, 'role="alert"' in answer.text) == (403, True)

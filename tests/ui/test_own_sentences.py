@@ -34,7 +34,7 @@ WITHOUT = ("runs", "board", "training", "course", "labs")  # panels that have so
 def own(site) -> Iterator[Run]:
     """Ben's run."""
     lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
-    run = done(site.train(BEN, {**KNOBS, "own": uploading.read(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
+    run = done(site.train(BEN, {**KNOBS, "own": uploading.read_upload(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
     assert run.status == "done", run.message
     site.act(BEN, "rename", run.id, label=f"Ben's {CANARIES[0]}")
     yield run
@@ -114,7 +114,7 @@ def test_they_can_not_be_taken_by_a_run_of_another(site, own, room):
 
 @pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])
 def test_the_id_of_an_upload_tells_a_stranger_not_even_whether_there_is_one(site, own, run):
-    id = own.experiment.data.own if run else uploading.keep(SENTENCES, uploading.ticket_of(BEN))
+    id = own.experiment.data.own if run else uploading.store_upload(SENTENCES, uploading.ticket_of(BEN))
     for token in (STRANGER, ""):
         for path in ("export", "reading", "preview"):
             theirs, none = (get(site, path, token, own=one, kind="tsv") for one in (id, "nothing"))
@@ -123,12 +123,12 @@ def test_the_id_of_an_upload_tells_a_stranger_not_even_whether_there_is_one(site
     with pytest.raises(Refusal, check=lambda refusal: refusal.key == "page.no_upload"):
         site.act(STRANGER, "train", knobs={**KNOBS, "own": id})
     uploading.forget(id, uploading.ticket_of(STRANGER))
-    assert uploading.found(site.runs, id, uploading.ticket_of(STRANGER)) is None
+    assert uploading.find_pairs(site.runs, id, uploading.ticket_of(STRANGER)) is None
     assert "zeisig" in get(site, "export", BEN, own=id, kind="tsv")
 
 
 def test_what_the_teacher_deals_is_shared_with_the_class(site, room):
-    own = uploading.keep(SENTENCES, uploading.ticket_of(TEACHER))
+    own = uploading.store_upload(SENTENCES, uploading.ticket_of(TEACHER))
     name = do(site, TEACHER, "deal", code=room, knobs={**KNOBS, "own": own}, arms=ARMS, order="together")["activity"]
     run = site.runs.get(do(site, ANNA, "train", code=room, activity=name)["run"])
     assert (run.sentences_shared, run.pairs) == (True, SENTENCES)

@@ -11,7 +11,7 @@ from benchmarks.hostile.people import People
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
-from playground.ui.operator.routes import absent
+from playground.ui.operator.routes import absent_paths
 from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right, right_of, right_to
 from playground.ui.rooms import _actions
 from tests import rights
@@ -77,7 +77,7 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
 def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
     """What has no row in playground/ui/rights.py is closed: add one there, with the right that a person needs."""
     there = set(routes_of(site.app))
-    rows = {(method, path) for method, paths in ROUTES.items() for path in paths if "/mcp/" not in path and path not in absent([])}
+    rows = {(method, path) for method, paths in ROUTES.items() for path in paths if "/mcp/" not in path and path not in absent_paths([])}
     assert {(method, path) for method, path in there if path.startswith(PREFIX) and method != "HEAD"} <= rows <= there
     assert {re.sub(r"_\d+$", "", listener.api_name) for listener in site.app.get_blocks().fns.values()} == set(LISTENERS)
     assert set(COMMANDS) == set(ACTIONS)
@@ -95,7 +95,7 @@ def test_our_routes_come_before_gradios_from_the_first_request_on(site):
 
 
 def test_no_route_takes_a_method_that_is_not_declared(site):
-    for row in {path for paths in ROUTES.values() for path in paths if path.startswith(PREFIX) and path not in absent([])}:
+    for row in {path for paths in ROUTES.values() for path in paths if path.startswith(PREFIX) and path not in absent_paths([])}:
         path = re.sub(r"\{.*?\}", "reverse", row)
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "X"):
             right, others = right_to(method, path)

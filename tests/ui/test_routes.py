@@ -120,7 +120,7 @@ def test_the_page_loads_from_this_server_alone_and_keeps_what_was_mended_for_eve
     answer = site.get(f"asset/{assets.asset_version()}/plotly.js")
     assert "immutable" in answer.headers["cache-control"]
     assert site.get("asset/yesterday/plotly.js").headers["cache-control"] == "no-cache"
-    for theirs, ours in assets.MENDED.items():  # numbers on cells and beside the pointer: a true minus, and contrast
+    for theirs, ours in assets.PATCHES.items():  # numbers on cells and beside the pointer: a true minus, and contrast
         assert answer.text.count(ours.decode()) == 1
         assert theirs.decode() not in answer.text
     assert "<script" not in site.get("qr", text="https://example.org/?run=<script>").text

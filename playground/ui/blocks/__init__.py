@@ -1,4 +1,4 @@
-"""What a panel is made of. Every kind of block is declared here once. Read in this order:
+"""The parts of panels. Every kind of block is declared here once. Read in this order:
 
 kind · general · attention · drawing · comparison · lessons.
 
@@ -75,41 +75,41 @@ ROOT = Path(__file__).parents[3]
 
 
 def row(id: str, *blocks: Block | None, css: str = "") -> Block:
-    """A row of those that are there."""
+    """A row of blocks, without absent ones."""
     return general.row(id, [block for block in blocks if block], css)
 
 
 def column(id: str, *blocks: Block | None) -> Block:
-    """The same from top to bottom."""
+    """The same as a column."""
     return row(id, *blocks, css="column")
 
 
 def chips(id: str, *lines: TokenLine, pick: str = "", ids: bool = False) -> Block:
-    """Lines of tokens, with their `ids` under them where that is wanted."""
+    """Lines of tokens, on request with their `ids` below."""
     return general.chips(id, list(lines), pick, "with-ids" if ids else "")
 
 
 def slider(
     id: str, field: str, label: str, value: float, most: float | None = None, step: float | None = None, first: int = 0
 ) -> Block:
-    """A number of a cursor field between the bounds of its declaration; `most` where there is less here, `step` where one is longer."""
+    """A number of a cursor field, within its declared bounds; `most` lowers the maximum, `step` overrides the step."""
     declared = FIELDS[field]
     return general.slider(id, field, label, declared.low, declared.high if most is None else most, step or declared.step, value, first)
 
 
 def live(id: str, knob: str, label: str, options: list[Option], value: str, off: bool) -> Block:
-    """A choice of one of the values of a live knob, for the run on screen; `off` when whoever looks can't change it."""
+    """A choice of a live knob's value, for the run on screen; `off` for visitors who can't change it."""
     return choice(id, "", label, options, value, knob=knob, off=off)
 
 
-def code(id: str, thing: Any, lit: tuple[int, ...] = ()) -> Block:
-    """The source of the very function or class that made the picture beside it."""
-    return general.code(id, *_source(inspect.unwrap(thing)), list(lit))
+def code(id: str, definition: Any, lit: tuple[int, ...] = ()) -> Block:
+    """The source of the function or class that made the picture beside it."""
+    return general.code(id, *_source(inspect.unwrap(definition)), list(lit))
 
 
 @cache
-def _source(thing: Any) -> tuple[str, str, str]:
-    """(name, source, place): the same as long as the process lives, and slow to find."""
-    lines, first = inspect.getsourcelines(thing)
-    path = Path(inspect.getsourcefile(thing) or "").resolve().relative_to(ROOT)
-    return thing.__qualname__, textwrap.dedent("".join(lines)), f"{path}:{first}"
+def _source(definition: Any) -> tuple[str, str, str]:
+    """Returns (name, source, place), cached: slow to find, and constant for the process."""
+    lines, first = inspect.getsourcelines(definition)
+    path = Path(inspect.getsourcefile(definition) or "").resolve().relative_to(ROOT)
+    return definition.__qualname__, textwrap.dedent("".join(lines)), f"{path}:{first}"

@@ -1,4 +1,4 @@
-"""Blocks about attention and decoding: heads small and as lines, decodings under one another, and what an intervention changes."""
+"""Blocks about attention and decoding: heads small and as lines, aligned decodings, and the effect of an intervention."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def heads(
     colours: Shades,
     names: list[list[list[str]]] | None = None,
 ):
-    """Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count
-    from 0. `names`: for each layer and head its name and the number that supports it."""
+    """Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 for masked cells; the chosen `layer` and `head` count from 0.
+    `names`: each head's name and the number that supports it, by layer."""
 
 
 class SmallHead(TypedDict):
-    label: str  # layer and head, and what it is called
-    said: str  # what it does in this sentence
+    label: str  # layer and head, and its name
+    said: str  # its effect in this sentence
     mini: Miniature
 
 
@@ -51,8 +51,8 @@ def modelview(
     words: dict[str, str],
     saved: Saved,
 ):
-    """All heads of a model at once, layers down and heads across, on one scale. `hint` stands where a head's own sentence is said while
-    it is pointed at. `saved` as of a figure."""
+    """All heads of a model at once, layers down and heads across, on one scale. `hint` gives way to the sentence of the head that is
+    pointed at. `saved` as of a figure."""
 
 
 class LineColours(TypedDict):
@@ -85,9 +85,8 @@ def lines(
     saved: Saved,
     hint: str = "",
 ):
-    """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
-    lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` and
-    `hint` as of a figure."""
+    """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: labels for little room.
+    `alignment`: the right column of each row; `row` and `column` are pinned. `saved` and `hint` as of a figure."""
 
 
 # ---- two decodings side by side ----
@@ -109,8 +108,8 @@ class Lane(TypedDict):
 
 @kind
 def lanes(id: str, label: str, steps: int, at: int, parted: int | None, parts: str, fixes: str, lanes: list[Lane]):
-    """Decodings of one sentence under one another, a column for each of `steps`. `at` is chosen; at `parted` they part, which `parts` says;
-    `fixes` says that the token of step `fixed` was replaced."""
+    """Aligned decodings of one sentence, a column for each of `steps`. `at` is chosen; they diverge at `parted`, as `parts` says; `fixes`
+    says that the token of step `fixed` was replaced."""
 
 
 # ---- interventions ----
@@ -138,7 +137,7 @@ class SwitchPart(TypedDict):
 
 @kind
 def switches(id: str, label: str, none: str, is_off: str, parts: list[SwitchPart], off: list[str], colours: Shades):
-    """Every head as a switch; those in `off` are switched off. `all` and `none` name the buttons that switch many."""
+    """Every head as a switch; those in `off` are switched off. `all` and `none` label the buttons that switch many."""
 
 
 class Answer(TypedDict):
@@ -150,7 +149,7 @@ class Answer(TypedDict):
 
 
 class ComparedLine(Answer, total=False):
-    long: str  # the whole name of the model that wrote it
+    long: str  # the full name of the model that wrote it
 
 
 @kind
@@ -195,4 +194,4 @@ def cells(
     slider: CellSlider | None,
     sum: str,
 ):
-    """One row of attention as bars that can be pressed, without a change and with it; `acts` and `slider` change the `chosen` one."""
+    """One row of attention as clickable bars, without and with a change; `acts` and `slider` change the `chosen` one."""

@@ -1,4 +1,4 @@
-"""Blocks about several runs: the table they are ticked in, what each makes of one sentence, and the board of a class."""
+"""Blocks about several runs: the table in which they are ticked, their outputs for one sentence, and the board of a class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from playground.ui.blocks.kind import Token, kind
 
 
 class LineKey(TypedDict):
-    """How a run's line is drawn in the figures."""
+    """The style of a run's line in the figures."""
 
     color: str
     dash: str
@@ -17,20 +17,20 @@ class LineKey(TypedDict):
 class RunRow(TypedDict):
     id: str
     name: str
-    label: str  # what its owner typed
-    line: str  # what makes it different
+    label: str  # typed by its owner
+    line: str  # its differences
     numbers: list[str]
-    created: float | None  # seconds since 1970; None of a run that came with the app
+    created: float | None  # seconds since 1970; None for a shipped run
     course: list[list[float]]  # (place, exact match), both from 0 to 1
     key: LineKey | None  # of a ticked run
     here: bool  # the run on screen
     pinned: bool
-    mine: bool  # whoever looks may rename and delete it
+    mine: bool  # the visitor may rename and delete it
 
 
 class RunColumn(TypedDict):
     label: str
-    sort: str  # its name in the cursor's `sort`; "" where that can't be
+    sort: str  # its name in the cursor's `sort`; "" if not sortable
 
 
 class RunGroup(TypedDict):
@@ -40,9 +40,9 @@ class RunGroup(TypedDict):
 
 @kind
 def runs(id: str, head: list[RunColumn], groups: list[RunGroup], ticked: list[str], most: int, none: str, sort: str, empty: str):
-    """A table of runs in groups, with `head` over name, line, numbers and date; the course stands beside the first number. A tick adds a
-    run to those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its
-    run; buttons pin one, and name or delete one's own. `sort` is the cursor's; `empty` is said where there is no row."""
+    """A table of runs in groups, with `head` over name, line, numbers and date; the course is beside the first number. A tick adds a run to
+    `ticked`, at `most` that many, stored in the cursor's `runs` (`none` for an empty list); a name opens its run; buttons pin one, and
+    rename or delete the visitor's own. `sort` is the cursor's; `empty` is shown without rows."""
 
 
 class DisagreeingOutput(TypedDict):
@@ -58,21 +58,21 @@ class DisagreeingRow(TypedDict):
 
 @kind
 def disagreements(id: str, label: str, names: list[str], keys: list[LineKey], reference: str, rows: list[DisagreeingRow]):
-    """Sentences on which runs disagree, a row each: the sentence under `label`, what each run writes under its name and its line, and the
-    right answer under `reference`. A press on a sentence makes it the page's."""
+    """Sentences on which runs disagree, a row each: the sentence under `label`, each run's output under its name and its line, and the
+    right answer under `reference`. A click on a sentence makes it the page's."""
 
 
 class OutputRow(TypedDict):
     name: str
     key: LineKey
     tokens: list[Token]
-    correct: bool | None  # None where nobody knows
-    note: str  # why there are no tokens, or what to know of them
+    correct: bool | None  # None if unknown
+    note: str  # why there are no tokens, or a remark on them
 
 
 @kind
 def outputs(id: str, title: str, head: list[str], rows: list[OutputRow]):
-    """What several runs make of one sentence, a row each."""
+    """The outputs of several runs for one sentence, a row each."""
 
 
 class BoardRow(TypedDict):
@@ -86,5 +86,5 @@ class BoardRow(TypedDict):
 
 @kind
 def board(id: str, head: list[str], rows: list[BoardRow], title: str, empty: str):
-    """The runs of a class, with `head` over student, arm and numbers. A press on a student opens the run, for all who follow. `empty` is
-    said where there is no row."""
+    """The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too. `empty` is
+    shown without rows."""

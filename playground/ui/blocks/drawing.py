@@ -1,4 +1,4 @@
-"""Blocks of the map: the drawing itself, and what stands under the open stage and beside the drawing."""
+"""Blocks of the map: the drawing itself, and the details below the open stage and beside the drawing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Name(TypedDict):
 
 
 class Piece(Name, total=False):
-    """A step of the way to the open stage. One with a `stage` leads there; an `aside` is no place."""
+    """A step of the path to the open stage. One with a `stage` is a link; an `aside` is no place."""
 
     stage: str
     aside: bool
@@ -35,7 +35,7 @@ class TileStage(TypedDict):
 
 
 class Tile(TileStage, total=False):
-    """A stage as a button. It `follows` when the tile before it is one of its inputs."""
+    """A stage as a button. It `follows` if the tile before it is one of its inputs."""
 
     follows: bool
 
@@ -55,7 +55,7 @@ class TilesLine(TypedDict):
 
 
 class FoldLine(TypedDict):
-    """A layer that is not unfolded: `tile` is what it hands on."""
+    """A folded layer: `tile` is its output."""
 
     kind: Literal["fold"]
     text: str
@@ -65,7 +65,7 @@ class FoldLine(TypedDict):
 
 
 class Join(TypedDict):
-    """A line between two tiles: around a sublayer, or from the memory into a cross-attention."""
+    """A line between two tiles: around a sublayer, or from the encoder output into a cross-attention."""
 
     kind: Literal["residual", "memory"]
     start: str
@@ -89,8 +89,8 @@ def map(
     words: dict[str, str],
     blocks: list[Block],
 ):
-    """The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` where closing it
-    leads; `order` has the addresses in the order of computation."""
+    """The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` the link that closes
+    it; `order` lists the addresses in the order of computation."""
 
 
 # ---- under the open stage ----
@@ -102,7 +102,7 @@ class Meaning(TypedDict):
 
 
 class Way(Meaning, total=False):
-    """What a number is called and, where the model computed it, the way there."""
+    """A number's name and, if the model computed it, the link to it."""
 
     to: dict[str, str | int]
 
@@ -142,8 +142,8 @@ def sheet(
     words: dict[str, str],
     still: bool = False,
 ):
-    """How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
-    `asks` when there is something to calculate. The page scrolls to it when it is new, unless it is to be `still`: nobody asked for it."""
+    """The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
+    `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested."""
 
 
 class PickColumn(TypedDict):
@@ -153,9 +153,9 @@ class PickColumn(TypedDict):
 
 @kind
 def pick(id: str, rows: list[str], columns: list[PickColumn], row: int | None, col: int | None, words: dict[str, str]):
-    """Choosing a cell of the open stage by the names of its row and its column."""
+    """Chooses a cell of the open stage by the names of its row and its column."""
 
 
 @kind
 def worksheet(id: str, kinds: list[Option], value: str, words: dict[str, str]):
-    """The way to the printable sheets of calculations; `value` is the kind of attention that is chosen at first."""
+    """The link to the printable calculation sheets; `value` is the kind of attention chosen at first."""

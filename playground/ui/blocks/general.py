@@ -1,4 +1,4 @@
-"""Blocks that any panel may use: text, tables, figures, controls and what arranges them; and those that the live stream fills."""
+"""Blocks for any panel: text, tables, figures, controls and layout; and those that the live stream fills."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playground.ui.blocks.kind import Block, Option, Token, kind
 
 @kind
 def text(id: str, text: str, css: str = ""):
-    """A paragraph. Terms of the glossary are explained in it unless `css` says that it is a heading, a formula or an error."""
+    """A paragraph. Terms of the glossary are explained in it unless `css` marks a heading, a formula or an error."""
 
 
 @kind
@@ -19,8 +19,8 @@ def table(
     id: str, head: list[str], rows: list[list[str | float]], title: str = "", rowheads: bool = False, folded: bool = False,
     tokens: bool = False,
 ):  # fmt: skip
-    """`rowheads`: the first cell of a row names it; `folded`: only the title is seen until somebody opens it; `tokens`: its cells are
-    tokens or sentences."""
+    """`rowheads`: the first cell of a row names it; `folded`: only the title shows until it is opened; `tokens`: its cells are tokens or
+    sentences."""
 
 
 class Plotly(TypedDict):
@@ -29,8 +29,7 @@ class Plotly(TypedDict):
 
 
 class Saved(TypedDict):
-    """How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind,
-    where there is a server."""
+    """A figure's file name; its run and step; the query of the route `attention` with all weights of its kind, if there is a server."""
 
     file: str
     run: str
@@ -49,29 +48,28 @@ def figure(
     saved: Saved | None = None,
     hint: str = "",
 ):
-    """A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. `saved`:
-    what a file of it has to say, where that is not simply its id and the run and step on screen. `hint`: what can be done with it here,
-    which stands after the caption and in no file."""
+    """A Plotly figure with a caption computed from its data. `live`: the page fills its traces from the run's history. `saved`: labels its
+    file, unless its id and the run and step on screen do. `hint`: its interactions, shown after the caption and not in a file."""
 
 
 class Line(TypedDict):
     label: str
     tokens: list[Token]
-    side: str  # of the sentence: "src", "fed" or "tgt", where pointing at a cell lights its tokens up; else ""
+    side: str  # of the sentence: "src", "fed" or "tgt", whose tokens light up when a cell is pointed at; else ""
 
 
 class TokenLine(Line, total=False):
-    role: Literal["query", "key"]  # where a line is only the one
+    role: Literal["query", "key"]  # if the line is only one of them
 
 
 @kind
 def chips(id: str, lines: list[TokenLine], pick: str = "", css: str = ""):
-    """Lines of tokens. `pick`: the side on which a click chooses the token."""
+    """Lines of tokens. `pick`: the side on which a click chooses a token."""
 
 
 @kind
 def code(id: str, name: str, source: str, place: str, lit: list[int]):
-    """The source of a function or class, with its place in the project; the lines `lit`, counted from 1, stand out."""
+    """The source of a function or class, with its place in the project; the lines `lit`, counted from 1, are highlighted."""
 
 
 # ---- to arrange ----
@@ -79,18 +77,18 @@ def code(id: str, name: str, source: str, place: str, lit: list[int]):
 
 @kind
 def row(id: str, blocks: list[Block], css: str = ""):
-    """Blocks side by side; one below the other on a narrow screen, or always when `css` says "column"."""
+    """Blocks side by side; stacked on a narrow screen, or always with the `css` "column"."""
 
 
 @kind
 def later(id: str, panel: str, label: str, key: str):
-    """The blocks of another panel, asked for once the rest is shown because they take longer; `label` stands there until they come. They
-    are asked for again when `key` changes, which names all that they depend on."""
+    """The blocks of another panel, loaded after the rest because they take longer; `label` is their placeholder. They are reloaded when
+    `key`, which names all their inputs, changes."""
 
 
 @kind
 def progress(id: str, done: int, all: int, label: str):
-    """How much of a longer work is done. A panel that is not done says "more", and is asked again as long as somebody looks at it."""
+    """The progress of a longer computation. An unfinished panel contains "more", and is reloaded as long as it is visible."""
 
 
 # ---- to choose ----
@@ -108,7 +106,7 @@ def choice(
     off: bool = False,
     tokens: bool = False,
 ):
-    """One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: as it is;
+    """One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: disabled;
     `tokens`: its labels are tokens."""
 
 
@@ -119,12 +117,12 @@ def many(id: str, field: str, label: str, options: list[Option], value: list[str
 
 @kind
 def slider(id: str, field: str, label: str, low: float, high: float, step: float, value: float, first: int = 0):
-    """A number of a cursor field. `first` is added to what is shown: 1 where people count from one and the cursor from zero."""
+    """A number of a cursor field. `first` is added to the shown number: 1 if people count from one and the cursor from zero."""
 
 
 @kind
 def field(id: str, field: str, label: str, value: str, hint: str = ""):
-    """A line of text that a cursor field holds; `hint` stands in it while it is empty."""
+    """A line of text of a cursor field; `hint` is its placeholder."""
 
 
 Act = Literal["draw", "knob", "command", "room", "move", "play", "take", "set", "read"]
@@ -141,8 +139,8 @@ def button(
     to: dict[str, str | int] | None = None,
 ):
     """Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
-    `to` somewhere, plays the replay from its beginning, shows where to take the run home, sets the knobs
-    of `values`, or has own sentences read as `values` say."""
+    `to` somewhere, plays the replay from its beginning, opens the run's download, sets the knobs of `values`, or reads own sentences as
+    `values` say."""
 
 
 class FileLink(TypedDict):
@@ -152,7 +150,7 @@ class FileLink(TypedDict):
 
 @kind
 def downloads(id: str, label: str, path: str, files: list[FileLink]):
-    """Files to be had from one of our routes."""
+    """Downloads from one of our routes."""
 
 
 # ---- filled from the stream of a run that trains ----
@@ -160,7 +158,7 @@ def downloads(id: str, label: str, path: str, files: list[FileLink]):
 
 @kind
 def outcome(id: str, text: str):
-    """What a run has come to; while it trains, a bar of its steps."""
+    """A run's outcome; while it trains, a bar of its steps."""
 
 
 class NumberItem(TypedDict):
@@ -170,11 +168,11 @@ class NumberItem(TypedDict):
 
 
 @kind
-def numbers(id: str, items: list[NumberItem], more: str = "", folded: list[NumberItem] = []):  # noqa: B006  nobody changes it
-    """The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item."""
+def numbers(id: str, items: list[NumberItem], more: str = "", folded: list[NumberItem] = []):  # noqa: B006  never mutated
+    """The newest numbers of the run, some `folded` under the title `more`; the page finds them by an item's id."""
 
 
-# ---- what a run makes of its samples ----
+# ---- outputs of a run for its samples ----
 
 
 class Probe(TypedDict):
@@ -187,4 +185,4 @@ class Probe(TypedDict):
 
 @kind
 def probes(id: str, title: str, caption: str, joint: str, rows: list[Probe]):
-    """The fixed probe sentences and what the model makes of them. `joint` stands between source tokens."""
+    """The fixed probe sentences and the model's outputs. `joint` separates source tokens."""

@@ -1,4 +1,4 @@
-"""What a kind of block is, and the records that several kinds are made of."""
+"""Declares kinds of blocks, and the records that several kinds share."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from typing import Any, Literal, NewType, ParamSpec, TypedDict
 
 Block = NewType("Block", dict[str, Any])
 Parameters = ParamSpec("Parameters")
-KINDS: dict[str, Callable[..., Block]] = {}  # every kind there is, by its name
+KINDS: dict[str, Callable[..., Block]] = {}  # every kind by its name
 
 
-def kind(declared: Callable[Parameters, None]) -> Callable[Parameters, Block]:
+def kind(declaration: Callable[Parameters, None]) -> Callable[Parameters, Block]:
     """Declares a kind of block by a function without a body: its name is the kind, its parameters are the fields with their types and
-    defaults, its docstring says what the block is. Calling it makes such a block, {"kind": name, "id": …, field: value, …}.
+    defaults, its docstring describes the block. A call returns {"kind": name, "id": …, field: value, …}.
 
-    The first field of all is `id`: by kind and id the page finds an element again, to change it in place.
+    The first field is always `id`: by kind and id the page finds an element again, to change it in place.
     """
-    fields = inspect.signature(declared)
-    names, rest = tuple(fields.parameters), {name: one.default for name, one in fields.parameters.items() if one.default is not one.empty}
+    fields = inspect.signature(declaration)
+    names = tuple(fields.parameters)
+    defaults = {name: field.default for name, field in fields.parameters.items() if field.default is not field.empty}
 
-    @wraps(declared)
+    @wraps(declaration)
     def make(*values: Parameters.args, **named: Parameters.kwargs) -> Block:
-        given = dict(zip(names, values, strict=False))
-        found = {**rest, **given, **named}
-        if len(found) != len(names) or len(given) != len(values) or given.keys() & named.keys():
-            fields.bind(*values, **named)  # says what is wrong; it takes as long as the rest of a small panel
-        return Block({"kind": declared.__name__, **{name: found[name] for name in names}})
+        positional = dict(zip(names, values, strict=False))
+        fields_given = {**defaults, **positional, **named}
+        if len(fields_given) != len(names) or len(positional) != len(values) or positional.keys() & named.keys():
+            fields.bind(*values, **named)  # raises with the reason; it takes as long as the rest of a small panel
+        return Block({"kind": declaration.__name__, **{name: fields_given[name] for name in names}})
 
-    KINDS[declared.__name__] = make
+    KINDS[declaration.__name__] = make
     return make
 
 
@@ -47,10 +48,10 @@ class TokenId(TypedDict):
 class Token(TokenId, total=False):
     """A token as the page shows it."""
 
-    right: bool  # against the reference
-    p: float  # how likely it was
+    right: bool  # equals the reference
+    p: float  # its probability
     given: bool  # by the visitor's prefix
-    mark: str  # a class of its own where two outputs differ
+    mark: str  # a CSS class where two outputs differ
 
 
 class Value(TypedDict):
@@ -65,7 +66,7 @@ class Option(Value, total=False):
 
 
 class Shades(TypedDict):
-    """How a small picture of attention is coloured: weights from 0 to 1 along `scale`, masked cells hatched."""
+    """The colours of a small picture of attention: weights from 0 to 1 along `scale`, masked cells hatched."""
 
     scale: list[str]
     masked: str
@@ -73,8 +74,8 @@ class Shades(TypedDict):
 
 
 class Miniature(TypedDict):
-    """A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
-    rows and columns of the stage became one of the grid."""
+    """A stage as a small grid of integers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: the rows and
+    columns of the stage pooled into one cell."""
 
     rows: int
     columns: int
@@ -84,7 +85,7 @@ class Miniature(TypedDict):
 
 
 class MapColours(TypedDict):
-    """The scales of miniatures, and how masked cells are hatched."""
+    """The scales of miniatures, and the hatching of masked cells."""
 
     signed: list[str]
     probability: list[str]

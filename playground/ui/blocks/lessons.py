@@ -1,4 +1,4 @@
-"""Blocks of labs and of the course. What somebody did and guessed is known to their browser only, which fills it in."""
+"""Blocks of labs and of the course. A visitor's progress and guesses are known only to their browser, which fills them in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class LabCard(TypedDict):
 
 
 class Card(LabCard, total=False):
-    """A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture, of which `axes` says what it shows."""
+    """A lab in a line; its picture is the `thumbnail`, the lines of its result from 0 to 1, described by `axes`."""
 
     thumbnail: list[list[float]]
     axes: str
@@ -28,11 +28,11 @@ def cards(id: str, title: str, cards: list[Card]):
 
 @kind
 def record(id: str, lab: str, sure: int, right: bool):
-    """Nothing to see: the guess is counted, `sure` is in percent; at 0 it isn't counted."""
+    """Invisible: counts the guess, `sure` in percent; 0 is not counted."""
 
 
 class Way(TypedDict):
-    """Where something is to be seen: fields of the cursor, and what the way there is called."""
+    """A link: fields of the cursor, and the link's label."""
 
     label: str
     to: dict[str, str]
@@ -50,24 +50,24 @@ def check(
     why: str = "",
     way: Way | None = None,
 ):
-    """A question of a lesson to be answered by choosing. `asked` is a hash of what is asked: an answer belongs to no other. Until it is
-    answered (`value`) nobody is told which option is `right`, nor `why`."""
+    """A multiple-choice question of a lesson. `asked` is a hash of its content: a stored answer belongs to no other. Until it is answered
+    (`value`), `right` and `why` are withheld."""
 
 
 @kind
 def answers(id: str, lesson: str):
-    """Model answers, which the teacher of a room reads, and nobody else."""
+    """Model answers, for the teacher of a room only."""
 
 
 @kind
 def calibration(id: str):
-    """How often guesses of which somebody was so sure were right."""
+    """The fraction of right guesses by stated confidence."""
 
 
 @kind
 def question(id: str, field: str, name: str):
-    """The question of a lab or a lesson (`field` of the cursor) as a class's: how it is put to the room, and what came of it. Nothing to
-    see outside of a room."""
+    """The question of a lab or a lesson (`field` of the cursor) as a class's: how it is asked, and the result. Invisible outside of a room.
+    """
 
 
 class LessonCard(TypedDict):
@@ -84,7 +84,7 @@ def lessons(id: str, lessons: list[LessonCard]):
 
 
 class LessonStep(TypedDict):
-    """Something to do: `knobs` are set and the cursor moves `to` where it can be done; `sees` is then brought into sight."""
+    """A task: `knobs` are set and the cursor moves `to` its place; `sees` is then scrolled into view."""
 
     name: str
     text: str
@@ -95,7 +95,7 @@ class LessonStep(TypedDict):
 
 @kind
 def steps(id: str, lesson: str, title: str, steps: list[LessonStep]):
-    """What there is to do in a lesson."""
+    """The tasks of a lesson."""
 
 
 @kind
@@ -105,16 +105,16 @@ def points(id: str, title: str, points: list[str]):
 
 @kind
 def notes(id: str, title: str, rows: list[tuple[str, str]], open: str):
-    """What a teacher may want to know of the lesson `id`: (name, text) each; `open` names the way to it."""
+    """Notes for a teacher on the lesson `id`: (name, text) each; `open` labels the link to it."""
 
 
 @kind
 def forget(id: str):
-    """The button that forgets what the browser knows of the course and of all guesses."""
+    """The button that deletes the browser's data on the course and all guesses."""
 
 
 class Mistake(TypedDict):
-    """A number that stands at another place, and what to say to whoever read that one."""
+    """A number from the wrong place, and its feedback."""
 
     value: float
     text: str
@@ -138,5 +138,5 @@ def tour(
     next: str,
     words: dict[str, str],
 ):
-    """A stop of the tour: what happens there, and a number to read off. It is the `answer` up to the `tolerance`, and None where it is no
-    number; `where` says where it stands. `previous` and `next` name the stops beside it."""
+    """A stop of the tour: an explanation, and a number to read off. It is the `answer` within the `tolerance`, None for no number; `where`
+    says where to find it. `previous` and `next` name the adjacent stops."""

@@ -1,5 +1,5 @@
-"""The arguments of the endpoints: their types, defaults and bounds, from the declarations of the knobs (config.py) and of the cursor
-(cursor.py); their words stand under the same names in words/."""
+"""The arguments of the endpoints: types, defaults and bounds from the declarations of knobs (config.py) and of the cursor (cursor.py);
+their words have the same names in words/."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from playground.queries.translate import METHODS
 from playground.words import ENGLISH, known, say
 
 REQUIRED = inspect.Parameter.empty
-LEAST_OWNER = 16  # characters that nobody guesses
-MAX_OWNER = 128  # characters of the word that says whose runs may be changed
+MIN_OWNER = 16  # characters of an owner that can't be guessed
+MAX_OWNER = 128  # characters of the word that owns runs
 
 
 @dataclass(frozen=True)
 class Argument:
-    """Of an endpoint. What it may be is said by the `knob` or the `field` of the cursor of that name, by `choices`, or it is text of at
-    most so many characters. None stands for "not given" where that is the default."""
+    """An endpoint's argument, validated by the `knob` or cursor `field` of that name, by `choices`, or as text of at most `most`
+    characters. A default of None means "not given"."""
 
     type: Any
     default: Any = REQUIRED
@@ -37,102 +37,102 @@ class Argument:
         return self.default is REQUIRED
 
     def check(self, name: str, value: Any) -> Any:
-        """`value` as this argument takes it. Raises Refusal."""
+        """Validates and converts `value`. Raises Refusal."""
         if value is None and self.default is None:
             return None
         if self.knob:
             return check(self.knob, value)
         if self.field:
-            return _number(name, FIELDS[self.field], value)
+            return _check_number(name, FIELDS[self.field], value)
         if self.choices:
             if value not in self.choices:
                 raise Refusal("config.not_a_choice", name=name, value=shortened(value), choices=", ".join(self.choices))
             return value
-        return _seeds(value) if self.type == list[int] else _text(name, value, self.most)
+        return _check_seeds(value) if self.type == list[int] else _check_text(name, value, self.most)
 
 
-def _of_knob(name: str) -> Argument:
-    """Choices that are words are said by the list of them."""
+def _knob_argument(name: str) -> Argument:
+    """Returns a knob's argument; choices of text are a Literal."""
     kind, knob = type(default(name)), limits(name)
     return Argument(Literal[knob.choices] if knob.choices and kind is str else kind, default(name), knob=name)
 
 
-def _of_field(name: str) -> Argument:
-    """A number that the page's address knows too; "not given" where it has no default there."""
+def _field_argument(name: str) -> Argument:
+    """Returns a cursor number's argument; None where it has no default."""
     field = FIELDS[name]
     return Argument(type(field.step), field.value(field.default), field=name)
 
 
-def _one_of(names: Sequence[str]) -> Argument:
-    """The first is the default."""
+def _choice_argument(names: Sequence[str]) -> Argument:
+    """Returns a choice; the first is the default."""
     return Argument(Literal[tuple(names)], names[0], choices=tuple(names))
 
 
 ARGUMENTS: dict[str, Argument] = {
-    **{name: _of_knob(name) for name in KNOBS},
-    "steps": Argument(int, None, knob="steps"),  # not given: as many as the task needs
+    **{name: _knob_argument(name) for name in KNOBS},
+    "steps": Argument(int, None, knob="steps"),  # by default as many as the task needs
     "owner": Argument(str, most=MAX_OWNER),
     "label": Argument(str, ""),
     "run": Argument(str, most=64),
     "text": Argument(str),
-    "method": _one_of(METHODS),
-    **{name: _of_field(name) for name in ("step", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "layer", "head")},
+    "method": _choice_argument(METHODS),
+    **{name: _field_argument(name) for name in ("step", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "layer", "head")},
     "prefix": Argument(str, ""),
-    "kind": _one_of(choices("part")),
+    "kind": _choice_argument(choices("part")),
     "name": Argument(str, most=64),
     "seeds": Argument(list[int], [default("seed")]),
 }
 Arguments = Mapping[str, Argument]
 
 
-def these(*names: str) -> dict[str, Argument]:
-    """Of an endpoint."""
+def pick_arguments(*names: str) -> dict[str, Argument]:
+    """Returns an endpoint's arguments by name."""
     return {name: ARGUMENTS[name] for name in names}
 
 
-def checked(arguments: Arguments, values: Sequence[Any]) -> dict[str, Any]:
-    """Every value as its argument takes it. Raises Refusal for the first that can't be so."""
+def check_arguments(arguments: Arguments, values: Sequence[Any]) -> dict[str, Any]:
+    """Validates all values. Raises Refusal for the first invalid one."""
     return {name: argument.check(name, value) for (name, argument), value in zip(arguments.items(), values, strict=True)}
 
 
 def check_owner(owner: str) -> None:
-    """Raises Refusal for one that others might guess, or say as well."""
-    if len(owner) < LEAST_OWNER:
-        raise Refusal("api.no_owner", least=LEAST_OWNER)
+    """Raises Refusal for an owner that others might guess or choose too."""
+    if len(owner) < MIN_OWNER:
+        raise Refusal("api.no_owner", least=MIN_OWNER)
 
 
-def signature(arguments: Arguments, **filled_in: type) -> inspect.Signature:
-    """Of a function with these arguments, and some that Gradio fills in."""
-    given = [_parameter(name, argument.type, argument.default) for name, argument in arguments.items()]
-    return inspect.Signature([*given, *(_parameter(name, kind, None) for name, kind in filled_in.items())], return_annotation=dict)
+def build_signature(arguments: Arguments, **filled_in: type) -> inspect.Signature:
+    """Returns the signature of a function with these arguments, and those that Gradio fills in."""
+    parameters = [_declare(name, argument.type, argument.default) for name, argument in arguments.items()]
+    return inspect.Signature([*parameters, *(_declare(name, kind, None) for name, kind in filled_in.items())], return_annotation=dict)
 
 
-def _parameter(name: str, kind: Any, value: Any) -> inspect.Parameter:
+def _declare(name: str, kind: Any, value: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind, default=value)
 
 
-def help_of(name: str) -> str:
-    """One line on an argument."""
+def argument_help(name: str) -> str:
+    """Returns one line on an argument."""
     key = f"knobs.{name}.help" if name in KNOBS and not known(ENGLISH, f"api.arg_{name}") else f"api.arg_{name}"
     return say(ENGLISH, key)
 
 
-def described(endpoint: str, arguments: Arguments) -> str:
-    """The docstring of an endpoint, as Gradio reads it."""
-    lines = [f"    {name}: {help_of(name)}" for name in arguments]
+def build_docstring(endpoint: str, arguments: Arguments) -> str:
+    """Returns an endpoint's docstring, as Gradio parses it."""
+    lines = [f"    {name}: {argument_help(name)}" for name in arguments]
     returns = f"    {say(ENGLISH, f'api.{endpoint}_returns')}"
     return "\n".join([say(ENGLISH, f"api.{endpoint}"), "", "Parameters:", *lines, "Returns:", returns])
 
 
-def _number(name: str, field: Number, value: Any) -> float:
+def _check_number(name: str, field: Number, value: Any) -> float:
     text = as_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
     if refusal := field.refusal(name, text):
         raise Refusal(refusal.key, **{**refusal.values, "value": shortened(value)})
     return field.value(text)
 
 
-def _text(name: str, value: Any, most: int) -> str:
-    """Raises Refusal for what is no text, has half characters, or is too long."""
+def _check_text(name: str, value: Any, most: int) -> str:
+    """Returns `value`. Raises Refusal for a non-text, lone surrogates, and a text that is too long."""
     if not isinstance(value, str) or value != value.encode("utf-8", "replace").decode():
         raise Refusal("api.not_text", name=name)
     if len(value) > most:
@@ -140,8 +140,8 @@ def _text(name: str, value: Any, most: int) -> str:
     return value
 
 
-def _seeds(value: Any) -> list[int]:
-    """Different ones, in their order."""
+def _check_seeds(value: Any) -> list[int]:
+    """Returns the distinct seeds, in order."""
     if not isinstance(value, list) or not 0 < len(value) <= SEEDS:
         raise Refusal("api.not_seeds", most=SEEDS)
     return list(dict.fromkeys(check("seed", seed) for seed in value))

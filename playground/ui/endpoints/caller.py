@@ -1,4 +1,4 @@
-"""Who calls an endpoint, and of which server."""
+"""The context of an endpoint's call: its server and request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import gradio as gr
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.network import link_to
+from playground.ui.network import run_link
 
 
 @dataclass(frozen=True)
@@ -19,16 +19,16 @@ class Caller:
     request: gr.Request | None = None
 
     def run(self, id: str) -> Run:
-        """A run that somebody looks at. Raises Refusal."""
+        """Returns a run and marks it as viewed. Raises Refusal."""
         run = self.runs.get(id)
         run.seen()
         return run
 
     def readable(self, id: str, owner: str) -> Run:
-        """The same to look inside, which tells what it learned from. Raises Refusal where its sentences are not open to `owner`."""
+        """Returns a run to look inside, which reveals its sentences. Raises Refusal where they are not open to `owner`."""
         self.runs.require_reader(id, owner)
         return self.run(id)
 
     def link(self, run: Run) -> str:
-        """Where the page shows a run."""
-        return link_to(run.id, getattr(self.request, "base_url", "") or "/")
+        """Returns the page's address for a run."""
+        return run_link(run.id, getattr(self.request, "base_url", "") or "/")

@@ -1,4 +1,4 @@
-"""A lab for a program: asked again and again it trains what is missing, and says the verdict when all arms have ended."""
+"""A lab for programs: repeated calls train missing runs, and return the verdict once all arms have ended."""
 
 from __future__ import annotations
 
@@ -16,58 +16,62 @@ from playground.ui.endpoints.caller import Caller
 from playground.ui.panels.lessons.experiment import measure_result
 from playground.words import ENGLISH
 
-HOPELESS = ("failed", "diverged")
+ENDED_EARLY = ("failed", "diverged")
 NO_ROOM = ("runs.too_many", "runs.too_many_yours", "runs.too_many_near", *(f"rooms.{limit}" for limit in USUAL))
 
 
 def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, Any]:
-    """A worked example answers at once, for the first seed; an experiment begins with as many seeds as there is room for."""
-    asked = labs.get(name)
-    if not isinstance(asked, ControlledExperiment):
-        return _told(asked, seeds[:1], {}, asked.outcome(seeds[0]))
-    seeds = seeds[:1] if asked.is_mystery else seeds  # its seed is the question: several can't be put together
-    begun = _begin(caller, asked, seeds, owner)
-    arms = {seed: {place[0]: run for run in runs if (place := asked.recognise(run))} for seed, runs in begun.items()}
-    ended = len(begun) == len(seeds) and all(is_complete(run) for runs in begun.values() for run in runs)
+    """Returns a worked example's outcome at once, for the first seed; starts an experiment with as many seeds as there is room for."""
+    chosen_lab = labs.get(name)
+    if not isinstance(chosen_lab, ControlledExperiment):
+        return _report(chosen_lab, seeds[:1], {}, chosen_lab.outcome(seeds[0]))
+    seeds = seeds[:1] if chosen_lab.is_mystery else seeds  # its seed is the question: several can't be combined
+    runs_by_seed = _start_runs(caller, chosen_lab, seeds, owner)
+    arms = {seed: {match[0]: run for run in runs if (match := chosen_lab.recognise(run))} for seed, runs in runs_by_seed.items()}
+    has_ended = len(runs_by_seed) == len(seeds) and all(is_complete(run) for runs in runs_by_seed.values() for run in runs)
     outcome = None
-    if ended:
-        outcome = asked.verdict(
-            [[measure_result(caller.runs, caller.reader, asked, arm, seed, arms[seed][arm]) for seed in arms] for arm in arms[seeds[0]]]
+    if has_ended:
+        outcome = chosen_lab.verdict(
+            [
+                [measure_result(caller.runs, caller.reader, chosen_lab, arm, seed, arms[seed][arm]) for seed in arms]
+                for arm in arms[seeds[0]]
+            ]
         )
-    return _told(asked, seeds, {str(seed): {arm: _state(run) for arm, run in by.items()} for seed, by in arms.items()}, outcome)
+    states = {str(seed): {arm: _run_state(run) for arm, run in arm_runs.items()} for seed, arm_runs in arms.items()}
+    return _report(chosen_lab, seeds, states, outcome)
 
 
-def _begin(caller: Caller, asked: ControlledExperiment, seeds: list[int], owner: str) -> dict[int, list[Run]]:
-    """The runs of each seed for which there was room. Raises Refusal when there was none for any."""
+def _start_runs(caller: Caller, experiment: ControlledExperiment, seeds: list[int], owner: str) -> dict[int, list[Run]]:
+    """Returns the runs of each seed that found room. Raises Refusal if none did."""
     check_owner(owner)
-    begun: dict[int, list[Run]] = {}
-    mine = [(run, place) for run in caller.runs.mine(owner) if (place := asked.recognise(run))]
+    runs_by_seed: dict[int, list[Run]] = {}
+    own_runs = [(run, match) for run in caller.runs.mine(owner) if (match := experiment.recognise(run))]
     for seed in seeds:
-        for run, place in mine:
-            if place[1] == seed and run.status in HOPELESS:  # the same seed would come to the same end
+        for run, match in own_runs:
+            if match[1] == seed and run.status in ENDED_EARLY:  # the same seed would end alike
                 raise Refusal("api.arm_ended", name=run.name, seed=seed)
         try:
-            made = act(caller.runs, Command(owner, ENGLISH, "experiment", "", {"lab": asked.name, "seed": seed}))
+            started = act(caller.runs, Command(owner, ENGLISH, "experiment", "", {"lab": experiment.name, "seed": seed}))
         except Refusal as refusal:
-            if not begun or refusal.key not in NO_ROOM:
+            if not runs_by_seed or refusal.key not in NO_ROOM:
                 raise
             break
-        begun[seed] = [caller.run(id) for id in made["arms"]]
-    return begun
+        runs_by_seed[seed] = [caller.run(id) for id in started["arms"]]
+    return runs_by_seed
 
 
-def _state(run: Run) -> dict[str, Any]:
+def _run_state(run: Run) -> dict[str, Any]:
     return {"run": run.id, "status": run.status, "step": run.step, "steps": run.steps}
 
 
-def _told(asked: Lab, seeds: list[int], trained: dict[str, Any], outcome: Outcome | None) -> dict[str, Any]:
+def _report(chosen_lab: Lab, seeds: list[int], trained: dict[str, Any], outcome: Outcome | None) -> dict[str, Any]:
     return {
-        "lab": asked.name,
-        "question": asked.say(ENGLISH, "question"),
+        "lab": chosen_lab.name,
+        "question": chosen_lab.say(ENGLISH, "question"),
         "seeds": seeds,
         "runs": trained,
         "done": outcome is not None,
         "answer": outcome and outcome.answer,
-        "verdict": outcome and asked.say(ENGLISH, f"why_{outcome.answer}", **outcome.numbers),
+        "verdict": outcome and chosen_lab.say(ENGLISH, f"why_{outcome.answer}", **outcome.numbers),
         "numbers": dict(outcome.numbers) if outcome else {},
     }

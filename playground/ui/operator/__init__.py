@@ -1,5 +1,4 @@
-"""What whoever runs the server sees of it, where PLAYGROUND_OPERATOR holds a token; else there is no such page. Read in this order:
+"""The operator's page, present only if PLAYGROUND_OPERATOR holds a token. Read in this order:
 
-entry (who may see it) · facts (what there is to see) · page (how it looks) · metrics (the same for Prometheus) · routes (how it is asked
-for).
+entry (authentication) · facts (its data) · page (its HTML) · metrics (the same for Prometheus) · routes (its addresses).
 """

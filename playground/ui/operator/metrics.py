@@ -1,4 +1,5 @@
-"""The same numbers for Prometheus, by its conventions: units in the names, counters that end in _total, and no label that names anybody."""
+"""The same numbers for Prometheus, by its conventions: units in the names, counters that end in _total, and no label that identifies a
+user."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from playground.logs import recent
 from playground.runs.health import FAILING
 from playground.runs.registry import Runs
-from playground.ui.operator.facts import Counts, Facts, facts
+from playground.ui.operator.facts import Counts, Facts, collect_facts
 from playground.words import ENGLISH, say
 
-# Of each family what it is called on the operator's page: a line of help.
+# The help line of each metric family: its name on the operator's page.
 ABOUT = {
     "up": "server_status", "runs": "server_by_status", "cores": "server_cores", "workers": "server_workers",
     "workers_replaced": "server_workers", "memory_bytes": "memory",
@@ -24,56 +25,56 @@ ABOUT = {
 }  # fmt: skip
 
 
-class Numbers:
-    """What is read anew whenever somebody asks."""
+class RunsCollector:
+    """A collector that reads the numbers at each scrape."""
 
     def __init__(self, runs: Runs, counts: Counts) -> None:
         self._runs, self._counts = runs, counts
 
     def collect(self) -> Iterable[Metric]:
-        found = facts(self._runs, self._counts)
-        yield _gauge("runs", "status", found.by_status)
-        yield _gauge("memory_bytes", "share", found.health["memory"]["shares"])
-        workers = dict(found.health["workers"])
-        yield CounterMetricFamily("playground_workers_replaced", _about("workers_replaced"), value=workers.pop("replaced"))
-        yield _gauge("workers", "state", workers)
-        yield from (_gauge(name, "", {"": value}) for name, value in _single(found))
-        events = CounterMetricFamily("playground_events", _about("events"), labels=("event", "reason"))
+        snapshot = collect_facts(self._runs, self._counts)
+        yield _make_gauge("runs", "status", snapshot.by_status)
+        yield _make_gauge("memory_bytes", "share", snapshot.health["memory"]["shares"])
+        workers = dict(snapshot.health["workers"])
+        yield CounterMetricFamily("playground_workers_replaced", _help_text("workers_replaced"), value=workers.pop("replaced"))
+        yield _make_gauge("workers", "state", workers)
+        yield from (_make_gauge(name, "", {"": value}) for name, value in _single_values(snapshot))
+        events = CounterMetricFamily("playground_events", _help_text("events"), labels=("event", "reason"))
         for (event, reason), count in sorted(recent().counts.items()):
             events.add_metric((event, reason), count)
         yield events
 
 
-def metrics(runs: Runs, counts: Counts) -> bytes:
-    """In Prometheus' text format."""
+def export_metrics(runs: Runs, counts: Counts) -> bytes:
+    """Returns the metrics in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Numbers(runs, counts))
+    registry.register(RunsCollector(runs, counts))
     ProcessCollector(registry=registry)
     return generate_latest(registry)
 
 
-def _single(found: Facts) -> Iterable[tuple[str, float | None]]:
-    memory = found.health["memory"]
-    yield "up", found.health["status"] != FAILING
-    yield "cores", found.cores
+def _single_values(snapshot: Facts) -> Iterable[tuple[str, float | None]]:
+    memory = snapshot.health["memory"]
+    yield "up", snapshot.health["status"] != FAILING
+    yield "cores", snapshot.cores
     yield "memory_limit_bytes", memory["limit"]
     yield "memory_used_bytes", memory["used"]
     yield "held_bytes", memory["held"]
-    yield "processes", found.health["processes"]["ready"]
-    yield "waiting", found.health["runs"]["waiting"]
-    yield "disk_free_bytes", found.health["disk"]["free"]
-    yield "kept_bytes", found.kept_bytes[0]
-    yield "kept_limit_bytes", found.kept_bytes[1]
-    yield from found.counts.items()
+    yield "processes", snapshot.health["processes"]["ready"]
+    yield "waiting", snapshot.health["runs"]["waiting"]
+    yield "disk_free_bytes", snapshot.health["disk"]["free"]
+    yield "kept_bytes", snapshot.stored_bytes[0]
+    yield "kept_limit_bytes", snapshot.stored_bytes[1]
+    yield from snapshot.counts.items()
 
 
-def _gauge(name: str, label: str, values: Mapping[str, float | None]) -> Metric:
-    made = GaugeMetricFamily(f"playground_{name}", _about(name), labels=[label] if label else [])
+def _make_gauge(name: str, label: str, values: Mapping[str, float | None]) -> Metric:
+    family = GaugeMetricFamily(f"playground_{name}", _help_text(name), labels=[label] if label else [])
     for value, number in values.items():
         if number is not None:
-            made.add_metric([value] if label else [], float(number))
-    return made
+            family.add_metric([value] if label else [], float(number))
+    return family
 
 
-def _about(name: str) -> str:
+def _help_text(name: str) -> str:
     return say(ENGLISH, f"operator.{ABOUT[name]}")

@@ -1,4 +1,4 @@
-"""How the operator's page and the metrics are asked for. Where nobody is the operator, none of these addresses is there."""
+"""Routes of the operator's page and the metrics. Without an operator's token they don't exist."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.ui.command import same_origin
-from playground.ui.gate import not_there
+from playground.ui.gate import respond_not_found
 from playground.ui.operator import page
 from playground.ui.operator.entry import Entry
-from playground.ui.operator.facts import Counts, facts
-from playground.ui.operator.metrics import metrics
+from playground.ui.operator.facts import Counts, collect_facts
+from playground.ui.operator.metrics import export_metrics
 from playground.words import preferred
 
 PATH = f"{PREFIX}/operator"
@@ -32,59 +32,59 @@ PRIVATE = {"Cache-Control": "no-store", "X-Frame-Options": "DENY", "Content-Secu
 
 
 def routes(runs: Runs, counts: Counts) -> list[Route]:
-    """Those of an operator, if there is one; and of the metrics, if PLAYGROUND_METRICS asks for them or there is an operator."""
+    """Returns the operator's routes with a token, and the metrics' with PLAYGROUND_METRICS or a token."""
     entry, is_open = Entry.from_environment(), os.environ.get("PLAYGROUND_METRICS", "") not in ("", "0")
-    recent()  # counts from now on
+    recent()  # starts counting
 
     async def look(request: Request) -> Response:
         language = _language(request)
         if not entry.admits(request):
-            return _html(page.form(language))
-        asked = _find(runs, request.query_params.get("stop", ""))
-        if asked:
-            return _html(page.question(language, asked))
-        found = await run_in_threadpool(facts, runs, counts)
-        return _html(page.shown(language, found, request.query_params.get("still") == "1"))
+            return _html(page.login_form(language))
+        run = _find_run(runs, request.query_params.get("stop", ""))
+        if run:
+            return _html(page.stop_form(language, run))
+        snapshot = await run_in_threadpool(collect_facts, runs, counts)
+        return _html(page.dashboard(language, snapshot, request.query_params.get("still") == "1"))
 
     async def act(request: Request) -> Response:
-        """Enters with a token, leaves, or stops a run; and then shows the page by an address that has none of it."""
+        """Logs in with a token, logs out, or stops a run; then redirects to an address without parameters."""
         if not same_origin(request.headers):
-            return not_there(request)
+            return respond_not_found(request)
         try:
-            said = parse_qs((await request.body()).decode("utf-8", "replace"))
-            given = {name: values[0] for name, values in said.items()}
-            answer = RedirectResponse(f"operator?lang={_language(request)}", 303, PRIVATE)
-            if "token" in given:
-                entry.enter(given["token"], request, answer)
-                return answer
+            form = parse_qs((await request.body()).decode("utf-8", "replace"))
+            fields = {name: values[0] for name, values in form.items()}
+            response = RedirectResponse(f"operator?lang={_language(request)}", 303, PRIVATE)
+            if "token" in fields:
+                entry.enter(fields["token"], request, response)
+                return response
             if not entry.admits(request):
-                return not_there(request)
-            if "leave" in given:
-                entry.leave(request, answer)
-            elif run := _find(runs, given.get("stop", "")):
-                with suppress(Refusal):  # it has just come to an end, as the page will show
+                return respond_not_found(request)
+            if "leave" in fields:
+                entry.leave(request, response)
+            elif run := _find_run(runs, fields.get("stop", "")):
+                with suppress(Refusal):  # the run has just ended, as the page will show
                     await run_in_threadpool(runs.stop_for_operator, run.id)
-            return answer
+            return response
         except Refusal as refusal:
-            return _html(page.form(_language(request), refusal.say(_language(request))), 403)
+            return _html(page.login_form(_language(request), refusal.say(_language(request))), 403)
 
     async def measure(request: Request) -> Response:
         if not (is_open or (entry and entry.admits(request))):
-            return not_there(request)
-        return Response(await run_in_threadpool(metrics, runs, counts), 200, {"Cache-Control": "no-store"}, CONTENT_TYPE_PLAIN_0_0_4)
+            return respond_not_found(request)
+        return Response(await run_in_threadpool(export_metrics, runs, counts), 200, {"Cache-Control": "no-store"}, CONTENT_TYPE_PLAIN_0_0_4)
 
-    mine = [Route(PATH, look, methods=["GET"]), Route(PATH, act, methods=["POST"])] if entry else []
-    return mine + ([Route(path, measure, methods=["GET"]) for path in METRICS] if entry or is_open else [])
+    operator_routes = [Route(PATH, look, methods=["GET"]), Route(PATH, act, methods=["POST"])] if entry else []
+    return operator_routes + ([Route(path, measure, methods=["GET"]) for path in METRICS] if entry or is_open else [])
 
 
-def absent(routes: Sequence[Route]) -> frozenset[str]:
-    """The paths of those that this server does not have."""
+def absent_paths(routes: Sequence[Route]) -> frozenset[str]:
+    """Returns the paths of the routes that this server doesn't have."""
     return frozenset((PATH, *METRICS)) - {route.path for route in routes}
 
 
-def _find(runs: Runs, called: str) -> Run | None:
-    """The unfinished run of a pseudonym: ids stand neither on the page nor in an address."""
-    return next((run for run in runs.kept() if called and run.unfinished and pseudonym(run.id) == called), None)
+def _find_run(runs: Runs, alias: str) -> Run | None:
+    """Returns the unfinished run of a pseudonym: ids appear neither on the page nor in an address."""
+    return next((run for run in runs.kept() if alias and run.unfinished and pseudonym(run.id) == alias), None)
 
 
 def _language(request: Request) -> str:

@@ -93,6 +93,6 @@ def list_unavailable(run: Run) -> tuple[str, ...]:
 def check(name: str, view: View) -> None:
     """Raises Refusal for a panel that is unavailable."""
     if name in list_unavailable(view.run):
-        touring, recurrent = name == "map" and view.said("stop"), view.run.experiment.model.alteration.recurrent
+        touring, recurrent = name == "map" and view.read_raw("stop"), view.run.experiment.model.alteration.recurrent
         key = "tour.has_variant" if touring else "page.is_recurrent" if recurrent else "page.has_variant"
         raise Refusal(key, variant=variant_name(view.run, view.language))

@@ -14,13 +14,13 @@ from playground.ui import blocks
 from playground.ui.class_board import (
     Board,
     ClassRun,
-    arm_name,
-    board,
     class_name,
+    describe_arm,
     experiment_name,
-    experiments,
-    room_of,
-    unheld,
+    find_board,
+    find_room,
+    list_experiments,
+    name_empty_arms,
 )
 from playground.ui.controls import label
 from playground.ui.measured import percent
@@ -39,7 +39,7 @@ HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
 
 def panel(view: View) -> dict:
     try:
-        class_board = board(view)
+        class_board = find_board(view)
     except Refusal as refusal:
         return {"step": None, "blocks": [blocks.text("none", refusal.say(view.language), css="pg-caption")]}
     if class_board is None:
@@ -57,7 +57,7 @@ def panel(view: View) -> dict:
         *question,
         blocks.text("verdict", headline, css="pg-heading"),
         *(guess_verdict or _build_captions(why=reason)),
-        *_build_captions(unheld=unheld(view.language, class_board.activity)),
+        *_build_captions(unheld=name_empty_arms(view.language, class_board.activity)),
         _build_controls(view, class_board),
         *_build_decisive(view, class_board, outcome),
         *_build_figures(view, class_board, students),
@@ -78,10 +78,10 @@ def _build_guess(view: View, class_board: Board, outcome: Outcome | None) -> tup
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
-    if view.said("lab") != lab.name:  # the page's guess belongs to another lab
+    if view.read_raw("lab") != lab.name:  # the page's guess belongs to another lab
         return [*lab_texts, blocks.button("guess", "move", view.say("board.lab_guess"), to={"lab": lab.name})], []
     (*question, _), guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
-    if not answered or outcome is None or class_board.fewest < MIN_RUNS:
+    if not answered or outcome is None or class_board.min_runs < MIN_RUNS:
         return lab_texts + question, []
     comparison = lab_experiment.build_verdict(view, lab, outcome, guess, sure)
     return lab_texts + lock_choices(question), [block | {"id": f"guess-{block['id']}"} for block in comparison]
@@ -100,7 +100,7 @@ def _build_decisive(view: View, class_board: Board, outcome: Outcome | None) -> 
 
 def _build_empty(view: View) -> list[dict]:
     """Builds the board of a class without an experiment: its course progress, for members only while the teacher shows it."""
-    room, number = room_of(view)
+    room, number = find_room(view)
     course = board_course.build_course_table(view, room, number) if number == TEACHER or room.cursor.get("tab") == BOARD else []
     names = [blocks.row("controls", _build_names_choice(view), css="controls")] if course and number == TEACHER else []
     return [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption"), *names, *course]
@@ -108,7 +108,7 @@ def _build_empty(view: View) -> list[dict]:
 
 def write_csv(view: View) -> tuple[str, str]:
     """Returns the name and text of a CSV file: a row for each run, with unrounded numbers."""
-    class_board = board(view)
+    class_board = find_board(view)
     if class_board is None:
         raise Refusal("rooms.no_activity")
     rows = [
@@ -132,7 +132,7 @@ def _build_controls(view: View, class_board: Board) -> dict:
     arms = [{"value": "", "label": view.say("board.all_arms")}]
     arms += [{"value": str(at), "label": name} for at, name in enumerate(class_board.arms)]
     activities = [
-        {"value": name, "label": experiment_name(activity, view.language)} for name, activity in experiments(class_board.room).items()
+        {"value": name, "label": experiment_name(activity, view.language)} for name, activity in list_experiments(class_board.room).items()
     ]
     arm = _read_arm(view, class_board)
     return blocks.row(
@@ -213,7 +213,7 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
         curves = [(student, curve) for student in class_board.runs if (curve := until(student.curve, student.run.steps / 2)).steps]
         title, caption = "" if class_board.lab else view.say("board.hidden"), view.say("board.hidden_about", **values)
     title = paragraph([class_board.lab.say(view.language, "short") if class_board.lab else "", title])
-    caption = paragraph([caption, unheld(view.language, class_board.activity)])
+    caption = paragraph([caption, name_empty_arms(view.language, class_board.activity)])
     if not curves:
         caption = caption or view.say("board.nothing_yet")
         return [blocks.text("verdict", title, css="pg-heading"), blocks.text("why", caption, css="pg-caption")]
@@ -232,7 +232,7 @@ def _draw_scores(view: View, class_board: Board, started: list[ClassRun]) -> tup
             return student.parameters if across == "parameters" else round(student.run.seconds, 1)
         value = class_board.activity["arms"][student.arm][knob]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return value if is_number else arm_name({knob: value}, view.language)
+        return value if is_number else describe_arm({knob: value}, view.language)
 
     located = [(student, place) for student in started if (place := locate(student)) is not None]
     points = [pictures.Point(student.run.id, student.arm, student.name, place, student.score) for student, place in located]

@@ -8,7 +8,7 @@ from playground.lessons.course import LESSONS, Lesson
 from playground.rooms import progress
 from playground.rooms.room import Room
 from playground.ui import blocks
-from playground.ui.class_board import is_named, name_of
+from playground.ui.class_board import is_named, member_name
 from playground.ui.view import View
 
 
@@ -28,7 +28,7 @@ def build_course_table(view: View, room: Room, number: int) -> list[dict]:
         members = [int(member) for member, step_counts in steps_by_member.items() if step_counts.get(lesson.name) in steps]
         if not shows_names or not members:
             return len(members) or ""
-        return f"{len(members)}: " + ", ".join(name_of(view, room.member(member), shows_names) for member in sorted(members))
+        return f"{len(members)}: " + ", ".join(member_name(view, room.member(member), shows_names) for member in sorted(members))
 
     def build_steps_table(id: str, lessons: list[Lesson], columns: list[range]) -> dict:
         head = [view.say("board.lesson"), *(view.say("board.steps_done", count=_format_range(column)) for column in columns)]

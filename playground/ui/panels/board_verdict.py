@@ -51,7 +51,7 @@ def _write_lab_verdict(view: View, class_board: Board, lab: ControlledExperiment
     if outcome is None:
         missing = [name for arm, name in enumerate(class_board.arms) if arm not in class_board.ended]
         return view.say("board.lab_waits", arms=listed(view.language, missing)), ""
-    fewest, answer = class_board.fewest, lab.say(view.language, f"guess_{outcome.answer}")
+    fewest, answer = class_board.min_runs, lab.say(view.language, f"guess_{outcome.answer}")
     caveats = lab_experiment.list_caveats(view, lab, outcome) if fewest > 1 else [view.say("lessons.weak_seeds", seeds=fewest)]
     reasons = [lab.say(view.language, f"why_{outcome.answer}", **outcome.numbers), *caveats]
     return view.say("board.lab_so_far" if fewest < 2 else "board.lab_answer", answer=answer), paragraph(reasons)

@@ -28,9 +28,9 @@ def panel(view: View) -> dict:
     harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
     statistics, own_upload, pairs_read = view.reader.statistics(view.run), view.run.experiment.data.own, view.run.pairs
-    facts, left_out = summary.facts(statistics, view), view.reader.left_out(view.run)
+    facts, left_out = summary.describe_counts(statistics, view), view.reader.left_out(view.run)
     if pairs_read:
-        facts += summary.elsewhere(pairs_read, left_out, statistics, view.run.experiment.data.max_tokens, view)
+        facts += summary.excluded_pairs(pairs_read, left_out, statistics, view.run.experiment.data.max_tokens, view)
     return {
         "step": None,
         "blocks": [
@@ -45,6 +45,6 @@ def panel(view: View) -> dict:
             *(summary.too_long(pairs_read, left_out, view, "data") if pairs_read else []),
             *summary.pictures(statistics, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
-            *([uploading.downloads(own_upload, len(pairs_read.pairs), view)] if own_upload and pairs_read else []),
+            *([uploading.download_links(own_upload, len(pairs_read.pairs), view)] if own_upload and pairs_read else []),
         ],
     }

@@ -10,7 +10,7 @@ from playground.queries.lengths import REACH, Lengths, lengths
 from playground.reading.uploads import Pairs
 from playground.runs.run import Run
 from playground.ui import blocks, compare
-from playground.ui.measured import measured, share_of
+from playground.ui.measured import format_share, measured
 from playground.ui.panels.translate import build_beam_controls
 from playground.ui.upload import uploading
 from playground.ui.view import View, tokens
@@ -52,7 +52,7 @@ def panel(view: View) -> dict:
 
 def _find_upload(view: View) -> Pairs | None:
     """Returns the upload to score the run on, while the server still has it."""
-    return uploading.found(view.runs, view.field("file"), uploading.ticket_of(view.token))
+    return uploading.find_pairs(view.runs, view.field("file"), uploading.ticket_of(view.token))
 
 
 def _build_controls(view: View, splits: list[dict], split: str, method: str, width: int, penalty: float) -> list[dict]:
@@ -75,8 +75,8 @@ def _build_table(view: View, report: Scores) -> dict:
 
     bleu_about = view.say("evaluation.bleu_about", cut=tokenization, signature=metrics.bleu_signature)
     rows = [
-        ("exact_match", share_of(view, report.evaluated, "exact_match"), view.say("evaluation.exact_match_about")),
-        ("token_accuracy", share_of(view, report.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
+        ("exact_match", format_share(view, report.evaluated, "exact_match"), view.say("evaluation.exact_match_about")),
+        ("token_accuracy", format_share(view, report.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
         ("bleu", annotate(f"{metrics.bleu:.1f}", metrics.bleu_reach), bleu_about),
         ("chrf", annotate(f"{metrics.chrf:.1f}", metrics.chrf_reach), view.say("evaluation.chrf_about", signature=metrics.chrf_signature)),
         ("length_ratio", annotate(f"{metrics.length_ratio:.2f}"), view.say("evaluation.length_ratio_about")),
@@ -120,7 +120,7 @@ def _build_key(view: View, report: Scores) -> str:
 
 def build_reach(view: View) -> dict:
     """Builds one strip of exact match by length for each compared run, and one run's token accuracy by position."""
-    runs, offered = compare.chosen(view), compare.offered(view)
+    runs, offered = compare.compared_runs(view), compare.offered_runs(view)
     names = compare.names(runs, view.language, view.token)
     results = [lengths(view.reader, view.runs.corpora, run, view.step) for run in runs]
     mapped = next((at for at, run in enumerate(runs) if run.id == view.field("mapped")), 0)

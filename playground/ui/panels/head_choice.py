@@ -20,7 +20,7 @@ def choose_head(view: View, part: str) -> tuple[int, int]:
     layers, heads = model.encoder_layers if part == "encoder" else model.decoder_layers, model.n_heads
     if view.choice("follow") == "on":
         return find_best_head(view.look, part)
-    head = view.head(layers, heads) or view.held(part, layers, heads)
+    head = view.head(layers, heads) or view.shown_head(part, layers, heads)
     return head or find_best_head(view.reader.look(view.run, None, view.text, REFERENCE), part)
 
 

@@ -10,7 +10,7 @@ from playground.queries import interventions
 from playground.queries.interventions import Importance
 from playground.queries.validation import evaluate_change
 from playground.ui import blocks
-from playground.ui.measured import share_of
+from playground.ui.measured import format_share
 from playground.ui.panels.interventions import name_head, read_change
 from playground.ui.view import View
 from playground.words import paragraph
@@ -29,7 +29,7 @@ def build_score(view: View) -> dict:
     for name, column in (("exact", "exact_match"), ("tokens", "token_accuracy")):
         points = 100 * (getattr(after, column) - getattr(before, column))
         change_key = "interventions.lost" if points < 0 else "interventions.gained" if points > 0 else "interventions.even"
-        shares = [share_of(view, evaluation, column) for evaluation in evaluated]
+        shares = [format_share(view, evaluation, column) for evaluation in evaluated]
         rows.append([view.say(f"interventions.{name}"), *shares, view.say(change_key, points=f"{abs(points):.1f}")])
     points = 100 * (before.exact_match - after.exact_match)
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"

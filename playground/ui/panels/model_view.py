@@ -12,7 +12,7 @@ from playground.inspection.model_view import HeadAt, Overview, overview
 from playground.model.attention import scaled_dot_product_attention
 from playground.queries.heads import KINDS
 from playground.ui import blocks
-from playground.ui.miniature import miniature
+from playground.ui.miniature import make_miniature
 from playground.ui.panels import heads
 from playground.ui.view import View, steps, texts
 from playground.words import paragraph
@@ -53,7 +53,7 @@ def _build_grid(view: View, kind: str, stack: np.ndarray, mask: np.ndarray, chos
             {
                 "label": names[layer][head],
                 "said": _describe(view, HeadAt(kind, layer, head), weights, mask),
-                "mini": miniature(np.asarray(weights, dtype=np.float64), mask, "probability", square=True),
+                "mini": make_miniature(np.asarray(weights, dtype=np.float64), mask, "probability", square=True),
             }
             for head, weights in enumerate(row)
         ]

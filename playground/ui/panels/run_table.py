@@ -11,7 +11,7 @@ from playground.runs.run import Run
 from playground.runs.tables import csv_of, known, parameters_of, runs_table, speed_of
 from playground.ui import blocks
 from playground.ui.measured import percent
-from playground.ui.selected_runs import MAX_TICKED, NONE, apart, groups, line_keys, one_line, pinned, ticked
+from playground.ui.selected_runs import MAX_TICKED, NONE, describe_changes, describe_values, group_runs, line_keys, pinned, ticked
 from playground.ui.titles import title
 from playground.ui.view import View
 
@@ -30,7 +30,7 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
     head = [blocks.RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in HEAD]
     options = [{"value": value, "label": view.say(f"compare.differ_{value}")} for value in ("origin", "ticked")]
     order, empty = view.choice("sort"), view.say("compare.none_found")
-    query = {"run": view.run.id, "lang": view.language, **{name: view.said(name) for name in ("runs", "find", "sort", "differ", "pin")}}
+    query = {"run": view.run.id, "lang": view.language, **{name: view.read_raw(name) for name in ("runs", "find", "sort", "differ", "pin")}}
     return [
         blocks.row(
             "table-controls",
@@ -46,7 +46,7 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
 def write_csv(view: View) -> tuple[str, str]:
     """Returns the name and text of a CSV file: the table's rows in order, with unrounded numbers."""
     chosen = ticked(view).runs
-    runs = [run for group in arrange_runs(view, groups(view, chosen)).values() for run in group]
+    runs = [run for group in arrange_runs(view, group_runs(view, chosen)).values() for run in group]
     table = runs_table(runs).assign(label=[run.label_for(view.token) for run in runs])
     table = table.assign(difference=[_describe_difference(view, run, chosen) for run in runs], ticked=[run in chosen for run in runs])
     return "runs.csv", csv_of(table)
@@ -58,7 +58,7 @@ def arrange_runs(view: View, listed: dict[str, list[Run]]) -> dict[str, list[Run
     column = order.removeprefix("-")
 
     def matches(run: Run) -> bool:
-        text = f"{title(run, view.language, view.token)} {one_line(view, run)}".casefold()
+        text = f"{title(run, view.language, view.token)} {describe_changes(view, run)}".casefold()
         return all(word in text for word in words)
 
     def read_sort_value(run: Run) -> Any:
@@ -116,8 +116,8 @@ def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | Non
 def _describe_difference(view: View, run: Run, chosen: list[Run]) -> str:
     """Describes the run's differences from its origin, or from the other ticked runs."""
     if view.choice("differ") == "ticked" and len(chosen) > 1:
-        return apart(view, chosen, run)
-    return one_line(view, run)
+        return describe_values(view, chosen, run)
+    return describe_changes(view, run)
 
 
 def _thin_curve(curve: LearningCurve, run: Run) -> list[list[float]]:

@@ -14,7 +14,7 @@ from playground.runs.retention import megabytes
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds
 from playground.ui.panels.run_table import build_table, format_number, format_reached
-from playground.ui.selected_runs import MAX_TICKED, Ticked, brief_names, difference, groups, names, pinned, ticked
+from playground.ui.selected_runs import MAX_TICKED, Ticked, brief_names, describe_differences, group_runs, names, pinned, ticked
 from playground.ui.view import View
 from playground.words import paragraph
 
@@ -24,7 +24,7 @@ SENTENCE_FIELDS = ("text", "step", "target", "part", "layer", "head", "follow", 
 
 def panel(view: View) -> dict:
     chosen = ticked(view)
-    listed = groups(view, chosen.runs)
+    listed = group_runs(view, chosen.runs)
     for run in chosen.runs:
         run.seen()  # keeps a training run from being stopped as unwatched
     is_training = any(run.working for runs in listed.values() for run in runs if run is not view.run)  # the page polls its own run anyway
@@ -75,10 +75,10 @@ def _build_curves(view: View, chosen: list[Run]) -> list[dict]:
     ends_differ = end is not None and len({curve.at(over)[-1] for curve in ends}) > 1
     figures = [_draw_figure(view, column, lines, curves, over, end, ends_differ) for column in ("exact_match", "validation_loss")]
     options = [{"value": value, "label": view.say(f"compare.over_{value}")} for value in choices("over")]
-    has_repeats = len(seeds.grouped(chosen)) < len(chosen)
+    has_repeats = len(seeds.group_by_settings(chosen)) < len(chosen)
     shades = [{"value": value, "label": view.say(f"compare.seeds_{value}")} for value in choices("seeds")]
     return [
-        blocks.text("difference", difference(view, chosen), css="pg-heading"),
+        blocks.text("difference", describe_differences(view, chosen), css="pg-heading"),
         blocks.row(
             "controls",
             blocks.choice("over", "over", view.say("compare.over"), options, over),
@@ -109,7 +109,7 @@ def _group_lines(view: View, chosen: list[Run], curves: dict[Run, LearningCurve]
     if view.choice("seeds") == "each":
         return [[run] for run in chosen]
     lines = []
-    for runs in seeds.grouped(chosen):
+    for runs in seeds.group_by_settings(chosen):
         begun = [run for run in runs if curves[run].steps]
         lines.append(begun or runs[:1])
     return lines
@@ -198,11 +198,11 @@ def _build_later(view: View, chosen: list[Run]) -> list[dict]:
     """Builds the deferred blocks: one sentence decoded by all runs, and the sentences on which they disagree."""
     if not chosen:
         return []
-    cursor = [view.said(name) for name in SENTENCE_FIELDS]
+    cursor = [view.read_raw(name) for name in SENTENCE_FIELDS]
     runs = [f"{run.id} {run.step}" for run in chosen]
     appearance = [view.run.id, view.language, view.dark, view.width]
     deferred = [blocks.later("sentence", "same_sentence", view.say("compare.waiting"), " ".join(map(str, [*runs, *cursor, *appearance])))]
     if len(chosen) > 1:
-        key = " ".join(map(str, [*runs, view.said("step"), *appearance]))
+        key = " ".join(map(str, [*runs, view.read_raw("step"), *appearance]))
         deferred.append(blocks.later("disagreements", "disagreements", view.say("compare.waiting_disagreements"), key))
     return deferred

@@ -15,7 +15,7 @@ from playground.ui import blocks
 from playground.ui.panels import head_choice
 from playground.ui.panels.attention import draw_large_head
 from playground.ui.panels.outcome import build_outcome
-from playground.ui.selected_runs import unpin, with_pinned
+from playground.ui.selected_runs import unpin_button, with_pinned
 from playground.ui.view import View
 from playground.words import paragraph
 
@@ -42,7 +42,9 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    curve_column = blocks.column("curves", build_outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view), *_link_step(view))
+    curve_column = blocks.column(
+        "curves", build_outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin_button(view), *_link_step(view)
+    )
     below = [
         blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),

@@ -5,8 +5,7 @@ export interface Plotly {
   layout: Record<string, any>;
 }
 
-/** How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind,
- * where there is a server. */
+/** A figure's file name; its run and step; the query of the route `attention` with all weights of its kind, if there is a server. */
 export interface Saved {
   file: string;
   run: string;
@@ -58,15 +57,15 @@ export interface Probe {
   finished: boolean;
 }
 
-/** How a small picture of attention is coloured: weights from 0 to 1 along `scale`, masked cells hatched. */
+/** The colours of a small picture of attention: weights from 0 to 1 along `scale`, masked cells hatched. */
 export interface Shades {
   scale: string[];
   masked: string;
   hatch: string;
 }
 
-/** A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
- * rows and columns of the stage became one of the grid. */
+/** A stage as a small grid of integers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: the rows and
+ * columns of the stage pooled into one cell. */
 export interface Miniature {
   rows: number;
   columns: number;
@@ -89,7 +88,7 @@ export interface HeadGrid {
   heads: SmallHead[][];
 }
 
-/** The scales of miniatures, and how masked cells are hatched. */
+/** The scales of miniatures, and the hatching of masked cells. */
 export interface MapColours {
   signed: string[];
   probability: string[];
@@ -179,7 +178,7 @@ export interface RunColumn {
   sort: string;
 }
 
-/** How a run's line is drawn in the figures. */
+/** The style of a run's line in the figures. */
 export interface LineKey {
   color: string;
   dash: string;
@@ -232,7 +231,7 @@ export interface BoardRow {
   here: boolean;
 }
 
-/** A step of the way to the open stage. One with a `stage` leads there; an `aside` is no place. */
+/** A step of the path to the open stage. One with a `stage` is a link; an `aside` is no place. */
 export interface Piece {
   text: string;
   stage?: string;
@@ -252,7 +251,7 @@ export interface TokensLine {
   tokens: Token[];
 }
 
-/** A stage as a button. It `follows` when the tile before it is one of its inputs. */
+/** A stage as a button. It `follows` if the tile before it is one of its inputs. */
 export interface Tile {
   address: string;
   name: string;
@@ -271,7 +270,7 @@ export interface TilesLine {
   title: Title | null;
 }
 
-/** A layer that is not unfolded: `tile` is what it hands on. */
+/** A folded layer: `tile` is its output. */
 export interface FoldLine {
   kind: "fold";
   text: string;
@@ -280,7 +279,7 @@ export interface FoldLine {
   tile: Tile;
 }
 
-/** A line between two tiles: around a sublayer, or from the memory into a cross-attention. */
+/** A line between two tiles: around a sublayer, or from the encoder output into a cross-attention. */
 export interface Join {
   kind: "residual" | "memory";
   start: string;
@@ -288,7 +287,7 @@ export interface Join {
   hue: "encoder" | "decoder" | "cross";
 }
 
-/** Where something is to be seen: fields of the cursor, and what the way there is called. */
+/** A link: fields of the cursor, and the link's label. */
 export interface Way {
   label: string;
   to: Record<string, string>;
@@ -318,7 +317,7 @@ export interface PickColumn {
   label: string;
 }
 
-/** A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture, of which `axes` says what it shows. */
+/** A lab in a line; its picture is the `thumbnail`, the lines of its result from 0 to 1, described by `axes`. */
 export interface Card {
   name: string;
   title: string;
@@ -341,7 +340,7 @@ export interface LessonCard {
   minutes: string;
 }
 
-/** Something to do: `knobs` are set and the cursor moves `to` where it can be done; `sees` is then brought into sight. */
+/** A task: `knobs` are set and the cursor moves `to` its place; `sees` is then scrolled into view. */
 export interface LessonStep {
   name: string;
   text: string;
@@ -350,13 +349,13 @@ export interface LessonStep {
   sees: string | null;
 }
 
-/** A number that stands at another place, and what to say to whoever read that one. */
+/** A number from the wrong place, and its feedback. */
 export interface Mistake {
   value: number;
   text: string;
 }
 
-/** A paragraph. Terms of the glossary are explained in it unless `css` says that it is a heading, a formula or an error. */
+/** A paragraph. Terms of the glossary are explained in it unless `css` marks a heading, a formula or an error. */
 export interface TextBlock {
   kind: "text";
   id: string;
@@ -364,8 +363,8 @@ export interface TextBlock {
   css: string;
 }
 
-/** `rowheads`: the first cell of a row names it; `folded`: only the title is seen until somebody opens it; `tokens`: its cells are
- * tokens or sentences. */
+/** `rowheads`: the first cell of a row names it; `folded`: only the title shows until it is opened; `tokens`: its cells are tokens or
+ * sentences. */
 export interface TableBlock {
   kind: "table";
   id: string;
@@ -377,9 +376,8 @@ export interface TableBlock {
   tokens: boolean;
 }
 
-/** A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. `saved`:
- * what a file of it has to say, where that is not simply its id and the run and step on screen. `hint`: what can be done with it here,
- * which stands after the caption and in no file. */
+/** A Plotly figure with a caption computed from its data. `live`: the page fills its traces from the run's history. `saved`: labels its
+ * file, unless its id and the run and step on screen do. `hint`: its interactions, shown after the caption and not in a file. */
 export interface FigureBlock {
   kind: "figure";
   id: string;
@@ -392,7 +390,7 @@ export interface FigureBlock {
   hint: string;
 }
 
-/** Lines of tokens. `pick`: the side on which a click chooses the token. */
+/** Lines of tokens. `pick`: the side on which a click chooses a token. */
 export interface ChipsBlock {
   kind: "chips";
   id: string;
@@ -401,7 +399,7 @@ export interface ChipsBlock {
   css: string;
 }
 
-/** The source of a function or class, with its place in the project; the lines `lit`, counted from 1, stand out. */
+/** The source of a function or class, with its place in the project; the lines `lit`, counted from 1, are highlighted. */
 export interface CodeBlock {
   kind: "code";
   id: string;
@@ -411,7 +409,7 @@ export interface CodeBlock {
   lit: number[];
 }
 
-/** Blocks side by side; one below the other on a narrow screen, or always when `css` says "column". */
+/** Blocks side by side; stacked on a narrow screen, or always with the `css` "column". */
 export interface RowBlock {
   kind: "row";
   id: string;
@@ -419,8 +417,8 @@ export interface RowBlock {
   css: string;
 }
 
-/** The blocks of another panel, asked for once the rest is shown because they take longer; `label` stands there until they come. They
- * are asked for again when `key` changes, which names all that they depend on. */
+/** The blocks of another panel, loaded after the rest because they take longer; `label` is their placeholder. They are reloaded when
+ * `key`, which names all their inputs, changes. */
 export interface LaterBlock {
   kind: "later";
   id: string;
@@ -429,7 +427,7 @@ export interface LaterBlock {
   key: string;
 }
 
-/** How much of a longer work is done. A panel that is not done says "more", and is asked again as long as somebody looks at it. */
+/** The progress of a longer computation. An unfinished panel contains "more", and is reloaded as long as it is visible. */
 export interface ProgressBlock {
   kind: "progress";
   id: string;
@@ -438,7 +436,7 @@ export interface ProgressBlock {
   label: string;
 }
 
-/** One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: as it is;
+/** One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: disabled;
  * `tokens`: its labels are tokens. */
 export interface ChoiceBlock {
   kind: "choice";
@@ -463,7 +461,7 @@ export interface ManyBlock {
   value: string[];
 }
 
-/** A number of a cursor field. `first` is added to what is shown: 1 where people count from one and the cursor from zero. */
+/** A number of a cursor field. `first` is added to the shown number: 1 if people count from one and the cursor from zero. */
 export interface SliderBlock {
   kind: "slider";
   id: string;
@@ -476,7 +474,7 @@ export interface SliderBlock {
   first: number;
 }
 
-/** A line of text that a cursor field holds; `hint` stands in it while it is empty. */
+/** A line of text of a cursor field; `hint` is its placeholder. */
 export interface FieldBlock {
   kind: "field";
   id: string;
@@ -487,8 +485,8 @@ export interface FieldBlock {
 }
 
 /** Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
- * `to` somewhere, plays the replay from its beginning, shows where to take the run home, sets the knobs
- * of `values`, or has own sentences read as `values` say. */
+ * `to` somewhere, plays the replay from its beginning, opens the run's download, sets the knobs of `values`, or reads own sentences as
+ * `values` say. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
@@ -500,7 +498,7 @@ export interface ButtonBlock {
   to: Record<string, string | number> | null;
 }
 
-/** Files to be had from one of our routes. */
+/** Downloads from one of our routes. */
 export interface DownloadsBlock {
   kind: "downloads";
   id: string;
@@ -509,14 +507,14 @@ export interface DownloadsBlock {
   files: FileLink[];
 }
 
-/** What a run has come to; while it trains, a bar of its steps. */
+/** A run's outcome; while it trains, a bar of its steps. */
 export interface OutcomeBlock {
   kind: "outcome";
   id: string;
   text: string;
 }
 
-/** The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item. */
+/** The newest numbers of the run, some `folded` under the title `more`; the page finds them by an item's id. */
 export interface NumbersBlock {
   kind: "numbers";
   id: string;
@@ -525,7 +523,7 @@ export interface NumbersBlock {
   folded: NumberItem[];
 }
 
-/** The fixed probe sentences and what the model makes of them. `joint` stands between source tokens. */
+/** The fixed probe sentences and the model's outputs. `joint` separates source tokens. */
 export interface ProbesBlock {
   kind: "probes";
   id: string;
@@ -535,8 +533,8 @@ export interface ProbesBlock {
   rows: Probe[];
 }
 
-/** Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count
- * from 0. `names`: for each layer and head its name and the number that supports it. */
+/** Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 for masked cells; the chosen `layer` and `head` count from 0.
+ * `names`: each head's name and the number that supports it, by layer. */
 export interface HeadsBlock {
   kind: "heads";
   id: string;
@@ -549,8 +547,8 @@ export interface HeadsBlock {
   names: string[][][] | null;
 }
 
-/** All heads of a model at once, layers down and heads across, on one scale. `hint` stands where a head's own sentence is said while
- * it is pointed at. `saved` as of a figure. */
+/** All heads of a model at once, layers down and heads across, on one scale. `hint` gives way to the sentence of the head that is
+ * pointed at. `saved` as of a figure. */
 export interface ModelviewBlock {
   kind: "modelview";
   id: string;
@@ -563,9 +561,8 @@ export interface ModelviewBlock {
   saved: Saved;
 }
 
-/** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
- * lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` and
- * `hint` as of a figure. */
+/** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: labels for little room.
+ * `alignment`: the right column of each row; `row` and `column` are pinned. `saved` and `hint` as of a figure. */
 export interface LinesBlock {
   kind: "lines";
   id: string;
@@ -587,8 +584,8 @@ export interface LinesBlock {
   hint: string;
 }
 
-/** Decodings of one sentence under one another, a column for each of `steps`. `at` is chosen; at `parted` they part, which `parts` says;
- * `fixes` says that the token of step `fixed` was replaced. */
+/** Aligned decodings of one sentence, a column for each of `steps`. `at` is chosen; they diverge at `parted`, as `parts` says; `fixes`
+ * says that the token of step `fixed` was replaced. */
 export interface LanesBlock {
   kind: "lanes";
   id: string;
@@ -601,7 +598,7 @@ export interface LanesBlock {
   lanes: Lane[];
 }
 
-/** Every head as a switch; those in `off` are switched off. `all` and `none` name the buttons that switch many. */
+/** Every head as a switch; those in `off` are switched off. `all` and `none` label the buttons that switch many. */
 export interface SwitchesBlock {
   kind: "switches";
   id: string;
@@ -620,7 +617,7 @@ export interface CompareBlock {
   lines: ComparedLine[];
 }
 
-/** One row of attention as bars that can be pressed, without a change and with it; `acts` and `slider` change the `chosen` one. */
+/** One row of attention as clickable bars, without and with a change; `acts` and `slider` change the `chosen` one. */
 export interface CellsBlock {
   kind: "cells";
   id: string;
@@ -635,9 +632,9 @@ export interface CellsBlock {
   sum: string;
 }
 
-/** A table of runs in groups, with `head` over name, line, numbers and date; the course stands beside the first number. A tick adds a
- * run to those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its
- * run; buttons pin one, and name or delete one's own. `sort` is the cursor's; `empty` is said where there is no row. */
+/** A table of runs in groups, with `head` over name, line, numbers and date; the course is beside the first number. A tick adds a run to
+ * `ticked`, at `most` that many, stored in the cursor's `runs` (`none` for an empty list); a name opens its run; buttons pin one, and
+ * rename or delete the visitor's own. `sort` is the cursor's; `empty` is shown without rows. */
 export interface RunsBlock {
   kind: "runs";
   id: string;
@@ -650,8 +647,8 @@ export interface RunsBlock {
   empty: string;
 }
 
-/** Sentences on which runs disagree, a row each: the sentence under `label`, what each run writes under its name and its line, and the
- * right answer under `reference`. A press on a sentence makes it the page's. */
+/** Sentences on which runs disagree, a row each: the sentence under `label`, each run's output under its name and its line, and the
+ * right answer under `reference`. A click on a sentence makes it the page's. */
 export interface DisagreementsBlock {
   kind: "disagreements";
   id: string;
@@ -662,7 +659,7 @@ export interface DisagreementsBlock {
   rows: DisagreeingRow[];
 }
 
-/** What several runs make of one sentence, a row each. */
+/** The outputs of several runs for one sentence, a row each. */
 export interface OutputsBlock {
   kind: "outputs";
   id: string;
@@ -671,8 +668,8 @@ export interface OutputsBlock {
   rows: OutputRow[];
 }
 
-/** The runs of a class, with `head` over student, arm and numbers. A press on a student opens the run, for all who follow. `empty` is
- * said where there is no row. */
+/** The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too. `empty` is
+ * shown without rows. */
 export interface BoardBlock {
   kind: "board";
   id: string;
@@ -682,8 +679,8 @@ export interface BoardBlock {
   empty: string;
 }
 
-/** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` where closing it
- * leads; `order` has the addresses in the order of computation. */
+/** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` the link that closes
+ * it; `order` lists the addresses in the order of computation. */
 export interface MapBlock {
   kind: "map";
   id: string;
@@ -701,8 +698,8 @@ export interface MapBlock {
   blocks: Block[];
 }
 
-/** How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
- * `asks` when there is something to calculate. The page scrolls to it when it is new, unless it is to be `still`: nobody asked for it. */
+/** The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
+ * `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested. */
 export interface SheetBlock {
   kind: "sheet";
   id: string;
@@ -720,7 +717,7 @@ export interface SheetBlock {
   still: boolean;
 }
 
-/** Choosing a cell of the open stage by the names of its row and its column. */
+/** Chooses a cell of the open stage by the names of its row and its column. */
 export interface PickBlock {
   kind: "pick";
   id: string;
@@ -731,7 +728,7 @@ export interface PickBlock {
   words: Record<string, string>;
 }
 
-/** The way to the printable sheets of calculations; `value` is the kind of attention that is chosen at first. */
+/** The link to the printable calculation sheets; `value` is the kind of attention chosen at first. */
 export interface WorksheetBlock {
   kind: "worksheet";
   id: string;
@@ -748,7 +745,7 @@ export interface CardsBlock {
   cards: Card[];
 }
 
-/** Nothing to see: the guess is counted, `sure` is in percent; at 0 it isn't counted. */
+/** Invisible: counts the guess, `sure` in percent; 0 is not counted. */
 export interface RecordBlock {
   kind: "record";
   id: string;
@@ -757,8 +754,8 @@ export interface RecordBlock {
   right: boolean;
 }
 
-/** A question of a lesson to be answered by choosing. `asked` is a hash of what is asked: an answer belongs to no other. Until it is
- * answered (`value`) nobody is told which option is `right`, nor `why`. */
+/** A multiple-choice question of a lesson. `asked` is a hash of its content: a stored answer belongs to no other. Until it is answered
+ * (`value`), `right` and `why` are withheld. */
 export interface CheckBlock {
   kind: "check";
   id: string;
@@ -772,21 +769,21 @@ export interface CheckBlock {
   way: Way | null;
 }
 
-/** Model answers, which the teacher of a room reads, and nobody else. */
+/** Model answers, for the teacher of a room only. */
 export interface AnswersBlock {
   kind: "answers";
   id: string;
   lesson: string;
 }
 
-/** How often guesses of which somebody was so sure were right. */
+/** The fraction of right guesses by stated confidence. */
 export interface CalibrationBlock {
   kind: "calibration";
   id: string;
 }
 
-/** The question of a lab or a lesson (`field` of the cursor) as a class's: how it is put to the room, and what came of it. Nothing to
- * see outside of a room. */
+/** The question of a lab or a lesson (`field` of the cursor) as a class's: how it is asked, and the result. Invisible outside of a room.
+ *      */
 export interface QuestionBlock {
   kind: "question";
   id: string;
@@ -801,7 +798,7 @@ export interface LessonsBlock {
   lessons: LessonCard[];
 }
 
-/** What there is to do in a lesson. */
+/** The tasks of a lesson. */
 export interface StepsBlock {
   kind: "steps";
   id: string;
@@ -818,7 +815,7 @@ export interface PointsBlock {
   points: string[];
 }
 
-/** What a teacher may want to know of the lesson `id`: (name, text) each; `open` names the way to it. */
+/** Notes for a teacher on the lesson `id`: (name, text) each; `open` labels the link to it. */
 export interface NotesBlock {
   kind: "notes";
   id: string;
@@ -827,14 +824,14 @@ export interface NotesBlock {
   open: string;
 }
 
-/** The button that forgets what the browser knows of the course and of all guesses. */
+/** The button that deletes the browser's data on the course and all guesses. */
 export interface ForgetBlock {
   kind: "forget";
   id: string;
 }
 
-/** A stop of the tour: what happens there, and a number to read off. It is the `answer` up to the `tolerance`, and None where it is no
- * number; `where` says where it stands. `previous` and `next` name the stops beside it. */
+/** A stop of the tour: an explanation, and a number to read off. It is the `answer` within the `tolerance`, None for no number; `where`
+ * says where to find it. `previous` and `next` name the adjacent stops. */
 export interface TourBlock {
   kind: "tour";
   id: string;

@@ -1,5 +1,5 @@
 """Own sentences on the page. Read in this order:
 
-uploading (files, pasted text) · listeners (what the box does) · preview (before anything learns them) · warnings (what would spoil it) ·
-summary (how many, how long).
+uploading (files, pasted text) · listeners (of the upload box) · preview (before training) · warnings (likely spoilers) · summary (counts
+and lengths).
 """

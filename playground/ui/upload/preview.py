@@ -1,4 +1,4 @@
-"""An upload before anything learns it: how it would be split and cut into tokens, what it looks like, how long it would take to learn."""
+"""Previews an upload before training: its split, its tokens, its counts and the time to learn it."""
 
 from __future__ import annotations
 
@@ -13,56 +13,57 @@ from playground.runs.forecast import estimate
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.upload import summary, uploading
-from playground.ui.upload.warnings import warnings
+from playground.ui.upload.warnings import draw_warnings
 from playground.ui.view import Screen, tokens
 from playground.words import paragraph
 
-PAIRS = 3  # shown cut into tokens
+PREVIEW_PAIRS = 3  # number of pairs shown as tokens
 
 
 def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
-    """The blocks under a reading, for the settings in `parameters`. Raises Refusal when these sentences can't be learnt with them."""
+    """Returns the blocks under an upload, for the settings in `parameters`. Raises Refusal if it can't be learnt with them."""
     screen = Screen(parameters)
     experiment, _ = read_query(parameters)
     experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
-    pairs, _ = uploading.pairs(runs, experiment, token)
-    corpus, found = runs.corpora.look(experiment, pairs)
-    said = summary.facts(found, screen) + summary.elsewhere(pairs, corpus.left_out, found, experiment.data.max_tokens, screen)
+    pairs, _ = uploading.experiment_pairs(runs, experiment, token)
+    corpus, counts = runs.corpora.look(experiment, pairs)
+    sentences = summary.describe_counts(counts, screen)
+    sentences += summary.excluded_pairs(pairs, corpus.left_out, counts, experiment.data.max_tokens, screen)
     lines = []
-    for item in corpus.train[:PAIRS]:
+    for item in corpus.train[:PREVIEW_PAIRS]:
         for side, tokenizer, text in (("source", corpus.src_tokenizer, item.src), ("target", corpus.tgt_tokenizer, item.tgt)):
             lines.append({"label": screen.say(f"page.{side}"), "tokens": tokens(pieces_of(tokenizer, text)), "side": ""})
-    cut = screen.say(
-        "sentences.tokenizers", src=screen.say(f"sentences.kind_{corpus.src_tokenizer.kind}"), src_size=f"{found.src.vocabulary:,}",
-        tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{found.tgt.vocabulary:,}",
+    tokenizers_text = screen.say(
+        "sentences.tokenizers", src=screen.say(f"sentences.kind_{corpus.src_tokenizer.kind}"), src_size=f"{counts.src.vocabulary:,}",
+        tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{counts.tgt.vocabulary:,}",
     )  # fmt: skip
     return {
         "of": ", ".join(pairs.names),
         "blocks": [
-            blocks.text("preview-facts", paragraph(said), css="pg-caption"),
+            blocks.text("preview-facts", paragraph(sentences), css="pg-caption"),
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
-            *warnings(experiment, pairs, corpus, found, screen),
-            *_suggestion(experiment, pairs, screen),
-            blocks.text("preview-estimate", estimate(experiment, pairs, passes(experiment, found), screen.language), css="pg-caption"),
-            blocks.text("preview-cut", cut, css="pg-caption"),
+            *draw_warnings(experiment, pairs, corpus, counts, screen),
+            *_suggestion_blocks(experiment, pairs, screen),
+            blocks.text("preview-estimate", estimate(experiment, pairs, passes(experiment, counts), screen.language), css="pg-caption"),
+            blocks.text("preview-cut", tokenizers_text, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
-            *summary.pictures(found, screen, "preview"),
-            blocks.button("preview-score", "move", screen.say("sentences.score"), to=_scored(experiment.data.own)),
-            uploading.downloads(experiment.data.own, len(pairs.pairs), screen),
+            *summary.pictures(counts, screen, "preview"),
+            blocks.button("preview-score", "move", screen.say("sentences.score"), to=_score_link(experiment.data.own)),
+            uploading.download_links(experiment.data.own, len(pairs.pairs), screen),
         ]
     }
 
 
-def _scored(own: str) -> dict[str, str | int]:
-    """Where the page's run is scored on these sentences (ui/panels/evaluation.py)."""
+def _score_link(own: str) -> dict[str, str | int]:
+    """Returns the cursor at which the page's run is scored on these sentences (ui/panels/evaluation.py)."""
     return {"tab": "evaluation", "split": "file", "file": own}
 
 
-def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[dict[str, Any]]:
-    """The settings that suit these sentences beside what was chosen, each with its reason; and a button where there are others."""
-    now = experiment.flat()
-    found = uploading.suggestion(pairs, experiment.data.own, uploading.chosen_otherwise(pairs, experiment.data.own, now))
-    said = [screen.say("suggestion.title"), *found.sentences(screen.language)] if found.choices else []
-    others = {name: value for name, value in found.knobs.items() if value != now[name]}
-    shown = [blocks.text("preview-suggestion", paragraph(said), css="pg-caption")] if said else []
-    return [*shown, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=others)] if others else [])]
+def _suggestion_blocks(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[dict[str, Any]]:
+    """Returns the suggested settings with their reasons, given the visitor's choices; and a button if some differ."""
+    current = experiment.flat()
+    suggested = uploading.suggest_for(pairs, experiment.data.own, uploading.chosen_values(pairs, experiment.data.own, current))
+    sentences = [screen.say("suggestion.title"), *suggested.sentences(screen.language)] if suggested.choices else []
+    changes = {name: value for name, value in suggested.knobs.items() if value != current[name]}
+    drawn = [blocks.text("preview-suggestion", paragraph(sentences), css="pg-caption")] if sentences else []
+    return [*drawn, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=changes)] if changes else [])]

@@ -1,4 +1,4 @@
-"""Blocks about sentences: how many, how long, of which words; the same for the data of a run and for an upload that nothing learns yet."""
+"""Blocks about sentences: counts, lengths and words; the same for a run's data and for an upload that nothing is trained on yet."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from playground.ui.view import Screen
 from playground.words.amounts import percentage
 
 
-def facts(found: Statistics, screen: Screen) -> list[str]:
-    """What the counts say, one sentence each; nothing about what there is none of."""
+def describe_counts(stats: Statistics, screen: Screen) -> list[str]:
+    """Describes the counts, a sentence each; nothing for a count of zero."""
     say = screen.say
-    said = [
-        say("sentences.sizes", train=_whole(found.sizes["train"]), heldout=_whole(found.sizes["heldout"]), test=_whole(found.sizes["test"]))
+    sentences = [
+        say("sentences.sizes", train=_whole(stats.sizes["train"]), heldout=_whole(stats.sizes["heldout"]), test=_whole(stats.sizes["test"]))
     ]
     for side in ("src", "tgt"):
-        one: SideStatistics = getattr(found, side)
-        if one.known < 1:
-            said.append(say(f"sentences.unknown_{side}", percent=percentage(1 - one.known, None)))
-    if found.several:
-        said.append(say("sentences.several", count=_whole(found.several), of=_whole(found.sources), most=found.most_answers))
-    if found.repeated:
-        said.append(say("sentences.repeated", count=_whole(found.repeated)))
-    if found.same:
-        said.append(say("sentences.same", count=_whole(found.same)))
-    return said
+        counted: SideStatistics = getattr(stats, side)
+        if counted.known < 1:
+            sentences.append(say(f"sentences.unknown_{side}", percent=percentage(1 - counted.known, None)))
+    if stats.several:
+        sentences.append(say("sentences.several", count=_whole(stats.several), of=_whole(stats.sources), most=stats.most_answers))
+    if stats.repeated:
+        sentences.append(say("sentences.repeated", count=_whole(stats.repeated)))
+    if stats.same:
+        sentences.append(say("sentences.same", count=_whole(stats.same)))
+    return sentences
 
 
-def elsewhere(pairs: Pairs, left_out: Sequence[int], found: Statistics, most: int, screen: Screen) -> list[str]:
-    """What became of own pairs that are in none of the splits."""
-    said = []
-    if further := len(pairs.pairs) - len(left_out) - sum(found.sizes.values()):
-        said.append(screen.say("sentences.further", count=_whole(further)))
+def excluded_pairs(pairs: Pairs, left_out: Sequence[int], counts: Statistics, most: int, screen: Screen) -> list[str]:
+    """Describes the own pairs that are in none of the splits."""
+    sentences = []
+    if further := len(pairs.pairs) - len(left_out) - sum(counts.sizes.values()):
+        sentences.append(screen.say("sentences.further", count=_whole(further)))
     if left_out:
         where = places(left_out, pairs.unit, screen.language)
-        said.append(screen.say("sentences.left_out", count=_whole(len(left_out)), most=most, where=where))
-    return said
+        sentences.append(screen.say("sentences.left_out", count=_whole(len(left_out)), most=most, where=where))
+    return sentences
 
 
 def too_long(pairs: Pairs, left_out: Sequence[int], screen: Screen, place: str) -> list[dict[str, Any]]:
-    """The first pairs that are left out because they are too long, as a table that can be opened."""
+    """Returns a foldable table of the first pairs that are left out for their length."""
     lines = set(left_out[:MAX_DROPPED_ROWS])
     rows = [[str(line), src[:MAX_CELL_CHARACTERS], tgt[:MAX_CELL_CHARACTERS]] for src, tgt, line in pairs.pairs if line in lines]
     head = [screen.say(f"page.unit_{pairs.unit}"), screen.say("page.source"), screen.say("page.target")]
@@ -54,10 +54,10 @@ def too_long(pairs: Pairs, left_out: Sequence[int], screen: Screen, place: str) 
     return [blocks.table(f"{place}-left-out", head, rows, title, folded=True, tokens=True)] if rows else []
 
 
-def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, Any]]:
-    """Lengths, coverage and the most frequent tokens, each with a caption computed from its numbers. `place` keeps the
-    ids of two such rows on one page apart."""
-    say, src, tgt = screen.say, found.src, found.tgt
+def pictures(counts: Statistics, screen: Screen, place: str) -> list[dict[str, Any]]:
+    """Draws lengths, coverage and the most frequent tokens, each with a caption computed from its numbers. `place` makes the ids unique on
+    a page with two of them."""
+    say, src, tgt = screen.say, counts.src, counts.tgt
     lengths = say(
         "sentences.lengths_caption", src=f"{src.lengths.mean():.3g}", tgt=f"{tgt.lengths.mean():.3g}", src_most=int(src.lengths.max()),
         tgt_most=int(tgt.lengths.max()),
@@ -86,7 +86,7 @@ def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, An
 
 
 def _half(side: SideStatistics) -> str:
-    """How many of the most frequent tokens make up half of the text."""
+    """Returns how many of the most frequent tokens make up half of the text."""
     return _whole(int((side.counts.cumsum() * 2 < side.counts.sum()).sum()) + 1)
 
 

@@ -1,4 +1,4 @@
-"""Own sentences on the page: files or pasted text, read by reading/uploads, kept for a while under an id that only the page knows."""
+"""Uploads of own sentences, files or pasted text: read by reading/uploads and cached under an id that only the visitor's page knows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, is_possible
-from playground.data.suggestion import KNOBS as TAUGHT
+from playground.data.suggestion import KNOBS as SUGGESTED
 from playground.data.suggestion import Suggestion, suggest
 from playground.reading import writing
 from playground.reading.column_mapping import BY_SOURCE
@@ -30,143 +30,143 @@ from playground.ui import blocks
 from playground.ui.view import Screen
 from playground.words import listed, say
 
-MOST_KEPT, MOST_BYTES = 100, 200_000_000
-PAIR = 170  # bytes of a pair beside its characters
+MAX_UPLOADS, MAX_BYTES = 100, 200_000_000
+PAIR_BYTES = 170  # bytes of a pair beside its characters
 MAX_SUGGESTIONS = 200
-FOLLOWING = ("steps", "learning_rate", "dropout")  # what a time in minutes decides on; each goes by those before it
+TIMED = ("steps", "learning_rate", "dropout")  # set by a time in minutes; each depends on those before it
 
 
-class Kept(NamedTuple):
-    """An upload, and the `ticket` of whoever brought it."""
+class Upload(NamedTuple):
+    """An upload and its visitor's `ticket`."""
 
     pairs: Pairs
     ticket: str
 
 
-def _size(kept: Kept) -> int:
-    """In bytes, about; the newest upload is always kept, however large."""
-    return min(sum(PAIR + len(source) + len(target) for source, target, _ in kept.pairs.pairs), MOST_BYTES)
+def _upload_bytes(upload: Upload) -> int:
+    """Returns an upload's approximate size in bytes, capped: the newest upload is always cached, however large."""
+    return min(sum(PAIR_BYTES + len(source) + len(target) for source, target, _ in upload.pairs.pairs), MAX_BYTES)
 
 
-KEPT = LRU(MOST_KEPT, MOST_BYTES, _size)  # uploads that no run has taken yet
-_SUGGESTED = LRU(MAX_SUGGESTIONS)  # for an upload, beside what somebody has chosen
+UPLOADS = LRU(MAX_UPLOADS, MAX_BYTES, _upload_bytes)  # uploads not yet used by a run
+_SUGGESTIONS = LRU(MAX_SUGGESTIONS)  # by upload and the visitor's own settings
 
 
 def ticket_of(token: str) -> str:
-    """What opens a visitor's uploads and nothing else: Gradio's listeners, which keep what they are told, are told no token."""
-    return _ticket(owner_of(token)) if token else ""
+    """Returns a ticket for a visitor's uploads. Gradio stores its listeners' inputs, so they never receive the token itself."""
+    return _owner_ticket(owner_of(token)) if token else ""
 
 
-def _ticket(owner: str) -> str:
+def _owner_ticket(owner: str) -> str:
     return owner_of(f"uploads:{owner}")
 
 
-def keep(found: Pairs, ticket: str) -> str:
-    """Keeps pairs for the run that will want them. Returns their id; those that nobody has asked for longest go when there are too many."""
+def store_upload(pairs: Pairs, ticket: str) -> str:
+    """Caches pairs for a later run and returns their id; evicts the least recently used ones."""
     own = secrets.token_urlsafe(16)
-    KEPT.put(own, Kept(found, ticket))
+    UPLOADS.put(own, Upload(pairs, ticket))
     return own
 
 
 def forget(own: str, ticket: str) -> None:
-    """An upload that its visitor's page knows no more."""
-    if _kept(own, ticket):
-        KEPT.pop(own)
+    """Drops an upload that its visitor's page has replaced."""
+    if _stored_pairs(own, ticket):
+        UPLOADS.pop(own)
 
 
-def pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None, str]:
-    """The pairs an experiment asks for, and whom they are owed to: from a recent upload, or from a run that has them and lets the holder
-    of this token see them. Raises Refusal."""
+def experiment_pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None, str]:
+    """Returns the pairs of an experiment and their credit, from a recent upload or from a run whose sentences this token may read. Raises
+    Refusal."""
     own = experiment.data.own
     if experiment.data.task != "own":
         return None, ""
     if not own:
         raise Refusal("page.no_upload_yet", knob="task")
-    known = _known(runs, own, token)
+    known = _require_pairs(runs, own, token)
     return known, known.credit
 
 
-def read(
+def read_upload(
     files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str, ticket: str = "", address: str = ""
 ) -> dict[str, Any]:
-    """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
-    it; or, under "ask", what has to be confirmed first. Only whoever holds the `ticket` gets at them later. `hub` is "owner/name", perhaps
-    with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has set, nothing for none; from
-    an `address` not all is read at once."""
+    """Reads files, pasted text or a data set of the Hub. Returns the id of the cached upload and its interpretation, for the visitor to
+    check and change; or, under "ask", a question to confirm first. Later access needs the `ticket`. `hub` is "owner/name", optionally
+    followed by a configuration and a split; `chosen` is JSON: the fields of `Choices` that the visitor has set, or ""; uploads of one
+    `address` take turns."""
     text, hub = (text or "").strip("\n"), (hub or "").strip()
-    there = {"files": files, "text": text.strip(), "hub": hub}
-    what = [say(language, f"page.what_{name}") for name, value in there.items() if value]
-    if not what:
+    inputs = {"files": files, "text": text.strip(), "hub": hub}
+    input_names = [say(language, f"page.what_{name}") for name, value in inputs.items() if value]
+    if not input_names:
         raise Refusal("page.nothing_to_read")
-    if len(what) > 1:
-        raise Refusal("page.two_inputs", what=what)
+    if len(input_names) > 1:
+        raise Refusal("page.two_inputs", what=input_names)
     try:
         if hub:
-            found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen), asker=(address, ticket))
+            pairs = upload_process.read_hub(*hub.split()[:3], choices=parse_choices(chosen), asker=(address, ticket))
         else:
-            given = _given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
-            found = upload_process.read(given, choices(chosen), asker=(address, ticket))
+            named_files = _read_files(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
+            pairs = upload_process.read(named_files, parse_choices(chosen), asker=(address, ticket))
     except Refusal as refusal:
         if refusal.key != "data.same_language":
             raise
         return {"ask": refusal.say(language)}
-    return {"own": keep(found, ticket), "reading": shown(found, language)}
+    return {"own": store_upload(pairs, ticket), "reading": describe_pairs(pairs, language)}
 
 
-def again(runs: Runs, own: str, language: str, token: str) -> dict[str, Any]:
-    """What `read` said of an upload that is still known, perhaps in another language. Raises Refusal."""
-    return {"own": own, "reading": shown(_known(runs, own, token), language)}
+def describe_upload(runs: Runs, own: str, language: str, token: str) -> dict[str, Any]:
+    """Returns the result of `read_upload` for a cached upload, perhaps in another language. Raises Refusal."""
+    return {"own": own, "reading": describe_pairs(_require_pairs(runs, own, token), language)}
 
 
-def _given(files: list[str]) -> list[tuple[str, bytes]]:
-    """Raises Refusal when they are no longer there."""
+def _read_files(files: list[str]) -> list[tuple[str, bytes]]:
+    """Reads uploaded files. Raises Refusal if they have been deleted."""
     try:
         return [(Path(file).name, Path(file).read_bytes()) for file in files]
     except OSError:
         raise Refusal("page.no_upload") from None
 
 
-def choices(chosen: str) -> Choices:
-    """What the page's controls hold. Raises Refusal when it is nothing that they could."""
+def parse_choices(chosen: str) -> Choices:
+    """Parses the choices of the page's controls. Raises Refusal for an impossible one."""
     try:
-        made = Choices(**json.loads(chosen or "{}"))
+        parsed = Choices(**json.loads(chosen or "{}"))
     except (ValueError, TypeError, RecursionError):
         raise Refusal("page.not_a_choice") from None
-    whole = all(value is None or _is_place(value) for value in (made.source, made.target))
-    known = set(made.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(made.encoding, str) else False
-    maybe = all(value in (None, True, False) for value in (made.header, made.undo))
-    sure = all(value in (True, False) for value in (made.swap, made.same_language))
-    more = made.joined is None or (isinstance(made.joined, list) and all(map(_is_place, made.joined)))
-    apart = made.group in (None, BY_SOURCE) or _is_place(made.group)
-    if not (whole and known and maybe and sure and more and apart):
+    columns_fit = all(value is None or _is_column(value) for value in (parsed.source, parsed.target))
+    encoding_fits = set(parsed.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(parsed.encoding, str) else False
+    optional_fit = all(value in (None, True, False) for value in (parsed.header, parsed.undo))
+    flags_fit = all(value in (True, False) for value in (parsed.swap, parsed.same_language))
+    joined_fit = parsed.joined is None or (isinstance(parsed.joined, list) and all(map(_is_column, parsed.joined)))
+    group_fits = parsed.group in (None, BY_SOURCE) or _is_column(parsed.group)
+    if not (columns_fit and encoding_fits and optional_fit and flags_fit and joined_fit and group_fits):
         raise Refusal("page.not_a_choice")
-    return made
+    return parsed
 
 
-def _is_place(value: Any) -> bool:
+def _is_column(value: Any) -> bool:
     return type(value) is int and 0 <= value < COLUMN_LIMIT
 
 
-def shown(found: Pairs, language: str) -> dict[str, Any]:
-    """A reading as the page draws it."""
-    names = [column.name or say(language, "page.column", number=place) for place, column in enumerate(found.columns, 1)]
-    encodings = [_encoding(one, language) for one in found.encodings if one.name]
+def describe_pairs(pairs: Pairs, language: str) -> dict[str, Any]:
+    """Describes an upload for the page."""
+    names = [column.name or say(language, "page.column", number=place) for place, column in enumerate(pairs.columns, 1)]
+    encodings = [_describe_encoding(encoding, language) for encoding in pairs.encodings if encoding.name]
     return {
-        "name": listed(language, found.names),
-        "report": report(found, language),
-        "credit": found.credit and say(language, "page.credit", credit=found.credit),
+        "name": listed(language, pairs.names),
+        "report": report(pairs, language),
+        "credit": pairs.credit and say(language, "page.credit", credit=pairs.credit),
         "columns": names,
-        "chosen": found.chosen,
-        "joined": found.joined,
-        "group": BY_SOURCE if found.group is None else found.group,
-        "header": found.header,
+        "chosen": pairs.chosen,
+        "joined": pairs.joined,
+        "group": BY_SOURCE if pairs.group is None else pairs.group,
+        "header": pairs.header,
         "encodings": encodings,
-        "traces": [say(language, f"page.trace_{kind}") for kind in found.traces],
-        "undone": found.undone,
-        "unit": say(language, f"page.unit_{found.unit}"),
+        "traces": [say(language, f"page.trace_{kind}") for kind in pairs.traces],
+        "undone": pairs.undone,
+        "unit": say(language, f"page.unit_{pairs.unit}"),
         "rows": [
             row._asdict() | {"why": row.reason and say(language, f"data.why_{row.reason}")}
-            for row in found.preview
+            for row in pairs.preview
             if row.reason != "header"
         ],
         "dropped": [
@@ -174,111 +174,111 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
                 "why": say(language, f"data.why_{reason}"),
                 "count": f"{len(lines):,}",
                 "more": len(lines) > MAX_DROPPED_ROWS and say(language, "page.first_rows", count=MAX_DROPPED_ROWS),
-                "rows": [row[:2] for row in found.dropped_rows.get(reason, ())],
+                "rows": [row[:2] for row in pairs.dropped_rows.get(reason, ())],
             }
-            for reason, lines in found.dropped.items()
+            for reason, lines in pairs.dropped.items()
         ],
-        "pairs": len(found.pairs),
-        "named": found.named,
+        "pairs": len(pairs.pairs),
+        "named": pairs.named,
         "next": say(language, "page.own_next"),
     }
 
 
-def _encoding(one: Encoding, language: str) -> dict[str, Any]:
-    """An encoding and what it may be instead, likelier ones first, each with the name a person knows it by."""
-    names = dict.fromkeys((one.name, *one.alternatives, *ENCODINGS))
+def _describe_encoding(encoding: Encoding, language: str) -> dict[str, Any]:
+    """Describes an encoding and its alternatives, likelier ones first, each with its common name."""
+    names = dict.fromkeys((encoding.name, *encoding.alternatives, *ENCODINGS))
     options = [(name, say(language, f"data.encoding_{name}")) for name in names]
-    return {"file": one.file, "name": one.name, "guessed": one.guessed, "samples": one.samples, "options": options}
+    return {"file": encoding.file, "name": encoding.name, "guessed": encoding.guessed, "samples": encoding.samples, "options": options}
 
 
-def downloads(own: str, count: int, screen: Screen) -> dict:
-    """Links to the same sentences in other formats."""
+def download_links(own: str, count: int, screen: Screen) -> dict:
+    """Returns links to the same sentences in other formats."""
     kinds = [kind for kind in writing.KINDS if kind != "xlsx" or count <= writing.SHEET_LIMIT]
     files = [{"label": screen.say(f"sentences.as_{kind}"), "query": {"own": own, "kind": kind}} for kind in kinds]
     return blocks.downloads("downloads", screen.say("sentences.download"), "export", files)
 
 
-def exported(runs: Runs, own: str, kind: str, token: str) -> tuple[str, bytes]:
-    """(name, content) of the sentences of an upload in one of writing.KINDS; several files in one archive. Raises Refusal."""
-    known = _known(runs, own, token)
+def export_upload(runs: Runs, own: str, kind: str, token: str) -> tuple[str, bytes]:
+    """Returns (name, content) of an upload in one of writing.KINDS; several files in one archive. Raises Refusal."""
+    pairs = _require_pairs(runs, own, token)
     if kind not in writing.KINDS:
         raise Refusal("page.no_upload")
-    files = writing.write(known.pairs, kind, known.credit)
+    files = writing.write(pairs.pairs, kind, pairs.credit)
     if len(files) == 1:
         return files[0]
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files:
             archive.writestr(name, content)
-    return f"{kind}.zip", packed.getvalue()
+    return f"{kind}.zip", buffer.getvalue()
 
 
-def taught(old: str, new: str, values: Mapping[str, Any], usual: int | None = None, ticket: str = "") -> list:
-    """The values of TAUGHT for other data, where nobody has chosen otherwise: `values` are those of now. `old` and `new` are ids of
-    uploads, "" for a task of ours, which may have a `usual` number of steps."""
-    known, chosen = _kept(new, ticket), chosen_otherwise(_kept(old, ticket), old, values)
-    after = suggestion(known, new, chosen).knobs if known else {name: default(name) for name in TAUGHT}
-    after |= {"steps": usual} if usual and not known else {}
-    return [gr.skip() if name in chosen else after[name] for name in TAUGHT]
+def values_for(old: str, new: str, values: Mapping[str, Any], usual: int | None = None, ticket: str = "") -> list:
+    """Returns the values of SUGGESTED for other data, gr.skip() for knobs the visitor has chosen: `values` are the current ones. `old` and
+    `new` are ids of uploads, "" for a built-in task, which may have a `usual` number of steps."""
+    new_pairs, chosen = _stored_pairs(new, ticket), chosen_values(_stored_pairs(old, ticket), old, values)
+    values_after = suggest_for(new_pairs, new, chosen).knobs if new_pairs else {name: default(name) for name in SUGGESTED}
+    values_after |= {"steps": usual} if usual and not new_pairs else {}
+    return [gr.skip() if name in chosen else values_after[name] for name in SUGGESTED]
 
 
-def following(pairs: Pairs, own: str, values: Mapping[str, Any], steps: int) -> dict[str, Any]:
-    """What so many steps over these pairs go best with, of FOLLOWING behind the steps, where nobody has chosen otherwise."""
-    chosen = chosen_otherwise(pairs, own, values)
-    after = suggestion(pairs, own, chosen | {"steps": steps}).knobs
-    return {name: after[name] for name in FOLLOWING[1:] if name not in chosen}
+def timed_values(pairs: Pairs, own: str, values: Mapping[str, Any], steps: int) -> dict[str, Any]:
+    """Returns the best TIMED knobs for this number of steps over these pairs, without those the visitor has chosen."""
+    chosen = chosen_values(pairs, own, values)
+    suggested = suggest_for(pairs, own, chosen | {"steps": steps}).knobs
+    return {name: suggested[name] for name in TIMED[1:] if name not in chosen}
 
 
-def chosen_otherwise(pairs: Pairs | None, own: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Of these values those that are neither usual nor what is suggested for these pairs: somebody has chosen them."""
+def chosen_values(pairs: Pairs | None, own: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values that the visitor has chosen: neither usual ones nor those suggested for these pairs."""
     chosen: dict[str, Any] = {}
-    for name in ("batch_unit", "minutes", *TAUGHT):  # in the order of the suggestion: what suits a knob depends on those before it
+    for name in ("batch_unit", "minutes", *SUGGESTED):  # in the order of the suggestion, where each knob depends on those before it
         value = check(name, values[name]) if is_possible(name, values.get(name)) else default(name)
         usual = value == default(name) or (name == "steps" and value in USUAL_STEPS)
-        if not usual and not (pairs and value == suggestion(pairs, own, chosen).knobs.get(name)):
+        if not usual and not (pairs and value == suggest_for(pairs, own, chosen).knobs.get(name)):
             chosen[name] = value
     return chosen
 
 
-def suggestion(pairs: Pairs, own: str, given: Mapping[str, Any]) -> Suggestion:
-    """What suits the pairs of an upload beside what was given, found once: nothing for pairs that can't be split, which are refused when
-    somebody wants to train on them."""
+def suggest_for(pairs: Pairs, own: str, chosen: Mapping[str, Any]) -> Suggestion:
+    """Returns the cached suggestion for an upload, given the visitor's choices: nothing for pairs that can't be split, which are refused
+    when training starts."""
 
-    def found() -> Suggestion:
+    def compute() -> Suggestion:
         try:
-            return suggest(pairs, given)
+            return suggest(pairs, chosen)
         except Refusal:
-            return Suggestion(given, {name: given.get(name, default(name)) for name in TAUGHT})
+            return Suggestion(chosen, {name: chosen.get(name, default(name)) for name in SUGGESTED})
 
-    return _SUGGESTED.get_or_make((own, tuple(sorted(given.items()))), found)
-
-
-def found(runs: Runs, own: str, ticket: str) -> Pairs | None:
-    """The pairs of the visitor's upload, or of a run that was made of them and is theirs or open to all. None where there are none, and
-    where they are somebody else's: nobody learns which."""
-    opened = [run for run in runs.made_of(own) if run.may_be_read_by("") or _is(ticket, _ticket(run.owner))]
-    return _kept(own, ticket) or next((run.pairs for run in opened), None)
+    return _SUGGESTIONS.get_or_make((own, tuple(sorted(chosen.items()))), compute)
 
 
-def dealt(runs: Runs, own: str) -> Pairs | None:
-    """The pairs that a teacher has dealt to a class, for a member of it."""
-    kept = KEPT.get(own) if own else None
-    return kept.pairs if kept else next((run.pairs for run in runs.made_of(own)), None)
+def find_pairs(runs: Runs, own: str, ticket: str) -> Pairs | None:
+    """Returns the pairs of a visitor's upload, or of a readable run made of them; None if missing, or another visitor's: both look the
+    same."""
+    readable_runs = [run for run in runs.made_of(own) if run.may_be_read_by("") or _matches(ticket, _owner_ticket(run.owner))]
+    return _stored_pairs(own, ticket) or next((run.pairs for run in readable_runs), None)
 
 
-def _kept(own: str, ticket: str) -> Pairs | None:
-    kept = KEPT.get(own) if own else None
-    return kept.pairs if kept and _is(ticket, kept.ticket) else None
+def dealt_pairs(runs: Runs, own: str) -> Pairs | None:
+    """Returns the pairs that a teacher has dealt to a class, for its members."""
+    upload = UPLOADS.get(own) if own else None
+    return upload.pairs if upload else next((run.pairs for run in runs.made_of(own)), None)
 
 
-def _is(ticket: str, wanted: str) -> bool:
-    """In constant time; nobody's ticket opens nothing."""
-    return bool(ticket) and hmac.compare_digest(ticket.encode("utf-8", "replace"), wanted.encode("utf-8", "replace"))
+def _stored_pairs(own: str, ticket: str) -> Pairs | None:
+    upload = UPLOADS.get(own) if own else None
+    return upload.pairs if upload and _matches(ticket, upload.ticket) else None
 
 
-def _known(runs: Runs, own: str, token: str) -> Pairs:
-    """What `found` gives. Raises Refusal."""
-    pairs = found(runs, own, ticket_of(token))
+def _matches(ticket: str, expected: str) -> bool:
+    """Compares tickets in constant time; an empty ticket opens nothing."""
+    return bool(ticket) and hmac.compare_digest(ticket.encode("utf-8", "replace"), expected.encode("utf-8", "replace"))
+
+
+def _require_pairs(runs: Runs, own: str, token: str) -> Pairs:
+    """Returns the pairs that `find_pairs` returns. Raises Refusal for None."""
+    pairs = find_pairs(runs, own, ticket_of(token))
     if pairs is None:
         raise Refusal("page.no_upload", knob="task")
     return pairs

@@ -1,4 +1,4 @@
-"""What is likely to spoil a training on own sentences, each with a button that mends it where one can."""
+"""Warnings about own sentences that are likely to spoil training, each with buttons that mend it if possible."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from playground.ui.upload import uploading
 from playground.ui.view import Screen
 
 
-def warnings(experiment: Experiment, pairs: Pairs, corpus: Corpus, found: Statistics, screen: Screen) -> list[dict[str, Any]]:
-    """The blocks: a sentence and its buttons for each."""
-    made = []
-    for spoiler in spoilers(experiment, pairs, corpus, found, partial(uploading.suggestion, pairs, experiment.data.own)):
-        made.append(blocks.text(f"warning-{spoiler.name}", screen.say(f"sentences.warn_{spoiler.name}", **spoiler.said), css="pg-warning"))
-        buttons = [_button(f"mend-{spoiler.name}-{place}", mend, pairs, screen) for place, mend in enumerate(spoiler.mends)]
-        made += [blocks.row(f"mend-{spoiler.name}", *buttons)] if buttons else []
-    return made
+def draw_warnings(experiment: Experiment, pairs: Pairs, corpus: Corpus, statistics: Statistics, screen: Screen) -> list[dict[str, Any]]:
+    """Returns the blocks: a sentence and its buttons per warning."""
+    drawn = []
+    for spoiler in spoilers(experiment, pairs, corpus, statistics, partial(uploading.suggest_for, pairs, experiment.data.own)):
+        drawn.append(blocks.text(f"warning-{spoiler.name}", screen.say(f"sentences.warn_{spoiler.name}", **spoiler.said), css="pg-warning"))
+        buttons = [_make_button(f"mend-{spoiler.name}-{place}", mend, pairs, screen) for place, mend in enumerate(spoiler.mends)]
+        drawn += [blocks.row(f"mend-{spoiler.name}", *buttons)] if buttons else []
+    return drawn
 
 
-def _button(place: str, mend: Mend, pairs: Pairs, screen: Screen) -> dict[str, Any]:
-    """One that sets knobs, or has the sentences read with other columns."""
+def _make_button(place: str, mend: Mend, pairs: Pairs, screen: Screen) -> dict[str, Any]:
+    """Returns a button that sets knobs, or reads the sentences with other columns."""
     if mend.columns is None:
         return blocks.button(place, "set", screen.say(f"sentences.mend_{mend.name}", **mend.said), values=dict(mend.knobs))
     source, target, joined = mend.columns

@@ -192,7 +192,7 @@ def test_a_server_does_not_start_where_it_can_keep_nothing(tmp_path, monkeypatch
     with refused("runs.folder_unwritable"):
         make_folder(tmp_path / "file" / "below")
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "file" / "below"))
-    monkeypatch.setattr(server, "Ending", object)  # which would take this process's signals
+    monkeypatch.setattr(server, "Shutdown", object)  # which would take this process's signals
     with pytest.raises(SystemExit, match="2"):
         server.serve()
     assert capsys.readouterr().err.count("\n") == 1

@@ -175,5 +175,5 @@ def test_only_who_asks_for_mcp_gets_it_where_its_package_is(monkeypatch, capsys)
     for value, there, wanted in (("", True, False), ("0", True, False), ("1", False, False), ("1", True, True)):
         monkeypatch.setenv("PLAYGROUND_MCP", value)
         monkeypatch.setattr(server, "find_spec", lambda name, there=there: object() if there else None)
-        assert server.mcp_wanted() is wanted
+        assert server.is_mcp_wanted() is wanted
         assert capsys.readouterr().out.strip() == ("" if there else WORDS["api.no_mcp"])

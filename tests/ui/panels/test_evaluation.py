@@ -22,8 +22,8 @@ def file():
     """An upload of which all but one target is right."""
     pairs = [Pair(word, word[::-1], line) for line, word in enumerate(WORDS, 1)]
     every = (Pair("wrong", "this", 9), *pairs, Pair("x" * 300, "x", 10))
-    yield uploading.keep(Pairs(every, {}, 9, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
-    uploading.KEPT.clear()
+    yield uploading.store_upload(Pairs(every, {}, 9, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
+    uploading.UPLOADS.clear()
 
 
 def of_visitor(site, token, **asked):
@@ -67,7 +67,7 @@ def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end
         panel = of_visitor(site, token, split="file", file=asked)
         assert block(panel, "split")["value"] == "heldout"
         assert "file" not in [option["value"] for option in block(panel, "split")["options"]]
-    long = uploading.keep(Pairs((Pair("x" * 300, "x", 1),), {}, 1, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
+    long = uploading.store_upload(Pairs((Pair("x" * 300, "x", 1),), {}, 1, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
     with pytest.raises(Refusal) as refused:
         of_visitor(site, MINE, split="file", file=long)
     assert refused.value.key == "evaluation.file_too_long"

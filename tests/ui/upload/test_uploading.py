@@ -24,13 +24,13 @@ TICKET = uploading.ticket_of(MINE)
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
 POEM = "I have been one\nAnd this is what I had\n\nThe day was not so long\nThat there would be no end"
 SAME = "\n".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}" for n in range(100))
-USUAL = {name: default(name) for name in uploading.TAUGHT}
+USUAL = {name: default(name) for name in uploading.SUGGESTED}
 
 
 @pytest.fixture(autouse=True)
 def _nothing_left():
     yield
-    uploading.KEPT.clear()
+    uploading.UPLOADS.clear()
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def upload(tmp_path):
     def read(text: str | bytes, name: str = "own.tsv", chosen: str = "", language: str = "en") -> dict:
         file = tmp_path / name
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return uploading.read([str(file)], "", "", chosen, language, TICKET)
+        return uploading.read_upload([str(file)], "", "", chosen, language, TICKET)
 
     return read
 
@@ -76,7 +76,7 @@ def test_what_can_not_be_read_or_chosen_is_refused(tmp_path):
     ]
     for given, key in refused:
         with pytest.raises(Refusal) as refusal:
-            uploading.read(*given, "en")
+            uploading.read_upload(*given, "en")
         assert refusal.value.key == key, given
 
 
@@ -90,36 +90,36 @@ def test_a_reading_says_what_was_guessed_takes_what_is_chosen_and_asks_where_bot
         assert upload("we walk@@ ed\tx y\n" * 3, chosen=chosen)["reading"]["rows"][0]["cells"] == (source, "x y")
     joined = upload(SAME, chosen=json.dumps({"joined": [2], "group": 0}))["reading"]
     assert (joined["joined"], joined["group"]) == ((2,), 0)
-    uploading.KEPT.clear()
+    uploading.UPLOADS.clear()
     asked = upload(POEM, "poem.txt", language=language)
     assert asked == {"ask": say(language, "data.same_language", name="poem.txt", one="I have been one", two="And this is what I had")}
-    assert not len(uploading.KEPT)
+    assert not len(uploading.UPLOADS)
     confirmed = upload(POEM, "poem.txt", chosen='{"same_language": true}', language=language)
-    assert (confirmed["reading"]["pairs"], confirmed["own"] in uploading.KEPT) == (2, True)
+    assert (confirmed["reading"]["pairs"], confirmed["own"] in uploading.UPLOADS) == (2, True)
 
 
 def test_knobs_follow_the_sentences_unless_one_was_chosen(upload):
     big, small = (upload("\n".join(f"s{n}\tt{n}" for n in range(count)))["own"] for count in (9000, 60))
-    for_big, for_small = (suggest(uploading.KEPT.get(own).pairs).knobs for own in (big, small))
+    for_big, for_small = (suggest(uploading.UPLOADS.get(own).pairs).knobs for own in (big, small))
 
     def taught(old: str, new: str, values: dict, usual: int | None = None) -> dict:
-        return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, usual, ticket=TICKET), strict=True))
+        return dict(zip(uploading.SUGGESTED, uploading.values_for(old, new, values, usual, ticket=TICKET), strict=True))
 
     assert for_big["steps"] > for_small["steps"] > USUAL["steps"]
     assert taught("", big, USUAL) == for_big
-    assert uploading.taught("", big, USUAL) == list(USUAL.values()), "a stranger does not learn how many there are"
+    assert uploading.values_for("", big, USUAL) == list(USUAL.values()), "a stranger does not learn how many there are"
     assert taught(big, small, for_big) == for_small
     assert taught(big, "", for_big, TASK_STEPS["addition"]) == USUAL | {"steps": TASK_STEPS["addition"]}
     chosen = taught("", big, USUAL | {"steps": 777, "learning_rate": 0.003})
     assert all("value" not in chosen.pop(name) for name in ("steps", "learning_rate"))
     assert chosen == {name: for_big[name] for name in chosen}
-    pairs, often = uploading.KEPT.get(big).pairs, 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
+    pairs, often = uploading.UPLOADS.get(big).pairs, 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
     for more, count, follows in (
         ({}, often, {"learning_rate": LONG, "dropout": DROPOUT}),
         ({}, 90, {"learning_rate": SHORT[1], "dropout": 0.0}),
         ({"learning_rate": 0.003}, often, {"dropout": DROPOUT}),
     ):
-        assert uploading.following(pairs, big, for_big | more, count) == follows
+        assert uploading.timed_values(pairs, big, for_big | more, count) == follows
 
 
 def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_sentences(site, upload):
@@ -128,7 +128,7 @@ def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_se
         answer = get(site, "reading", own=own, lang=language)
         assert (answer["own"], answer["reading"]["report"][0]) == (own, say(language, "data.report_line", lines=62, kept=60, dropped=2))
     run = done(site.train(MINE, {**TINY, "task": "own", "own": own, "steps": 2})).id
-    uploading.KEPT.clear()
+    uploading.UPLOADS.clear()
     account = next(block["text"] for block in get(site, "panel/data", run=run)["blocks"] if block["id"] == "account")
     assert account.startswith(say("en", "data.report_line", lines=62, kept=60, dropped=2))
     assert say("en", "data.why_empty_target") in account
@@ -139,10 +139,10 @@ def test_the_reading_is_said_in_another_language_and_known_when_a_run_has_the_se
 
 def test_the_preview_accounts_for_every_pair_and_suggests_what_differs(site, upload):
     own = upload("\n".join(f"s{n // 5} and\tt{n} und" for n in range(200)))["own"]
-    wanted = suggest(uploading.KEPT.get(own).pairs)
+    wanted = suggest(uploading.UPLOADS.get(own).pairs)
     panel = preview(site, own, d_model="32")
     assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in panel["preview-facts"]["text"]
-    text = [say("en", "suggestion.title"), *suggest(uploading.KEPT.get(own).pairs, {"d_model": 32}).sentences("en")]
+    text = [say("en", "suggestion.title"), *suggest(uploading.UPLOADS.get(own).pairs, {"d_model": 32}).sentences("en")]
     assert panel["preview-suggestion"]["text"] == " ".join(text)
     assert panel["preview-apply"]["values"]["tokenizer"] == wanted.knobs["tokenizer"]
     assert "d_model" not in panel["preview-apply"]["values"]  # which was chosen
@@ -156,7 +156,7 @@ def warned(site):
     """The warnings under a text: {name: block}, for these settings."""
 
     def read(text: str, chosen: str = "", **knobs) -> dict[str, dict]:
-        own = uploading.read(None, text, "", chosen, "en", TICKET)["own"]
+        own = uploading.read_upload(None, text, "", chosen, "en", TICKET)["own"]
         return {name: block for name, block in preview(site, own, **knobs).items() if name.startswith(("warning", "mend"))}
 
     return read

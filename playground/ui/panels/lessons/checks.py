@@ -27,7 +27,7 @@ ANSWER = re.compile(r"([a-z_]{1,40})~([0-9a-f]{10})~(\d)", re.ASCII)  # question
 
 def panel(view: View) -> dict:
     """Builds the questions of a lesson. The browser stores the answers and sends them with the request; no link holds them."""
-    if not (name := view.said("lesson")):
+    if not (name := view.read_raw("lesson")):
         return {"step": None, "blocks": []}
     lesson = course.get(name)
     if view.run.working and view.step is None:
@@ -50,7 +50,7 @@ def read_answers(parameters: Mapping[str, str]) -> dict[str, tuple[str, int]]:
 
 def build_model_answers(view: View, activity: answers.Activity | None) -> list[dict]:
     """Builds a lesson's model answer, each question with its key for the run on screen, and the answers of a room's members."""
-    lesson, class_blocks = course.get(view.said("lesson")), []
+    lesson, class_blocks = course.get(view.read_raw("lesson")), []
     rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
     for check in registry.asked(lesson):
         try:

@@ -18,7 +18,7 @@ from playground.ui.view import View
 
 
 def panel(view: View) -> dict:
-    name = view.said("lesson")
+    name = view.read_raw("lesson")
     lesson = course.get(name) if name else None
     notes = view.choice("notes") == "on"
     page = _build_notes(view, lesson) if notes else _build_lesson(view, lesson) if lesson else _build_list(view)

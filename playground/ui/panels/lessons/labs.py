@@ -18,7 +18,7 @@ from playground.ui.view import View
 
 
 def panel(view: View) -> dict:
-    name = view.said("lab")
+    name = view.read_raw("lab")
     if not name:
         return {"step": None, "blocks": _build_list(view)}
     lab = get(name)

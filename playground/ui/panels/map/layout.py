@@ -11,7 +11,7 @@ from playground.inspection.activations import Stage
 from playground.inspection.formulas import divisor
 from playground.queries.activations import SentenceActivations
 from playground.ui.blocks import FoldLine, Join, TilesLine, TokensLine
-from playground.ui.miniature import miniature
+from playground.ui.miniature import make_miniature
 from playground.ui.view import View, tokens
 
 EMBEDDING = ("ids", "embedding", "scaled", "positions")
@@ -118,7 +118,7 @@ class _Drawing:
 def build_miniature(stage: Stage, head: int) -> dict:
     """Builds a stage's small picture."""
     values, mask = slice_stage(stage.values, stage, head), slice_mask(stage, head)
-    return miniature(values, mask, choose_scale(stage), find_limit(stage, head), _is_square(stage))
+    return make_miniature(values, mask, choose_scale(stage), find_limit(stage, head), _is_square(stage))
 
 
 def _is_square(stage: Stage) -> bool:
