@@ -62,7 +62,7 @@ def panel(view: View) -> dict:
         *_decides(view, found, result),
         *_figures(view, found, runs),
         _arms(view, found),
-        blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
+        blocks.text("arms-about", view.say("board.arms_about", measure=_measure(view, found)), css="pg-caption"),
         _table(view, found, runs),
         *board_course.table(view, found.room, found.number),
     ]
@@ -175,14 +175,19 @@ def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
     if not begun:
         return [blocks.text("nothing", view.say("board.nothing_yet"), css="pg-caption")]
     course, shades = _course(view, found, [(one, one.curve) for one in begun])
-    best = max(begun, key=lambda one: one.score)
-    worst = min(begun, key=lambda one: one.score)
-    ends = {"best": percent(best.score), "best_name": best.name, "worst": percent(worst.score), "worst_name": worst.name}
-    key = "course_about" if best.score > worst.score else "course_level"
+    highest, lowest = max(begun, key=found.newest), min(begun, key=found.newest)
+    ends = {"highest": found.written(found.newest(highest)), "highest_name": highest.name, "measure": _measure(view, found)}
+    ends |= {"lowest": found.written(found.newest(lowest)), "lowest_name": lowest.name}
+    key = "course_about" if found.newest(highest) > found.newest(lowest) else "course_level"
     said = view.say(f"board.{key}", runs=len(begun), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
     scores, across = _scores(view, found, begun)
     drawn = blocks.figure("course", course, said, view.say(f"board.course_{found.column}"), hint=view.say("board.course_hint"))
     return [blocks.row("pictures", drawn, scores, css="halves"), across]
+
+
+def _measure(view: View, found: Board) -> str:
+    """What the number is called that decides, in the middle of a sentence."""
+    return view.say(f"board.measure_{found.column}")
 
 
 def _course(view: View, found: Board, curves: list[tuple[ClassRun, LearningCurve]], last: int | None = None) -> tuple[dict, list]:
@@ -230,10 +235,10 @@ def _scores(view: View, found: Board, begun: list[ClassRun]) -> tuple[dict, dict
         return value if is_number else arm_name({knob: value}, view.language)
 
     known = [(one, at) for one in begun if (at := place(one)) is not None]
-    points = [pictures.Point(one.run.id, one.arm, one.name, at, one.score) for one, at in known]
-    picture = view.draw(pictures.scores, points, found.arms, named[across], share=2)
+    points = [pictures.Point(one.run.id, one.arm, one.name, at, found.newest(one)) for one, at in known]
+    picture = view.draw(pictures.scores, points, found.arms, named[across], column=found.column, share=2)
     options = [{"value": value, "label": named[value]} for value in choices("across")]
-    said = view.say("board.scores_about", across=named[across])
+    said = view.say("board.scores_about", across=named[across], measure=_measure(view, found))
     figure = blocks.figure("scores", picture, said, view.say("board.scores"), hint=view.say("board.scores_hint"))
     return figure, blocks.choice("across", "across", view.say("board.across"), options, across)
 
@@ -249,8 +254,9 @@ def _arms(view: View, found: Board) -> dict:
         if together is None:
             rows.append([name, f"0 / {dealt}", "–", "–"])
             continue
-        between = view.say("board.between", low=percent(together.low), high=percent(together.high)) if together.low is not None else "–"
-        rows.append([name, f"{together.count} / {dealt}", percent(together.mean), between])
+        ends = {name: found.written(end) for name, end in (("low", together.low), ("high", together.high)) if end is not None}
+        between = view.say("board.between", **ends) if ends else "–"
+        rows.append([name, f"{together.count} / {dealt}", found.written(together.mean), between])
     head = [view.say(f"board.{name}") for name in ("arm", "ended", "mean", "interval")]
     return blocks.table("arms", head, rows, view.say("board.together"), rowheads=True)
 
