@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
+import subprocess
+import sys
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from starlette.requests import Request
 
+from benchmarks.server import free_port
 from playground.config import Refusal
+from playground.queries.reader import Reader
+from playground.runs.registry import Runs
 from playground.ui import ending, network
 from playground.ui.address import address_of
-from playground.ui.assets import PREFIX
+from playground.ui.assets import PREFIX, asset_path
+from playground.ui.server import start
+from playground.words import say
+from tests.smoke import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -89,8 +99,28 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
                 network.port_for("127.0.0.1")
             assert refused.value.key == f"page.{key}"
             assert {name, str(value)} <= set(refused.value.values.values()), "it says which, and where it was named"
-    monkeypatch.setenv("PORT", str(taken))
+        monkeypatch.setenv("PORT", str(taken))
+        app = subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+        assert (app.returncode, app.stdout, app.stderr) == (2, "", f"{say('en', 'page.port_taken', name='PORT', port=taken)}\n")
     assert network.port_for("127.0.0.1") == taken
+
+
+@pytest.mark.parametrize("path", ["/tools/pg", "/tools/pg/"])
+def test_the_page_is_whole_at_the_path_that_the_server_was_told(monkeypatch, tmp_path, path):
+    """With a proxy that keeps the path and one that takes it off, and for visitors who type no slash at its end."""
+    monkeypatch.setenv("GRADIO_ROOT_PATH", path)
+    runs = Runs(tmp_path)
+    demo, _, url = start(runs, reader := Reader(runs), port=free_port())
+    try:
+        with httpx.Client(base_url=url, follow_redirects=True) as http:
+            bases = [re.search(r'<base href="(.*?)"', http.get(asked).text)[1] for asked in ("", "/", "/tools/pg", "/tools/pg/")]
+            assert bases == ["/tools/pg/"] * 4
+            assert http.get(bases[0] + asset_path("main.js")).headers["Content-Type"].startswith("text/javascript")
+            assert http.get("/config").json()["root"] == f"{url}tools/pg"
+    finally:
+        demo.close()
+        reader.close()
+        runs.close()
 
 
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]
