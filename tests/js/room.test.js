@@ -11,7 +11,7 @@ const known = { ...KNOWN.cursor, defaults: { ...KNOWN.cursor.defaults, ...FIELDS
 const document = openPage("?lang=en&run=a", { ...KNOWN, cursor: known });
 const sent = [];
 let answers = {};
-globalThis.innerHeight = 900;
+Object.assign(globalThis, { innerHeight: 900, setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 globalThis.fetch = async (url, { body = "{}" } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);
   sent.push([action, JSON.parse(body)]);
@@ -19,13 +19,16 @@ globalThis.fetch = async (url, { body = "{}" } = {}) => {
 };
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
+const { h } = await import("../../playground/ui/static/dom.js");
 const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
-const { asked, meet, setControls } = await import("../../playground/ui/static/knobs.js");
+const { asked, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
+await import("../../playground/ui/static/experiment.js");
 const { awaits, drawQuestion } = await import("../../playground/ui/static/room_question.js");
 const boot = {
   words: {}, knobs: ["task", "d_model"], groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [],
   task_steps: { sort: 400 }, labs: { softmax: "Softmax", masks: "Masks" }, course: [],
+  labels: {}, choices: {}, dealt_labs: {}, statuses: { working: [], over: [] }, glossary: { terms: [], not: [] }, lan: {}, host: "page.example",
 };
 meet({ relabel() {}, settings: () => change({ knobs: { ...boot.defaults, ...page.wanted } }) });
 
@@ -196,4 +199,39 @@ test("how far a question is says whether its answer waits and what a teacher can
   const [{ about, cursor: place }] = posted("ask");
   assert.deepEqual([about, place.lab, cursor.guess], ["lab", "softmax", "grows"]);
   assert.ok(!["guess", "sure", "predicted", "certain", "room", "lang"].some((name) => name in place));
+});
+
+test("the bar of a dealt arm goes with its ×, until another experiment is dealt", async () => {
+  const dealt = (name) => enter({ activities: { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "", order: "together" } } });
+  const press = () => document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
+  const isShown = () => [document.getElementById("pg-arm") !== null, "arm" in document.body.dataset];
+  for (const name of ["first", "second"]) {
+    await dealt(name);
+    assert.deepEqual(isShown(), [true, true], name);
+    press();
+    await dealt(name);
+    assert.deepEqual(isShown(), [false, false], "news of the room don't bring it back");
+  }
+});
+
+test("Q shows a hall the code by which it comes in: the teacher's that of the room, anybody else's that of the link", async () => {
+  Object.assign(Object.getPrototypeOf(document.body), { showModal() {}, select() {} });
+  const { ACTS } = await import("../../playground/ui/static/present.js");
+  for (const [room, known, wanted] of [[null, "run", "a"], [{}, "run", "a"], [{ ...TEACHER, ends: 0, language: "zh" }, "room", ROOM.code]]) {
+    if (room) await enter(room);
+    ACTS.q();
+    const link = new URL(document.getElementById("pg-qr").getAttribute("src"), "http://page").searchParams.get("text");
+    assert.equal(new URL(link).searchParams.get(known), wanted);
+    document.getElementById("pg-dialog").remove();
+  }
+});
+
+test("what leads to a control scrolls its column to the middle of it, nothing else, and marks it alone", () => {
+  const knobs = h("div", { id: "pg-knobs" }), moved = [], box = (top, height) => ({ getBoundingClientRect: () => ({ top, height }) });
+  const [one, other] = ["d_model", "task"].map((name) => h("div", { id: `knob-${name}` }));
+  knobs.append(one, other);
+  document.body.append(Object.assign(knobs, box(100, 600), { scrollBy: ({ top }) => moved.push(top) }));
+  Object.assign(one, box(900, 40), { offsetHeight: 40, scrollIntoView: () => assert.fail("that would scroll the page as well") });
+  pointAt("d_model");
+  assert.deepEqual([moved, one.classList.contains("pg-flash"), other.classList.contains("pg-flash")], [[520], true, false]);
 });
