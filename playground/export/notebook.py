@@ -33,7 +33,8 @@ def notebook(taken: Taken, language: str) -> bytes:
 
 def how(taken: Taken) -> dict[str, Any]:
     """What repeats the run beside config.json: its last step, the knobs that were something else when it began or that this machine chose,
-    (after step, knob, value) of those that were moved while it trained, how many own pairs were given to validate and to test on, and the column of what keeps them together in a split."""
+    (after step, knob, value) of those that were moved while it trained, how many own pairs were given to validate and to test on, and the
+    column of what keeps them together in one split."""
     run = taken.run
     began = {name: value for name, value in run.experiment.flat().items() if name in LIVE_KNOBS}
     knobs = began | {"precision": run.precision, "minutes": 0.0}  # it ends where the run ended, however long that takes here
