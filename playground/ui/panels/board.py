@@ -257,7 +257,7 @@ def _arms(view: View, found: Board) -> dict:
         ends = {name: found.written(end) for name, end in (("low", together.low), ("high", together.high)) if end is not None}
         between = view.say("board.between", **ends) if ends else "–"
         rows.append([name, f"{together.count} / {dealt}", found.written(together.mean), between])
-    head = [view.say(f"board.{name}") for name in ("arm", "ended", "mean", "interval")]
+    head = [view.say(f"board.{name}", measure=_measure(view, found)) for name in ("arm", "ended", "mean", "interval")]
     return blocks.table("arms", head, rows, view.say("board.together"), rowheads=True)
 
 
