@@ -37,6 +37,7 @@ const ROOM = { code: "K7QFM", teacher: false, here: 1, followers: 1, cursor: {},
 const TEACHER = { teacher: true, number: 0 };
 const there = (fields) => ({ run: "a", text: "", tab: "training", layer: "", head: "", lab: "softmax", lesson: "", ...fields });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
+const passed = (time) => (mock.timers.tick(time), settled());
 const posted = (action) => sent.filter(([name]) => name === action).map(([, values]) => values);
 const guess = (fields) => move({ tab: "labs", lab: "softmax", ...fields });
 const question = (place, more = {}) => ({ kind: "question", place, state: "open", joined: 2, answered: 0, mine: false, ...more });
@@ -88,14 +89,12 @@ test("a member who moves something has let go, and comes back to where the teach
 
 test("a teacher's newest place is sent once, nothing personal of it; again after the line was cut, not after a reload", async () => {
   await enter(TEACHER);
-  mock.timers.tick(100);
-  await settled();
+  await passed(100);
   sent.length = 0;
   for (const head of ["1", "2", "3"]) move({ head, guess: "yes" });
   mock.timers.tick(99);
   assert.deepEqual(sent, []);
-  mock.timers.tick(1);
-  await settled();
+  await passed(1);
   const place = { code: "K7QFM", cursor: there({ head: "3" }) };
   assert.deepEqual(posted("cursor"), [place]);
   for (const wanted of [[place], [place, place]]) {
@@ -202,36 +201,31 @@ test("how far a question is says whether its answer waits and what a teacher can
 });
 
 test("the bar of a dealt arm goes with its ×, until another experiment is dealt", async () => {
-  const dealt = (name) => enter({ activities: { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "", order: "together" } } });
-  const press = () => document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
-  const isShown = () => [document.getElementById("pg-arm") !== null, "arm" in document.body.dataset];
   for (const name of ["first", "second"]) {
-    await dealt(name);
-    assert.deepEqual(isShown(), [true, true], name);
-    press();
-    await dealt(name);
-    assert.deepEqual(isShown(), [false, false], "news of the room don't bring it back");
+    const activities = { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "", order: "together" } };
+    await enter({ activities });
+    document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
+    await enter({ activities }); // what else happens in the room doesn't bring it back
+    assert.deepEqual([document.getElementById("pg-arm"), document.body.dataset.arm], [null, undefined]);
   }
 });
 
 test("Q shows a hall the code by which it comes in: the teacher's that of the room, anybody else's that of the link", async () => {
-  Object.assign(Object.getPrototypeOf(document.body), { showModal() {}, select() {} });
+  Object.assign(Object.getPrototypeOf(document.body), { showModal() {}, select() {}, close() {} });
   const { ACTS } = await import("../../playground/ui/static/present.js");
-  for (const [room, known, wanted] of [[null, "run", "a"], [{}, "run", "a"], [{ ...TEACHER, ends: 0, language: "zh" }, "room", ROOM.code]]) {
-    if (room) await enter(room);
+  for (const [room, wanted] of [[{}, null], [{ ...TEACHER, ends: 0, language: "zh" }, ROOM.code]]) {
+    await enter(room);
     ACTS.q();
     const link = new URL(document.getElementById("pg-qr").getAttribute("src"), "http://page").searchParams.get("text");
-    assert.equal(new URL(link).searchParams.get(known), wanted);
-    document.getElementById("pg-dialog").remove();
+    assert.equal(new URL(link).searchParams.get("room"), wanted);
   }
 });
 
 test("what leads to a control scrolls its column to the middle of it, nothing else, and marks it alone", () => {
-  const knobs = h("div", { id: "pg-knobs" }), moved = [], box = (top, height) => ({ getBoundingClientRect: () => ({ top, height }) });
+  const moved = [], box = (top, height) => ({ getBoundingClientRect: () => ({ top, height }), scrollBy: (by) => moved.push(by.top) });
   const [one, other] = ["d_model", "task"].map((name) => h("div", { id: `knob-${name}` }));
-  knobs.append(one, other);
-  document.body.append(Object.assign(knobs, box(100, 600), { scrollBy: ({ top }) => moved.push(top) }));
-  Object.assign(one, box(900, 40), { offsetHeight: 40, scrollIntoView: () => assert.fail("that would scroll the page as well") });
+  document.body.append(Object.assign(h("div", { id: "pg-knobs" }, one, other), box(100, 600)));
+  Object.assign(one, box(900, 40), { offsetHeight: 40, scrollIntoView: () => moved.push("page") });
   pointAt("d_model");
   assert.deepEqual([moved, one.classList.contains("pg-flash"), other.classList.contains("pg-flash")], [[520], true, false]);
 });

@@ -144,14 +144,11 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         do(site, TEACHER, "withdraw", **code)
 
 
-@pytest.mark.parametrize("name", ["heads", "order"])
-def test_what_a_lab_goes_by_is_put_together_with_its_interval(name):
-    """Losses beyond 1 are not cut, as shares are."""
+def test_what_a_lab_goes_by_is_put_together_with_its_interval():
     run = SimpleNamespace(status="done", parent=None, history=SimpleNamespace(events=[]))
-    curves = [LearningCurve([2], [1], [1], [share], [share + 2], [False]) for share in (0.9, 0.95, 1.0)]
-    found = Board(None, 1, "", {"lab": name}, ["one"], [ClassRun(at, "", 0, run, curve) for at, curve in enumerate(curves)])
-    together, is_loss = found.pooled(0), name == "heads"
-    assert (round(together.mean, 6), together.high > 1) == (2.95 if is_loss else 0.95, is_loss)
+    runs = [ClassRun(1, "", 0, run, LearningCurve([2], [1], [1], [share], [share + 2], [False])) for share in (0.9, 0.95, 1.0)]
+    pooled = [Board(None, 1, "", {"lab": name}, ["one"], runs).pooled(0) for name in ("heads", "order")]
+    assert [(round(one.mean, 6), one.high > 1) for one in pooled] == [(2.95, True), (0.95, False)], "a loss is not cut as a share is"
 
 
 def test_the_board_goes_on_while_a_run_may_and_counts_none_that_was_changed(site, dealt, monkeypatch):
