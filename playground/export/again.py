@@ -15,14 +15,15 @@ from playground.runs.corpora import Corpora
 from playground.runs.queue import train_inline
 
 # %% how
-how = {"step": 0, "knobs": {}, "moved": [], "given": (0, 0)}
+how = {"step": 0, "knobs": {}, "moved": [], "given": (0, 0), "group": -1}
 
 # %% sentences
 config = json.loads(Path("config.json").read_text(encoding="utf-8"))
 pairs = None
 if config["task"] == "own":
     sentences = Path("sentences.tsv").read_bytes()
-    pairs = read_files([("sentences.tsv", sentences)], Choices(source=0, target=1, header=True, same_language=True))
+    choices = Choices(source=0, target=1, header=True, same_language=True, joined=(), group=how["group"])
+    pairs = read_files([("sentences.tsv", sentences)], choices)
     pairs = replace(pairs, given=how["given"])
 
 # %% train

@@ -40,7 +40,7 @@ def files(taken: Taken, scores: Asked, sentences: bool = False, link: str = "", 
         "use.py": lambda: use_file().encode(),
         "run.ipynb": lambda: notebook(taken, language),
     }
-    return made | ({"sentences.tsv": lambda: writing.write(pairs.pairs, "tsv", pairs.credit)[0][1]} if sentences else {})
+    return made | ({"sentences.tsv": lambda: writing.write_grouped(pairs.pairs, pairs.groups, pairs.credit)} if sentences else {})
 
 
 def packed(taken: Taken, scores: Asked, sentences: bool = False, link: str = "", language: str = ENGLISH) -> Iterator[bytes]:

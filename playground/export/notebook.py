@@ -10,6 +10,8 @@ from typing import Any
 from playground.config import LIVE_KNOBS
 from playground.export.card import plain
 from playground.export.taken import Taken
+from playground.reading.column_mapping import BY_SOURCE
+from playground.reading.writing import GROUP
 from playground.words import say
 
 _SOURCE = Path(__file__).with_name("again.py").read_text(encoding="utf-8")
@@ -31,12 +33,15 @@ def notebook(taken: Taken, language: str) -> bytes:
 
 def how(taken: Taken) -> dict[str, Any]:
     """What repeats the run beside config.json: its last step, the knobs that were something else when it began or that this machine chose,
-    (after step, knob, value) of those that were moved while it trained, and how many own pairs were given to validate and to test on."""
+    (after step, knob, value) of those that were moved while it trained, how many own pairs were given to validate and to test on, and the
+    column of what keeps them together in one split."""
     run = taken.run
     began = {name: value for name, value in run.experiment.flat().items() if name in LIVE_KNOBS}
     knobs = began | {"precision": run.precision, "minutes": 0.0}  # it ends where the run ended, however long that takes here
     moved = [tuple(event) for event in taken.history.events]
-    return {"step": taken.step, "knobs": knobs, "moved": moved, "given": run.pairs.given if run.pairs else (0, 0)}
+    pairs = run.pairs
+    group = GROUP if pairs and pairs.groups else BY_SOURCE
+    return {"step": taken.step, "knobs": knobs, "moved": moved, "given": pairs.given if pairs else (0, 0), "group": group}
 
 
 def _markdown(name: str, text: str) -> dict[str, Any]:

@@ -76,8 +76,11 @@ def course(
     return {"data": data, "layout": _layout(len(shown), x, dark, is_share)}
 
 
-def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: int = 720, dark: bool = False) -> dict:
-    """The exact match of every run against a number that it has, or the choice of a knob, which `across` names."""
+def scores(
+    points: Sequence[Point], arms: Sequence[str], across: str, *, column: str = "exact_match", width: int = 720, dark: bool = False
+) -> dict:
+    """The exact match of every run, or another `column`, against a number that it has, or the choice of a knob, which `across` names."""
+    is_share = column == "exact_match"
     shown = sorted({point.arm for point in points})
     data = []
     for arm in shown:
@@ -87,12 +90,12 @@ def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: 
             "x": [point.place for point in own], "y": theme.rounded([point.value for point in own]), "customdata": [one.run for one in own],
             "text": [tokens.escape(point.name) for point in own], "meta": OPENS, "cliponaxis": False,
             "marker": {"symbol": how["mark"], "size": 10, "color": how["color"], "opacity": 0.85},
-            "hovertemplate": "%{text}: %{y:.1%}<br>%{x}<extra></extra>",
+            "hovertemplate": f"%{{text}}: %{{y:{'.1%' if is_share else '.3f'}}}<br>%{{x}}<extra></extra>",
         })  # fmt: skip
     is_text = any(isinstance(point.place, str) for point in points)
     x = theme.axis(tokens.escape(across), dark, showgrid=False, showline=True)
     x |= {"type": "category"} if is_text else {"rangemode": "tozero"}
-    return {"data": data, "layout": _layout(len(shown), x, dark)}
+    return {"data": data, "layout": _layout(len(shown), x, dark, is_share)}
 
 
 def _layout(entries: int, x: dict[str, Any], dark: bool, is_share: bool = True) -> dict:

@@ -19,7 +19,7 @@ from playground.reading.text import normalise
 
 SHEET_LIMIT = 50_000  # pairs in a workbook, as many as are read from one
 NAMES = ("source", "target")
-CREDIT = "credit"
+CREDIT, GROUP = "credit", "group"
 BARS = "|||"
 _NO_TEXT = re.compile(r"#|1[.)] ")  # how a remark begins, and the first of lines that are counted
 _LANGUAGES = ("x-source", "x-target")  # TMX wants languages; these say that they are not known
@@ -40,12 +40,19 @@ def write(pairs: Iterable[Sequence], kind: str, credit: str = "") -> list[File]:
     return _WRITERS[kind]([(src, tgt) for src, tgt in clean if src and tgt], normalise(credit))
 
 
+def write_grouped(pairs: Sequence[Sequence], groups: Sequence[str], credit: str = "") -> bytes:
+    """Pairs that were read, as a TSV, with a column of what keeps them together in one split, where there is such."""
+    rows = [(src, tgt, *([groups[place]] if groups else [])) for place, (src, tgt, *_) in enumerate(pairs)]
+    return _tsv(rows, credit, [GROUP] if groups else [])[0][1]
+
+
 # --- tables of text ---
 
 
-def _table(pairs: Pairs, credit: str) -> list[list[str]]:
-    header, more = (*NAMES, *([CREDIT] if credit else [])), [credit] if credit else []
-    return guarded(header, ([src, tgt, *more] for src, tgt in pairs))
+def _table(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[list[str]]:
+    """`others` are the names of columns that stand behind source and target."""
+    more = [credit] if credit else []
+    return guarded((*NAMES, *others, *([CREDIT] if credit else [])), ([*pair, *more] for pair in pairs))
 
 
 def _csv(pairs: Pairs, credit: str) -> list[File]:
@@ -53,9 +60,9 @@ def _csv(pairs: Pairs, credit: str) -> list[File]:
     return [("pairs.csv", _delimited(_table(pairs, credit), ",", "\r\n").encode("utf-8-sig"))]
 
 
-def _tsv(pairs: Pairs, credit: str) -> list[File]:
+def _tsv(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[File]:
     """Plain, as sentences hold no tabs; quoted only where a quotation mark at the beginning of a cell would be taken for such quoting."""
-    rows = _table(pairs, credit)
+    rows = _table(pairs, credit, others)
     quoted = any(cell.startswith('"') for row in rows for cell in row)
     text = _delimited(rows, "\t", "\n") if quoted else "".join("\t".join(row) + "\n" for row in rows)
     return [("pairs.tsv", text.encode())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from playground.config import Refusal
@@ -14,6 +15,7 @@ from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import known, parameters_of
 from playground.ui.controls import shown_setting
+from playground.ui.measured import percent
 from playground.ui.view import Screen, View
 from playground.words import listed, say
 
@@ -68,6 +70,14 @@ class Board:
         """The learning curve's column that decides, as far as a curve does."""
         return "validation_loss" if self.lab and self.lab.judged == "loss" else "exact_match"
 
+    def newest(self, run: ClassRun) -> float:
+        """Returns the deciding number at the newest validation of a run that has one."""
+        return getattr(run.curve, self.column)[-1]
+
+    def format(self, value: float) -> str:
+        """Formats a value of the deciding number: nats, or percent."""
+        return f"{value:.3f}" if self.column == "validation_loss" else percent(value)
+
     @property
     def ended(self) -> dict[int, list[ClassRun]]:
         """The runs that count, by arm; without empty arms."""
@@ -82,10 +92,10 @@ class Board:
 
     def scores(self, arm: int) -> list[float]:
         """Returns the scores of an arm's counted runs."""
-        return [run.score for run in self.ended.get(arm, ())]
+        return [self.newest(run) for run in self.ended.get(arm, ())]
 
     def pooled(self, arm: int) -> Pooled | None:
-        return pooled(self.scores(arm), (0.0, 1.0))
+        return pooled(self.scores(arm), (0.0, math.inf if self.column == "validation_loss" else 1.0))
 
 
 def list_experiments(room: Room) -> dict[str, activities.Activity]:

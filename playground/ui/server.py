@@ -117,6 +117,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     app, url, public = demo.launch(
         server_name=server_name(host),
         server_port=port or choose_port(server_name(host)),
+        root_path=os.environ.get("GRADIO_ROOT_PATH", "").rstrip("/"),  # a slash at its end answers nothing below it
         prevent_thread_lock=True,
         quiet=True,
         share=None,

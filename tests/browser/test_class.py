@@ -23,6 +23,7 @@ STEPS = 600  # more than a run does before the server is killed
 STUDENTS = (SMALL, {**SMALL, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
 SECRET = "margueritequartz"  # how each canary begins; letters only, so that it can be a word of a sentence as well
 OWN = [(f"ball {number}", f"Ball {number}") for number in range(12)]
+NOTICE = "import(document.querySelector('script[src*=main]').src.replace('main.js', 'dom.js')).then((dom) => dom.notice('a b '.repeat(30)))"
 
 
 class Ear:
@@ -129,6 +130,10 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     teacher.locator("#pg-deal-open").click()
     teacher.locator("#pg-deal-values").fill("0.01, 0.02")
     teacher.locator("#pg-deal-yes").click()
+    for student in students:
+        student.evaluate(NOTICE)
+        for button in student.locator("#pg-arm button").all():
+            button.click(trial=True)  # no notice lies over it
     for student in students[:2]:
         train_arm(student)
     for student in students[:2]:

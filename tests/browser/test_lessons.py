@@ -136,6 +136,7 @@ def test_a_bug_is_trained_seen_and_opened(visit):
     trained(labs)
     expect(labs.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
     rows = labs.locator("[data-block='table ends-table'] tbody tr")
+    expect(labs.locator("[data-block='table ends-table'] .pg-scroll")).to_have_css("max-height", "none")  # every seed is seen
     expect(rows.nth(1)).to_contain_text("100.0")  # tokens
     expect(rows.nth(1).locator("td").nth(2)).to_have_text("0.0 %")  # sentences
     drawn(labs)

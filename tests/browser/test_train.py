@@ -74,6 +74,7 @@ def test_train_and_watch_and_wind_back(visit):
     assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
     assert watched["aloud"][0] == words("page.started", name=name)  # what is read aloud: its beginning, its quarters and its end
     assert set(watched["aloud"][1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
+    expect(page.locator("#pg-go")).to_have_css("position", "sticky")  # Train stays in sight above a control that a sentence leads to
     replay = replay_of(page, frames=10)
     count = number(replay, "data-frames")
     expect(replay).to_have_value(str(count))

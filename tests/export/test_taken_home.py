@@ -16,6 +16,7 @@ import torch
 from huggingface_hub import ModelCard
 
 from playground.config import UNK, Experiment, Refusal
+from playground.data.corpus import split_sources
 from playground.export.card import card
 from playground.export.contents import file_name, packed, use_file
 from playground.export.folder import write_folder
@@ -48,7 +49,8 @@ def no_scores():
 
 @pytest.fixture(scope="module")
 def own():
-    run = train_inline.new_run(tiny(task="own", own="a-secret-id", steps=10), replace(PAIRS, given=(3, 2)))
+    groups = tuple(pair.src[:5] for pair in PAIRS.pairs)
+    run = train_inline.new_run(tiny(task="own", own="a-secret-id", steps=10), replace(PAIRS, given=(3, 0), groups=groups))
     for _ in train_inline.train(run, CORPORA):
         pass
     return run
@@ -115,7 +117,9 @@ def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were
     monkeypatch.chdir(tmp_path / "home")
     Path("sentences.tsv").write_text("\n".join(rows), encoding="utf-8")
     exec(f"{_CELLS['setup']}\nhow = {how(take(own))!r}\n{_CELLS['sentences']}", cells := {})
-    assert cells["pairs"].given == (3, 2)
+    loose = replace(own.pairs, groups=())
+    again, before, apart = (split_sources(pairs, own.experiment.data) for pairs in (cells["pairs"], own.pairs, loose))
+    assert again == before != apart
 
 
 def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():

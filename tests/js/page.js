@@ -134,7 +134,7 @@ class Element extends Listening {
   }
 
   closest(selector) {
-    return this.matches(selector) ? this : (this.parentElement?.closest(selector) ?? null);
+    return this.matches(selector) ? this : (this.parentElement?.closest?.(selector) ?? null);
   }
 
   contains(other) {

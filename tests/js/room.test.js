@@ -11,7 +11,7 @@ const known = { ...KNOWN.cursor, defaults: { ...KNOWN.cursor.defaults, ...FIELDS
 const document = openPage("?lang=en&run=a", { ...KNOWN, cursor: known });
 const sent = [];
 let answers = {};
-globalThis.innerHeight = 900;
+Object.assign(globalThis, { innerHeight: 900, setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
 globalThis.fetch = async (url, { body = "{}" } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);
   sent.push([action, JSON.parse(body)]);
@@ -19,13 +19,16 @@ globalThis.fetch = async (url, { body = "{}" } = {}) => {
 };
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
+const { h } = await import("../../playground/ui/static/dom.js");
 const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
-const { asked, meet, setControls } = await import("../../playground/ui/static/knobs.js");
+const { asked, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
+await import("../../playground/ui/static/experiment.js");
 const { awaits, drawQuestion } = await import("../../playground/ui/static/room_question.js");
 const boot = {
   words: {}, knobs: ["task", "d_model"], groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [],
   task_steps: { sort: 400 }, labs: { softmax: "Softmax", masks: "Masks" }, course: [],
+  labels: {}, choices: {}, dealt_labs: {}, statuses: { working: [], over: [] }, glossary: { terms: [], not: [] }, lan: {}, host: "page.example",
 };
 meet({ relabel() {}, settings: () => change({ knobs: { ...boot.defaults, ...page.wanted } }) });
 
@@ -34,6 +37,7 @@ const ROOM = { code: "K7QFM", teacher: false, here: 1, followers: 1, cursor: {},
 const TEACHER = { teacher: true, number: 0 };
 const there = (fields) => ({ run: "a", text: "", tab: "training", layer: "", head: "", lab: "softmax", lesson: "", ...fields });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
+const passed = (time) => (mock.timers.tick(time), settled());
 const posted = (action) => sent.filter(([name]) => name === action).map(([, values]) => values);
 const guess = (fields) => move({ tab: "labs", lab: "softmax", ...fields });
 const question = (place, more = {}) => ({ kind: "question", place, state: "open", joined: 2, answered: 0, mine: false, ...more });
@@ -85,14 +89,12 @@ test("a member who moves something has let go, and comes back to where the teach
 
 test("a teacher's newest place is sent once, nothing personal of it; again after the line was cut, not after a reload", async () => {
   await enter(TEACHER);
-  mock.timers.tick(100);
-  await settled();
+  await passed(100);
   sent.length = 0;
   for (const head of ["1", "2", "3"]) move({ head, guess: "yes" });
   mock.timers.tick(99);
   assert.deepEqual(sent, []);
-  mock.timers.tick(1);
-  await settled();
+  await passed(1);
   const place = { code: "K7QFM", cursor: there({ head: "3" }) };
   assert.deepEqual(posted("cursor"), [place]);
   for (const wanted of [[place], [place, place]]) {
@@ -196,4 +198,34 @@ test("how far a question is says whether its answer waits and what a teacher can
   const [{ about, cursor: place }] = posted("ask");
   assert.deepEqual([about, place.lab, cursor.guess], ["lab", "softmax", "grows"]);
   assert.ok(!["guess", "sure", "predicted", "certain", "room", "lang"].some((name) => name in place));
+});
+
+test("the bar of a dealt arm goes with its ×, until another experiment is dealt", async () => {
+  for (const name of ["first", "second"]) {
+    const activities = { [name]: { kind: "experiment", arm: { d_model: 8 }, at: 0, run: "", lab: "", order: "together" } };
+    await enter({ activities });
+    document.getElementById("pg-arm-away").dispatchEvent({ type: "click" });
+    await enter({ activities }); // what else happens in the room doesn't bring it back
+    assert.deepEqual([document.getElementById("pg-arm"), document.body.dataset.arm], [null, undefined]);
+  }
+});
+
+test("Q shows a hall the code by which it comes in: the teacher's that of the room, anybody else's that of the link", async () => {
+  Object.assign(Object.getPrototypeOf(document.body), { showModal() {}, select() {}, close() {} });
+  const { ACTS } = await import("../../playground/ui/static/present.js");
+  for (const [room, wanted] of [[{}, null], [{ ...TEACHER, ends: 0, language: "zh" }, ROOM.code]]) {
+    await enter(room);
+    ACTS.q();
+    const link = new URL(document.getElementById("pg-qr").getAttribute("src"), "http://page").searchParams.get("text");
+    assert.equal(new URL(link).searchParams.get("room"), wanted);
+  }
+});
+
+test("what leads to a control scrolls its column to the middle of it, nothing else, and marks it alone", () => {
+  const moved = [], box = (top, height) => ({ getBoundingClientRect: () => ({ top, height }), scrollBy: (by) => moved.push(by.top) });
+  const [one, other] = ["d_model", "task"].map((name) => h("div", { id: `knob-${name}` }));
+  document.body.append(Object.assign(h("div", { id: "pg-knobs" }, one, other), box(100, 600)));
+  Object.assign(one, box(900, 40), { offsetHeight: 40, scrollIntoView: () => moved.push("page") });
+  pointAt("d_model");
+  assert.deepEqual([moved, one.classList.contains("pg-flash"), other.classList.contains("pg-flash")], [[520], true, false]);
 });

@@ -8,14 +8,18 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 
 import plotly.graph_objects as go
 import pytest
 
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
+from playground.queries.learning_curves import LearningCurve
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
+from playground.ui.class_board import Board, ClassRun
+from playground.ui.measured import percent
 from playground.words import listed, say
 from tests.runs.tiny import at_step, done
 from tests.ui.endpoints.calls import refused
@@ -115,18 +119,21 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt):
 
 
 def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, monkeypatch):
-    for name in ("order", "no_ffn"):  # of the first two have the arms that decide, of the other all
+    for name in ("order", "no_ffn", "heads"):  # of the first two have the arms that decide, of the next all; the last goes by the loss
         monkeypatch.setitem(LABS, name, lab := replace(LABS[name], base={**LABS[name].base, **SETTINGS}))
         code = {"code": dealt["code"]}
         code |= do(site, TEACHER, "deal_lab", "zh", **code, lab=name, order="together")
         came = [lab.result(*lab.recognise(run), run) for run in (trained(site, token, code) for token in (ANNA, BEN))]
         panel, names = board(site, TEACHER, code, "zh"), [lab.say("zh", f"name_{arm}") for arm in lab.arms]
-        verdict = say("zh", "board.lab_waits", arms=(left := listed("zh", names[2:])))
+        left = listed("zh", [name for arm, name in zip(lab.arms, names, strict=True) if arm not in {one.arm for one in came}])
+        verdict = say("zh", "board.lab_waits", arms=left)
         if not left:
             answer = lab.judge({one.arm: [one] for one in came})
             verdict = say("zh", "board.lab_so_far", answer=lab.say("zh", f"guess_{answer}"))
         assert [block(panel, id)["text"] for id in ("title", "question")] == [lab.say("zh", id) for id in ("title", "question")]
-        assert column_of(panel, "arms", 0) == names
+        assert (column_of(panel, "arms", 0), left == listed("zh", names[2:])) == (names, name != "heads")
+        ends = {f"{one.numbers['loss']:.3f}" if lab.judged == "loss" else percent(one.numbers["exact"]) for one in came}
+        assert {*column_of(panel, "arms", 2)} - {"–"} == ends
         offered = block(board(site, TEACHER, code, "zh", lab=name), "guess")["options"]
         assert [one["value"] for one in offered] == [*lab.guesses]
         told = [text["text"] for text in panel["blocks"] if text["id"] == "unheld"]
@@ -135,6 +142,13 @@ def test_a_dealt_lab_keeps_its_question_its_names_and_its_judge(site, dealt, mon
         (shown,) = board(site, TEACHER, code, "zh", present="1", revealed="on")["blocks"]
         assert (block(panel, "verdict")["text"], shown["title"]) == (verdict, lab.say("zh", "short") + verdict)
         do(site, TEACHER, "withdraw", **code)
+
+
+def test_what_a_lab_goes_by_is_put_together_with_its_interval():
+    run = SimpleNamespace(status="done", parent=None, history=SimpleNamespace(events=[]))
+    runs = [ClassRun(1, "", 0, run, LearningCurve([2], [1], [1], [share], [share + 2], [False])) for share in (0.9, 0.95, 1.0)]
+    pooled = [Board(None, 1, "", {"lab": name}, ["one"], runs).pooled(0) for name in ("heads", "order")]
+    assert [(round(one.mean, 6), one.high > 1) for one in pooled] == [(2.95, True), (0.95, False)], "a loss is not cut as a share is"
 
 
 def test_the_board_goes_on_while_a_run_may_and_counts_none_that_was_changed(site, dealt, monkeypatch):

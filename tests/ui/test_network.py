@@ -5,15 +5,24 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
+from contextlib import closing
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from starlette.requests import Request
 
 from playground.config import Refusal
+from playground.queries.reader import Reader
+from playground.runs.registry import Runs
 from playground.ui import ending, network
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
+from playground.ui.server import start
+from playground.words import say
+from tests.smoke import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -89,8 +98,21 @@ def test_a_port_that_is_named_must_be_free_and_without_one_the_next_free_is_take
                 network.choose_port("127.0.0.1")
             assert refused.value.key == f"page.{key}"
             assert {name, str(value)} <= set(refused.value.values.values()), "it says which, and where it was named"
-    monkeypatch.setenv("PORT", str(taken))
+        monkeypatch.setenv("PORT", str(taken))
+        app = subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+        assert (app.returncode, app.stdout, app.stderr) == (2, "", f"{say('en', 'page.port_taken', name='PORT', port=taken)}\n")
     assert network.choose_port("127.0.0.1") == taken
+
+
+@pytest.mark.parametrize("path", ["/tools/pg", "/tools/pg/"])
+def test_the_page_is_whole_at_the_path_that_the_server_was_told(monkeypatch, tmp_path, path):
+    """With a proxy that keeps the path and one that takes it off, and for visitors who type no slash at its end."""
+    monkeypatch.setenv("GRADIO_ROOT_PATH", path)
+    with closing(Runs(tmp_path)) as runs, closing(Reader(runs)) as reader:
+        demo, _, url = start(runs, reader)
+        with closing(demo), httpx.Client(base_url=url, follow_redirects=True) as http:
+            for asked in ("", "/", "/tools/pg", "/tools/pg/"):
+                assert '<base href="/tools/pg/" />' in http.get(asked).text, asked
 
 
 NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, name)]

@@ -62,7 +62,7 @@ def panel(view: View) -> dict:
         *_build_decisive(view, class_board, outcome),
         *_build_figures(view, class_board, students),
         _build_arms(view, class_board),
-        blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
+        blocks.text("arms-about", view.say("board.arms_about", measure=_name_measure(view, class_board)), css="pg-caption"),
         _build_runs(view, class_board, students),
         *board_course.build_course_table(view, class_board.room, class_board.number),
     ]
@@ -175,14 +175,20 @@ def _build_figures(view: View, class_board: Board, students: list[ClassRun]) -> 
     if not started:
         return [blocks.text("nothing", view.say("board.nothing_yet"), css="pg-caption")]
     course, shades = _draw_course(view, class_board, [(student, student.curve) for student in started])
-    best = max(started, key=lambda student: student.score)
-    worst = min(started, key=lambda student: student.score)
-    ends = {"best": percent(best.score), "best_name": best.name, "worst": percent(worst.score), "worst_name": worst.name}
-    caption_key = "course_about" if best.score > worst.score else "course_level"
+    highest, lowest = max(started, key=class_board.newest), min(started, key=class_board.newest)
+    high, low = class_board.newest(highest), class_board.newest(lowest)
+    ends = {"highest": class_board.format(high), "highest_name": highest.name, "measure": _name_measure(view, class_board)}
+    ends |= {"lowest": class_board.format(low), "lowest_name": lowest.name}
+    caption_key = "course_about" if high > low else "course_level"
     caption = view.say(f"board.{caption_key}", runs=len(started), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
     scores, across = _draw_scores(view, class_board, started)
     figure = blocks.figure("course", course, caption, view.say(f"board.course_{class_board.column}"), hint=view.say("board.course_hint"))
     return [blocks.row("pictures", figure, scores, css="halves"), across]
+
+
+def _name_measure(view: View, class_board: Board) -> str:
+    """Names the deciding number, for the middle of a sentence."""
+    return view.say(f"board.measure_{class_board.column}")
 
 
 def _draw_course(
@@ -235,10 +241,10 @@ def _draw_scores(view: View, class_board: Board, started: list[ClassRun]) -> tup
         return value if is_number else describe_arm({knob: value}, view.language)
 
     located = [(student, place) for student in started if (place := locate(student)) is not None]
-    points = [pictures.Point(student.run.id, student.arm, student.name, place, student.score) for student, place in located]
-    picture = view.draw(pictures.scores, points, class_board.arms, axis_names[across], share=2)
+    points = [pictures.Point(student.run.id, student.arm, student.name, place, class_board.newest(student)) for student, place in located]
+    picture = view.draw(pictures.scores, points, class_board.arms, axis_names[across], column=class_board.column, share=2)
     options = [{"value": value, "label": axis_names[value]} for value in choices("across")]
-    caption = view.say("board.scores_about", across=axis_names[across])
+    caption = view.say("board.scores_about", across=axis_names[across], measure=_name_measure(view, class_board))
     figure = blocks.figure("scores", picture, caption, view.say("board.scores"), hint=view.say("board.scores_hint"))
     return figure, blocks.choice("across", "across", view.say("board.across"), options, across)
 
@@ -254,9 +260,10 @@ def _build_arms(view: View, class_board: Board) -> dict:
         if pooled is None:
             rows.append([name, f"0 / {dealt}", "–", "–"])
             continue
-        between = view.say("board.between", low=percent(pooled.low), high=percent(pooled.high)) if pooled.low is not None else "–"
-        rows.append([name, f"{pooled.count} / {dealt}", percent(pooled.mean), between])
-    head = [view.say(f"board.{name}") for name in ("arm", "ended", "mean", "interval")]
+        bounds = {end: class_board.format(value) for end, value in (("low", pooled.low), ("high", pooled.high)) if value is not None}
+        between = view.say("board.between", **bounds) if bounds else "–"
+        rows.append([name, f"{pooled.count} / {dealt}", class_board.format(pooled.mean), between])
+    head = [view.say(f"board.{name}", measure=_name_measure(view, class_board)) for name in ("arm", "ended", "mean", "interval")]
     return blocks.table("arms", head, rows, view.say("board.together"), rowheads=True)
 
 

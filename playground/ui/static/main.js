@@ -43,7 +43,7 @@ const place = (id) => document.getElementById(id);
 async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
-  if (boot.error) return notice(boot.error, "error");
+  if (boot.error) return boot.away ? null : notice(boot.error, "error"); // without words: first_watch.js says that nothing comes
   rememberOwn(Boolean(boot.last));
   if (!cursor.run && !linkSettings.length) change({ taking: boot.last });
   settle(boot.ignored, boot.last || boot.first, rememberedSentence(boot.last || boot.first));
