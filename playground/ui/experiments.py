@@ -53,9 +53,9 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
 
     def train(asked: Asked) -> dict:
         """The caller's run of the experiment, made with their own token. Who has one is led to it."""
-        name, (room, number) = asked.value("activity", str), rooms.inside(*asked.key)
-        activity = activities.found(room, name, experiment.KIND)
-        wanted = experiment.experiment_of(activity, number)
+        name, (room, number) = asked.value("activity", str), rooms.authenticate(*asked.key)
+        activity = activities.find_activity(room, name, experiment.KIND)
+        wanted = experiment.build_experiment(activity, number)
         if run := runs.find(activity["runs"].get(str(number), "")):
             return {"run": run.id, "tab": "training"}
         _wait_for_turn(runs, activity)
@@ -63,11 +63,11 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
         run = runs.create(wanted, asked.token, pairs=pairs, sentences_shared=True)
 
         def begun(room: Room, number: int) -> Room:
-            now = activities.found(room, name, experiment.KIND)
+            now = activities.find_activity(room, name, experiment.KIND)
             if runs.find(now["runs"].get(str(number), "")):
                 raise Refusal("rooms.trained_already")
             _wait_for_turn(runs, now)
-            return activities.changed(room, name, experiment.began(now, number, run.id))
+            return activities.put_activity(room, name, experiment.set_run(now, number, run.id))
 
         try:
             rooms.change(*asked.key, begun)
@@ -83,7 +83,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
 
         def make(room: Room, number: int) -> Room:
             require_teacher(number)
-            return activities.changed(room, name, {**activities.found(room, name, experiment.KIND), "shared": shared})
+            return activities.put_activity(room, name, {**activities.find_activity(room, name, experiment.KIND), "shared": shared})
 
         rooms.change(*asked.key, make)
         return {"done": True}
@@ -98,7 +98,7 @@ def _dealt(
 
     def make(room: Room, number: int) -> Room:
         require_teacher(number)
-        return activities.added(room, experiment.made(base, arms, order, room, **whose))
+        return activities.add_activity(room, experiment.create(base, arms, order, room, **whose))
 
     name, activity = list(rooms.change(*asked.key, make).activities.items())[-1]
     said = [say(asked.language, "page.room_dealt", arms=len(arms)), unheld(asked.language, activity)]

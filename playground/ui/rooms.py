@@ -127,7 +127,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         given = None
         if asked.code:
             require_room(ROUTES["GET"][ANSWERS], rooms, *asked.key)
-            given = rooms.inside(*asked.key)[0].activities.get(answers.NAME)
+            given = rooms.authenticate(*asked.key)[0].activities.get(answers.NAME)
         return {"blocks": checks.model_answers(View(runs, reader, asked.values, asked.token), given)}
 
     async def live(request: Request) -> Response:
@@ -198,7 +198,7 @@ def _report(rooms: Rooms, asked: Asked) -> None:
     """How many steps of which lessons the caller has done."""
     done = asked.value("done", dict)
     steps = {name: len(lesson.steps) for name, lesson in COURSE.items()}
-    rooms.change(*asked.key, lambda room, number: activities.changed(room, progress.NAME, progress.reported(room, number, done, steps)))
+    rooms.change(*asked.key, lambda room, number: activities.put_activity(room, progress.NAME, progress.record(room, number, done, steps)))
 
 
 def _check(rooms: Rooms, asked: Asked) -> None:
@@ -208,7 +208,7 @@ def _check(rooms: Rooms, asked: Asked) -> None:
     questions = {name: [check.name for check in registry.asked(lesson)] for name, lesson in COURSE.items()}
 
     def make(room: Room, number: int) -> Room:
-        return activities.changed(room, answers.NAME, answers.reported(room, number, answer, questions, MOST))
+        return activities.put_activity(room, answers.NAME, answers.record(room, number, answer, questions, MOST))
 
     rooms.change(*asked.key, make)
 
@@ -221,7 +221,7 @@ def _entered(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
 async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> AsyncIterator[bytes]:
     """Server-sent events: the room as this member sees it, whenever it has changed; `gone` once they are not in it."""
     try:
-        _, number = rooms.inside(code, ticket)
+        _, number = rooms.authenticate(code, ticket)
     except Refusal:
         yield GONE
         return

@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.figures import guesses
 from playground.lessons import course, labs
 from playground.lessons.controlled import ControlledExperiment
-from playground.rooms.question import LEAST, SURE, about, calibration, total
+from playground.rooms.question import LEAST, SURE, calibrate, count_guesses, find_subject
 from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.guessing import Say
@@ -21,7 +21,7 @@ LARGER = 1.5  # times: the words and bars of a presenter's picture, which has th
 
 def options(place: Mapping[str, str]) -> tuple[str, ...]:
     """What can be guessed at a place. Raises Refusal where nothing is asked."""
-    field, name = about(place)
+    field, name = find_subject(place)
     question = labs.get(name) if field == "lab" else course.get(name).question
     if question is None:
         raise Refusal("rooms.no_question")
@@ -31,7 +31,7 @@ def options(place: Mapping[str, str]) -> tuple[str, ...]:
 def right_answer(view: View, place: Mapping[str, str]) -> str:
     """The guess that came out right, by the experiment itself; "" while it has not decided, or leaves it open. Raises Refusal for a run
     that can't tell."""
-    field, name = about(place)
+    field, name = find_subject(place)
     if field == "lesson":
         return course.get(name).question.answer(view.reader, view.run, view.step, view.text)[0]
     lab = labs.get(name)
@@ -43,7 +43,7 @@ def right_answer(view: View, place: Mapping[str, str]) -> str:
 
 def result(screen: Screen, question: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> list[dict]:
     """Blocks of a question that is revealed. `others` are all questions of the room, as its member sees them."""
-    field, name = about(question["place"])
+    field, name = find_subject(question["place"])
     say: Say = (labs.get(name) if field == "lab" else course.get(name)).say
     counts, answer = question["counts"], question["answer"]
     if not counts and question["answered"]:
@@ -66,7 +66,7 @@ def result(screen: Screen, question: Mapping[str, Any], others: Sequence[Mapping
 
 def _calibration(screen: Screen, others: Sequence[Mapping[str, Any]]) -> list[dict]:
     """How often the class was right when it was so sure; nothing while too few guesses are told."""
-    found = calibration(others).items()
+    found = calibrate(others).items()
     each = [screen.say("lessons.class_calibration", percent=sure, right=good, count=made) for sure, (good, made) in found]
     said = screen.say("lessons.class_so_far", each=listed(screen.language, each))
     return [blocks.text("class-calibration", said, css="pg-caption")] if each else []
@@ -76,10 +76,10 @@ def _caption(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) 
     counts, answer = question["counts"], question["answer"]
     made = sorted(((sum(row), name) for row, name in zip(counts.values(), names, strict=True)), key=lambda one: -one[0])
     each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in made if count])
-    said = [screen.say("lessons.class_guessed", answered=total(counts), joined=question["joined"], each=each)]
+    said = [screen.say("lessons.class_guessed", answered=count_guesses(counts), joined=question["joined"], each=each)]
     *by_sure, untold = map(sum, zip(*counts.values(), strict=True))
     if not untold:  # else the mean would tell how sure the few were
-        mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / total(counts)
+        mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / count_guesses(counts)
         said.append(screen.say("lessons.class_mean", mean=mean))
     if not answer:
         return paragraph([*said, screen.say("lessons.class_undecided")])
