@@ -16,7 +16,7 @@ import torch
 from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig, Refusal
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import greedy, trace
-from playground.export.taken import take
+from playground.export.exported_run import export_run
 from playground.fetching import MAX_BYTES, files_of_link, files_of_zip, snapshot_of
 from playground.model.transformer import Transformer
 from playground.queries.reader import most_written
@@ -131,7 +131,7 @@ def _files(source: str) -> Mapping[str, bytes]:
 def _files_of_folder(path: Path) -> Mapping[str, bytes]:
     """Of a folder that was taken home, or of a run's."""
     if (path / "run.json").is_file():
-        return take(Folder(path).run).model_files()
+        return export_run(Folder(path).run).model_files()
     return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
 
 

@@ -176,7 +176,7 @@ def _piped(options: argparse.Namespace) -> Iterator[str]:
 
 @contextmanager
 def _opened(name: str) -> Iterator[Open]:
-    from playground.export.taken import find
+    from playground.export.exported_run import find
     from playground.queries.reader import Reader
     from playground.runs.corpora import Corpora
 

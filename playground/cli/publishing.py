@@ -19,7 +19,7 @@ def freeze(options: argparse.Namespace) -> int:
     import shutil
     import tempfile
 
-    from playground.export.taken import folder_of
+    from playground.export.exported_run import folder_of
     from playground.freeze.folder import freeze as frozen
     from playground.queries.reader import Reader
     from playground.runs.limits import Limits

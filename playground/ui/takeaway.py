@@ -12,8 +12,8 @@ from starlette.responses import StreamingResponse
 
 from playground.config import Refusal
 from playground.export.contents import file_name, packed
+from playground.export.exported_run import export_run
 from playground.export.scores import scores_of
-from playground.export.taken import take
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.network import link_to
@@ -27,7 +27,7 @@ def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: 
     runs.seen(run.id)
     if own and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")
-    taken = take(run)
+    taken = export_run(run)
     scores, link = partial(scores_of, reader, runs.corpora, taken), link_to(run.id, request.base_url)
     pieces = packed(taken, scores, own, link, language(request.query_params))
     headers = {"Content-Disposition": f'attachment; filename="{file_name(taken)}"', "X-Content-Type-Options": "nosniff"}
