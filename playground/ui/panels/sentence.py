@@ -3,7 +3,7 @@ its tokens the model doesn't know."""
 
 from __future__ import annotations
 
-from playground.data.readable import Unknown, replaced, unknown
+from playground.data.readable import Unknown, find_unknown, replace_word
 from playground.ui.view import View, tokens
 from playground.words import listed
 
@@ -29,13 +29,13 @@ def panel(view: View) -> dict:
 def _unknown(view: View) -> dict | None:
     """A sentence about the tokens that the model doesn't know, and the nearest sentence that it does, where there is one. Of words also the
     known ones that each might be, with the sentence that it makes, and where all known ones are listed."""
-    found = unknown(view.run.tokenizers[0], view.text)
+    found = find_unknown(view.run.tokenizers[0], view.text)
     if found is None:
         return None
     key = "sentence.unknown_one" if len(found.tokens) == 1 else "sentence.unknown"
     told = view.say(key, tokens=_listed(view, found.tokens), known=_known(view, found))
     words = [
-        {"word": word, "text": replaced(view.text, old, word), "about": view.say("sentence.instead", word=word, unknown=old)}
+        {"word": word, "text": replace_word(view.text, old, word), "about": view.say("sentence.instead", word=word, unknown=old)}
         for old in list(found.nearest)[:NAMED]
         for word in found.nearest[old]
     ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import Experiment, read_query
-from playground.data.warnings import passes
+from playground.data.warnings import find_epochs
 from playground.queries.results import pieces_of
 from playground.reading.uploads import Pairs
 from playground.runs.forecast import estimate
@@ -43,7 +43,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
             *warnings(experiment, pairs, corpus, found, screen),
             *_suggestion(experiment, pairs, screen),
-            blocks.text("preview-estimate", estimate(experiment, pairs, passes(experiment, found), screen.language), css="pg-caption"),
+            blocks.text("preview-estimate", estimate(experiment, pairs, find_epochs(experiment, found), screen.language), css="pg-caption"),
             blocks.text("preview-cut", cut, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *summary.pictures(found, screen, "preview"),
