@@ -12,7 +12,7 @@ from playground.config import UNK, DataConfig, Refusal
 from playground.data.lazy_sequence import LazySequence
 from playground.data.tokenizers import Tokenizer, train_tokenizer
 from playground.reading.uploads import Pairs
-from playground.tasks.toy_tasks import TASKS, Example, answers, drawn, references
+from playground.tasks.toy_tasks import TASKS, Example, answers, draw_examples, references
 
 SPLITS = ("train", "heldout", "test", "harder")
 PROBES = 4
@@ -81,8 +81,8 @@ def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False
     if data.task == "own":
         return _own_corpus(data, own, joint)
     task, seed = TASKS[data.task], data.data_seed
-    train = LazySequence(drawn(data.task, "train", seed), 1 if task.memorised else data.train_size)
-    heldout, harder = (islice(drawn(data.task, split, seed), data.validation_size) for split in ("heldout", "harder"))
+    train = LazySequence(draw_examples(data.task, "train", seed), 1 if task.memorised else data.train_size)
+    heldout, harder = (islice(draw_examples(data.task, split, seed), data.validation_size) for split in ("heldout", "harder"))
     units = (task.src_unit, task.tgt_unit)
     tokenizers = _train_tokenizers(data, train, units, joint)
     aligned = tuple(tokenizer.kind for tokenizer in tokenizers) == units

@@ -21,8 +21,8 @@ MAX_COLUMNS = 4  # that are offered
 
 
 class Mend(NamedTuple):
-    """A remedy: a sentence of words/*/sentences.json ("mend_…") and values for its `slots`; values of knobs, or the columns to join as the source
-    (`columns`: source, target, and those joined to the source)."""
+    """A remedy: a sentence of words/*/sentences.json ("mend_…") and values for its `slots`; values of knobs, or the columns to join as
+    the source (`columns`: source, target, and those joined to the source)."""
 
     name: str
     slots: Mapping[str, Any] = {}

@@ -11,7 +11,7 @@ from playground.config import default
 from playground.export.exported_run import ExportedRun
 from playground.export.scores import Scores
 from playground.runs.tables import parameters_of
-from playground.tasks.toy_tasks import drawn
+from playground.tasks.toy_tasks import draw_examples
 from playground.words import say
 from playground.words.amounts import percentage
 
@@ -75,7 +75,7 @@ def _example(exported: ExportedRun) -> str:
     name = exported.run.experiment.data.task
     if name == "own":
         return "…"
-    return next(drawn(name, "heldout", 1)).src.replace('"', "")
+    return next(draw_examples(name, "heldout", 1)).src.replace('"', "")
 
 
 def _settings(exported: ExportedRun, language: str) -> list[str]:
