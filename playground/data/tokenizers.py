@@ -90,8 +90,7 @@ class _ListTokenizer(Tokenizer):
 
 
 class CharacterTokenizer(_ListTokenizer):
-    """Splits into characters. With `clusters`, combining marks stay on their letters and emoji whole; older tokenizers split code
-    points."""
+    """Splits into characters: with `clusters` into graphemes (letters with their marks, whole emoji), else, as formerly, code points."""
 
     kind = "characters"
 

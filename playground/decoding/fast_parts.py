@@ -54,8 +54,7 @@ def feed_forward(module: FeedForward) -> Map:
 
 
 def wrap(config: ModelConfig) -> Callable:
-    """Returns a function of (x, sublayer, norm) that applies a sublayer with pre- or post-norm and the residual connection, for torch or
-    numpy arrays."""
+    """Returns f(x, sublayer, norm), a sublayer with pre- or post-norm and residual connection, for torch or numpy arrays."""
     if config.residual and config.norm == "post":
         return lambda x, sublayer, norm: norm(iadd(sublayer(x), x))
     if config.residual:
@@ -76,8 +75,7 @@ def scale(attention: MultiHeadAttention) -> float:
 
 
 def split(joint: Tensor, config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """Splits the joint product of W_q, W_k and W_v into views: (B, L, 2 H K + D) -> queries and keys (2, B, H, L, K), values (B, H, L,
-    U)."""
+    """Splits the product of joined W_q, W_k, W_v into views: (B, L, 2 H K + D) -> queries and keys (2, B, H, L, K), values (B, H, L, U)."""
     heads, (d_k, d_v) = config.n_heads, head_widths(config)
     queries_keys, values = joint[..., : 2 * heads * d_k], joint[..., 2 * heads * d_k :]
     return queries_keys.unflatten(-1, (2, heads, d_k)).permute(2, 0, 3, 1, 4), values.unflatten(-1, (heads, d_v)).transpose(1, 2)

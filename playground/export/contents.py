@@ -25,14 +25,13 @@ GetScores = Callable[[], tuple[str, Scores] | None]
 
 def use_file() -> str:
     """Returns the source of use.py."""
-    return join(USE.about(), [Piece("playground.reading.text"), USE], dict.fromkeys(IN_MODEL, "model"))
+    return join(USE.docstring(), [Piece("playground.reading.text"), USE], dict.fromkeys(IN_MODEL, "model"))
 
 
 def files(
     exported: ExportedRun, scores: GetScores, sentences: bool = False, link: str = "", language: str = ENGLISH
 ) -> dict[str, Callable[[], bytes]]:
-    """Returns a function that makes each file. `sentences` includes own pairs; `link` leads back to the run. Raises Refusal without own
-    pairs."""
+    """Returns a function that makes each file. `sentences` includes own pairs, else Refusal is raised; `link` leads back to the run."""
     pairs = exported.run.pairs
     if sentences and pairs is None:
         raise Refusal("export.generated", task=exported.run.experiment.data.task)

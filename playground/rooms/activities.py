@@ -35,10 +35,8 @@ KINDS: dict[str, Kind] = {
 
 def view_activities(room: Room, number: int) -> dict[str, dict[str, Any]]:
     """Returns all activities of the room as the holder of this number may see them."""
-    return {
-        name: {"kind": activity["kind"], **KINDS[activity["kind"]].view(activity, room, number)}
-        for name, activity in room.activities.items()
-    }
+    kinds = {name: KINDS[activity["kind"]] for name, activity in room.activities.items()}
+    return {name: {"kind": activity["kind"], **kinds[name].view(activity, room, number)} for name, activity in room.activities.items()}
 
 
 def add_members(room: Room) -> Room:
@@ -50,8 +48,8 @@ def add_members(room: Room) -> Room:
 def remove_member(room: Room, number: int) -> Room:
     """Returns the room without a member and without anything the member did."""
     left = {name: KINDS[activity["kind"]].remove_member(activity, number) for name, activity in room.activities.items()}
-    members, now = tuple(member for member in room.members if member.number != number), assignment.remove_member(room.now, number)
-    return replace(room, members=members, activities=left, now=now)
+    members = tuple(member for member in room.members if member.number != number)
+    return replace(room, members=members, activities=left, now=assignment.remove_member(room.now, number))
 
 
 def add_activity(room: Room, activity: Activity) -> Room:

@@ -41,15 +41,13 @@ class SavedRooms:
         return room, number
 
     def find_attended(self, token: str) -> list[tuple[Room, int]]:
-        """Returns the rooms whose rules bind the token's holder, with their member number: the joined rooms they have open, else all joined
-        ones."""
+        """Returns the rooms whose rules bind the token's holder, with their number: joined rooms that they have open, else all joined."""
         numbers = [(room, room.number_of(ticket_of(room.code, token))) for room in list(self._rooms.values()) if room.ends > self._clock()]
         joined = [(room, number) for room, number in numbers if number not in (None, TEACHER)]
         return [(room, number) for room, number in joined if number in self.hub.find_present(room.code)] or joined
 
     def is_shown(self, run: str, open_only: bool = False) -> bool:
-        """Returns whether a teacher's cursor, a deal or a board refers to this run; with `open_only`, in a room that is open in a
-        browser."""
+        """Returns whether a room's cursor or activities refer to this run; with `open_only`, a room that is open in a browser."""
         rooms = [room for room in list(self._rooms.values()) if self.hub.is_open(room.code) or not open_only]
         return any(run in text for room in rooms for text in _iterate_texts((room.cursor, room.activities)))
 

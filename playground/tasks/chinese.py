@@ -48,8 +48,7 @@ QUESTION_SUBJECTS = {"plain": ("你 = you", "他们 = they"), "third": SUBJECTS[
 
 
 def _noun_phrases() -> dict[str, list[str]]:
-    """Returns rules for noun phrases. one, many: indefinite. this, these: definite. bare: no article. any: "a" in English only.
-    how.many."""
+    """Returns rules for noun phrases. one, many, this, these: with measure words. bare: the noun. any: "a" in English only. how.many."""
     rules: dict[str, list[str]] = {name: [] for name in ("one", "many", "this", "these", "bare", "any", "how.many")}
     rules["number"] = [f"{number} = {english}" for number, english in NUMBERS.items()]
     rules["size"] = [f"{size} = {english}" for size, english in SIZES.items()]

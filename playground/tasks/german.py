@@ -65,8 +65,7 @@ def _noun_phrases() -> dict[str, list[str]]:
 
 
 def _clauses() -> dict[str, list[str]]:
-    """Returns rules for main and question: whole sentences; final: a clause with its verb last. One set per person, as verbs agree with
-    it."""
+    """Returns rules for main and question, whole sentences, and final, a clause with its verb last; one set per person, for agreement."""
     rules: dict[str, list[str]] = {"main": [], "question": [], "final": []}
     for column, (person, (pronouns, has, have, can, must, do)) in enumerate(PERSONS.items()):
         third = person == "er"

@@ -84,6 +84,5 @@ def record_cuda_graph(generator: torch.Generator) -> Callable[[Update, Batch], C
 
 @cache
 def _stream(device: torch.device) -> torch.cuda.Stream:
-    """Returns the stream that records steps of this device, cached: torch's own is the first device's, and each stream holds memory for
-    good."""
+    """Returns the recording stream of a device, cached: torch's own is the first device's, and every stream holds memory for good."""
     return torch.cuda.Stream(device)
