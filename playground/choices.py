@@ -47,7 +47,7 @@ class UpdateRule:
 OPTIMISERS = {
     "adam": UpdateRule(moments=2, operations=12),
     "adamw": UpdateRule(moments=2, operations=12),
-    # five iterations bring the singular values nearer to 1; here three taught as much in less time
+    # five iterations bring the singular values nearer to 1; three trained as well in less time
     "muon": UpdateRule(moments=1, operations=12, scratch=3, newton_schulz=3, rest="adamw", rest_rate=0.13),
 }
 

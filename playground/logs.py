@@ -125,7 +125,7 @@ def begin() -> None:
 
 
 def adopt(name: str) -> None:
-    """Redirects a library's loggers to ours."""
+    """Redirects a library's loggers to the server's handler."""
     for logger in (name, *(known for known in list(logging.Logger.manager.loggerDict) if known.startswith(f"{name}."))):
         logging.getLogger(logger).handlers.clear()
         logging.getLogger(logger).propagate = True

@@ -37,17 +37,17 @@ def translate(options: argparse.Namespace) -> int:
         method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
         copy_unknown=options.copy_unknown, **{name: value for name, value in numbers.items() if value is not None},
     )  # fmt: skip
-    files = (_sides([file], options)[0] for file in options.input)
-    lines = chain.from_iterable(files) if options.input else _typed() if sys.stdin.isatty() else _piped(options)
-    with _opened(options.run) as opened:
+    files = (_read_sides([file], options)[0] for file in options.input)
+    lines = chain.from_iterable(files) if options.input else _read_typed() if sys.stdin.isatty() else _read_piped(options)
+    with _open_run(options.run) as opened:
         if options.text or options.json or method == "sample" or options.prefix:
-            _one_by_one(opened, options.text or lines, way, options)
+            _translate_each(opened, options.text or lines, way, options)
         else:
-            _many(opened, lines, way, options)
+            _translate_batched(opened, lines, way, options)
     return 0
 
 
-def _one_by_one(opened: Open, texts: Iterable[str], way: Any, options: argparse.Namespace) -> None:
+def _translate_each(opened: Open, texts: Iterable[str], way: Any, options: argparse.Namespace) -> None:
     """Prints each output as soon as it is decoded, with --json with all its details."""
     from playground.queries.translate import translate
 
@@ -71,7 +71,7 @@ def _one_by_one(opened: Open, texts: Iterable[str], way: Any, options: argparse.
     _tell_unread(unread)
 
 
-def _many(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namespace) -> None:
+def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namespace) -> None:
     """Prints the outputs alone, decoded in batches: the same text, many times as fast."""
     from playground.queries.lines import translate_lines
     from playground.queries.translate import check_options
@@ -93,7 +93,7 @@ def score(options: argparse.Namespace) -> int:
     from playground.queries.lines import score_lines, translate_lines
     from playground.queries.translate import DecodingOptions, check_options
 
-    sources, references = _sides([file for file in (options.source, options.reference) if file], options)
+    sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
     if references is None:
         raise Refusal("evaluation.no_references", name=str(options.source))
     if len(sources) != len(references) or not sources:
@@ -101,7 +101,7 @@ def score(options: argparse.Namespace) -> int:
         raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
-    with _opened(options.run) as opened:
+    with _open_run(options.run) as opened:
         lines = list(translate_lines(*opened, options.step, sources, options.beam or 1, options.length_penalty, options.copy_unknown))
         step = opened.run.parameters_at(options.step)[0]
     seconds, outputs = time.perf_counter() - started, [line.output for line in lines]
@@ -155,7 +155,7 @@ def _tell_copied(count: int) -> None:
         print(say(ENGLISH, "decoding.copied_words", count=f"{count:,}"), file=sys.stderr)
 
 
-def _sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
+def _read_sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
     return _read([(str(file), file.read_bytes()) for file in files], options)
 
 
@@ -165,17 +165,17 @@ def _read(files: list[tuple[str, bytes]], options: argparse.Namespace) -> tuple[
     return read_sentences(files, options.encoding)
 
 
-def _typed() -> Iterator[str]:
+def _read_typed() -> Iterator[str]:
     return (line.removesuffix("\n") for line in sys.stdin)
 
 
-def _piped(options: argparse.Namespace) -> Iterator[str]:
+def _read_piped(options: argparse.Namespace) -> Iterator[str]:
     """Reads standard input to its end like a file: in any encoding and format."""
     yield from _read([("stdin", sys.stdin.buffer.read())], options)[0]
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[Open]:
+def _open_run(name: str) -> Iterator[Open]:
     from playground.export.exported_run import find
     from playground.queries.reader import Reader
     from playground.runs.corpora import Corpora

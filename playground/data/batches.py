@@ -68,13 +68,13 @@ def split_batch(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
     """
     if not packed:
         return [collate(items[part::parts]) for part in range(min(parts, len(items)))]
-    rows = _packed_rows(items)
+    rows = _pack_rows(items)
     return [_collate_packed(rows[part::parts]) for part in range(min(parts, len(rows)))]
 
 
 def part_sizes(items: Sequence[Item], parts: int, packed: bool) -> list[tuple[int, int, int, int]]:
     """Returns (rows, source width, target width, tokens without padding) of each part of `split_batch`, without creating it."""
-    lengths = _lengths(_packed_rows(items) if packed else [[item] for item in items])
+    lengths = _lengths(_pack_rows(items) if packed else [[item] for item in items])
     sizes = []
     for part in (lengths[number::parts] for number in range(min(parts, len(lengths)))):
         src, tgt = map(max, zip(*part, strict=True))
@@ -99,7 +99,7 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
 
-def _packed_rows(items: Sequence[Item]) -> list[list[Item]]:
+def _pack_rows(items: Sequence[Item]) -> list[list[Item]]:
     rows = _pack(items, ROW_WIDTHS[0])
     if _fill(rows) < MIN_FILL:
         rows = max((rows, *(_pack(items, width) for width in ROW_WIDTHS[1:])), key=_fill)

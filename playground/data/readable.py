@@ -38,7 +38,7 @@ def find_unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
     known = _known(tokenizer)
     words = tokenizer.kind == "words"
     if not words:
-        return Unknown(tokens, _runs(known), len(known), normalise(_spelt(_cut(tokenizer, normalise(text)), known)), {})
+        return Unknown(tokens, _runs(known), len(known), normalise(_spell_known(_cut(tokenizer, normalise(text)), known)), {})
     readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())))
     return Unknown(tokens, (), len(known), readable, {word: _similar(word, known) for word in tokens})
 
@@ -70,23 +70,23 @@ def _cut(tokenizer: Tokenizer, text: str) -> Sequence[str]:
 
 def _similar(word: str, known: frozenset[str]) -> tuple[str, ...]:
     """Returns the known words of the most similar spelling, first a match that differs in case only."""
-    folded = _folded(known)
+    folded = _fold_case(known)
     return tuple(folded[match] for match in get_close_matches(word.casefold(), sorted(folded)[:MAX_COMPARED], MAX_OFFERED, SIMILAR))
 
 
-def _folded(known: frozenset[str]) -> dict[str, str]:
+def _fold_case(known: frozenset[str]) -> dict[str, str]:
     """Maps the known words' case-folded forms to them."""
     return {word.casefold(): word for word in sorted(known)}
 
 
-def _spelt(characters: Iterable[str], known: frozenset[str]) -> str:
+def _spell_known(characters: Iterable[str], known: frozenset[str]) -> str:
     """Joins these characters, in lower case where only that is known, without unknown ones."""
     return "".join(next((form for form in (character, character.lower()) if form in known), "") for character in characters)
 
 
 def _nearest_word(known: frozenset[str]):
     """Returns a function from a word to itself, to its match in other case, to the most similar known word, or to ""."""
-    folded = _folded(known)
+    folded = _fold_case(known)
     compared = sorted(folded)[:MAX_COMPARED]
 
     def nearest(word: str) -> str:

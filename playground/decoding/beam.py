@@ -98,7 +98,7 @@ def searches(
         state.select_rows(torch.tensor(rows, device=written.device))
         written = written[rows]
     while rows:
-        likeliest = state.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # no parent keeps more children
+        likeliest = state.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # a parent has no more children in the beam
         following = list(zip(*(values.tolist() for values in likeliest), strict=True))
         rows, tokens, begin = [], [], 0
         for beam in (beam for beam in beams if beam.growing):

@@ -45,7 +45,7 @@ def files(
     return contents | ({"sentences.tsv": lambda: writing.write(pairs.pairs, "tsv", pairs.credit)[0][1]} if sentences else {})
 
 
-def packed(exported: ExportedRun, scores: GetScores, sentences: bool = False, link: str = "", language: str = ENGLISH) -> Iterator[bytes]:
+def pack_zip(exported: ExportedRun, scores: GetScores, sentences: bool = False, link: str = "", language: str = ENGLISH) -> Iterator[bytes]:
     """Yields the zip in chunks; see `files`."""
     return stream(files(exported, scores, sentences, link, language))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 def export(options: argparse.Namespace) -> int:
     """Writes the zip atomically and prints its path."""
-    from playground.export.contents import file_name, packed
+    from playground.export.contents import file_name, pack_zip
     from playground.export.exported_run import export_run, find
     from playground.export.scores import scoring
 
@@ -17,7 +17,7 @@ def export(options: argparse.Namespace) -> int:
     unfinished = out.with_name(f"{out.name}.part")
     try:
         with scoring(exported) as scores, unfinished.open("wb") as file:
-            file.writelines(packed(exported, scores, options.sentences, language=options.language))
+            file.writelines(pack_zip(exported, scores, options.sentences, language=options.language))
         unfinished.replace(out)
     finally:
         unfinished.unlink(missing_ok=True)

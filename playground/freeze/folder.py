@@ -12,9 +12,9 @@ import orjson
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
-from playground.freeze.grids import Grid, axis, outside, size
+from playground.freeze.grids import Grid, axis, find_unset_fields, size
 from playground.freeze.packing import OPTIONS, Pack
-from playground.freeze.plan import Places, plan, steps_of
+from playground.freeze.plan import Places, choose_steps, plan
 from playground.freeze.scripts import MODULES, answers, modules
 from playground.queries.activations import activations
 from playground.queries.reader import Reader
@@ -76,7 +76,7 @@ def _places(reader: Reader, run: Run, text: str) -> Places:
 
 def _describe(grid: Grid, used: set[str]) -> dict[str, Any]:
     """Returns what the page needs to find an answer in a grid."""
-    refused, pins = outside(grid, used)
+    refused, pins = find_unset_fields(grid, used)
     return {"axes": [{"fields": each.fields, "values": each.values} for each in grid], "refused": refused, "pins": pins}
 
 
@@ -130,7 +130,7 @@ def _page(runs: Runs, reader: Reader, run: Run, lang: str, pairs: list[tuple[str
 def _live(runs: Runs, run: Run) -> dict[str, Any]:
     """Returns the run's stream update, with only the frozen steps selectable."""
     update, _ = runs.update(run, 0)
-    steps = steps_of(run)
+    steps = choose_steps(run)
     return orjson.loads(update) | {"replay": steps, "parameter_steps": steps}
 
 

@@ -32,7 +32,7 @@ def size(grid: Grid) -> int:
     return prod(len(each.values) for each in grid)
 
 
-def outside(grid: Grid, used: set[str]) -> tuple[list[str], list[str]]:
+def find_unset_fields(grid: Grid, used: set[str]) -> tuple[list[str], list[str]]:
     """Returns the fields that a panel reads beside the axes: (those that need a server when changed, those that only pin)."""
     known = {field for each in grid for field in each.fields}
     fields = sorted(field for field in used if field in FIELDS and field not in known)

@@ -48,7 +48,7 @@ class Pack:
         return {"$": self._known[text]}
 
 
-def whole(content: bytes, key: str) -> Any:
+def unpack_answer(content: bytes, key: str) -> Any:
     """Returns the answer under `key` of a file, with its references resolved."""
     pack = orjson.loads(gzip.decompress(content))
 

@@ -32,7 +32,7 @@ class Places:
     keys: int
 
 
-def steps_of(run: Run) -> list[int]:
+def choose_steps(run: Run) -> list[int]:
     """Returns a few steps with parameters, evenly spaced from the first to the one before the newest."""
     steps = [step for step in run.replay.parameter_steps if step < run.step]
     if len(steps) <= STEPS:
@@ -51,7 +51,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
     """Returns the grids of every panel: the general one, then more detailed ones for the newest step, some of them for the `first` sentence
     only."""
     screen = [axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)]
-    steps = steps_of(run)
+    steps = choose_steps(run)
     step = axis("step", ["", *map(str, steps)])
     common, at_first = [axis("text", sentences), *screen], [axis("text", [first.text]), *screen]
     closely, remaining = [axis("text", sentences[:DETAILED]), *screen, step], [axis("text", sentences[DETAILED:]), *screen]

@@ -24,7 +24,7 @@ def check_name(repo: str) -> str:
 
 
 @contextmanager
-def plainly(repo: str) -> Iterator[None]:
+def translate_errors(repo: str) -> Iterator[None]:
     """Turns network errors and errors of the Hub into a Refusal."""
     try:
         yield
@@ -60,7 +60,7 @@ def upload(
     if get_token() is None:
         raise Refusal("hub.no_token")
     api = HfApi()
-    with plainly(repo):
+    with translate_errors(repo):
         url = api.create_repo(repo, repo_type=kind, private=private or None, exist_ok=True, **creation)
         api.upload_folder(repo_id=repo, repo_type=kind, folder_path=folder, commit_message=message, delete_patterns=delete)
     return str(url)

@@ -84,7 +84,7 @@ class Rooms(TaughtRooms):
             new = Member(room.last_number + 1, owner_of(ticket), name)
             return self._save(activities.add_members(replace(room, members=(*room.members, new), last_number=new.number)))
 
-    # ---- what a member does -------------------------------------------------------------------------------------------------------------
+    # ---- members' actions --------------------------------------------------------------------------------------------------------------
 
     def view(self, code: str, ticket: str) -> dict[str, Any]:
         """Returns the room as the holder of this ticket may see it: the teacher sees names, a member only their own. Raises Refusal."""

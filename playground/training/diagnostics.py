@@ -36,7 +36,7 @@ ROWS = 8  # enough to estimate a mean
 class StepDiagnostics:
     """Examines one training step: `watch` the forward and backward pass of its parts, then take the `row` once the parameters have moved.
 
-    Hooks store a few tensors; the numbers are computed at the end for all layers at once, which is what makes it cheap.
+    Hooks store a few tensors; the numbers are computed at the end for all layers at once, which makes it cheap.
     """
 
     def __init__(self, first: Transformer, parameters: Mapping[Tensor, str]) -> None:

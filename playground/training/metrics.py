@@ -122,11 +122,11 @@ def _score_batch(model: Transformer, written: bool, eval_batch: EvalBatch) -> tu
     counted = real & own[:, None]
     some = max(1, CHUNK // logits[0].numel())  # rows: their logarithms take as much memory as their logits
     losses = torch.cat([token_losses(*part) for part in zip(logits.split(some), batch.tgt_out.split(some), strict=True)])[counted]
-    answered = _written(model, eval_batch) if written else (right | ~real).all(dim=1)
+    answered = _decodes_exactly(model, eval_batch) if written else (right | ~real).all(dim=1)
     return losses.sum().item(), int(right[counted].sum()), len(losses), question[answered & spellable]
 
 
-def _written(model: Transformer, eval_batch: EvalBatch) -> Tensor:
+def _decodes_exactly(model: Transformer, eval_batch: EvalBatch) -> Tensor:
     """Returns (B,) whether greedy decoding writes the answer of each row, from the sources as they stand in the batch."""
     src = eval_batch.batch.src
     decoder, written = ModelDecoder(model, src, cache=False), torch.full((len(src), 1), BOS, device=src.device)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from playground.config import Refusal
-from playground.export.contents import file_name, packed
+from playground.export.contents import file_name, pack_zip
 from playground.export.exported_run import export_run
 from playground.export.scores import scores_of
 from playground.queries.reader import Reader
@@ -29,7 +29,7 @@ def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: 
         raise Refusal("export.not_your_sentences")
     taken = export_run(run)
     scores, link = partial(scores_of, reader, runs.corpora, taken), link_to(run.id, request.base_url)
-    pieces = packed(taken, scores, own, link, language(request.query_params))
+    pieces = pack_zip(taken, scores, own, link, language(request.query_params))
     headers = {"Content-Disposition": f'attachment; filename="{file_name(taken)}"', "X-Content-Type-Options": "nosniff"}
     return StreamingResponse(_in_turn(pieces, packing), media_type="application/zip", headers=headers | {"Cache-Control": "no-store"})
 

@@ -17,7 +17,7 @@ from huggingface_hub import ModelCard
 
 from playground.config import UNK, Experiment, Refusal
 from playground.export.card import card
-from playground.export.contents import file_name, packed, use_file
+from playground.export.contents import file_name, pack_zip, use_file
 from playground.export.exported_run import export_run
 from playground.export.folder import write_folder
 from playground.export.notebook import _CELLS, how, notebook
@@ -60,7 +60,7 @@ def reverse():
 
 
 def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
-    one, other = (b"".join(packed(export_run(reverse), no_scores)) for _ in range(2))
+    one, other = (b"".join(pack_zip(export_run(reverse), no_scores)) for _ in range(2))
     assert one == other
     files = opened([one])
     assert list(files) == sorted(NAMES, key=str.casefold)
@@ -102,12 +102,12 @@ def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
 
 
 def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were(own, tmp_path, monkeypatch):
-    without = opened(packed(export_run(own), no_scores))
+    without = opened(pack_zip(export_run(own), no_scores))
     assert "sentences.tsv" not in without
     assert b"a-secret-id" not in b"".join(without.values())
     assert b"CC BY, somebody" in without["README.md"]
     assert not any(pair.src.encode() in without["README.md"] + without["run.ipynb"] for pair in PAIRS.pairs)
-    rows = opened(packed(export_run(own), no_scores, sentences=True))["sentences.tsv"].decode().splitlines()
+    rows = opened(pack_zip(export_run(own), no_scores, sentences=True))["sentences.tsv"].decode().splitlines()
     assert [tuple(row.split("\t")[:2]) for row in rows[1:]] == [pair[:2] for pair in PAIRS.pairs]
     write_folder(own, tmp_path / "home")  # a folder holds the same files
     assert {file.name for file in (tmp_path / "home").iterdir()} == without.keys()
@@ -153,7 +153,7 @@ def test_what_cannot_be_taken_is_refused(reverse):
     riddle.parts = reverse.parts
     acts = {
         "export.nothing_yet": lambda: export_run(Run("id", "name", tiny())), "export.secret": lambda: export_run(riddle),
-        "export.generated": lambda: packed(export_run(reverse), no_scores, sentences=True),
+        "export.generated": lambda: pack_zip(export_run(reverse), no_scores, sentences=True),
     }  # fmt: skip
     for key, act in acts.items():
         with pytest.raises(Refusal) as refusal:
@@ -197,7 +197,7 @@ def test_use_translates_as_the_page_does_and_needs_no_more_than_it_says(reverse,
 
 
 def write_files(run: Run, folder: Path) -> None:
-    for name, data in opened(packed(export_run(run), no_scores)).items():
+    for name, data in opened(pack_zip(export_run(run), no_scores)).items():
         (folder / name).write_bytes(data)
 
 
