@@ -25,7 +25,7 @@ from playground.config import Refusal
 DAY = 86_400.0
 MAX_REMEMBERED = 2_000  # events of the last day
 FRAMES = 4  # of a traceback, the innermost
-TOLD = (OSError, RuntimeError, MemoryError, ImportError)  # errors with messages of the system or torch, never a visitor's text
+QUOTABLE = (OSError, RuntimeError, MemoryError, ImportError)  # errors with messages of the system or torch, never a visitor's text
 # An id of this app (22 characters, at least one no small letter), a visitor's token, or the digest of one.
 SECRET = re.compile(r"(?<![\w-])(?=[a-z_-]*[0-9A-Z])(?:[\w-]{22}|[0-9a-f]{32}|[0-9a-f]{64})(?![\w-])", re.ASCII)
 
@@ -49,7 +49,7 @@ def refusals(log: logging.Logger, name: str, **fields: Any) -> Iterator[None]:
 
 def reason(error: BaseException) -> str:
     """Describes an error briefly, without the path, which may hold an id."""
-    return f"{type(error).__name__}: {getattr(error, 'strerror', None) or error}" if isinstance(error, TOLD) else type(error).__name__
+    return f"{type(error).__name__}: {getattr(error, 'strerror', None) or error}" if isinstance(error, QUOTABLE) else type(error).__name__
 
 
 def pseudonym(id: str) -> str:

@@ -27,7 +27,7 @@ from playground.ui.shell import page, theme_css
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
-KNOWN, FORMERLY = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder
+MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder
 LEFT_OUT = ("worksheet", "downloads")  # blocks that request files from a server
 Progress = tuple[int, int, str]
 
@@ -38,7 +38,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
 
     Raises Refusal for a run with nothing to show, an invalid address, or a folder with other contents.
     """
-    if folder.exists() and any(folder.iterdir()) and not any((folder / name).exists() for name in (KNOWN, FORMERLY)):
+    if folder.exists() and any(folder.iterdir()) and not any((folder / name).exists() for name in (MARKER, FORMER_MARKER)):
         raise Refusal("page.not_empty", folder=folder)
     if live and not live.startswith(("https://", "http://")):
         raise Refusal("page.bad_live", address=live)
@@ -65,7 +65,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
     pages = {lang: _page(runs, reader, run, lang, pairs) for lang in LANGUAGES}
     defaults = {name: field.default for name, field in FIELDS.items()} | {"text": pairs[0][0]}
     known = {"run": run.id, "panels": panels, "defaults": defaults, "live": _live(runs, run), "page": pages}
-    yield done, everything, _write_answers(folder, KNOWN.removesuffix(".js"), gzip.compress(orjson.dumps(known, option=OPTIONS), mtime=0))
+    yield done, everything, _write_answers(folder, MARKER.removesuffix(".js"), gzip.compress(orjson.dumps(known, option=OPTIONS), mtime=0))
 
 
 def _places(reader: Reader, run: Run, text: str) -> Places:

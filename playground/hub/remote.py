@@ -13,7 +13,7 @@ from huggingface_hub.errors import HfHubHTTPError, HTTPError  # the second: of w
 from playground.config import Refusal
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
-MAX_SAID = 300  # characters of the Hub's message that are shown
+MAX_MESSAGE = 300  # characters of the Hub's message that are shown
 
 
 def check_name(repo: str) -> str:
@@ -48,7 +48,7 @@ def _refusal(error: HfHubHTTPError, repo: str) -> Refusal:
 
 
 def _first_line(message: str) -> str:
-    return " ".join(message.split())[:MAX_SAID].rstrip(".")
+    return " ".join(message.split())[:MAX_MESSAGE].rstrip(".")
 
 
 def upload(

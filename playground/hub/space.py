@@ -29,14 +29,14 @@ class Hardware:
     torch: str  # "" for the pinned one
     wheels: str  # the first line of requirements.txt
     note: str
-    asked_for: bool = False  # requested when the Space is created, not left to its owner's settings
+    requested: bool = False  # requested when the Space is created, not left to its owner's settings
 
 
 HARDWARE = {
     "cpu": Hardware("cpu-basic", "", CPU_WHEELS, "A CPU Space needs a PRO or Team account."),
     "gpu": Hardware("t4-small", "", "", "Choose a GPU in the Space's settings; it is paid by the hour."),
     "zero": Hardware(
-        "zero-a10g", "2.11.0", "", "ZeroGPU is the one compute Space of a free account. Training uses its CPU threads.", asked_for=True
+        "zero-a10g", "2.11.0", "", "ZeroGPU is the one compute Space of a free account. Training uses its CPU threads.", requested=True
     ),
 }
 THUMBNAIL = "https://huggingface.co/spaces/{repo}/resolve/main/playground/ui/static/preview.png"
@@ -84,7 +84,7 @@ def plan(repo: str, hardware: str, root: Path = ROOT) -> Plan:
 
 def upload(plan: Plan, private: bool = False) -> str:
     """Uploads a plan. Returns the Space's address. Raises Refusal."""
-    creation = {"space_sdk": "gradio"} | ({"space_hardware": plan.hardware.flavor} if plan.hardware.asked_for else {})
+    creation = {"space_sdk": "gradio"} | ({"space_hardware": plan.hardware.flavor} if plan.hardware.requested else {})
     with tempfile.TemporaryDirectory() as folder:
         for name, source in plan.copied.items():
             target = Path(folder, name)

@@ -58,8 +58,7 @@ def close(question: Question, room: Room, number: int) -> Question:
 
 
 def reveal(question: Question, room: Room, number: int, answer: str) -> Question:
-    """Returns the question revealed to the class; `answer` is the right one, "" if no experiment decided it. Raises Refusal for a
-    member."""
+    """Returns the question revealed to the class; `answer` is right, "" if no experiment decided it. Raises Refusal for a member."""
     return {**close(question, room, number), "state": "revealed", "answer": answer if answer in question["options"] else ""}
 
 
@@ -96,8 +95,8 @@ def count_guesses(counts: Mapping[str, Sequence[int]]) -> int:
 
 
 def calibrate(questions: Iterable[Question]) -> dict[str, tuple[int, int]]:
-    """Returns (right, guesses) for each degree of `SURE` with LEAST guesses or more, over all revealed questions, in the form `view`
-    returns, that an experiment decided. It is computed from shown counts only, so no difference of two calibrations reveals more."""
+    """Returns (right, guesses) for each degree of `SURE` with LEAST guesses or more. `questions` are views; those that an experiment
+    decided count. Computed from shown counts only, so the difference of two calibrations reveals nothing more."""
     decided = [question for question in questions if question["state"] == "revealed" and question["answer"] and question["counts"]]
     calibration = {}
     for at, sure in enumerate(SURE):

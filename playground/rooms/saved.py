@@ -70,7 +70,7 @@ class SavedRooms:
                 except OSError as error:  # the next round tries again
                     event(log, "save_failed", logging.WARNING, room=pseudonym(code), error=reason(error))
 
-    # ---- inside -------------------------------------------------------------------------------------------------------------------------
+    # ---- internals ----------------------------------------------------------------------------------------------------------------------
 
     def _find_open(self, code: str) -> Room | None:
         room = self._rooms.get(code)
@@ -87,8 +87,7 @@ class SavedRooms:
         return room
 
     def _save(self, room: Room) -> Room:
-        """Writes the room to the disk, then to memory, and notifies its pages. Raises Refusal on a failed write; then nothing has
-        changed."""
+        """Writes the room to the disk, then to memory, and notifies its pages. Raises Refusal on a failed write, changing nothing."""
         try:
             self._store.write(room)
         except OSError as error:

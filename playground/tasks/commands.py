@@ -9,7 +9,7 @@ from playground.tasks.example import Example, Task
 from playground.tasks.grammars import Grammar
 
 ACTIONS = ("walk", "run", "skip", "look", "wave", "jump")
-LONER = "jump"  # in training only by itself, never before a modifier
+HELD_OUT_ACTION = "jump"  # in training only by itself, never before a modifier
 MODIFIERS = ("left", "right", "back", "twice", "thrice")
 
 GRAMMAR = Grammar(
@@ -35,7 +35,7 @@ GRAMMAR = Grammar(
 
 def _modified_loner(src: str) -> bool:
     words = src.split()
-    return any(word == LONER and after in MODIFIERS for word, after in pairwise(words))
+    return any(word == HELD_OUT_ACTION and after in MODIFIERS for word, after in pairwise(words))
 
 
 def _draw(rng: random.Random, harder: bool) -> Example:
@@ -51,7 +51,7 @@ def _draw(rng: random.Random, harder: bool) -> Example:
 # As in the paper, variants add a few longer commands with "jump" to training. They are the beginnings of the list below; none of it is in
 # the held-out tenth.
 
-ALONE, SHOWN = 0.1, 0.1  # fractions of the training draws: "jump" by itself, and the added longer commands
+JUMP_ALONE, ADDED = 0.1, 0.1  # fractions of the training draws: "jump" by itself, and the added longer commands
 COMPOSED = (
     "jump twice", "walk and jump left", "jump thrice after run", "jump right and look", "jump and wave", "skip after jump back",
     "jump left twice", "run left and jump", "jump back", "look twice and jump back", "jump back twice", "wave after jump",
@@ -66,17 +66,17 @@ def _split_at_jump(name: str, count: int) -> Task:
 
     def is_harder(src: str) -> bool:
         words = src.split()
-        return LONER in words and len(words) > 1 and src not in added
+        return HELD_OUT_ACTION in words and len(words) > 1 and src not in added
 
     def draw(rng: random.Random, harder: bool) -> Example:
         dice = 1.0 if harder else rng.random()
-        if dice < ALONE:
-            return GRAMMAR.parse(LONER)[0]
-        if added and dice < ALONE + SHOWN:
+        if dice < JUMP_ALONE:
+            return GRAMMAR.parse(HELD_OUT_ACTION)[0]
+        if added and dice < JUMP_ALONE + ADDED:
             return GRAMMAR.parse(rng.choice(added))[0]
         while True:
             example = GRAMMAR.draw(rng)
-            if is_harder(example.src) if harder else LONER not in example.src.split():
+            if is_harder(example.src) if harder else HELD_OUT_ACTION not in example.src.split():
                 return example
 
     return Task(name, "words", "words", draw, GRAMMAR.parse, is_harder, steps=400)
