@@ -1,4 +1,4 @@
-"""The same engine without a page: python -m playground."""
+"""The command line: python -m playground."""
 
 from playground.cli import main
 

@@ -1,4 +1,4 @@
-"""Arguments: every command of the command line with its options. Those of the knobs come from their declarations."""
+"""Arguments: every command of the command line with its options. Options for knobs are generated from their declarations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, but a mistake is one sentence."""
+    """argparse with errors as one sentence."""
 
     def error(self, message: str) -> NoReturn:
         print(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help.", file=sys.stderr)
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class TestFiles(argparse.Action):
-    """Files; or a number, as the option was once that of today's --test-size."""
+    """Files; or a number, the meaning of `--test` before there was --test-size."""
 
     def __call__(self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, __: str | None = None) -> None:
         if len(values) == 1 and values[0].isdecimal():
@@ -38,7 +38,7 @@ class TestFiles(argparse.Action):
 
 
 def parser() -> argparse.ArgumentParser:
-    """All commands with their options; `command` holds the name of the one that was chosen."""
+    """Returns the parser of all commands; `command` holds the name of the chosen one."""
     top = Parser(prog="python -m playground", description="A playground for the encoder-decoder Transformer.")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
 
@@ -158,23 +158,23 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("store", help="all that a server keeps: look through it, take it along as one file, bring it back")
     command.set_defaults(command="store")
-    ways = command.add_subparsers(dest="what", required=True, metavar="check|export|import", parser_class=Parser)
-    way = ways.add_parser("check", help="read every save and every room; 1 when one of them can't be read")
-    way.add_argument("--json", action="store_true", help="one JSON object per finding")
-    way = ways.add_parser("export", help="write one tar of all whole runs and rooms, also while a server is at work on them")
-    way.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the tar, which holds the sentences and names of others")
-    way.add_argument("--all-saves", action="store_true", help="of each run also the save before its newest")
-    way = ways.add_parser("import", help="bring what a tar has and the folder has not; no server may be using the folder")
-    way.add_argument("file", type=Path, metavar="FILE")
-    for way in ways.choices.values():
-        way.add_argument("--folder", type=Path, help="where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place")
+    subs = command.add_subparsers(dest="what", required=True, metavar="check|export|import", parser_class=Parser)
+    sub = subs.add_parser("check", help="read every save and every room; 1 when one of them can't be read")
+    sub.add_argument("--json", action="store_true", help="one JSON object per finding")
+    sub = subs.add_parser("export", help="write one tar of all whole runs and rooms, also while a server is at work on them")
+    sub.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the tar, which holds the sentences and names of others")
+    sub.add_argument("--all-saves", action="store_true", help="of each run also the save before its newest")
+    sub = subs.add_parser("import", help="bring what a tar has and the folder has not; no server may be using the folder")
+    sub.add_argument("file", type=Path, metavar="FILE")
+    for sub in subs.choices.values():
+        sub.add_argument("--folder", type=Path, help="where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place")
 
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
 
 
 def _add_columns(command: argparse.ArgumentParser) -> None:
-    """Which columns of a table are what."""
+    """Adds options for the roles of a table's columns."""
     command.add_argument("--source", metavar="N|NAME", help="the source's column, by its number from 1 or its name")
     command.add_argument("--target", metavar="N|NAME", help="the target's column")
     command.add_argument("--join", nargs="+", metavar="N|NAME", help="columns that become part of the source, behind it")

@@ -1,7 +1,7 @@
-"""Named choices that are more than a name: what the rest of the house asks about each of them. Standard library only.
+"""Named choices with the properties that other modules need to know. Standard library only.
 
-The knobs in config.py take their choices from these tables, in this order. What a choice does is written where it is computed, and joined
-to its declaration by name: encodings in model/positions.py, update rules in training/optimisers.py, variants in variants/.
+The knobs in config.py take their choices from these tables, in this order. Each choice is implemented elsewhere under the same name:
+encodings in model/positions.py, update rules in training/optimisers.py, variants in variants/.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Encoding:
-    """How a model knows where a token stands (section 3.5): `added` to the embeddings are "sinusoids", "learned" vectors or nothing (""),
-    and a `rotary` one turns queries and keys."""
+    """A positional encoding (section 3.5): `added` to the embeddings are "sinusoids", "learned" vectors or nothing (""), and a `rotary` one
+    rotates queries and keys."""
 
     added: str = ""
     rotary: bool = False
@@ -29,11 +29,11 @@ ENCODINGS = {
 
 @dataclass(frozen=True)
 class UpdateRule:
-    """How an optimiser turns a gradient into a step, and what that costs.
+    """Costs of an optimiser's update rule.
 
-    For each number that it moves it keeps `moments` others, needs about `scratch` more while it works, and computes about `operations`;
-    with each matrix it does `newton_schulz` iterations. A rule with a `rest` takes the hidden matrices only, those inside the layers; the
-    rule of that name moves everything else, at `rest_rate` times the learning rate.
+    Per parameter it stores `moments` numbers, needs about `scratch` more while it works, and computes about `operations`; per matrix it
+    does `newton_schulz` iterations. A rule with a `rest` updates only the hidden matrices, those inside the layers; the rule of that name
+    updates all other parameters, at `rest_rate` times the learning rate.
     """
 
     moments: int
@@ -47,16 +47,16 @@ class UpdateRule:
 OPTIMISERS = {
     "adam": UpdateRule(moments=2, operations=12),
     "adamw": UpdateRule(moments=2, operations=12),
-    # five iterations bring the singular values nearer to 1; here three taught as much in less time
+    # five iterations bring the singular values nearer to 1; three trained as well in less time
     "muon": UpdateRule(moments=1, operations=12, scratch=3, newton_schulz=3, rest="adamw", rest_rate=0.13),
 }
 
 
 @dataclass(frozen=True)
 class Alteration:
-    """What sort of change a variant is: a "bug" that people write without knowing it, or an "alternative" to a part of the paper's model.
-    One that `needs_whole_batch` sums over all of it, so that the batch can't be cut into parts. A `recurrent` one has no layers of a
-    Transformer, so that there is no attention to look at."""
+    """The kind of change of a variant: a "bug" that is easy to write unnoticed, or an "alternative" to a part of the paper's model. With
+    `needs_whole_batch` it computes sums over the batch, which then can't be split. A `recurrent` one has no Transformer layers and no
+    attention weights."""
 
     kind: str
     needs_whole_batch: bool = False

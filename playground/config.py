@@ -1,8 +1,8 @@
-"""Every choice a person can make, declared once.
+"""Every setting a user can choose, declared once.
 
-A knob is a dataclass field with a `Knob` in its metadata: what values it takes and whether it may change while a run trains. From this
-one declaration come the control on the page, the check, the parameter in a link, the option of the command line, the table in the
-README and the checkpoint's config.json. The words for a knob (label, help) stand in words/*/knobs.json under its name.
+A knob is a dataclass field with a `Knob` in its metadata: its possible values, and whether it may change during training. From this
+declaration come the control on the page, the check, the link parameter, the command-line option, the table in the README and the
+checkpoint's config.json. Its label and help text are in words/*/knobs.json under its name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ModelConfig:
 
     d_model: int = _knob(64, low=8, high=512, step=8, first=True)
     n_heads: int = _knob(4, choices=(1, 2, 4, 8), first=True)
-    d_k: int = _knob(0, choices=(0, 1, 2, 4, 8, 16, 32, 64))  # 0: as many as a head's values have, d_model / n_heads
+    d_k: int = _knob(0, choices=(0, 1, 2, 4, 8, 16, 32, 64))  # 0: the width of a head's values, d_model / n_heads
     encoder_layers: int = _knob(2, low=1, high=6, step=1, first=True)
     decoder_layers: int = _knob(2, low=1, high=6, step=1, first=True)
     d_ff: int = _knob(256, low=8, high=2048, step=8)
@@ -40,46 +40,46 @@ class ModelConfig:
     activation: str = _knob("relu", choices=("relu", "gelu", "none"))
     share_embeddings: str = _knob("none", choices=("none", "output", "all"))
     embedding_scale: bool = _knob(True, choices=(True, False))
-    embedding_std: float = _knob(0.02, low=0.001, high=2.0, step=0.001, typed=True)  # of their numbers at the start
-    attention_scale: float = _knob(0.5, choices=(0.0, 0.25, 0.5, 1.0))  # the power of d_k by which scores are divided
+    embedding_std: float = _knob(0.02, low=0.001, high=2.0, step=0.001, typed=True)  # at initialisation
+    attention_scale: float = _knob(0.5, choices=(0.0, 0.25, 0.5, 1.0))  # exponent of d_k in the divisor of the scores
     residual: bool = _knob(True, choices=(True, False))
     bias: bool = _knob(True, choices=(True, False))
     zero_init: bool = _knob(True, choices=(True, False))
     memory_mode: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
-    variant: str = _knob("none", choices=tuple(VARIANTS))  # what was changed on purpose (see playground/variants)
+    variant: str = _knob("none", choices=tuple(VARIANTS))  # a deliberate change (see playground/variants)
 
     @property
     def encoding(self) -> Encoding:
-        """What `positions` is made of. Raises Refusal for an unknown name."""
+        """The properties of `positions`. Raises Refusal for an unknown name."""
         return declared("positions", ENCODINGS, self.positions)
 
     @property
     def alteration(self) -> Alteration:
-        """What sort of change `variant` is. Raises Refusal for an unknown name."""
+        """The kind of change of `variant`. Raises Refusal for an unknown name."""
         return declared("variant", VARIANTS, self.variant)
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    """Which sentences, how many, and how they are cut into tokens."""
+    """The sentences: which, how many, and their tokenization."""
 
     task: str = _knob("reverse", choices=(*TASKS, "own"), first=True)
     own: str = _knob("", text=True)  # id of uploaded pairs, for task "own"
     train_size: int = _knob(20_000, low=100, high=200_000, step=100, typed=True)
     tokenizer: str = _knob("auto", choices=("auto", "characters", "words", "bpe", "unigram"))
-    vocab_size: int = _knob(1000, low=16, high=8000, step=8)  # SentencePiece only: the most pieces
-    max_tokens: int = _knob(64, low=8, high=250, step=1)  # longer sentences of own data are left out
-    validation_size: int = _knob(500, low=10, high=5000, step=10, typed=True)  # the most held-out sources
-    test_size: int = _knob(500, low=0, high=5000, step=10, typed=True)  # of own data: the most sources kept for the test
+    vocab_size: int = _knob(1000, low=16, high=8000, step=8)  # SentencePiece only: the maximum number of pieces
+    max_tokens: int = _knob(64, low=8, high=250, step=1)  # longer sentences of own data are dropped
+    validation_size: int = _knob(500, low=10, high=5000, step=10, typed=True)  # maximum number of held-out sources
+    test_size: int = _knob(500, low=0, high=5000, step=10, typed=True)  # of own data: maximum number of test sources
     data_seed: int = _knob(1, low=0, high=999_999, step=1, typed=True)
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How the model learns (section 5 of the paper, and what has been learnt since)."""
+    """Settings of the training (section 5 of the paper, and newer methods)."""
 
     steps: int = _knob(85, low=1, high=100_000, step=1, typed=True, first=True)
-    minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5, typed=True)  # 0: no limit; else the schedule ends with the time
+    minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5, typed=True)  # 0: no time limit; else the schedule ends with the time
     batch_size: int = _knob(96, low=1, high=16_384, step=1, typed=True, first=True)
     batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
     packing: bool = _knob(True, choices=(True, False))
@@ -100,17 +100,17 @@ class TrainingConfig:
 
     @property
     def update_rules(self) -> dict[str, UpdateRule]:
-        """The rule of the optimiser by its name, and after it that of the rest if it has one. Raises Refusal for an unknown name."""
+        """The optimiser's rule by its name, then the rule for the rest if it has one. Raises Refusal for an unknown name."""
         own = declared("optimiser", OPTIMISERS, self.optimiser)
         return {self.optimiser: own} | ({own.rest: declared("optimiser", OPTIMISERS, own.rest)} if own.rest else {})
 
 
-# What knobs and their values were called before. Links, config.json files and the command line may still say so.
+# Former names of knobs and values. Links, config.json files and the command line may still use them.
 FORMER_NAMES = {
     "memory": "memory_mode", "twist": "variant", "pairs": "train_size", "vocabulary": "vocab_size", "heldout": "validation_size",
     "test": "test_size", "clip": "max_grad_norm", "validate_every": "eval_every",
 }  # fmt: skip
-FORMER_BEGINNINGS: dict[str, Callable[[int], float]] = {  # variants before embedding_std was a knob, of d_model
+FORMER_BEGINNINGS: dict[str, Callable[[int], float]] = {  # former variants -> today's embedding_std, given d_model
     "root_embeddings": lambda d_model: d_model**-0.5,
     "unit_embeddings": lambda d_model: 1.0,
 }
@@ -121,7 +121,7 @@ PARTS = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
 
 @dataclass(frozen=True)
 class Experiment:
-    """All one needs to repeat a run. Knob names are unique over the three parts, so a flat mapping says it all."""
+    """Everything needed to repeat a run. Knob names are unique over the three parts, so a flat mapping describes it."""
 
     model: ModelConfig = ModelConfig()
     data: DataConfig = DataConfig()
@@ -129,24 +129,24 @@ class Experiment:
 
     @property
     def packs(self) -> bool:
-        """Whether several pairs share a row: not those that a recurrent model reads, whose state would run on from one into the next."""
+        """Whether several pairs share a row: never for a recurrent model, whose state would carry over from one pair into the next."""
         return self.training.packing and not self.model.alteration.recurrent
 
     def flat(self) -> dict[str, Any]:
-        """Every knob with its value, in the order of declaration."""
+        """Returns every knob with its value, in the order of declaration."""
         return {knob.name: getattr(getattr(self, part), knob.name) for part, config in PARTS.items() for knob in fields(config)}
 
     def difference(self, other: Experiment | None = None) -> dict[str, Any]:
-        """The knobs that differ from `other` (the defaults when None), with their values here."""
+        """Returns the knobs that differ from `other` (the defaults when None), with their values here."""
         theirs = (other or Experiment()).flat()
         return {name: value for name, value in self.flat().items() if value != theirs[name]}
 
     def query(self) -> dict[str, str]:
-        """What a link carries: only what differs from the defaults, as text."""
+        """Returns the link parameters: only values that differ from the defaults, as text."""
         return {name: as_text(value) for name, value in self.difference().items()}
 
     def with_(self, **values: Any) -> Experiment:
-        """A copy with these knobs set, each checked. Raises Refusal for an unknown knob or a value outside its range."""
+        """Returns a copy with these knobs set, each checked. Raises Refusal for an unknown knob or a value outside its range."""
         checked = {name: check(name, value) for name, value in values.items()}
         parts = {
             part: replace(getattr(self, part), **{k.name: checked[k.name] for k in fields(config) if k.name in checked})
@@ -157,25 +157,25 @@ class Experiment:
 
 KNOBS: dict[str, Field] = {knob.name: knob for config in PARTS.values() for knob in fields(config)}
 LIVE_KNOBS = tuple(name for name, knob in KNOBS.items() if knob.metadata["knob"].live)
-MOVED_KNOBS = (*LIVE_KNOBS, "steps")  # what may change while a run trains: what people move, and the last step, which the clock moves
+MOVED_KNOBS = (*LIVE_KNOBS, "steps")  # may change during training: by the user, and the last step also by the time limit
 
 
 def current_name(name: str) -> str:
-    """What a knob is called that may have been called otherwise before. Other names stay as they are."""
+    """Returns the present name of a knob; unknown names are returned unchanged."""
     return FORMER_NAMES.get(name, name)
 
 
-def presently(said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is said of knobs, a variant that is a value of another knob now said as that."""
-    name = next((name for name in ("variant", "twist") if said.get(name) in tuple(FORMER_BEGINNINGS)), None)
+def replace_former_variant(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Replaces a former variant that is now a value of embedding_std by that value."""
+    name = next((name for name in ("variant", "twist") if values.get(name) in tuple(FORMER_BEGINNINGS)), None)
     if name is None:
-        return said
-    d_model = check("d_model", said.get("d_model", default("d_model")))
-    return {**said, name: "none", "embedding_std": FORMER_BEGINNINGS[said[name]](d_model)}
+        return values
+    d_model = check("d_model", values.get("d_model", default("d_model")))
+    return {**values, name: "none", "embedding_std": FORMER_BEGINNINGS[values[name]](d_model)}
 
 
 def limits(name: str) -> Knob:
-    """The `Knob` (range or choices) of one field. Raises Refusal for an unknown name."""
+    """Returns the `Knob` (range or choices) of one field. Raises Refusal for an unknown name."""
     if name not in KNOBS:
         raise Refusal("config.unknown", name=name)
     return KNOBS[name].metadata["knob"]
@@ -186,16 +186,16 @@ def default(name: str) -> Any:
 
 
 def check(name: str, value: Any) -> Any:
-    """`value` as the type of knob `name`, or a Refusal that names the knob, the value and what is possible (knobs.py, `fit`).
+    """Returns `value` as the type of knob `name`. Raises Refusal with the knob, the value and what is possible (knobs.py, `fit`).
 
-    Accepts what a choice was called before, text (from links and the command line) and the near-misses of a browser (64.0 for 64).
+    Accepts former choices, text (from links and the command line) and near-misses of a browser (64.0 for 64).
     """
     knob, former = limits(name), FORMER_VALUES.get(name, {})
     return fit(knob, name, type(default(name)), former.get(as_text(value), value) if former else value)
 
 
 def is_possible(name: str, value: Any) -> bool:
-    """Whether `check` accepts it."""
+    """Returns whether `check` accepts the value."""
     try:
         return value is not None and check(name, value) is not None
     except Refusal:
@@ -203,40 +203,40 @@ def is_possible(name: str, value: Any) -> bool:
 
 
 def read_query(query: Mapping[str, str], base: Experiment | None = None) -> tuple[Experiment, list[Refusal]]:
-    """The experiment a link describes, and what was ignored in it (unknown values; names that are no knobs are not looked at)."""
-    query, good, ignored = presently(query), {}, []
-    for said in (*FORMER_NAMES, *KNOBS):  # what is said by its present name counts
-        if said in query:
-            name = current_name(said)
+    """Returns the experiment of a link, and a Refusal for each invalid value in it; names that are no knobs are skipped."""
+    query, good, ignored = replace_former_variant(query), {}, []
+    for given_name in (*FORMER_NAMES, *KNOBS):  # a value under the present name wins
+        if given_name in query:
+            name = current_name(given_name)
             try:
-                good[name] = check(name, query[said])
+                good[name] = check(name, query[given_name])
             except Refusal as refusal:
                 ignored.append(refusal)
     return (base or Experiment()).with_(**good), ignored
 
 
 def to_json(experiment: Experiment) -> dict[str, dict[str, Any]]:
-    """The three parts as plain mappings: what config.json holds."""
+    """Returns the three parts as plain mappings, the content of config.json."""
     return {part: {k.name: getattr(getattr(experiment, part), k.name) for k in fields(config)} for part, config in PARTS.items()}
 
 
 def from_json(data: Any) -> Experiment:
-    """Reads what `to_json` wrote. Raises Refusal for a part, a name or a value it doesn't know; missing names take their defaults."""
+    """Reads the output of `to_json`. Raises Refusal for an unknown part, name or value; missing names take their defaults."""
     if not isinstance(data, dict) or not all(isinstance(data.get(part, {}), dict) for part in PARTS):
         raise Refusal("config.not_a_config")
-    found = {}
+    values = {}
     for part, config in PARTS.items():
         own = {k.name for k in fields(config)}
-        for said, value in data.get(part, {}).items():
-            name = current_name(said)
+        for given_name, value in data.get(part, {}).items():
+            name = current_name(given_name)
             if name not in own:
-                raise Refusal("config.unknown", name=f"{part}.{said}")
-            found[name] = value
-    return Experiment().with_(**presently(found))
+                raise Refusal("config.unknown", name=f"{part}.{given_name}")
+            values[name] = value
+    return Experiment().with_(**replace_former_variant(values))
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # what a student opens first: the paper's architecture, trained the modern way
+    # the initial setting: the paper's architecture, trained with modern methods
     "default": {},
     # section 5 of the paper, scaled down: Adam, warm-up schedule, dropout and label smoothing 0.1
     "paper": dict(
@@ -244,29 +244,29 @@ PRESETS: dict[str, dict[str, Any]] = {
         learning_rate=1.0, warmup=200, beta1=0.9, beta2=0.98, max_grad_norm=0.0, steps=1500, eval_every=50, zero_init=False, bias=True,
         packing=False,
     ),
-    # everything that helps
+    # the fastest combination
     "fast": dict(
         bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="linear", learning_rate=0.04, steps=90,
     ),
-    # the one task that the default learns with some seeds only
+    # the only task that the default learns with some seeds only
     "lookup": dict(task="lookup", encoder_layers=1, decoder_layers=1, n_heads=8, steps=900),
-    # the paper's own size on the one sentence so many tutorials start with
+    # the paper's own size on the example sentence of many tutorials
     "paper_size": dict(
         task="beer", d_model=512, n_heads=8, encoder_layers=6, decoder_layers=6, d_ff=2048, norm="post", positions="sinusoidal",
         zero_init=False, optimiser="adam", schedule="constant", learning_rate=1e-4, steps=30, batch_size=1, eval_every=5,
     ),
 }  # fmt: skip
 
-# Tasks that the default number of steps is too few for, and how many are enough.
+# The number of steps for tasks that need more than the default.
 TASK_STEPS = {name: task.steps for name, task in TASKS.items() if task.steps}
-# With `minutes` the steps are so many times as many as probably fit: a machine may be faster than it seems, and the clock ends the run.
+# With `minutes`, this multiple of the steps that probably fit is planned: a machine may prove faster, and the clock ends the run.
 SLACK = 2
-# Steps that a preset or a task has set, not a person.
+# Step counts set by a preset or a task, not by the user.
 USUAL_STEPS = frozenset((default("steps"), PRESETS["fast"]["steps"], *TASK_STEPS.values()))
 
 
 def preset(name: str, base: Experiment | None = None) -> Experiment:
-    """The experiment of a preset. With `base`, its task and data stay and the rest takes the preset's values. Raises Refusal."""
+    """Returns the experiment of a preset. With `base`, its task and data stay and the rest takes the preset's values. Raises Refusal."""
     chosen = declared("preset", PRESETS, name)
     start = Experiment(data=base.data) if base else Experiment()
     return start.with_(**chosen)

@@ -1,8 +1,8 @@
-"""Every place to look, declared once.
+"""The cursor: every view setting, declared once.
 
-The cursor says where the whole page is looking: which run, step, sentence, layer, head and token, and in which way. It stands in the
-address, so a link carries it. Each of its fields is text; "" means that nobody has chosen. From the declaration here come the check of a
-link, what a panel reads (ui/view.py), the bounds of a slider, and all that the page's script knows of the fields (ui/static).
+The cursor is the state of the view: run, step, sentence, layer, head, token and display options. It is part of the address, so a link
+carries it. Each field is text; "" is not set. From the declaration here come the check of a link, the values a panel reads (ui/view.py),
+the bounds of a slider, and everything the page's script needs to know of the fields (ui/static).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from playground.config import MAX_POSITIONS, Refusal, limits
 from playground.fields import MAX_TEXT, Choice, Lists, Number, Text, short
 from playground.words import LANGUAGES
 
-MAX_CELLS = 10**6  # columns of anything that is drawn, and ids of tokens
+MAX_CELLS = 10**6  # columns of a figure, and token ids
 
 
 def _whole(low: int, high: float, default: int | None = None, **more: Any) -> Number:
@@ -27,7 +27,7 @@ def _number(low: float, high: float, step: float, default: float, **more: Any) -
 
 
 def _one_of(*choices: str, default: str | None = None, **more: Any) -> Choice:
-    """The first is the default unless another is; "" for a choice that may be left open."""
+    """Declares a choice. The first value is the default unless another is given; "" makes it optional."""
     return Choice(choices=choices, default=choices[0] if default is None else default, **more)
 
 
@@ -39,9 +39,9 @@ def _written(pattern: str, example: str, **more: Any) -> Text:
     return Text(pattern=pattern, example=example, **more)
 
 
-def _several(one: str, between: str) -> str:
-    """The pattern of a list."""
-    return f"{one}({re.escape(between)}{one})*"
+def _several(entry: str, between: str) -> str:
+    """Returns the pattern of a list."""
+    return f"{entry}({re.escape(between)}{entry})*"
 
 
 RUN_COLUMNS = ("name", "exact_match", "validation_loss", "steps", "seconds", "parameters", "tokens_per_second", "created")
@@ -52,7 +52,7 @@ STAGE = r"(src|tgt|encoder|decoder)(\.\w{1,40}){1,4}|memory|logits|probabilities
 LAYERS = max(limits(name).high for name in ("encoder_layers", "decoder_layers"))
 
 FIELDS: dict[str, Text | Choice | Number] = {
-    "run": Text(entry=True),  # whether there is such a run is for the registry to say
+    "run": Text(entry=True),  # the registry checks whether the run exists
     "step": _whole(0, limits("steps").high, reset_by=("run",)),  # "": now
     "text": Text(reset_by=("run",), carried=True),  # "": the run's first example
     "tab": _listed("tabs", "training", entry=True),
@@ -63,7 +63,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
     "lang": _one_of(*LANGUAGES, default="", local=True),  # "": the browser's
-    "target": _one_of("reference", "output", reset_by=("run",), carried=True),  # what the decoder is fed
+    "target": _one_of("reference", "output", reset_by=("run",), carried=True),  # the decoder's input
     # translate
     "method": _listed("methods", "greedy"),
     "beam": _whole(1, 10, 4),
@@ -77,12 +77,12 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "top_p": _number(0.05, 1.0, 0.05, 1.0),
     "prefix": Text(reset_by=SENTENCE),
     "cache": _one_of("on", "off"),
-    "unknown": _one_of("off", "copy"),  # what stands where the model writes <unk>
+    "unknown": _one_of("off", "copy"),  # the replacement of <unk> in the output
     # attention, masks, positions, data
     "view": _one_of("matrix", "lines", "product", "rollout", "all"),
     "measure": _one_of("aligned", "entropy"),
-    "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # which examples make the batch
-    "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last of runs that pack
+    "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # the examples of the batch
+    "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last: only with packing
     "pos": _one_of("heatmap", "waves", "similarity", "shift", "learned"),
     "shift": _whole(0, 32, 3),
     "split": _one_of("heldout", "train", "test", "harder", "file"),
@@ -94,7 +94,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "squeeze": _one_of(*limits("memory_mode").choices, default="", reset_by=("run",)),
     "cells": _written(rf"c{HEAD}_q\d{{1,3}}(_k\d{{1,3}}-(0(\.\d{{1,4}})?|1)|_x\d{{1,3}})+", "c2.3_q1_k4-0.5_x6", reset_by=SENTENCE),
     # map
-    "stop": _listed("stops", entry=True),  # of the tour; its stage is open while no other one is chosen
+    "stop": _listed("stops", entry=True),  # of the tour; opens its stage unless `stage` is set
     "stage": _written(STAGE, "encoder.0.self_attention.weights", entry=True, reset_by=("stop",)),
     "row": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "stage", "stop")),
     "col": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "stage", "stop")),
@@ -122,12 +122,12 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "predicted": _listed("answers", reset_by=("lesson",), personal=True),
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
     "glossary": _listed("terms", local=True),
-    "room": _written("[A-Za-z2-9]{4,6}", "K7QFM", personal=True, local=True),  # of a class, to be joined
-    "api": _one_of("1", default="", entry=True, local=True),  # how a program uses the run
+    "room": _written("[A-Za-z2-9]{4,6}", "K7QFM", personal=True, local=True),  # of a class, to join
+    "api": _one_of("1", default="", entry=True, local=True),  # shows how to use the run by API
     "plain": _one_of("1", default="", entry=True, local=True),  # the view as text
-    "present": _one_of("1", default="", local=True),  # one picture and its caption fill the screen
+    "present": _one_of("1", default="", local=True),  # presentation mode: one figure and its caption fill the screen
     # evaluation, diagnostics, embeddings
-    "file": _written(RUN, "own", personal=True, local=True),  # an upload that the run is scored on, which only its visitor may see
+    "file": _written(RUN, "own", personal=True, local=True),  # an upload to score the run on, visible to its owner only
     "compare": _written(_several(RUN, ","), "reverse,sort"),
     "mapped": _written(RUN, "reverse"),
     "gauge": _listed("gauges", "gradient"),
@@ -135,27 +135,27 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "what": _listed("embeddings", "src"),
     "token": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "what")),
     "by": _one_of("token", "place"),
-    # runs beside one another
-    "runs": _written(_several(RUN, ","), "reverse,sort"),  # those that are ticked; "-": none
+    # comparison of runs
+    "runs": _written(_several(RUN, ","), "reverse,sort"),  # the ticked ones; "-": none
     "over": _one_of("steps", "seconds", "tokens"),
-    "seeds": _one_of("band", "each"),  # of runs that differ in nothing else: their mean, or a line for each
+    "seeds": _one_of("band", "each"),  # runs that differ in the seed only: their mean, or a line for each
     "find": Text(),  # in the table of runs
     "sort": _one_of("", *(f"{sign}{name}" for name in RUN_COLUMNS for sign in ("-", ""))),  # "-": the largest first
-    "differ": _one_of("origin", "ticked"),  # what is different: from where a run comes from, or among those that are ticked
+    "differ": _one_of("origin", "ticked"),  # show differences from a run's origin, or among the ticked runs
     "pin": _written(RUN, "reverse"),
     # the board of a class
     "activity": _written("[0-9a-f]{8}", "0a1b2c3d"),  # "": the newest one
-    "arm": _whole(0, 7, reset_by=("activity",)),  # the only one that is shown
-    "revealed": _one_of("on", default="", reset_by=("activity",), local=True),  # in a hall: what came of it
-    "across": _one_of("parameters", "seconds", "knob"),  # what scores are drawn against
-    "names": _one_of("on", default="", local=True),  # for the teacher alone
+    "arm": _whole(0, 7, reset_by=("activity",)),  # show only this one
+    "revealed": _one_of("on", default="", reset_by=("activity",), local=True),  # shows the result
+    "across": _one_of("parameters", "seconds", "knob"),  # the x axis of the scores
+    "names": _one_of("on", default="", local=True),  # for the teacher only
 }
 
 CARRIED = tuple(name for name, field in FIELDS.items() if field.carried)
-FOLLOWED = tuple(name for name, field in FIELDS.items() if not (field.personal or field.local))  # what the teacher of a room shows
-OF_RUN = tuple(name for name, field in FIELDS.items() if "run" in field.reset_by)  # what another run lets go of
+FOLLOWED = tuple(name for name, field in FIELDS.items() if not (field.personal or field.local))  # shared by the teacher of a room
+OF_RUN = tuple(name for name, field in FIELDS.items() if "run" in field.reset_by)  # reset when the run changes
 
-# What fields and their values were called before. Links may still say so.
+# Former names of fields and values. Links may still use them.
 FORMER_NAMES: dict[str, str] = {}
 FORMER_VALUES: dict[str, dict[str, str]] = {
     "tab": {
@@ -173,12 +173,12 @@ FORMER_VALUES: dict[str, dict[str, str]] = {
 
 
 def choices(name: str) -> tuple[str, ...]:
-    """What a field with choices of its own may be, in the order in which they are offered."""
+    """Returns the choices of a field that declares them itself, in display order."""
     return FIELDS[name].choices
 
 
 def check(name: str, value: str, lists: Lists | None = None) -> None:
-    """Raises Refusal for a field there is not, and for what it can't be; "" is always possible."""
+    """Raises Refusal for an unknown field or an invalid value; "" is always valid."""
     if name not in FIELDS:
         raise Refusal("config.unknown", name=short(name))
     if value and (refusal := FIELDS[name].refusal(name, value, lists)):
@@ -186,20 +186,20 @@ def check(name: str, value: str, lists: Lists | None = None) -> None:
 
 
 def current_value(name: str, value: str) -> str:
-    """The present name of what a field may be."""
+    """Returns the present name of a field's value."""
     return FORMER_VALUES.get(name, {}).get(value, value)
 
 
 def read_query(query: Mapping[str, str], lists: Lists) -> tuple[dict[str, str], dict[str, Refusal]]:
-    """The fields that a link sets, by their present names, and why others that it names are ignored."""
-    said = {FORMER_NAMES.get(name, name): query[name] for name in (*FORMER_NAMES, *FIELDS) if query.get(name)}
-    now = {name: current_value(name, value) for name, value in said.items()}
+    """Returns the fields that a link sets, by their present names, and a Refusal for each invalid one."""
+    values = {FORMER_NAMES.get(name, name): query[name] for name in (*FORMER_NAMES, *FIELDS) if query.get(name)}
+    now = {name: current_value(name, value) for name, value in values.items()}
     ignored = {name: refusal for name, value in now.items() if (refusal := FIELDS[name].refusal(name, value, lists))}
     return {name: value for name, value in now.items() if name not in ignored}, ignored
 
 
 def declared() -> dict[str, Any]:
-    """What the page's script has to know."""
+    """Returns the declaration for the page's script."""
     causes = dict.fromkeys(cause for field in FIELDS.values() for cause in field.reset_by)
     return {
         "defaults": {name: field.default for name, field in FIELDS.items()},

@@ -1,4 +1,4 @@
-"""A model's files from elsewhere: from a zip, from a server of ours, from the Hugging Face Hub. Sizes are bounded, and every failure is one
+"""Fetches a model's files from a zip, from a server of this app, or from the Hugging Face Hub. Sizes are bounded, and every failure is one
 sentence."""
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
 from playground.config import Refusal
 
-MAX_BYTES = 1_000_000_000  # of a zip, and of all that is read out of one
-TIMEOUT_S = 60.0  # of silence
-ROUTE = "gradio_api/playground/takeaway/"  # of every server, below the page's own address
+MAX_BYTES = 1_000_000_000  # of a zip, and of its uncompressed content
+TIMEOUT_S = 60.0  # without data
+ROUTE = "gradio_api/playground/takeaway/"  # below the page's address
 _OURS = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 
 def files_of_zip(data: bytes, names: Sequence[str]) -> Mapping[str, bytes]:
-    """These files out of a zip, whether they lie at its top or in one folder. Raises Refusal when one is missing or too large."""
+    """Extracts these files from a zip, from its top or one folder. Raises Refusal when one is missing or too large."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = {entry.filename.rpartition("/")[2]: entry for entry in archive.infolist()}
@@ -35,11 +35,11 @@ def files_of_zip(data: bytes, names: Sequence[str]) -> Mapping[str, bytes]:
 
 
 def files_of_link(link: str, names: Sequence[str]) -> Mapping[str, bytes]:
-    """The files of the run that a link to a page shows. Raises Refusal."""
-    asked = parse_qs(urlsplit(link).query).get("run")
-    if not asked:
+    """Downloads the files of the run that a link to a page names. Raises Refusal."""
+    run = parse_qs(urlsplit(link).query).get("run")
+    if not run:
         raise Refusal("export.no_run_in_link", link=link[:200])
-    address = urljoin(link.partition("?")[0], ROUTE + quote(asked[0], safe=""))
+    address = urljoin(link.partition("?")[0], ROUTE + quote(run[0], safe=""))
     try:
         with urllib.request.urlopen(urllib.request.Request(address), timeout=TIMEOUT_S) as answer:
             data, kind = answer.read(MAX_BYTES + 1), answer.headers.get_content_type()
@@ -53,7 +53,7 @@ def files_of_link(link: str, names: Sequence[str]) -> Mapping[str, bytes]:
 
 
 def snapshot_of(name: str, names: Sequence[str]) -> Path:
-    """The folder with these files of "owner/name" on the Hugging Face Hub. Raises Refusal."""
+    """Downloads these files of "owner/name" from the Hugging Face Hub to a folder. Raises Refusal."""
     if not _OURS.fullmatch(name):
         raise Refusal("export.no_such_name", name=name[:200])
     try:
@@ -62,5 +62,5 @@ def snapshot_of(name: str, names: Sequence[str]) -> Path:
         raise Refusal("export.no_package", package="huggingface_hub") from None
     try:
         return Path(snapshot_download(name, allow_patterns=list(names)))
-    except Exception as error:  # the Hub's and the network's, of many kinds
+    except Exception as error:  # errors of the Hub and the network have many types
         raise Refusal("export.not_on_hub", name=name, why=type(error).__name__) from error

@@ -1,4 +1,4 @@
-"""Knobs: what a choice that people make may be, how a value is checked against it, and how a refused one is said."""
+"""Knobs: the possible values of a setting, the check of a value, and the error when it is refused."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 class Refusal(Exception):
-    """Something a person asked for can't be done: `key` names the sentence in words/, `values` fill it in.
+    """A request that can't be fulfilled: `key` names the sentence in words/, `values` fill it in.
 
-    The sentence says what is wrong, where, and the way out. `str(refusal)` is English; `say(language)` is any language. A value that is
-    a list is said as one in that language.
+    The sentence says what is wrong, where, and what to do. `str(refusal)` is English; `say(language)` is any language. A value that is a
+    list is formatted as one in that language.
     """
 
     def __init__(self, key: str, **values: object) -> None:
@@ -25,7 +25,7 @@ class Refusal(Exception):
         self.key, self.values = key, values
 
     def __reduce__(self) -> tuple:
-        """As Python sends it from one process to another: the values have names."""
+        """Pickles the values by name, for other processes."""
         return partial(type(self), self.key, **self.values), ()
 
     def say(self, language: str) -> str:
@@ -38,11 +38,11 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Knob:
-    """What values a field takes: `choices`, or numbers from `low` to `high`. Whole numbers go in `step`s from `low`; between them lies
-    nothing. Other numbers are continuous, and `step` is only how far a control moves.
+    """The possible values of a field: `choices`, or numbers from `low` to `high`. Whole numbers must be a multiple of `step` above `low`.
+    Other numbers are continuous; their `step` is only the control's.
 
-    `live` ones may change while a run trains. `first` ones are seen at first sight, the others when they are wanted. `typed` numbers need
-    a box to type in: a slider would be too coarse. `text` is free (an id), and checked where it is used.
+    `live` knobs may change during training. `first` ones are always visible, others on demand. `typed` numbers need a text box, as a
+    slider would be too coarse. `text` is free (an id), and checked where it is used.
     """
 
     low: float | None = None
@@ -56,11 +56,10 @@ class Knob:
 
 
 def fit(knob: Knob, name: str, kind: type, value: Any) -> Any:
-    """`value` as a value of the knob called `name`, a `kind` if it is a number, or a Refusal that names the knob, the value and what is
-    possible.
+    """Returns `value` as a value of the knob `name`, a `kind` if it is a number. Raises Refusal with knob, value and possible values.
 
-    Accepts text (from links and the command line) and the near-misses of a browser (64.0 for 64). Never accepts NaN, infinity, a number
-    out of range, a whole number between two steps, or a choice that is not offered.
+    Accepts text (from links and the command line) and near-misses of a browser (64.0 for 64). Never accepts NaN, infinity, a number out of
+    range, a whole number between two steps, or a choice that is not offered.
     """
     if knob.text:
         if not isinstance(value, str) or len(value) > 64:
@@ -87,14 +86,14 @@ def fit(knob: Knob, name: str, kind: type, value: Any) -> Any:
 
 
 def declared(name: str, table: Mapping[str, T], choice: str) -> T:
-    """What a table holds of a choice of the knob `name`. Raises Refusal when it holds nothing of it."""
+    """Returns the table's entry for a choice of the knob `name`. Raises Refusal when there is none."""
     if choice not in table:
         raise _no_choice(name, choice, table)
     return table[choice]
 
 
 def as_text(value: Any) -> str:
-    """A knob's value as it stands in a link: on/off for booleans, the shortest number otherwise."""
+    """Formats a knob's value as in a link: on/off for booleans, the shortest number otherwise."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, float):
@@ -103,7 +102,7 @@ def as_text(value: Any) -> str:
 
 
 def shortened(value: Any) -> str:
-    """A foreign value, cut so that it can stand in a sentence."""
+    """Shortens a foreign value for an error message."""
     text = as_text(value) if isinstance(value, (bool, int, float, str)) else type(value).__name__
     return text if len(text) <= 40 else text[:39] + "…"
 

@@ -16,7 +16,7 @@ import torch
 from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig, Refusal
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import greedy, trace
-from playground.export.taken import take
+from playground.export.exported_run import export_run
 from playground.fetching import MAX_BYTES, files_of_link, files_of_zip, snapshot_of
 from playground.model.transformer import Transformer
 from playground.queries.reader import most_written
@@ -35,10 +35,10 @@ KINDS = ("encoder", "decoder", "cross")
 
 @dataclass(frozen=True)
 class Attention:
-    """The attention weights while `output` was written for `source`: for each of KINDS (L, H, rows, columns), rows are queries.
+    """The attention weights while `output` was decoded for `source`: for each of KINDS (L, H, rows, columns), rows are queries.
 
-    `encoder` is (L, H, S, S), `decoder` (L, H, T, T), `cross` (L, H, T, S). The rows of decoder and cross belong to the step that wrote
-    the token of `output` at that place; the columns of decoder are `fed`, what the decoder was given: <bos> and all but the last of them.
+    `encoder` is (L, H, S, S), `decoder` (L, H, T, T), `cross` (L, H, T, S). The rows of decoder and cross are the steps that wrote each
+    token of `output`; the columns of decoder are `fed`, the decoder's input: <bos> and all but the last of them.
     """
 
     source: tuple[str, ...]  # S tokens, <eos> last
@@ -49,20 +49,20 @@ class Attention:
     cross: np.ndarray
 
     def labels(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """(rows, columns) of one of KINDS."""
+        """Returns the (rows, columns) labels of one of KINDS."""
         return {"encoder": (self.source, self.source), "decoder": (self.output, self.fed), "cross": (self.output, self.source)}[kind]
 
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """How a model was trained: every knob by its name, and a row for each step."""
+    """The training of a model: every knob by its name, and a row for each step."""
 
     settings: Mapping[str, Any]
     curve: str  # history.csv
 
     @cached_property
     def history(self) -> DataFrame:
-        """step, loss, learning_rate, …, and what was validated at some of the steps. Raises Refusal where pandas is missing."""
+        """A table of step, loss, learning_rate, …, and the validations. Raises Refusal without pandas."""
         try:
             import pandas
         except ImportError:
@@ -71,7 +71,7 @@ class TrainedRun:
 
     @property
     def last_loss(self) -> float:
-        """Of the last step's batch."""
+        """The loss of the last step's batch."""
         return [float(row["loss"]) for row in csv.DictReader(io.StringIO(self.curve)) if row["loss"]][-1]
 
 
@@ -82,18 +82,18 @@ class Pretrained:
     model: Transformer
     tokenizers: tuple[Tokenizer, Tokenizer]
     run: TrainedRun
-    longest_target: int = 0  # that it learnt, in tokens with EOS; 0 where its files don't say
+    longest_target: int = 0  # of the training data, in tokens with EOS; 0 if unknown
 
     def translate(self, text: str) -> str:
-        """Greedy decoding. Raises Refusal for a text that is empty or too long."""
+        """Translates by greedy decoding. Raises Refusal for a text that is empty or too long."""
         return self.tokenizers[1].decode(self._written(self._read(text)))
 
     def attention(self, text: str) -> Attention:
-        """All attention weights while the text is translated. Raises Refusal for a text that is empty or too long."""
+        """Returns all attention weights of a translation. Raises Refusal for a text that is empty or too long."""
         ids, (src, tgt) = self._read(text), self.tokenizers
-        found = trace(self.model, ids, self._written(ids))
-        output, fed = (tuple(map(tgt.piece, of)) for of in (found.tgt_ids, found.tgt_in))
-        return Attention(tuple(map(src.piece, found.src_ids)), output, fed, found.encoder, found.decoder, found.cross)
+        traced = trace(self.model, ids, self._written(ids))
+        output, fed = (tuple(map(tgt.piece, ids)) for ids in (traced.tgt_ids, traced.tgt_in))
+        return Attention(tuple(map(src.piece, traced.src_ids)), output, fed, traced.encoder, traced.decoder, traced.cross)
 
     def _read(self, text: str) -> list[int]:
         ids = self.tokenizers[0].encode(text)
@@ -108,13 +108,13 @@ class Pretrained:
 
 
 def load(source: str | Path) -> Pretrained:
-    """A trained model: the name of one that comes with the playground ("reverse"), a folder or a zip that was taken home, the folder of a
-    run, a link to a run, or "hf:owner/name" on the Hugging Face Hub. Raises Refusal, in one sentence."""
-    return _made(_files(str(source)))
+    """Loads a trained model: the name of one that ships with the playground ("reverse"), an exported folder or zip, the folder of a run, a
+    link to a run, or "hf:owner/name" on the Hugging Face Hub. Raises Refusal with one sentence."""
+    return _build_pretrained(_files(str(source)))
 
 
 def _files(source: str) -> Mapping[str, bytes]:
-    """NAMES with their contents."""
+    """Returns the contents of NAMES."""
     if source.startswith("hf:"):
         return _files_of_folder(snapshot_of(source.removeprefix("hf:"), NAMES))
     if source.startswith(("http://", "https://")):
@@ -129,31 +129,31 @@ def _files(source: str) -> Mapping[str, bytes]:
 
 
 def _files_of_folder(path: Path) -> Mapping[str, bytes]:
-    """Of a folder that was taken home, or of a run's."""
+    """Reads an exported folder, or a run's."""
     if (path / "run.json").is_file():
-        return take(Folder(path).run).model_files()
+        return export_run(Folder(path).run).model_files()
     return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
 
 
-def _made(found: Mapping[str, bytes]) -> Pretrained:
-    """Nothing is believed: what the files hold is checked against the config before a model of that size is made."""
-    said = files.parse_json(found["config.json"], "config.json")
-    if not isinstance(said, dict):
+def _build_pretrained(contents: Mapping[str, bytes]) -> Pretrained:
+    """Builds a model from untrusted files: they are checked against the config before a model of that size is created."""
+    config = files.parse_json(contents["config.json"], "config.json")
+    if not isinstance(config, dict):
         raise Refusal("runs.not_a_run", what="config.json")
-    experiment = Experiment().with_(**{name: said[name] for name in KNOBS if name in said})
-    src, tgt = (load_tokenizer(found[f"{side}_tokenizer.json"]) for side in ("src", "tgt"))
-    longest = said.get("longest_target", 0)
+    experiment = Experiment().with_(**{name: config[name] for name in KNOBS if name in config})
+    src, tgt = (load_tokenizer(contents[f"{side}_tokenizer.json"]) for side in ("src", "tgt"))
+    longest = config.get("longest_target", 0)
     if type(longest) is not int or not 0 <= longest <= MAX_POSITIONS:
         raise Refusal("runs.not_a_run", what="config.json")
-    model = _model(experiment.model, src.size, tgt.size, found["model.safetensors"])
-    return Pretrained(model, (src, tgt), TrainedRun(experiment.flat(), found["history.csv"].decode("utf-8", "replace")), longest)
+    model = _model(experiment.model, src.size, tgt.size, contents["model.safetensors"])
+    return Pretrained(model, (src, tgt), TrainedRun(experiment.flat(), contents["history.csv"].decode("utf-8", "replace")), longest)
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:
-    what = "model.safetensors"
+    file_name = "model.safetensors"
     if config.share_embeddings == "all" and src_vocab != tgt_vocab:
-        raise Refusal("runs.not_a_run", what=what)
-    parameters = read_parameters(data, config, src_vocab, tgt_vocab, what)
+        raise Refusal("runs.not_a_run", what=file_name)
+    parameters = read_parameters(data, config, src_vocab, tgt_vocab, file_name)
     model = build(config, src_vocab, tgt_vocab).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():

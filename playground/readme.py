@@ -1,4 +1,4 @@
-"""What the README takes from the code: parameters, answers of the quiz, where what is, trust tests. `python -m playground.readme`."""
+"""Generates the README's parts that come from the code: parameters, quiz answers, where to find things, trust tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playground.words import ENGLISH, say
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-# The answer to each question of the quiz, in their order: a file, and the line in it that says so.
+# The answer to each question of the quiz, in their order: a file, and the line in it.
 QUIZ = (
     ("playground/model/attention.py", "scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k"),
     ("playground/model/masks.py", "return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]"),
@@ -28,7 +28,7 @@ QUIZ = (
     ),
 )
 
-# What a newcomer wants to find or to change: the line to begin with, and every file that a change touches.
+# Where to find or to change a thing: the line to begin with, and the other files of a change.
 WHERE = (
     ("Add a toy task", "playground/tasks/sequences.py", "REVERSE = _letter_task(",
      ("playground/tasks/toy_tasks.py", "playground/words/*/tasks.json")),
@@ -52,7 +52,7 @@ WHERE = (
 
 
 def parameter_table() -> str:
-    """Every knob with its default, what it takes and what it means, as a Markdown table for each part."""
+    """Returns every knob with its default, possible values and meaning, as a Markdown table for each part."""
     parts = []
     for part, config in PARTS.items():
         rows = [
@@ -63,7 +63,7 @@ def parameter_table() -> str:
 
 
 def quiz_answers() -> str:
-    """Where each question is answered: file, line, and the line itself. Raises ValueError when a line is gone."""
+    """Returns file, line number and line of each answer. Raises ValueError when a line is gone."""
     answers = []
     for number, (file, line) in enumerate(QUIZ, start=1):
         lines = [text.strip() for text in (ROOT / file).read_text(encoding="utf-8").splitlines()]
@@ -72,37 +72,37 @@ def quiz_answers() -> str:
 
 
 def where() -> str:
-    """Where each thing is: the line to begin with, and the files that belong to it. Raises ValueError when one is gone."""
+    """Returns the line to begin with and the other files for each aim. Raises ValueError when one is gone."""
     rows = ["| to … | begin at | and | files |", "|---|---|---|---|"]
-    for aim, file, line, others in WHERE:
+    for aim, file, line, more in WHERE:
         lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
         at = next((number for number, text in enumerate(lines, start=1) if text.strip().startswith(line)), 0)
-        found = [path for pattern in (file, *others) for path in sorted(ROOT.glob(pattern))]
-        if not at or not all(list(ROOT.glob(pattern)) for pattern in others):
+        files = [path for pattern in (file, *more) for path in sorted(ROOT.glob(pattern))]
+        if not at or not all(list(ROOT.glob(pattern)) for pattern in more):
             raise ValueError(aim)
-        named = ", ".join(f"`{pattern.removeprefix('playground/')}`" for pattern in others)
-        rows.append(f"| {aim} | `{file}:{at}` | {named} | {len(found)} |")
+        named = ", ".join(f"`{pattern.removeprefix('playground/')}`" for pattern in more)
+        rows.append(f"| {aim} | `{file}:{at}` | {named} | {len(files)} |")
     return "\n".join(rows)
 
 
 def trust_tests() -> str:
-    """Every test marked `trust`, by file; its name is the sentence it proves."""
+    """Returns every test marked `trust`, by file; its name is the sentence it proves."""
     files = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
-        found = [
+        sentences = [
             node.name.removeprefix("test_").replace("_", " ")
             for node in ast.parse(text).body
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
             and ("pytestmark = pytest.mark.trust" in text or "pytest.mark.trust" in map(ast.unparse, node.decorator_list))
         ]
-        if found:
-            files.append(f"- `{path.relative_to(ROOT).as_posix()}`: {'; '.join(found)}.")
+        if sentences:
+            files.append(f"- `{path.relative_to(ROOT).as_posix()}`: {'; '.join(sentences)}.")
     return "\n".join(files)
 
 
-def renewed(text: str) -> str:
-    """The README with what stands between its marks made anew."""
+def renew(text: str) -> str:
+    """Regenerates the marked parts of the README."""
     for name, content in (("parameters", parameter_table()), ("trust", trust_tests()), ("quiz", quiz_answers()), ("where", where())):
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, _, rest = text.partition(begin)
@@ -132,4 +132,4 @@ def _meaning(name: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")
+    README.write_text(renew(README.read_text(encoding="utf-8")), encoding="utf-8")

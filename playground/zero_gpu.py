@@ -1,5 +1,5 @@
-"""A Space on ZeroGPU, whose GPU is lent for the length of one function's call. Imported before Gradio and torch are: `spaces`, which the
-Space brings, replaces parts of both. Anywhere else nothing happens here."""
+"""Support for a Space on ZeroGPU, which lends a GPU for single function calls. Must be imported before Gradio and torch: the Space's module
+`spaces` patches both. Elsewhere it does nothing."""
 
 import os
 
@@ -9,12 +9,12 @@ if ON_ZERO_GPU:
     import spaces
     import torch
 
-    # `spaces` says that there is a GPU, so that models may be moved to one that comes later. Training would believe it: its optimiser asks
-    # the driver about a device that this process never has. In the process that is lent one, `spaces` puts the real function back.
+    # `spaces` pretends that there is a GPU, so that models can be moved to a later one. Training would fail: its optimiser asks the driver
+    # about a device this process never has. In the process that borrows one, `spaces` restores the real function.
     torch.cuda.is_available = lambda: False
 
     @spaces.GPU
     def lent_gpu() -> str:
-        """The name of the GPU that is lent. A Space without any function that asks for one isn't started by ZeroGPU. Nothing here calls it:
-        models of this size are trained on the CPU in less time than visitors have a GPU for, and without a queue."""
+        """Returns the name of the borrowed GPU. Never called: ZeroGPU only starts Spaces with a function that requests a GPU. Models of
+        this size train on the CPU in less time than a visitor's GPU quota, and without a queue."""
         return torch.cuda.get_device_name()

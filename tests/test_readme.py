@@ -7,13 +7,13 @@ import sys
 import yaml
 
 from playground.arguments import parser
-from playground.readme import QUIZ, README, ROOT, renewed
+from playground.readme import QUIZ, README, ROOT, renew
 
 TEXT = README.read_text(encoding="utf-8")
 
 
 def test_the_generated_blocks_are_current():
-    assert renewed(TEXT) == TEXT, "run: python -m playground.readme"
+    assert renew(TEXT) == TEXT, "run: python -m playground.readme"
     questions = re.search(r"## Quiz(.*?)<details>", TEXT, re.DOTALL).group(1)
     assert len(re.findall(r"^\d+\. .*\?$", questions, re.MULTILINE)) == len(QUIZ)
 

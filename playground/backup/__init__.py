@@ -1,5 +1,5 @@
-"""A store as a whole: looked through, taken along as one file, and brought back. Read in this order:
+"""Backup of a store: check it, export it as one file, and import it again. Read in this order:
 
-checking (what every save and every room is worth) · archive (a tar of plain files, and nothing else) · exporting (all runs and rooms as
-they are at one moment) · importing (what is whole and new comes in).
+checking (verifies every save and every room) · archive (a tar of plain files only) · exporting (a snapshot of all runs and rooms) ·
+importing (adds what is whole and new).
 """

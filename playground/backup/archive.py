@@ -1,8 +1,8 @@
-"""A store as one tar: plain files under the names that a store has, and nothing else. Not compressed, since weights hardly shrink, and so
-that nothing in it can be larger than it is.
+"""A store as one tar: plain files under the names of a store only. Not compressed, since weights hardly shrink, and so that no member can
+expand.
 
-What others made of it is not believed: every header is looked at before its file is, and links, devices, long names and sparse files,
-which a tar can have too, are never even read.
+An archive is untrusted: every header is checked before its file is read, and links, devices, long names and sparse files, which a tar can
+have too, are never read.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from playground.runs.disk import files
 from playground.runs.disk.folder import FORMER, MAX_TENSOR_BYTES, NAMES
 from playground.runs.disk.kept import ID
 
-FORMAT = 2  # which may have the save before of a run
-NEWEST_ALONE = 1  # what is written without it, so that older versions read it too
-FIRST = "store.json"  # says what this is
+FORMAT = 2  # may hold the previous save of a run
+NEWEST_ALONE = 1  # without previous saves, so that older versions read it too
+FIRST = "store.json"  # identifies the archive
 MAX_MEMBERS = 200_000
-OLD = ".old"  # after the id, as in the store: of the save before
+OLD = ".old"  # after the id, as in the store: the previous save
 RUN_FILES = frozenset(("run.json", *NAMES, *FORMER))
 
 
 class PlainFile(tarfile.TarInfo):
-    """A header that can be nothing but a file of a store. Raises Refusal for any other, before anything of its content is read."""
+    """A tar header that must be a file of a store. Raises Refusal for any other, before its content is read."""
 
     @classmethod
     def frombuf(cls, buf: bytes, encoding: str, errors: str) -> PlainFile:
-        found = super().frombuf(buf, encoding, errors)
-        if found.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or not 0 <= found.size <= most_bytes(found.name):
-            raise Refusal("backup.not_ours", name=_printable(found.name))
-        return found
+        member = super().frombuf(buf, encoding, errors)
+        if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or not 0 <= member.size <= most_bytes(member.name):
+            raise Refusal("backup.not_ours", name=_printable(member.name))
+        return member
 
 
 def most_bytes(name: str) -> int:
-    """How large a file of this name may be; -1 where a store has none."""
+    """Returns the maximum size of a file of this name; -1 for a name no store has."""
     if name == FIRST:
         return files.MAX_HEADER_BYTES
     kind, *rest = PurePosixPath(name).parts
@@ -54,35 +54,35 @@ def most_bytes(name: str) -> int:
     return -1
 
 
-def opened(file: BinaryIO) -> tarfile.TarFile:
-    """The tar in a file. Raises Refusal for what is none."""
+def open_archive(file: BinaryIO) -> tarfile.TarFile:
+    """Opens the tar in a file. Raises Refusal for any other file."""
     try:
         return tarfile.open(fileobj=file, mode="r:", tarinfo=PlainFile)
     except tarfile.TarError as error:
         raise Refusal("backup.not_an_archive") from error
 
 
-def members(archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
-    """Every file in it, by their headers alone, `FIRST` left out. Raises Refusal for an archive that no store made."""
-    found: list[tarfile.TarInfo] = []
+def read_members(archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """Reads the headers of all files but `FIRST`. Raises Refusal for an archive that no store made."""
+    headers: list[tarfile.TarInfo] = []
     try:
         for member in archive:
-            found.append(member)
-            if len(found) > MAX_MEMBERS:
+            headers.append(member)
+            if len(headers) > MAX_MEMBERS:
                 raise Refusal("backup.not_ours", name=_printable(member.name))
     except tarfile.TarError as error:
         raise Refusal("backup.not_an_archive") from error
-    if not found or found[0].name != FIRST or not _is_ended(archive):
+    if not headers or headers[0].name != FIRST or not _is_ended(archive):
         raise Refusal("backup.not_an_archive")
-    _check_format(read(archive, found[0]))
-    names = [member.name for member in found]
-    if twice := next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None:
-        raise Refusal("backup.not_ours", name=_printable(twice))
-    return found[1:]
+    _check_format(read(archive, headers[0]))
+    names = [member.name for member in headers]
+    if duplicate := next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None:
+        raise Refusal("backup.not_ours", name=_printable(duplicate))
+    return headers[1:]
 
 
 def read(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    """All of a file. Raises Refusal where the archive ends before it does."""
+    """Reads a whole file. Raises Refusal for a truncated archive."""
     try:
         data = archive.extractfile(member).read()
     except (tarfile.TarError, OSError) as error:
@@ -92,10 +92,10 @@ def read(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     return data
 
 
-def by_run(found: list[tarfile.TarInfo]) -> Iterator[tuple[str, list[tarfile.TarInfo], list[tarfile.TarInfo]]]:
-    """(id, the files of its newest save, those of the save before) of every run."""
+def group_by_run(members: list[tarfile.TarInfo]) -> Iterator[tuple[str, list[tarfile.TarInfo], list[tarfile.TarInfo]]]:
+    """Yields (id, files of its newest save, files of the previous save) of every run."""
     saves: dict[str, list[tarfile.TarInfo]] = {}
-    for member in found:
+    for member in members:
         if member.name.startswith("runs/"):
             saves.setdefault(member.name.split("/")[1], []).append(member)
     for id in dict.fromkeys(name.removesuffix(OLD) for name in saves):
@@ -103,21 +103,21 @@ def by_run(found: list[tarfile.TarInfo]) -> Iterator[tuple[str, list[tarfile.Tar
 
 
 def header(name: str, path: Path) -> tarfile.TarInfo:
-    """What a file of a store is called in a tar: its size and its time, and neither whose it was nor on which machine."""
-    made, known = tarfile.TarInfo(name), path.stat()
-    made.size, made.mtime, made.mode = known.st_size, int(known.st_mtime), 0o644
-    return made
+    """Returns a tar header with size and time of the file, but without its owner and machine."""
+    member, status = tarfile.TarInfo(name), path.stat()
+    member.size, member.mtime, member.mode = status.st_size, int(status.st_mtime), 0o644
+    return member
 
 
 def _is_ended(archive: tarfile.TarFile) -> bool:
-    """Whether the blocks of zeros follow that end a tar: one cut between two files looks whole to tarfile, which only stops there."""
+    """Returns whether the final zero blocks follow: tarfile silently accepts an archive truncated between two files."""
     archive.fileobj.seek(archive.offset)
     return archive.fileobj.read(2 * tarfile.BLOCKSIZE) == bytes(2 * tarfile.BLOCKSIZE)
 
 
 def _check_format(data: bytes) -> None:
-    said = files.parse_json(data, FIRST)
-    number = said.get("format") if isinstance(said, dict) else None
+    header = files.parse_json(data, FIRST)
+    number = header.get("format") if isinstance(header, dict) else None
     if type(number) is not int:
         raise Refusal("backup.not_an_archive")
     if number > FORMAT:

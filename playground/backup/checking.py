@@ -1,4 +1,4 @@
-"""What every save and every room on the disk is worth. Nothing is locked, repaired or written: a server may be at work there."""
+"""Verifies every save and every room on the disk. Read-only and without locks: a server may be running on it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from playground.runs.disk.folder import LAZY, Folder
 from playground.runs.disk.kept import ID
 
 WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save", "damaged", "newer format", "left over")
-LOST = (EARLIER, DAMAGED, NEWER)  # where something that was saved can't be read by this version
-TRIES, PAUSE_S = 4, 0.05  # a server that saves has the folder out of the way for a moment
+LOST = (EARLIER, DAMAGED, NEWER)  # verdicts of saved data that this version can't read
+TRIES, PAUSE_S = 4, 0.05  # a server that saves moves the folder away for a moment
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One run, room or left-over: `name` is its path in the store's folder."""
+    """One run, room or leftover: `name` is its path in the store's folder."""
 
     name: str
     verdict: str
     bytes: int
-    step: int | None = None  # of the newest save that is whole
-    why: str = ""  # what is wrong with the newest one
+    step: int | None = None  # of the newest whole save
+    why: str = ""  # the error in the newest one
 
     @property
     def lost(self) -> bool:
@@ -35,7 +35,7 @@ class Finding:
 
 
 def check(root: Path) -> Iterator[Finding]:
-    """Everything in a store's folder, read to the last byte. Raises Refusal when there is no store."""
+    """Verifies everything in a store's folder, reading every byte. Raises Refusal when there is no store."""
     require_store(root)
     yield from _runs(root / "runs")
     yield from _rooms(root / "rooms")
@@ -43,13 +43,13 @@ def check(root: Path) -> Iterator[Finding]:
 
 
 def require_store(root: Path) -> None:
-    """Raises Refusal unless a server has kept something in this folder."""
+    """Raises Refusal unless the folder holds a server's store."""
     if not ((root / "runs").is_dir() or (root / "rooms").is_dir()):
         raise Refusal("backup.no_store", folder=str(root))
 
 
 def read_whole(path: Path, id: str) -> Folder:
-    """The save of the run `id` in the folder `path`, every part of it read. Raises Refusal for one that is not whole."""
+    """Reads every part of the save of the run `id` in the folder `path`. Raises Refusal unless it is whole."""
     folder = saves.opened(path, id)
     folder.files()
     for name in LAZY:
@@ -59,8 +59,8 @@ def read_whole(path: Path, id: str) -> Folder:
     return folder
 
 
-def newest(path: Path) -> tuple[Folder, Refusal | None]:
-    """The newest save of a run that is whole, and why it is not the last one. Raises Refusal when there is none."""
+def newest_whole(path: Path) -> tuple[Folder, Refusal | None]:
+    """Returns the newest whole save of a run, and the error of the last one if that is another. Raises Refusal when there is none."""
     first: Refusal | None = None
     for place in (path, files.beside(path).old):
         if first and not place.is_dir():
@@ -78,24 +78,24 @@ def newest(path: Path) -> tuple[Folder, Refusal | None]:
     raise first
 
 
-def ids(root: Path) -> list[str]:
-    """Of the runs in a folder, with those of which only a save beside it is left."""
+def list_ids(root: Path) -> list[str]:
+    """Returns the ids of the runs in a folder, including runs with a previous save only."""
     return sorted({id for path in _listed(root) if ID.fullmatch(id := path.name.partition(".")[0])})
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder."""
+    """Returns the bytes of a file, or of all files in a folder."""
     return sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else (path,)) if file.is_file())
 
 
 def _runs(root: Path) -> Iterator[Finding]:
     known = set()
-    for id in ids(root):
+    for id in list_ids(root):
         path = root / id
-        beside = files.beside(path)
-        if not (path.exists() or beside.old.exists() or beside.new.exists()):
+        neighbours = files.beside(path)
+        if not (path.exists() or neighbours.old.exists() or neighbours.new.exists()):
             continue
-        known |= {path, beside.old}
+        known |= {path, neighbours.old}
         yield _verdict(path)
     for path in _listed(root):
         if path not in known:
@@ -105,7 +105,7 @@ def _runs(root: Path) -> Iterator[Finding]:
 def _verdict(path: Path) -> Finding:
     name, size = f"runs/{path.name}", size_of(path) if path.exists() else 0
     try:
-        folder, wrong = newest(path)
+        folder, wrong = newest_whole(path)
     except Refusal as refusal:
         return Finding(name, NEWER if refusal.key == "runs.newer_format" else DAMAGED, size, why=str(refusal))
     verdict = WHOLE if folder.path == path or not path.exists() else EARLIER

@@ -1,7 +1,7 @@
-"""All runs and rooms of a store in one tar, as they are at one moment: also while a server is at work on them.
+"""Exports all runs and rooms of a store as one tar, a consistent snapshot even while a server is running.
 
-A save never changes a file, it replaces it. So the moment is kept by giving every file a second name in a folder beside the runs, which
-takes no bytes and for hundreds of runs a fraction of a second; then they are read and written at leisure.
+A save never changes a file, it replaces it. So the snapshot hard-links every file into a sibling folder, which takes no bytes and for
+hundreds of runs a fraction of a second; then the links are read at leisure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from playground.backup import archive
-from playground.backup.checking import ids, newest, read_whole, require_store
+from playground.backup.checking import list_ids, newest_whole, read_whole, require_store
 from playground.config import Refusal
 from playground.rooms.store import FILE as ROOM_FILE
 from playground.rooms.store import read_room
@@ -27,50 +27,50 @@ from playground.runs.disk.folder import Folder
 
 @dataclass
 class Exported:
-    """What is in the tar, and what is not, with why."""
+    """The contents of the tar, and what was left out, with the reason."""
 
     runs: int = 0
     rooms: int = 0
     bytes: int = 0
     left_out: dict[str, str] = field(default_factory=dict)  # path in the store's folder -> why
-    earlier: dict[str, str] = field(default_factory=dict)  # of which the save before is in it
+    earlier: dict[str, str] = field(default_factory=dict)  # runs whose previous save is in it instead
 
 
 def export(root: Path, out: Path, all_saves: bool = False) -> Exported:
-    """Writes the tar `out`, whole or not at all; of a run its newest save that is whole, with `all_saves` also the one before. Raises
-    Refusal when there is no store, and OSError."""
+    """Writes the tar `out` atomically, with the newest whole save of each run; with `all_saves` also the previous one. Raises Refusal when
+    there is no store, and OSError."""
     require_store(root)
-    said, unfinished = Exported(), out.with_name(f"{out.name}.part")
-    moment = Path(tempfile.mkdtemp(prefix=".store-", dir=root))
+    report, unfinished = Exported(), out.with_name(f"{out.name}.part")
+    snapshot = Path(tempfile.mkdtemp(prefix=".store-", dir=root))
     try:
-        _hold(root, moment)
+        _link_store(root, snapshot)
         with tarfile.open(unfinished, "w", format=tarfile.USTAR_FORMAT) as tar:
             format = archive.FORMAT if all_saves else archive.NEWEST_ALONE
             _add(tar, archive.FIRST, files.to_json({"format": format, "made": round(time.time())}))
-            _add_runs(tar, moment / "runs", said, all_saves)
-            _add_rooms(tar, moment / "rooms", said)
-        os.chmod(unfinished, 0o600)  # sentences and names are in it
+            _add_runs(tar, snapshot / "runs", report, all_saves)
+            _add_rooms(tar, snapshot / "rooms", report)
+        os.chmod(unfinished, 0o600)  # it holds sentences and names
         unfinished.replace(out)
-        said.bytes = out.stat().st_size
+        report.bytes = out.stat().st_size
     finally:
-        shutil.rmtree(moment, ignore_errors=True)
+        shutil.rmtree(snapshot, ignore_errors=True)
         unfinished.unlink(missing_ok=True)
-    return said
+    return report
 
 
-def _hold(root: Path, moment: Path) -> None:
-    """Everything there is, under second names."""
+def _link_store(root: Path, snapshot: Path) -> None:
+    """Hard-links all files of the store into the snapshot folder."""
     for kind in ("runs", "rooms"):
-        (moment / kind).mkdir()
-    for id in ids(root / "runs"):
+        (snapshot / kind).mkdir()
+    for id in list_ids(root / "runs"):
         for path in (root / "runs" / id, files.beside(root / "runs" / id).old):
-            _hold_folder(path, moment / "runs" / path.name)
-    _hold_folder(root / "rooms", moment / "rooms")
+            _link_folder(path, snapshot / "runs" / path.name)
+    _link_folder(root / "rooms", snapshot / "rooms")
 
 
-def _hold_folder(path: Path, to: Path) -> None:
+def _link_folder(path: Path, to: Path) -> None:
     to.mkdir(exist_ok=True)
-    with suppress(FileNotFoundError, NotADirectoryError):  # what is gone meanwhile was saved anew, or deleted
+    with suppress(FileNotFoundError, NotADirectoryError):  # files that vanish meanwhile were saved anew or deleted
         for file in sorted(path.iterdir()):
             if file.is_file() and not file.is_symlink():
                 with suppress(FileNotFoundError):
@@ -84,27 +84,27 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except FileNotFoundError:
         raise
-    except OSError:  # a disk without second names
+    except OSError:  # a file system without hard links
         shutil.copy2(source, target)
 
 
-def _add_runs(tar: tarfile.TarFile, held: Path, said: Exported, all_saves: bool) -> None:
-    for id in ids(held):
+def _add_runs(tar: tarfile.TarFile, snapshot: Path, report: Exported, all_saves: bool) -> None:
+    for id in list_ids(snapshot):
         try:
-            folder, wrong = newest(held / id)
+            folder, wrong = newest_whole(snapshot / id)
         except Refusal as refusal:
-            said.left_out[f"runs/{id}"] = str(refusal)
+            report.left_out[f"runs/{id}"] = str(refusal)
             continue
-        if wrong and (held / id).exists():
-            said.earlier[f"runs/{id}"] = str(wrong)
+        if wrong and (snapshot / id).exists():
+            report.earlier[f"runs/{id}"] = str(wrong)
         _add_save(tar, folder, f"runs/{id}")
-        said.runs += 1
-        before = files.beside(held / id).old
+        report.runs += 1
+        before = files.beside(snapshot / id).old
         if all_saves and before.exists() and folder.path != before:
             try:
                 _add_save(tar, read_whole(before, id), f"runs/{id}{archive.OLD}")
             except Refusal as refusal:
-                said.left_out[f"runs/{id}{archive.OLD}"] = str(refusal)
+                report.left_out[f"runs/{id}{archive.OLD}"] = str(refusal)
 
 
 def _add_save(tar: tarfile.TarFile, folder: Folder, name: str) -> None:
@@ -114,21 +114,21 @@ def _add_save(tar: tarfile.TarFile, folder: Folder, name: str) -> None:
             tar.addfile(archive.header(f"{name}/{file}", path), opened)
 
 
-def _add_rooms(tar: tarfile.TarFile, held: Path, said: Exported) -> None:
-    for path in sorted(held.iterdir()):
+def _add_rooms(tar: tarfile.TarFile, snapshot: Path, report: Exported) -> None:
+    for path in sorted(snapshot.iterdir()):
         if not ROOM_FILE.fullmatch(path.name):
             continue
         try:
             read_room(path)
         except (Refusal, ValueError) as error:
-            said.left_out[f"rooms/{path.name}"] = str(error)
+            report.left_out[f"rooms/{path.name}"] = str(error)
             continue
         with path.open("rb") as file:
             tar.addfile(archive.header(f"rooms/{path.name}", path), file)
-        said.rooms += 1
+        report.rooms += 1
 
 
 def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
-    made = tarfile.TarInfo(name)
-    made.size, made.mtime = len(data), int(time.time())
-    tar.addfile(made, io.BytesIO(data))
+    member = tarfile.TarInfo(name)
+    member.size, member.mtime = len(data), int(time.time())
+    tar.addfile(member, io.BytesIO(data))

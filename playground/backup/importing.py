@@ -1,6 +1,6 @@
-"""What a tar of a store brings: runs and rooms that are whole and not there yet. Of an archive with anything strange in it, nothing.
+"""Imports from a tar of a store the runs and rooms that are whole and new. An archive with anything unexpected in it is rejected whole.
 
-Runs belong to whom they belonged: their owners' tokens are known by digest alone, so the same browsers find them again.
+Runs keep their owners: owners are stored as digests of their tokens, so the same browsers find them again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from playground.rooms.store import read_room
 from playground.runs.disk import files
 from playground.runs.disk.store import Store
 
-SPARE_BYTES = 50_000_000  # that the disk must have beyond what comes
+SPARE_BYTES = 50_000_000  # that must remain free on the disk
 
 
 @dataclass
 class Imported:
-    """What came in, what was there already, and what was left out, with why."""
+    """Counts and paths of an import: what was imported, was there already, or was left out, with the reason."""
 
     runs: int = 0
     rooms: int = 0
@@ -34,89 +34,89 @@ class Imported:
 
 
 def bring(file: Path, root: Path) -> Imported:
-    """Into the store's folder `root`, which no server may be using. Raises Refusal: no archive of a store, anything in it that a store has
-    not, too little room on the disk, or a server at work; then a folder that was not there is not there either. Raises OSError."""
-    with file.open("rb") as raw, archive.opened(raw) as tar:
-        found = archive.members(tar)
+    """Imports the file into the store's folder `root`, which no server may be using. Raises Refusal: not a store's archive, an unexpected
+    member, too little disk space, or a running server; a folder made for it is removed then. Raises OSError."""
+    with file.open("rb") as raw, archive.open_archive(raw) as tar:
+        members = archive.read_members(tar)
         new = [path for path in (root, *root.parents) if not path.exists()]
         try:
-            return _bring_locked(tar, found, root)
+            return _bring_locked(tar, members, root)
         except Exception:
             if new:
                 shutil.rmtree(new[-1], ignore_errors=True)
             raise
 
 
-def _bring_locked(tar: tarfile.TarFile, found: list[tarfile.TarInfo], root: Path) -> Imported:
+def _bring_locked(tar: tarfile.TarFile, members: list[tarfile.TarInfo], root: Path) -> Imported:
     root.mkdir(parents=True, exist_ok=True)
-    _check_room(root, found)
-    store = Store(root)  # which keeps servers away meanwhile
+    _check_room(root, members)
+    store = Store(root)  # locks servers out meanwhile
     staging = Path(tempfile.mkdtemp(prefix=".store-", dir=root))
     try:
-        return _bring(tar, found, root, staging)
+        return _bring(tar, members, root, staging)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
         store.close()
 
 
-def _check_room(root: Path, found: list[tarfile.TarInfo]) -> None:
-    needed, free = sum(member.size for member in found) + SPARE_BYTES, shutil.disk_usage(root).free
+def _check_room(root: Path, members: list[tarfile.TarInfo]) -> None:
+    needed, free = sum(member.size for member in members) + SPARE_BYTES, shutil.disk_usage(root).free
     if needed > free:
         raise Refusal("backup.no_room", needed=f"{needed / 1e6:,.0f}", free=f"{free / 1e6:,.0f}", folder=str(root))
 
 
-def _bring(tar: tarfile.TarFile, found: list[tarfile.TarInfo], root: Path, staging: Path) -> Imported:
-    said = Imported()
-    for id, mine, before in archive.by_run(found):
+def _bring(tar: tarfile.TarFile, members: list[tarfile.TarInfo], root: Path, staging: Path) -> Imported:
+    report = Imported()
+    for id, newest, before in archive.group_by_run(members):
         name, path = f"runs/{id}", root / "runs" / id
         if path.exists() or any(place.exists() for place in files.beside(path)):
-            said.there.append(name)
+            report.there.append(name)
             continue
         try:
-            made = _staged(tar, id, mine, staging / id)
+            staged = _stage(tar, id, newest, staging / id)
         except Refusal as refusal:
-            said.left_out[name] = str(refusal)
+            report.left_out[name] = str(refusal)
             continue
         if before:
             try:
-                _staged(tar, id, before, staging / f"{id}{archive.OLD}").rename(files.beside(path).old)
+                _stage(tar, id, before, staging / f"{id}{archive.OLD}").rename(files.beside(path).old)
             except Refusal as refusal:
-                said.left_out[f"{name}{archive.OLD}"] = str(refusal)
-        made.rename(path)
-        said.runs += 1
+                report.left_out[f"{name}{archive.OLD}"] = str(refusal)
+        staged.rename(path)
+        report.runs += 1
     files.sync_folder(root / "runs")
     (root / "rooms").mkdir(exist_ok=True)
-    for member in found:
+    for member in members:
         if member.name.startswith("rooms/"):
-            _bring_room(tar, member, root, staging, said)
-    return said
+            _bring_room(tar, member, root, staging, report)
+    return report
 
 
-def _staged(tar: tarfile.TarFile, id: str, mine: list[tarfile.TarInfo], path: Path) -> Path:
-    """A save of the run as the folder `path` beside the others, read to the last byte. Raises Refusal for one that is not whole."""
-    contents = {member.name.rpartition("/")[2]: archive.read(tar, member) for member in mine}
+def _stage(tar: tarfile.TarFile, id: str, members: list[tarfile.TarInfo], path: Path) -> Path:
+    """Extracts a save of the run as the folder `path` and reads every byte. Raises Refusal unless it is whole."""
+    contents = {member.name.rpartition("/")[2]: archive.read(tar, member) for member in members}
     files.replace_folder(path, contents)
     folder = read_whole(path, id)
     expected = {"run.json", *(entry["called"] for entry in folder.entries.values())}
     if strange := contents.keys() - expected:
         raise Refusal("runs.not_a_run", what=min(strange))
-    seen = next(member.mtime for member in mine if member.name.endswith("/run.json"))
-    when = min(max(float(seen), 0.0), time.time())  # when somebody last looked at it: nobody does so tomorrow
+    visited = next(member.mtime for member in members if member.name.endswith("/run.json"))
+    when = min(max(float(visited), 0.0), time.time())  # the last visit, never in the future
     os.utime(path / "run.json", (when, when))
     return path
 
 
-def _bring_room(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path, staging: Path, said: Imported) -> None:
+def _bring_room(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path, staging: Path, report: Imported) -> None:
     file = member.name.rpartition("/")[2]
     path = root / "rooms" / file
     if any(root.joinpath("rooms").glob(f"{file}*")):
-        said.there.append(member.name)
+        report.there.append(member.name)
         return
     files.write_file(staging / file, archive.read(tar, member))
     try:
         read_room(staging / file)
     except (Refusal, ValueError) as error:
-        said.left_out[member.name] = str(error)
+        report.left_out[member.name] = str(error)
         return
     (staging / file).rename(path)
-    said.rooms += 1
+    report.rooms += 1

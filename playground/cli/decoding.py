@@ -1,4 +1,4 @@
-"""Commands that ask a trained run: sentences one by one, a whole file, and how good it is on one."""
+"""Commands that use a trained run: translate sentences or files, and score a file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from playground.words import ENGLISH, say
 
 METRICS = {"bleu": "BLEU", "chrf": "chrF"}
 AT_ONCE = 1000  # lines that are read before the first of them is written
-NAMED = 10  # tokens that are not in the vocabulary
+NAMED = 10  # unknown tokens that are listed
 
 
 class Open(NamedTuple):
-    """A run, and who reads it."""
+    """A run with its reader."""
 
     reader: Any
     run: Any
@@ -32,29 +32,29 @@ def translate(options: argparse.Namespace) -> int:
     from playground.queries.translate import DecodingOptions
 
     method = "beam" if options.beam is not None else "sample" if options.sample is not None else "greedy"
-    asked = {"width": options.beam, "temperature": options.sample}
+    numbers = {"width": options.beam, "temperature": options.sample}
     way = DecodingOptions(
         method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
-        copy_unknown=options.copy_unknown, **{name: value for name, value in asked.items() if value is not None},
+        copy_unknown=options.copy_unknown, **{name: value for name, value in numbers.items() if value is not None},
     )  # fmt: skip
-    files = (_sides([file], options)[0] for file in options.input)
-    lines = chain.from_iterable(files) if options.input else _typed() if sys.stdin.isatty() else _piped(options)
-    with _opened(options.run) as opened:
+    files = (_read_sides([file], options)[0] for file in options.input)
+    lines = chain.from_iterable(files) if options.input else _read_typed() if sys.stdin.isatty() else _read_piped(options)
+    with _open_run(options.run) as opened:
         if options.text or options.json or method == "sample" or options.prefix:
-            _one_by_one(opened, options.text or lines, way, options)
+            _translate_each(opened, options.text or lines, way, options)
         else:
-            _many(opened, lines, way, options)
+            _translate_batched(opened, lines, way, options)
     return 0
 
 
-def _one_by_one(opened: Open, texts: Iterable[str], way: Any, options: argparse.Namespace) -> None:
-    """With all that is known of each output."""
+def _translate_each(opened: Open, texts: Iterable[str], way: Any, options: argparse.Namespace) -> None:
+    """Prints each output as soon as it is decoded, with --json with all its details."""
     from playground.queries.translate import translate
 
     unread: dict[str, None] = {}
     for text in texts:
-        found = translate(*opened, options.step, text, way)
-        unread |= dict.fromkeys(piece.text for piece in found.source if not piece.known)
+        translation = translate(*opened, options.step, text, way)
+        unread |= dict.fromkeys(piece.text for piece in translation.source if not piece.known)
         outputs = [
             {
                 "text": c.text,
@@ -64,36 +64,36 @@ def _one_by_one(opened: Open, texts: Iterable[str], way: Any, options: argparse.
                 "probabilities": c.probabilities,
                 "copied": [word for word in c.copied if word is not None],
             }
-            for c in found.candidates
+            for c in translation.candidates
         ]
-        said = {"source": text, "step": found.step, "outputs": outputs, "references": found.references}
-        print(json.dumps(said, ensure_ascii=False) if options.json else found.candidates[0].text, flush=True)
+        record = {"source": text, "step": translation.step, "outputs": outputs, "references": translation.references}
+        print(json.dumps(record, ensure_ascii=False) if options.json else translation.candidates[0].text, flush=True)
     _tell_unread(unread)
 
 
-def _many(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namespace) -> None:
-    """The outputs alone, written side by side: the same, and many times as fast."""
+def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namespace) -> None:
+    """Prints the outputs alone, decoded in batches: the same text, many times as fast."""
     from playground.queries.lines import translate_lines
     from playground.queries.translate import check_options
 
     check_options(way)
-    cut, taken, unread = 0, 0, {}
+    cut, copied, unread = 0, 0, {}
     while texts := list(islice(lines, AT_ONCE)):
         width = way.width if way.method == "beam" else 1
         for line in translate_lines(*opened, options.step, texts, width, way.length_penalty, way.copy_unknown):
             print(line.output)
-            cut, taken, unread = cut + line.cut, taken + line.copied, unread | dict.fromkeys(line.unread)
+            cut, copied, unread = cut + line.cut, copied + line.copied, unread | dict.fromkeys(line.unread)
         sys.stdout.flush()
     _tell_unread(unread)
     _tell_cut(cut)
-    _tell_copied(taken)
+    _tell_copied(copied)
 
 
 def score(options: argparse.Namespace) -> int:
     from playground.queries.lines import score_lines, translate_lines
     from playground.queries.translate import DecodingOptions, check_options
 
-    sources, references = _sides([file for file in (options.source, options.reference) if file], options)
+    sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
     if references is None:
         raise Refusal("evaluation.no_references", name=str(options.source))
     if len(sources) != len(references) or not sources:
@@ -101,14 +101,14 @@ def score(options: argparse.Namespace) -> int:
         raise Refusal("evaluation.unequal", one=str(options.source), lines=len(sources), two=two, others=len(references))
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
-    with _opened(options.run) as opened:
-        found = list(translate_lines(*opened, options.step, sources, options.beam or 1, options.length_penalty, options.copy_unknown))
+    with _open_run(options.run) as opened:
+        lines = list(translate_lines(*opened, options.step, sources, options.beam or 1, options.length_penalty, options.copy_unknown))
         step = opened.run.parameters_at(options.step)[0]
-    seconds, outputs = time.perf_counter() - started, [line.output for line in found]
+    seconds, outputs = time.perf_counter() - started, [line.output for line in lines]
     if options.out:
         options.out.write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8", newline="")
     scored = score_lines(outputs, references, options.tokenize)
-    said = {
+    report = {
         "sentences": len(outputs),
         "step": step,
         "beam": options.beam or 1,
@@ -116,25 +116,25 @@ def score(options: argparse.Namespace) -> int:
         "tokenize": scored.tokenize,
         **scored.measured._asdict(),
         "exact_match": scored.exact_match,
-        "with_unknown": sum(line.unknown for line in found),
-        "copied": sum(line.copied for line in found),
-        "unfinished": sum(not line.finished for line in found),
-        "cut": sum(line.cut for line in found),
+        "with_unknown": sum(line.unknown for line in lines),
+        "copied": sum(line.copied for line in lines),
+        "unfinished": sum(not line.finished for line in lines),
+        "cut": sum(line.cut for line in lines),
         "seconds": round(seconds, 3),
     }
-    print(json.dumps(said) if options.json else _table(said))
-    _tell_unread(dict.fromkeys(token for line in found for token in line.unread))
-    _tell_cut(said["cut"])
-    _tell_copied(said["copied"])
+    print(json.dumps(report) if options.json else _table(report))
+    _tell_unread(dict.fromkeys(token for line in lines for token in line.unread))
+    _tell_cut(report["cut"])
+    _tell_copied(report["copied"])
     return 0
 
 
-def _table(said: dict[str, Any]) -> str:
-    reach = {name: "" if said[f"{name}_reach"] is None else f" ± {said[f'{name}_reach']:.1f}" for name in METRICS}
-    rows = [f"{label:<5} {said[name]:5.1f}{reach[name]}   {said[f'{name}_signature']}" for name, label in METRICS.items()]
-    way = f"beam of {said['beam']}, length penalty {said['length_penalty']:g}" if said["length_penalty"] is not None else "greedy"
-    rows.append("length ratio {length_ratio:.3f}, exact match {exact_match:.1%}, outputs with <unk> {with_unknown:,}".format(**said))
-    rows.append("{sentences:,} sentences in {seconds:.1f} s, {way}, step {step:,}".format(**said, way=way))
+def _table(report: dict[str, Any]) -> str:
+    reach = {name: "" if report[f"{name}_reach"] is None else f" ± {report[f'{name}_reach']:.1f}" for name in METRICS}
+    rows = [f"{label:<5} {report[name]:5.1f}{reach[name]}   {report[f'{name}_signature']}" for name, label in METRICS.items()]
+    way = f"beam of {report['beam']}, length penalty {report['length_penalty']:g}" if report["length_penalty"] is not None else "greedy"
+    rows.append("length ratio {length_ratio:.3f}, exact match {exact_match:.1%}, outputs with <unk> {with_unknown:,}".format(**report))
+    rows.append("{sentences:,} sentences in {seconds:.1f} s, {way}, step {step:,}".format(**report, way=way))
     return "\n".join(rows)
 
 
@@ -155,7 +155,7 @@ def _tell_copied(count: int) -> None:
         print(say(ENGLISH, "decoding.copied_words", count=f"{count:,}"), file=sys.stderr)
 
 
-def _sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
+def _read_sides(files: list[Path], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
     return _read([(str(file), file.read_bytes()) for file in files], options)
 
 
@@ -165,18 +165,18 @@ def _read(files: list[tuple[str, bytes]], options: argparse.Namespace) -> tuple[
     return read_sentences(files, options.encoding)
 
 
-def _typed() -> Iterator[str]:
+def _read_typed() -> Iterator[str]:
     return (line.removesuffix("\n") for line in sys.stdin)
 
 
-def _piped(options: argparse.Namespace) -> Iterator[str]:
-    """Standard input to its end, read as a file is: in any encoding and format."""
+def _read_piped(options: argparse.Namespace) -> Iterator[str]:
+    """Reads standard input to its end like a file: in any encoding and format."""
     yield from _read([("stdin", sys.stdin.buffer.read())], options)[0]
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[Open]:
-    from playground.export.taken import find
+def _open_run(name: str) -> Iterator[Open]:
+    from playground.export.exported_run import find
     from playground.queries.reader import Reader
     from playground.runs.corpora import Corpora
 

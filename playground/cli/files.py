@@ -1,4 +1,4 @@
-"""The command that shows how files of sentence pairs are read, and what else reads such files."""
+"""The command that shows how files of sentence pairs are read, and helpers for other commands that read such files."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def read(options: argparse.Namespace) -> int:
         choices = choices_of(options, header=header, encoding=options.encoding, undo=options.undo or None)
         pairs = read_pairs(options.files, choices)
     except (Refusal, OSError) as mistake:
-        said = mistake.say(options.language) if isinstance(mistake, Refusal) else unusable(mistake)
-        error = json.dumps({"error": {"kind": getattr(mistake, "key", "file"), "sentence": said}}, ensure_ascii=False)
-        print(error if options.json else said, file=sys.stdout if options.json else sys.stderr)
+        sentence = mistake.say(options.language) if isinstance(mistake, Refusal) else explain_error(mistake)
+        error = json.dumps({"error": {"kind": getattr(mistake, "key", "file"), "sentence": sentence}}, ensure_ascii=False)
+        print(error if options.json else sentence, file=sys.stdout if options.json else sys.stderr)
         return 2
     print(json.dumps(as_json(pairs, options.language), ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
     return 0
 
 
 def choices_of(options: argparse.Namespace, **more: Any) -> Any:
-    """How the options say that files are read."""
+    """Returns the options as choices for reading files."""
     from playground.reading.column_mapping import Choices, column
 
-    joined = None if options.join is None else [column(one) for one in options.join]
+    joined = None if options.join is None else [column(text) for text in options.join]
     places = {"source": column(options.source), "target": column(options.target), "joined": joined, "group": column(options.split_by)}
     return Choices(swap=options.swap, same_language=options.same_language, **places, **more)
 
 
 def read_pairs(files: Sequence[Path], choices: Any) -> Any:
-    """Raises Refusal also for a number of a column that isn't there, which the page passes over: there it was chosen for another file."""
+    """Reads pairs. Raises Refusal also for a missing column number, which the page ignores: there it was chosen for another file."""
     from playground.runs import upload_process
 
     pairs = upload_process.read([(file.name, file.read_bytes()) for file in files], choices)
@@ -49,5 +49,5 @@ def read_pairs(files: Sequence[Path], choices: Any) -> Any:
     return pairs
 
 
-def unusable(error: OSError) -> str:
+def explain_error(error: OSError) -> str:
     return f"{error.filename or 'A file'} can't be used: {error.strerror or error}."

@@ -1,4 +1,4 @@
-"""Commands that show the playground to others: the page, a frozen page, and what goes to the Hub."""
+"""Commands that publish the playground: serve the page, freeze a page, and upload to the Hub."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ def freeze(options: argparse.Namespace) -> int:
     import shutil
     import tempfile
 
-    from playground.export.taken import folder_of
+    from playground.export.exported_run import folder_of
     from playground.freeze.folder import freeze as frozen
     from playground.queries.reader import Reader
     from playground.runs.limits import Limits
     from playground.runs.registry import SHIPPED, Runs
 
-    found, started = folder_of(options.run), time.perf_counter()
+    folder, started = folder_of(options.run), time.perf_counter()
     with tempfile.TemporaryDirectory() as here:
-        shown, nothing = Path(here) / "shown", Path(here) / "nothing"
-        shutil.copytree(found.path, shown / found.run.name)  # a copy: a server may go on writing the run
-        for path in SHIPPED.iterdir():  # the lessons name them
-            if path.name != found.run.name:
-                (shown / path.name).symlink_to(path.resolve())
-        runs = Runs(nothing, shown, replace(Limits.from_environment(), engine="here"))  # where nothing is trained
+        shipped, empty = Path(here) / "shown", Path(here) / "nothing"
+        shutil.copytree(folder.path, shipped / folder.run.name)  # a copy: a running server may write the run
+        for path in SHIPPED.iterdir():  # lessons refer to them
+            if path.name != folder.run.name:
+                (shipped / path.name).symlink_to(path.resolve())
+        runs = Runs(empty, shipped, replace(Limits.from_environment(), engine="here"))  # nothing is trained
         reader = Reader(runs)
         try:
-            for done, all, file in frozen(runs, reader, runs.get(found.run.name), max(options.sentences, 1), options.out, options.live):
+            for done, all, file in frozen(runs, reader, runs.get(folder.run.name), max(options.sentences, 1), options.out, options.live):
                 print(f"{done:>7,} of {all:,} answers  {time.perf_counter() - started:6.1f} s  {file}", flush=True)
         finally:
             reader.close()

@@ -1,4 +1,4 @@
-"""The commands for all that a server keeps: look through it, take it along as one file, and bring it back."""
+"""The commands for a server's store: check it, export it as one file, and import it again."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from pathlib import Path
 
 
 def check(options: argparse.Namespace) -> int:
-    """1 when something that was saved can't be read."""
+    """Verifies the store. Returns 1 when saved data can't be read."""
     from playground.backup.checking import VERDICTS, check
 
     counts: Counter[str] = Counter()
     lost = False
-    for found in check(_folder(options)):
-        counts[found.verdict] += 1
-        lost = lost or found.lost
-        step = "" if found.step is None else f"step {found.step:,}"
+    for finding in check(_folder(options)):
+        counts[finding.verdict] += 1
+        lost = lost or finding.lost
+        step = "" if finding.step is None else f"step {finding.step:,}"
         if options.json:
-            print(json.dumps(asdict(found), ensure_ascii=False), flush=True)
+            print(json.dumps(asdict(finding), ensure_ascii=False), flush=True)
         else:
-            print(f"{found.name:<42} {found.verdict:<13} {found.bytes:>13,} bytes  {step}  {found.why}".rstrip(), flush=True)
+            print(f"{finding.name:<42} {finding.verdict:<13} {finding.bytes:>13,} bytes  {step}  {finding.why}".rstrip(), flush=True)
     if not options.json:
         print(", ".join(f"{verdict}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict]) or "Nothing is kept here.")
     return 1 if lost else 0
 
 
 def export(options: argparse.Namespace) -> int:
-    """1 when something could not be taken along, or only as it was before."""
+    """Exports the store. Returns 1 when something was left out, or only an earlier save exported."""
     from playground.backup.exporting import export
 
-    said = export(_folder(options), options.out, options.all_saves)
-    _tell(said.left_out, "left out")
-    _tell(said.earlier, "earlier save")
-    print(f"{said.runs:,} runs and {said.rooms:,} rooms, {said.bytes:,} bytes in {options.out}")
-    return 1 if said.left_out or said.earlier else 0
+    report = export(_folder(options), options.out, options.all_saves)
+    _tell(report.left_out, "left out")
+    _tell(report.earlier, "earlier save")
+    print(f"{report.runs:,} runs and {report.rooms:,} rooms, {report.bytes:,} bytes in {options.out}")
+    return 1 if report.left_out or report.earlier else 0
 
 
 def bring(options: argparse.Namespace) -> int:
-    """1 when something was left out."""
+    """Imports an exported store. Returns 1 when something was left out."""
     from playground.backup.importing import bring
 
-    said = bring(options.file, _folder(options))
-    _tell(said.left_out, "left out")
-    for name in said.there:
+    report = bring(options.file, _folder(options))
+    _tell(report.left_out, "left out")
+    for name in report.there:
         print(f"{name}: there already", file=sys.stderr)
-    print(f"{said.runs:,} runs and {said.rooms:,} rooms brought to {_folder(options)}")
-    return 1 if said.left_out or said.there else 0
+    print(f"{report.runs:,} runs and {report.rooms:,} rooms brought to {_folder(options)}")
+    return 1 if report.left_out or report.there else 0
 
 
 def store(options: argparse.Namespace) -> int:
@@ -63,6 +63,6 @@ def _folder(options: argparse.Namespace) -> Path:
     return options.folder or wanted_folder()
 
 
-def _tell(reasons: Mapping[str, str], what: str) -> None:
+def _tell(reasons: Mapping[str, str], label: str) -> None:
     for name, why in reasons.items():
-        print(f"{name}: {what}. {why}", file=sys.stderr)
+        print(f"{name}: {label}. {why}", file=sys.stderr)

@@ -16,10 +16,10 @@ def runs(options: argparse.Namespace) -> int:
 
 
 def history(options: argparse.Namespace) -> int:
-    from playground.export.taken import find
+    from playground.export.exported_run import find
 
-    found = find(options.run).history
-    _tell_table(found.validation_frame() if options.validations else found.frame(), options.csv)
+    run_history = find(options.run).history
+    _tell_table(run_history.validation_frame() if options.validations else run_history.frame(), options.csv)
     return 0
 
 

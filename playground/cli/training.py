@@ -1,4 +1,4 @@
-"""Commands that train: one run of one's own, and the runs that ship with the app."""
+"""Commands that train: one new run, and the runs that ship with the app."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.cli.files import choices_of, read_pairs
-from playground.cli.own_data import outlook, splits, suggested
+from playground.cli.own_data import report_outlook, report_splits, suggest_options
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
 from playground.words import ENGLISH, say
 
@@ -27,24 +27,24 @@ def train(options: argparse.Namespace) -> int:
     from playground.runs.replay import BUDGET_BYTES
 
     choices = choices_of(options)
-    train, *given = (read_pairs(files, choices) if files else None for files in (options.data, options.valid, options.test))
-    if not train and any(given):
+    train, *splits = (read_pairs(files, choices) if files else None for files in (options.data, options.valid, options.test))
+    if not train and any(splits):
         raise Refusal("data.splits_of_nothing")
-    pairs = with_splits(train, *given) if train else None
+    pairs = with_splits(train, *splits) if train else None
     if pairs:
-        print("\n".join(report(pairs, ENGLISH)), *splits(pairs), sep="\n", file=sys.stderr)
+        print("\n".join(report(pairs, ENGLISH)), *report_splits(pairs), sep="\n", file=sys.stderr)
     run, corpora = train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
     if options.out:
         _check_free(options.out)
     warm_up(run.device)
     if pairs:
-        print("\n".join(outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
-    started, seen = time.perf_counter(), 0
+        print("\n".join(report_outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
+    started, printed = time.perf_counter(), 0
     replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
     for _ in train_inline.train(run, corpora, replay):
-        seen = _tell(run, seen, started, options.json)
+        printed = _tell(run, printed, started, options.json)
     seconds = time.perf_counter() - started
-    _tell(run, seen, started, options.json)
+    _tell(run, printed, started, options.json)
     if options.out:
         write_run(options.out, run, train_inline.contents(run))
     _tell_end(run, seconds, options)
@@ -52,47 +52,47 @@ def train(options: argparse.Namespace) -> int:
 
 
 def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
-    """What the options say. Of own pairs, what they leave open is as suggested; stderr says so."""
-    given = {name: getattr(options, name) for name in KNOBS if getattr(options, name) is not None}
+    """Builds the experiment of the options. For own pairs, suggestions fill the gaps and are reported on stderr."""
+    chosen = {name: getattr(options, name) for name in KNOBS if getattr(options, name) is not None}
     if options.until_exact_match is not None:
-        given["stop_at"] = check("stop_at", options.until_exact_match)
+        chosen["stop_at"] = check("stop_at", options.until_exact_match)
     if options.data:
-        given["task"] = "own"
-    if options.preset == "default" and given.get("task") in TASK_STEPS:
-        given.setdefault("steps", TASK_STEPS[given["task"]])
+        chosen["task"] = "own"
+    if options.preset == "default" and chosen.get("task") in TASK_STEPS:
+        chosen.setdefault("steps", TASK_STEPS[chosen["task"]])
     base = preset(options.preset)
-    if given.get("minutes") and "steps" not in given:
-        given["steps"] = _fitting(base, given, pairs)
+    if chosen.get("minutes") and "steps" not in chosen:
+        chosen["steps"] = _fitting(base, chosen, pairs)
     if pairs:
-        given |= suggested(pairs, base.difference() | given)
-    return base.with_(**given)
+        chosen |= suggest_options(pairs, base.difference() | chosen)
+    return base.with_(**chosen)
 
 
-def _fitting(base: Experiment, given: dict[str, Any], pairs: Any) -> int:
-    """As many steps as may fit into the time, of own pairs with the size that suits them; stderr says so."""
+def _fitting(base: Experiment, chosen: dict[str, Any], pairs: Any) -> int:
+    """Returns the steps that fit into the time limit, for own pairs with the suggested size; reported on stderr."""
     from playground.data.suggestion import suggest
     from playground.runs.forecast import fitting_steps
 
-    suited = suggest(pairs, base.difference() | given).knobs if pairs else {}
-    sized = base.with_(**given | suited)
+    suited = suggest(pairs, base.difference() | chosen).knobs if pairs else {}
+    sized = base.with_(**chosen | suited)
     steps = fitting_steps(sized, pairs)
     print(say(ENGLISH, "suggestion.fitting", minutes=f"{sized.training.minutes:g}", steps=f"{steps:,}"), file=sys.stderr)
     return steps
 
 
-def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:
-    """Prints the validations that are new. Returns how many there are."""
+def _tell(run: Any, printed: int, started: float, as_json: bool) -> int:
+    """Prints validations after the first `printed`. Returns how many there are."""
     from playground.runs.history import COUNTS
 
     table = run.history.validations
     steps = run.history.steps
-    for row in range(seen, len(table)):
-        found = {name: values[0] for name, values in table.rows(row, row + 1).items()}
-        found |= {name: int(found[name]) for name in COUNTS} | {"seconds": round(time.perf_counter() - started, 3)}
-        found["train_loss"] = steps.last()["loss"] if len(steps) else None
+    for row in range(printed, len(table)):
+        validation = {name: values[0] for name, values in table.rows(row, row + 1).items()}
+        validation |= {name: int(validation[name]) for name in COUNTS} | {"seconds": round(time.perf_counter() - started, 3)}
+        validation["train_loss"] = steps.last()["loss"] if len(steps) else None
         line = "step {step:>6}   {seconds:7.1f} s   loss {loss:.4f}   token accuracy {token_accuracy:.1%}   exact match {exact_match:.1%}"
-        line += "" if found["pairs"] == found["all_pairs"] else " of {pairs} of {all_pairs} sentences"
-        print(json.dumps(found) if as_json else line.format(**found), flush=True)
+        line += "" if validation["pairs"] == validation["all_pairs"] else " of {pairs} of {all_pairs} sentences"
+        print(json.dumps(validation) if as_json else line.format(**validation), flush=True)
     return len(table)
 
 
@@ -102,7 +102,7 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
         "seconds": round(seconds, 3),
         "steps": run.step,
         "exact_match": last["exact_match"],
-        # all real tokens over the time the steps took: a mean weighted by time, which is the harmonic one for batches of equal size
+        # all real tokens over the time of the steps: a mean weighted by time, which is the harmonic one for batches of equal size
         "tokens_per_second": round(len(speeds) / sum(1 / speed for speed in speeds)) if speeds else 0,
         "parameters": sum(tensor.numel() for tensor in run.snapshot.parameters.values()),
         "device": run.device,
@@ -123,7 +123,7 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
 
 
 def _check_free(folder: Path) -> None:
-    """A run replaces a run or an empty place, never anything else, and no run of a later version of this program."""
+    """Raises Refusal unless the folder is empty or holds a run, of no later version of this program."""
     from playground.runs.disk.folder import Folder
 
     try:
@@ -147,8 +147,8 @@ def checkpoints(options: argparse.Namespace) -> int:
     folder = options.folder or SHIPPED
     warm_up()
     for run in make(folder, tuple(options.names) or tuple(CHECKPOINTS)):
-        kept, exact = tree_size(folder / run.name), run.exact_match or 0.0
-        print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {kept:>9,} bytes", flush=True)
+        size, exact = tree_size(folder / run.name), run.exact_match or 0.0
+        print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {size:>9,} bytes", flush=True)
     total = tree_size(folder)
     print(f"{total:,} of {ALTOGETHER:,} bytes")
     return 0 if total <= ALTOGETHER else 2

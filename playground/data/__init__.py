@@ -1,3 +1,2 @@
-"""Sentences in, batches out. Read in this order: tokenizers · corpus · lazy_sequence · batches · statistics ·
-readable (what of a typed sentence a model can read) · facts, suggestion and warnings (what own pairs are like, which settings suit
-them, and what would spoil a training)."""
+"""Sentences in, batches out. Read in this order: tokenizers · corpus · lazy_sequence · batches · statistics · readable (unknown tokens of a
+typed sentence, and known ones instead) · facts, suggestion and warnings (properties of own pairs, suitable settings, likely problems)."""

@@ -1,6 +1,6 @@
-"""Batches: pairs of unequal length become rectangles of token ids, in an order that a seed decides.
+"""Batches: pairs of unequal length padded to rectangles of token ids, in an order decided by a seed.
 
-The decoder reads `tgt_in` and is asked for `tgt_out`, the same sentence one place further on (section 3.1: outputs shifted right).
+The decoder reads `tgt_in` and predicts `tgt_out`, the same sentence shifted by one (section 3.1: outputs shifted right).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from playground.data.corpus import Item
 
 
-# How wide a packed row may be, in longest sentences of the batch. The first is tried, and where it leaves too much empty (all sentences
-# are about as long), the others: a wide row makes attention dearer.
+# Widths of a packed row, in longest sentences of the batch. The wider ones are tried only where the first leaves too much padding (when
+# all sentences are about as long), because wide rows make attention more expensive.
 ROW_WIDTHS, MIN_FILL = (1.5, 2.0, 2.5), 0.9
 
 
 class Batch(NamedTuple):
-    """Long tensors, short rows filled with PAD at the end. Several pairs share a row where the last two are there."""
+    """Long tensors, padded with PAD. With segment ids, several pairs share a row (packing)."""
 
     src: torch.Tensor  # (B, S) the source, then EOS
     tgt_in: torch.Tensor  # (B, T) BOS, then the target
@@ -40,18 +40,18 @@ class Batch(NamedTuple):
 
 
 def pad_to_multiple(batch: Batch, multiple: int = 8) -> Batch:
-    """The same batch with rows and columns added until their numbers are multiples of this, so that few shapes occur. An added row has
-    an empty source and nothing to be asked for."""
+    """Adds rows and columns until their numbers are multiples of this, so that few shapes occur. An added row has an empty source and no
+    target tokens."""
     rows = -batch.src.shape[0] % multiple
-    filled = [None if tensor is None else functional.pad(tensor, (0, -tensor.shape[1] % multiple, 0, rows), value=PAD) for tensor in batch]
-    for tensor, first in zip(filled, (EOS, BOS, PAD, 1, 1), strict=True):
+    padded = [None if tensor is None else functional.pad(tensor, (0, -tensor.shape[1] % multiple, 0, rows), value=PAD) for tensor in batch]
+    for tensor, first in zip(padded, (EOS, BOS, PAD, 1, 1), strict=True):
         if tensor is not None and rows:
             tensor[-rows:, 0] = first
-    return Batch(*filled)
+    return Batch(*padded)
 
 
 def collate(items: Sequence[Item]) -> Batch:
-    """One batch of these items, in this order. Raises ValueError when there are none."""
+    """Returns a batch of these items, in this order. Raises ValueError when there are none."""
     if not items:
         raise ValueError("a batch needs at least one item")
     return Batch(
@@ -62,19 +62,19 @@ def collate(items: Sequence[Item]) -> Batch:
 
 
 def split_batch(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
-    """One batch in so many parts, as equal as can be; fewer when there are too few rows. They can be computed side by side.
+    """Splits a batch into `parts` of equal size, for parallel computation; fewer when there are too few rows.
 
-    `packed`: short pairs share a row, so that little is computed for padding. Otherwise each has a row of its own.
+    `packed`: short pairs share a row, which saves padding. Otherwise each has its own row.
     """
     if not packed:
         return [collate(items[part::parts]) for part in range(min(parts, len(items)))]
-    rows = _packed_rows(items)
+    rows = _pack_rows(items)
     return [_collate_packed(rows[part::parts]) for part in range(min(parts, len(rows)))]
 
 
 def part_sizes(items: Sequence[Item], parts: int, packed: bool) -> list[tuple[int, int, int, int]]:
-    """(rows, source width, target width, tokens without padding) of each part that `split_batch` makes of the same, without making it."""
-    lengths = _lengths(_packed_rows(items) if packed else [[item] for item in items])
+    """Returns (rows, source width, target width, tokens without padding) of each part of `split_batch`, without creating it."""
+    lengths = _lengths(_pack_rows(items) if packed else [[item] for item in items])
     sizes = []
     for part in (lengths[number::parts] for number in range(min(parts, len(lengths)))):
         src, tgt = map(max, zip(*part, strict=True))
@@ -83,23 +83,23 @@ def part_sizes(items: Sequence[Item], parts: int, packed: bool) -> list[tuple[in
 
 
 def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int = 0) -> Iterator[list[Item]]:
-    """Endless batches, from number `start` on; number n depends on the arguments only, so a resumed run goes on exactly.
+    """Yields endless batches, from number `start` on; number n depends on the arguments only, so a resumed run continues exactly.
 
-    `size` counts pairs (unit "sentences") or the cells of the padded source and target rectangles together (unit "tokens"; a pair that is
-    larger than `size` travels alone). Every pass takes the items in a fresh order and mixes all lengths: batches of one exact length
-    would need no padding, but a model fed with them forgets the other lengths. Items that are drawn at random are taken as they come in
-    the first pass, so that only those that are needed are drawn.
+    `size` counts pairs (unit "sentences") or the cells of the padded source and target rectangles together (unit "tokens"; a pair larger
+    than `size` is its own batch). Every epoch shuffles the items anew and mixes all lengths: batches of one exact length would need no
+    padding, but a model trained on them forgets the other lengths. Lazily generated items are taken in order in the first epoch, so that
+    only as many as needed are generated.
     """
     if unit not in ("sentences", "tokens"):
         raise ValueError(f"unit must be 'sentences' or 'tokens', not {unit!r}")
     if not items or size < 1:
         raise ValueError("batches need at least one item and a size of at least 1")
-    order = _orders(len(items), seed, as_they_come=isinstance(items, LazySequence))
+    order = _orders(len(items), seed, in_order=isinstance(items, LazySequence))
     groups = _by_count(order, min(size, len(items))) if unit == "sentences" else _by_cells(items, order, size)
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
 
-def _packed_rows(items: Sequence[Item]) -> list[list[Item]]:
+def _pack_rows(items: Sequence[Item]) -> list[list[Item]]:
     rows = _pack(items, ROW_WIDTHS[0])
     if _fill(rows) < MIN_FILL:
         rows = max((rows, *(_pack(items, width) for width in ROW_WIDTHS[1:])), key=_fill)
@@ -107,19 +107,19 @@ def _packed_rows(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def _lengths(rows: list[list[Item]]) -> list[list[int]]:
-    """[source tokens, target tokens] of each row, every sentence with its EOS or BOS."""
+    """Returns [source tokens, target tokens] of each row, every sentence with its EOS or BOS."""
     return [[sum(len(side) + 1 for side in sides) for sides in zip(*((i.src_ids, i.tgt_ids) for i in row), strict=True)] for row in rows]
 
 
 def _fill(rows: list[list[Item]]) -> float:
-    """The share of the two rectangles that is no padding."""
+    """Returns the fraction of the two rectangles that is not padding."""
     lengths = _lengths(rows)
     return sum(map(sum, lengths)) / (len(rows) * sum(map(max, zip(*lengths, strict=True))))
 
 
 def _pack(items: Sequence[Item], width: float) -> list[list[Item]]:
-    """Rows of items, `width` longest sentences wide: each begins with the longest item that is left and takes the longest that still fits,
-    as long as one does."""
+    """Packs items greedily into rows, `width` longest sentences wide: each row takes the longest remaining item that fits, until none
+    does."""
     lengths = [(len(item.src_ids) + 1, len(item.tgt_ids) + 1) for item in items]
     left = sorted(range(len(items)), key=lambda n: max(lengths[n]))
     longer_sides = [max(lengths[n]) for n in left]
@@ -138,28 +138,28 @@ def _pack(items: Sequence[Item], width: float) -> list[list[Item]]:
 
 
 def _collate_packed(rows: list[list[Item]]) -> Batch:
-    """One batch of these rows of items."""
+    """Returns a batch of these rows of items."""
 
-    def joined(ids: Callable[[Item], tuple[int, ...]]) -> torch.Tensor:
+    def concatenate(ids: Callable[[Item], tuple[int, ...]]) -> torch.Tensor:
         return _rectangle([tuple(chain.from_iterable(map(ids, row))) for row in rows])
 
-    def numbers(side: Callable[[Item], tuple[int, ...]]) -> torch.Tensor:
+    def segment_ids(side: Callable[[Item], tuple[int, ...]]) -> torch.Tensor:
         return _rectangle([tuple(n for n, item in enumerate(row, 1) for _ in range(len(side(item)) + 1)) for row in rows])
 
     return Batch(
-        src=joined(lambda item: (*item.src_ids, EOS)),
-        tgt_in=joined(lambda item: (BOS, *item.tgt_ids)),
-        tgt_out=joined(lambda item: (*item.tgt_ids, EOS)),
-        src_segment_ids=numbers(lambda item: item.src_ids),
-        tgt_segment_ids=numbers(lambda item: item.tgt_ids),
+        src=concatenate(lambda item: (*item.src_ids, EOS)),
+        tgt_in=concatenate(lambda item: (BOS, *item.tgt_ids)),
+        tgt_out=concatenate(lambda item: (*item.tgt_ids, EOS)),
+        src_segment_ids=segment_ids(lambda item: item.src_ids),
+        tgt_segment_ids=segment_ids(lambda item: item.tgt_ids),
     )
 
 
-def _orders(length: int, seed: int, as_they_come: bool) -> Iterator[int]:
-    """The indices 0..length-1 without end: pass after pass, each in an order of its own."""
+def _orders(length: int, seed: int, in_order: bool) -> Iterator[int]:
+    """Yields the indices 0..length-1 endlessly: epoch after epoch, each shuffled anew."""
     for epoch in count():
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
-        yield from range(length) if as_they_come and epoch == 0 else torch.randperm(length, generator=generator).tolist()
+        yield from range(length) if in_order and epoch == 0 else torch.randperm(length, generator=generator).tolist()
 
 
 def _by_count(order: Iterator[int], size: int) -> Iterator[list[int]]:
@@ -168,7 +168,7 @@ def _by_count(order: Iterator[int], size: int) -> Iterator[list[int]]:
 
 
 def _by_cells(items: Sequence[Item], order: Iterator[int], size: int) -> Iterator[list[int]]:
-    """As many as fit: rows times (longest source + longest target), each with its EOS or BOS, stay within `size`."""
+    """Fills each batch up to `size` cells: rows times (longest source + longest target), each with its EOS or BOS."""
     group: list[int] = []
     widest_src = widest_tgt = 0
     for index in order:
@@ -182,7 +182,7 @@ def _by_cells(items: Sequence[Item], order: Iterator[int], size: int) -> Iterato
 
 
 def _rectangle(rows: list[tuple[int, ...]]) -> torch.Tensor:
-    """Rows of unequal length -> (B, longest), filled up with PAD. By way of an array: five times as fast as torch.tensor(lists)."""
+    """Pads rows of unequal length -> (B, longest). Uses an array, five times as fast as torch.tensor(lists)."""
     longest = max(map(len, rows))
     cells = array("q", [token for row in rows for token in row + (PAD,) * (longest - len(row))])
     return torch.frombuffer(cells, dtype=torch.long).view(len(rows), longest)

@@ -1,5 +1,5 @@
-"""Facts about own pairs before any tokenizer has seen them: how many, how long, in which scripts, and how much of what is held out would be
-unknown to a vocabulary of the rest."""
+"""Properties of own pairs before tokenization: how many, how long, in which scripts, and how much of the held-out sentences a vocabulary
+of the rest wouldn't know."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from playground.data.tokenizers import Tokenizer, train_tokenizer
 from playground.reading.formats.language_id import line_script, main_language
 from playground.reading.uploads import Pair, Pairs
 
-SAMPLE = 2000  # pairs that tell the script, and of which a tokenizer learns how long sentences are in its tokens
-LONGEST = 50  # the pairs with the most tokens are looked for among so large a part of all: those with the most characters
-PARTS, PART = 10, 20  # parts in which a language is sought, of at least so many pairs
+SAMPLE = 2000  # pairs that determine the script, and on which a tokenizer is trained to estimate lengths in tokens
+LONGEST = 50  # the longest pairs in tokens are searched among this fraction (1 / LONGEST) of all: the longest in characters
+PARTS, PART = 10, 20  # parts whose language is identified, and pairs that each must have
 UNSPACED = frozenset({"CJK", "JAPANESE", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})  # scripts without spaces between words
 
 
 @dataclass(frozen=True)
 class Side:
-    """The sources of all pairs, or the targets."""
+    """Properties of all sources, or of all targets."""
 
-    unit: str  # "words" or "characters": what is natural for them
-    script: str  # of most of them, as Unicode names it; "" where there are no letters
-    unknown: float  # share of the units of the held-out sentences that no other sentence has
-    spoilt: float  # share of the held-out sentences that have such a unit
-    different: int  # units of the others
+    unit: str  # "words" or "characters": their natural unit
+    script: str  # of most of them, as Unicode names it; "" without letters
+    unknown: float  # fraction of the units of the held-out sentences that no other sentence has
+    spoilt: float  # fraction of the held-out sentences with such a unit
+    different: int  # distinct units of the other sentences
 
     @property
     def single(self) -> bool:
@@ -38,18 +38,18 @@ class Side:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Of pairs in tokens: the mean of both sides together, and the longer side of each of the `longest` pairs, the longest first."""
+    """Lengths of pairs in tokens: the mean sum of both sides, and the longer side of each of the `longest` pairs, in descending order."""
 
     mean: float
     longest: tuple[int, ...]
 
     def over(self, tokens: int) -> int:
-        """How many pairs have a longer side."""
+        """Counts pairs with a longer side."""
         return sum(length > tokens for length in self.longest)
 
 
 class Facts:
-    """Of pairs as `data` splits them. Each is found when it is first asked for. Raises Refusal for pairs that can't be split."""
+    """Properties of pairs as `data` splits them, computed lazily. Raises Refusal for pairs that can't be split."""
 
     def __init__(self, pairs: Pairs, data: DataConfig) -> None:
         held = split_sources(pairs, data)
@@ -65,18 +65,18 @@ class Facts:
 
     @cached_property
     def ambiguous(self) -> float:
-        """The share of the sources that have several targets."""
+        """The fraction of the sources with several targets."""
         answers = Counter(src for src, _ in {(pair.src, pair.tgt) for pair in self.pairs})
         return sum(count > 1 for count in answers.values()) / len(answers)
 
     @cached_property
     def characters(self) -> tuple[int, int, int]:
-        """How many different ones are in the sources, in the targets, and in both together."""
+        """The numbers of distinct characters in the sources, in the targets, and in both together."""
         src, tgt = (set().union(*(pair[side] for pair in self.pairs)) for side in (0, 1))
         return len(src), len(tgt), len(src | tgt)
 
     def lengths(self, kind: str, vocab_size: int, joint: bool) -> Lengths:
-        """Once the pairs are cut in this way; by a tokenizer that has learnt from some of them, so rather too long than too short."""
+        """Returns lengths after tokenization by a tokenizer trained on a sample, so rather overestimated."""
         some = self.pairs[:: -(-len(self.pairs) // SAMPLE)]
         kinds = [side.unit if kind == "auto" else kind for side in self.sides]
         texts = [[pair[side] for pair in some] for side in (0, 1)]
@@ -88,9 +88,9 @@ class Facts:
         return Lengths(sum(whole) / len(whole), tuple(sorted((max(_tokens(tokenizers, pair)) for pair in long), reverse=True)))
 
 
-def seam(pairs: Pairs) -> int | None:
-    """The line at about which another corpus begins: the pairs before and after it are in other languages, or the other way round. None
-    where all parts are alike, or too short to tell."""
+def find_seam(pairs: Pairs) -> int | None:
+    """Returns the approximate line where the languages change or swap sides, as in concatenated corpora. None if all parts are alike, or
+    too short to identify."""
     size = len(pairs.pairs) // PARTS
     if size < PART:
         return None
@@ -98,10 +98,10 @@ def seam(pairs: Pairs) -> int | None:
     before: list[str] = ["", ""]
     for start in starts:
         part = pairs.pairs[start : start + size][:: max(1, size // PART)]
-        found = [main_language([pair[side] for pair in part]) for side in (0, 1)]
-        if any(old and new and old != new for old, new in zip(before, found, strict=True)):
+        languages = [main_language([pair[side] for pair in part]) for side in (0, 1)]
+        if any(old and new and old != new for old, new in zip(before, languages, strict=True)):
             return pairs.pairs[start].line
-        before = [new or old for old, new in zip(before, found, strict=True)]
+        before = [new or old for old, new in zip(before, languages, strict=True)]
     return None
 
 
@@ -115,7 +115,7 @@ def _side(learnt: Sequence[str], held: Sequence[str]) -> Side:
     unknown, units, spoilt = 0, 0, 0
     for sentence in held:
         own = _units([sentence], unit)
-        new = sum(one not in known for one in own)
+        new = sum(symbol not in known for symbol in own)
         unknown, units, spoilt = unknown + new, units + len(own), spoilt + bool(new)
     scripts = Counter(line_script(sentence)[0] for sentence in learnt[:: -(-len(learnt) // SAMPLE)])
     return Side(unit, scripts.most_common(1)[0][0], unknown / units, spoilt / len(held), len(known))

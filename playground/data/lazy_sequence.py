@@ -1,6 +1,6 @@
-"""A lazy sequence: one whose entries are made when somebody first asks for them.
+"""A lazy sequence: its entries are generated on first access.
 
-A training looks at a third of the sentences it could look at; the others need not be made before it begins, nor ever.
+A training reads about a third of its sentences; the others need not be generated.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class LazySequence(Sequence[T]):
-    """The first `count` things of an iterator (all of them when None), in its order. Any number of threads may ask."""
+    """The first `count` entries of an iterator (all of them when None), in its order. Thread-safe."""
 
     def __init__(self, source: Iterator[T], count: int | None = None) -> None:
         self._source, self._count = source, count
@@ -47,7 +47,7 @@ class LazySequence(Sequence[T]):
     __hash__ = None
 
     def _make(self, count: int | None) -> None:
-        """Until so many are known. Raises ValueError when the source has fewer than was said."""
+        """Generates entries up to `count`. Raises ValueError when the source has too few."""
         with self._lock:
             self._known += islice(self._source, None if count is None else max(count - len(self._known), 0))
             if count is not None and len(self._known) < count:

@@ -1,4 +1,4 @@
-"""What of a sentence a vocabulary doesn't hold, what it holds instead, and the nearest sentence of which it knows every token."""
+"""Finds tokens of a sentence that a vocabulary lacks, known ones in their place, and the nearest sentence without unknown tokens."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from playground.config import SPECIAL_TOKENS, UNK
 from playground.data.tokenizers import CharacterTokenizer, Tokenizer
 from playground.reading.text import normalise
 
-WORD_START = "▁"  # of SentencePiece
-ALIKE, SIMILAR = 0.75, 0.5  # difflib's ratio from which another word counts as meant; from which it is worth being offered
-MAX_OFFERED = 3  # known words for one that isn't
-MAX_COMPARED = 3_000  # words of a vocabulary that one is compared with
+WORD_START = "▁"  # SentencePiece's mark
+ALIKE, SIMILAR = 0.75, 0.5  # difflib's ratio from which a word replaces another; from which it is offered
+MAX_OFFERED = 3  # known words per unknown one
+MAX_COMPARED = 3_000  # words of a vocabulary that an unknown word is compared with
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """`tokens`: the unknown ones as shown, each once. `runs`: the known characters as (first, last) of unbroken runs; () for words.
-    `size`: how many characters or words are known. `readable`: the nearest sentence without unknown tokens, or "". `nearest`: of each
-    unknown word the known ones that are spelt most like it, the nearest first; {} for characters."""
+    """`tokens`: the unknown ones as displayed, each once. `runs`: the known characters as (first, last) of unbroken runs; () for words.
+    `size`: the number of known characters or words. `readable`: the nearest sentence without unknown tokens, or "". `nearest`: for each
+    unknown word the known ones of the most similar spelling, best first; {} for characters."""
 
     tokens: tuple[str, ...]
     runs: tuple[tuple[str, str], ...]
@@ -30,33 +30,33 @@ class Unknown:
     nearest: dict[str, tuple[str, ...]]
 
 
-def unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
-    """What this tokenizer can't read of `text`; None when it knows all of it."""
+def find_unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
+    """Returns the unknown tokens of `text` for this tokenizer; None when it knows all."""
     tokens = unknown_tokens(tokenizer, text)
     if not tokens:
         return None
     known = _known(tokenizer)
     words = tokenizer.kind == "words"
     if not words:
-        return Unknown(tokens, _runs(known), len(known), normalise(_spelt(_cut(tokenizer, normalise(text)), known)), {})
+        return Unknown(tokens, _runs(known), len(known), normalise(_spell_known(_cut(tokenizer, normalise(text)), known)), {})
     readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())))
     return Unknown(tokens, (), len(known), readable, {word: _similar(word, known) for word in tokens})
 
 
 def unknown_tokens(tokenizer: Tokenizer, text: str) -> tuple[str, ...]:
-    """The tokens of `text` that are read as <unk>, as shown, each once."""
-    strange = (shown.strip(WORD_START) for shown, id in tokenizer.pieces(text) if id == UNK)
+    """Returns the tokens of `text` that are read as <unk>, as displayed, each once."""
+    strange = (piece.strip(WORD_START) for piece, id in tokenizer.pieces(text) if id == UNK)
     return tuple(dict.fromkeys(filter(None, strange)))
 
 
-def replaced(text: str, word: str, by: str) -> str:
-    """The text with another word wherever this one stands."""
-    return " ".join(by if one == word else one for one in normalise(text).split())
+def replace_word(text: str, word: str, by: str) -> str:
+    """Replaces every occurrence of a word in the text."""
+    return " ".join(by if other == word else other for other in normalise(text).split())
 
 
 @lru_cache(maxsize=64)
 def _known(tokenizer: Tokenizer) -> frozenset[str]:
-    """The words, or the characters, of which the vocabulary is made."""
+    """Returns the words, or the characters, of the vocabulary."""
     pieces = map(tokenizer.piece, range(len(SPECIAL_TOKENS), tokenizer.size))
     if tokenizer.kind == "words":
         return frozenset(pieces)
@@ -64,29 +64,29 @@ def _known(tokenizer: Tokenizer) -> frozenset[str]:
 
 
 def _cut(tokenizer: Tokenizer, text: str) -> Sequence[str]:
-    """The characters of a text as this vocabulary has them."""
+    """Splits a text into characters as this vocabulary does."""
     return tokenizer.cut(text) if isinstance(tokenizer, CharacterTokenizer) else text
 
 
 def _similar(word: str, known: frozenset[str]) -> tuple[str, ...]:
-    """The known words that are spelt most like this one; first the same one in other letters."""
-    folded = _folded(known)
-    return tuple(folded[found] for found in get_close_matches(word.casefold(), sorted(folded)[:MAX_COMPARED], MAX_OFFERED, SIMILAR))
+    """Returns the known words of the most similar spelling, first a match that differs in case only."""
+    folded = _fold_case(known)
+    return tuple(folded[match] for match in get_close_matches(word.casefold(), sorted(folded)[:MAX_COMPARED], MAX_OFFERED, SIMILAR))
 
 
-def _folded(known: frozenset[str]) -> dict[str, str]:
-    """The known words by what they are in small letters."""
+def _fold_case(known: frozenset[str]) -> dict[str, str]:
+    """Maps the known words' case-folded forms to them."""
     return {word.casefold(): word for word in sorted(known)}
 
 
-def _spelt(characters: Iterable[str], known: frozenset[str]) -> str:
-    """These characters in small letters where only those are known, without what isn't known either way."""
+def _spell_known(characters: Iterable[str], known: frozenset[str]) -> str:
+    """Joins these characters, in lower case where only that is known, without unknown ones."""
     return "".join(next((form for form in (character, character.lower()) if form in known), "") for character in characters)
 
 
 def _nearest_word(known: frozenset[str]):
-    """A function from a word to itself, to the same word in other letters, to one that is spelt much like it, or to ""."""
-    folded = _folded(known)
+    """Returns a function from a word to itself, to its match in other case, to the most similar known word, or to ""."""
+    folded = _fold_case(known)
     compared = sorted(folded)[:MAX_COMPARED]
 
     def nearest(word: str) -> str:
@@ -99,7 +99,7 @@ def _nearest_word(known: frozenset[str]):
 
 
 def _runs(characters: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Characters as (first, last) of runs without a gap, in the order of Unicode."""
+    """Groups characters into (first, last) of runs without a gap, in Unicode order."""
     runs: list[tuple[str, str]] = []
     for character in sorted(characters):
         if runs and len(character) == len(runs[-1][1]) == 1 and ord(character) == ord(runs[-1][1]) + 1:

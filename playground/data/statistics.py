@@ -1,4 +1,4 @@
-"""Statistics of a corpus: what a person wants to know of sentences before a model trains on them."""
+"""Statistics of a corpus, shown before a model trains on it."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from playground.data.corpus import SAMPLE, SPLITS, Corpus, Item
 from playground.data.lazy_sequence import LazySequence
 from playground.data.tokenizers import Tokenizer
 
-FREQUENT = 12  # tokens that are named
+FREQUENT = 12  # tokens that are listed
 
 
 @dataclass(frozen=True)
 class SideStatistics:
-    """The sources of a corpus, or its targets."""
+    """Statistics of the sources of a corpus, or of its targets."""
 
     lengths: np.ndarray  # (pairs,) tokens of each training sentence, without EOS
     vocabulary: int  # entries, the special ones counted
-    counts: np.ndarray  # (different tokens,) how often each stands in the training sentences, the most frequent first
-    frequent: tuple[tuple[str, int], ...]  # the first FREQUENT of them, as they are shown
-    known: float  # share of the tokens of sentences not trained on that the vocabulary has; NaN when there are none
+    counts: np.ndarray  # (distinct tokens,) their frequencies in the training sentences, in descending order
+    frequent: tuple[tuple[str, int], ...]  # the FREQUENT most frequent, as displayed
+    known: float  # fraction of the tokens of held-out and test sentences in the vocabulary; NaN when there are none
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of the training sentences (a sample of them where they are drawn from a task without end), and what else a corpus has."""
+    """Statistics of the training sentences (a sample of them if generated endlessly), and the sizes of all splits."""
 
     sizes: dict[str, int]  # pairs of each split
-    sources: int  # different ones in training
-    several: int  # of these: with more than one right answer
+    sources: int  # distinct ones in training
+    several: int  # sources with more than one right answer
     most_answers: int
-    repeated: int  # pairs that stand there once more
+    repeated: int  # duplicate pairs
     same: int  # pairs with a target equal to its source
     src: SideStatistics
     tgt: SideStatistics
 
 
 def statistics(corpus: Corpus) -> Statistics:
-    """Counts everything once; the time grows with the number of sentences."""
+    """Counts everything in one pass, in time linear in the number of sentences."""
     train = corpus.train[:SAMPLE] if isinstance(corpus.train, LazySequence) else corpus.train
     new = [*corpus.heldout, *corpus.test]
     pairs = Counter((item.src, item.tgt) for item in train)

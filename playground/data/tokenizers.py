@@ -1,8 +1,8 @@
-"""Tokenizers: a sentence becomes numbers and numbers become a sentence again.
+"""Tokenizers: convert a sentence to token ids and back.
 
-Three ways to cut: characters, words (whatever stands between spaces), and pieces learnt from the sentences (SentencePiece, by byte-pair
-encoding as in section 5.1 of the paper, or by a unigram language model). Ids 0 to 3 are PAD, BOS, EOS and UNK in every vocabulary;
-`encode` adds none of them but UNK, batches do.
+Three kinds: characters, words (split at spaces), and subword pieces trained on the sentences (SentencePiece, by byte-pair encoding as in
+section 5.1 of the paper, or by a unigram language model). Ids 0 to 3 are PAD, BOS, EOS and UNK in every vocabulary; `encode` adds none of
+them but UNK, batches do.
 """
 
 from __future__ import annotations
@@ -19,43 +19,43 @@ import sentencepiece
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal, limits
 from playground.reading.text import clusters, is_symbol, normalise
 
-LARGEST = int(limits("vocab_size").high)  # no vocabulary, of any kind, is larger
+LARGEST = int(limits("vocab_size").high)  # the maximum size of any vocabulary
 _SPECIAL = len(SPECIAL_TOKENS)
-_UNKNOWN_SURFACE = " \u2047 "  # what SentencePiece writes for UNK
-_CHUNK = 1000  # characters: the longest text SentencePiece sees in one go; it passes over lines of more than 4192 bytes
-_MAX_CHARACTERS = 4_000_000  # that SentencePiece learns from
+_UNKNOWN_SURFACE = " \u2047 "  # SentencePiece's text for UNK
+_CHUNK = 1000  # characters per text given to SentencePiece, which skips lines of more than 4192 bytes
+_MAX_CHARACTERS = 4_000_000  # on which SentencePiece is trained
 
 
 class Tokenizer:
-    """What all tokenizers promise. `kind` is its name in the knob "tokenizer", `size` counts the ids, special ones included."""
+    """The interface of all tokenizers. `kind` is its name in the knob "tokenizer", `size` counts the ids, special ones included."""
 
     kind: str
     size: int
 
     def pieces(self, text: str) -> list[tuple[str, int]]:
-        """The sentence as (text shown, id); what the vocabulary doesn't hold keeps its own text, with id UNK."""
+        """Returns the sentence as (text displayed, id); an unknown symbol keeps its own text, with id UNK."""
         raise NotImplementedError
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the normalised sentence, without BOS and EOS."""
+        """Returns the ids of the normalised sentence, without BOS and EOS."""
         raise NotImplementedError
 
     def decode(self, ids: Iterable[int], unknown: Sequence[str | None] = ()) -> str:
-        """The sentence up to the first EOS, PAD and BOS left out. UNK is written as "<unk>": nobody would notice that a word is missing;
-        or as what stands for it in `unknown`, one for each id. `decode(encode(x)) == normalise(x)` when all of x is known."""
+        """Returns the sentence up to the first EOS, without PAD and BOS. UNK becomes "<unk>", so that a missing word is visible, or its
+        entry in `unknown`, which has one for each id. `decode(encode(x)) == normalise(x)` when all of x is known."""
         raise NotImplementedError
 
     def piece(self, token: int) -> str:
-        """What is shown for one id. Raises IndexError for an id the vocabulary doesn't have."""
+        """Returns the text displayed for one id. Raises IndexError for an id outside the vocabulary."""
         raise NotImplementedError
 
     def to_bytes(self) -> bytes:
-        """A JSON document that `load_tokenizer` reads."""
+        """Returns a JSON document that `load_tokenizer` reads."""
         raise NotImplementedError
 
 
 class _ListTokenizer(Tokenizer):
-    """A vocabulary that is a list of symbols: id = place in the list, after the special ones."""
+    """A vocabulary that is a list of symbols: id = index in the list, after the special ones."""
 
     def __init__(self, symbols: Sequence[str]) -> None:
         self.symbols = tuple(symbols)
@@ -73,24 +73,24 @@ class _ListTokenizer(Tokenizer):
         return [ids.get(symbol, UNK) for symbol in self.cut(normalise(text))]
 
     def pieces(self, text: str) -> list[tuple[str, int]]:
-        return [(_shown(symbol), self._ids.get(symbol, UNK)) for symbol in self.cut(normalise(text))]
+        return [(_displayed(symbol), self._ids.get(symbol, UNK)) for symbol in self.cut(normalise(text))]
 
     def decode(self, ids: Iterable[int], unknown: Sequence[str | None] = ()) -> str:
         ids = list(ids)
-        instead = iter(_instead(ids, unknown))
-        return self.join(next(instead) if token == UNK else self.symbols[token - _SPECIAL] for token in _content(ids))
+        replacements = iter(_replacements(ids, unknown))
+        return self.join(next(replacements) if token == UNK else self.symbols[token - _SPECIAL] for token in _content(ids))
 
     def piece(self, token: int) -> str:
         if not 0 <= token < self.size:
             raise IndexError(f"no id {token} in a vocabulary of {self.size}")
-        return SPECIAL_TOKENS[token] if token < _SPECIAL else _shown(self.symbols[token - _SPECIAL])
+        return SPECIAL_TOKENS[token] if token < _SPECIAL else _displayed(self.symbols[token - _SPECIAL])
 
     def to_bytes(self) -> bytes:
         return _to_json({"kind": self.kind, "symbols": self.symbols})
 
 
 class CharacterTokenizer(_ListTokenizer):
-    """`clusters`: marks stay on their letters, and pictures whole; else every code point is a character, as in tokenizers of before."""
+    """Splits into characters: with `clusters` into graphemes (letters with their marks, whole emoji), else, as formerly, code points."""
 
     kind = "characters"
 
@@ -119,7 +119,7 @@ class WordTokenizer(_ListTokenizer):
 
 
 class SentencePieceTokenizer(Tokenizer):
-    """A trained SentencePiece model. Raises RuntimeError or ValueError when `model` isn't one that fits."""
+    """A trained SentencePiece model. Raises RuntimeError or ValueError for a `model` that is not one."""
 
     def __init__(self, kind: str, model: bytes) -> None:
         self.kind, self.model = kind, model
@@ -138,8 +138,8 @@ class SentencePieceTokenizer(Tokenizer):
     def decode(self, ids: Iterable[int], unknown: Sequence[str | None] = ()) -> str:
         ids = list(ids)
         first, *rest = self._processor.decode(_content(ids)).split(_UNKNOWN_SURFACE)
-        found = "".join((first, *(f" {word} {after}" for word, after in zip(_instead(ids, unknown), rest, strict=False))))
-        return normalise(found) if rest else found
+        text = "".join((first, *(f" {word} {after}" for word, after in zip(_replacements(ids, unknown), rest, strict=False))))
+        return normalise(text) if rest else text
 
     def piece(self, token: int) -> str:
         if not 0 <= token < self.size:
@@ -151,10 +151,10 @@ class SentencePieceTokenizer(Tokenizer):
 
 
 def train_tokenizer(kind: str, sentences: Iterable[str], vocabulary: int) -> Tokenizer:
-    """A tokenizer of this kind for these sentences: the same ones give the same bytes.
+    """Trains a tokenizer of this kind on these sentences, deterministically.
 
-    `vocabulary` is the most pieces SentencePiece may learn, special tokens included; it learns fewer when the sentences don't support
-    them. Characters and words keep the most frequent if there are more than `LARGEST`. Raises Refusal when a setting doesn't fit.
+    `vocabulary` is the maximum number of pieces SentencePiece may learn, special tokens included; it learns fewer from too few sentences.
+    Of more than `LARGEST` characters or words the most frequent remain. Raises Refusal when a setting doesn't fit.
     """
     sentences = [text for text in map(normalise, sentences) if text]
     if not sentences:
@@ -170,7 +170,7 @@ def train_tokenizer(kind: str, sentences: Iterable[str], vocabulary: int) -> Tok
 
 
 def load_tokenizer(data: bytes) -> Tokenizer:
-    """Reads what `to_bytes` wrote. Raises Refusal for anything else."""
+    """Reads a tokenizer that `to_bytes` wrote. Raises Refusal for anything else."""
     try:
         entries = json.loads(data)
         kind = entries.pop("kind")
@@ -181,7 +181,7 @@ def load_tokenizer(data: bytes) -> Tokenizer:
             raise ValueError("not a list of distinct symbols")
         if not 0 < len(symbols) <= LARGEST - _SPECIAL or not all(is_symbol(symbol) for symbol in symbols):
             raise ValueError("symbols that no sentence holds")
-        if " " in symbols if kind == "words" else any(len(clusters(one) if by_clusters else one) != 1 for one in symbols):
+        if " " in symbols if kind == "words" else any(len(clusters(symbol) if by_clusters else symbol) != 1 for symbol in symbols):
             raise ValueError("symbols of another kind")
         return CharacterTokenizer(symbols, bool(by_clusters)) if kind == "characters" else WordTokenizer(symbols)
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError):
@@ -194,7 +194,7 @@ def _train_pieces(kind: str, sentences: list[str], vocabulary: int) -> bytes:
         raise Refusal("config.not_in_range", name="vocab_size", value=str(vocabulary)[:40], low=low, high=LARGEST)
     texts, room = [], _MAX_CHARACTERS
     for text in sentences:
-        text = text.replace("▅", " ")  # SentencePiece keeps this one for itself and passes over lines that hold it
+        text = text.replace("▅", " ")  # SentencePiece reserves this one and skips lines that hold it
         texts += [text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK)]
         room -= len(text)
         if room <= 0:
@@ -218,23 +218,23 @@ def _train_pieces(kind: str, sentences: list[str], vocabulary: int) -> bytes:
 
 
 def _frequent(counts: Counter[str]) -> list[str]:
-    """The symbols in alphabetical order; of too many, the most frequent."""
+    """Returns the symbols in alphabetical order; of too many, the most frequent."""
     ranked = sorted(counts, key=lambda symbol: (-counts[symbol], symbol))
     return sorted(ranked[: LARGEST - _SPECIAL])
 
 
 def _content(ids: Iterable[int]) -> list[int]:
-    """The ids before the first EOS that stand for text, known or not."""
+    """Returns the ids before the first EOS that stand for text, known or not."""
     return [token for token in takewhile(EOS.__ne__, map(int, ids)) if token not in (PAD, BOS)]
 
 
-def _instead(ids: Sequence[int], unknown: Sequence[str | None]) -> list[str]:
-    """What is written for each UNK among the ids."""
+def _replacements(ids: Sequence[int], unknown: Sequence[str | None]) -> list[str]:
+    """Returns the text for each UNK among the ids."""
     words = [*unknown, *[None] * (len(ids) - len(unknown))]
     return [word or SPECIAL_TOKENS[UNK] for token, word in zip(ids, words, strict=True) if token == UNK]
 
 
-def _shown(symbol: str) -> str:
+def _displayed(symbol: str) -> str:
     return "␣" if symbol == " " else symbol
 
 

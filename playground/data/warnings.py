@@ -1,4 +1,4 @@
-"""Warnings: what is likely to spoil a training on own sentences, each with what would mend it, before anything is trained."""
+"""Warnings about own sentences: likely problems of a training, each with remedies, before anything is trained."""
 
 from __future__ import annotations
 
@@ -8,61 +8,61 @@ from typing import Any, NamedTuple
 
 from playground.config import SLACK, UNK, Experiment, limits
 from playground.data.corpus import Corpus
-from playground.data.facts import seam
+from playground.data.facts import find_seam
 from playground.data.statistics import Statistics
 from playground.data.suggestion import Suggestion
 from playground.reading.uploads import Pairs
 from playground.words.amounts import percentage, short
 
-SPOILT = 0.05  # of the targets that are judged by so large a share may hold a token that can't be written
-AMBIGUOUS = 0.5  # of the sources so large a share may have several targets, before a column seems to be missing
+SPOILT = 0.05  # fraction of the evaluated targets with a token outside the vocabulary
+AMBIGUOUS = 0.5  # fraction of the sources with several targets, from which a column seems to be missing
 PASSES = 2  # epochs below which the settings train too little
 MAX_COLUMNS = 4  # that are offered
 
 
 class Mend(NamedTuple):
-    """What helps: a sentence of words/*/sentences.json ("mend_…") and what is put into it; values of knobs, or the columns that the
-    source is made of (`columns`: source, target, and those joined to the source)."""
+    """A remedy: a sentence of words/*/sentences.json ("mend_…") and values for its `slots`; values of knobs, or the columns to join as
+    the source (`columns`: source, target, and those joined to the source)."""
 
     name: str
-    said: Mapping[str, Any] = {}
+    slots: Mapping[str, Any] = {}
     knobs: Mapping[str, Any] = {}
     columns: tuple[int, int, tuple[int, ...]] | None = None
 
 
 class Spoiler(NamedTuple):
-    """What is wrong: a sentence of words/*/sentences.json ("warn_…"), what is put into it, and what helps."""
+    """A problem: a sentence of words/*/sentences.json ("warn_…"), values for its `slots`, and remedies."""
 
     name: str
-    said: Mapping[str, Any]
+    slots: Mapping[str, Any]
     mends: tuple[Mend, ...] = ()
 
 
-def spoilers(
-    experiment: Experiment, pairs: Pairs, corpus: Corpus, found: Statistics, suggested: Callable[[Mapping[str, Any]], Suggestion]
+def find_spoilers(
+    experiment: Experiment, pairs: Pairs, corpus: Corpus, statistics: Statistics, suggest: Callable[[Mapping[str, Any]], Suggestion]
 ) -> Iterator[Spoiler]:
-    """Of these settings for these pairs, whose `corpus` has been counted; `suggested` says what suits the pairs beside what is given."""
-    yield from _unwritable(experiment, corpus, suggested)
+    """Yields problems of these settings for these pairs, whose `corpus` has `statistics`; `suggest` completes settings for the pairs."""
+    yield from _unwritable(experiment, corpus, suggest)
     yield from _left_out(experiment, corpus)
-    yield from _ambiguous(pairs, found)
-    yield from _few_passes(experiment, found, suggested)
-    if line := seam(pairs):
+    yield from _ambiguous(pairs, statistics)
+    yield from _few_passes(experiment, statistics, suggest)
+    if line := find_seam(pairs):
         yield Spoiler("glued", {"line": f"{line:,}"})
 
 
-def passes(experiment: Experiment, found: Statistics) -> float:
-    """How often the training goes through the data."""
-    config, of_a_pair = experiment.training, found.src.lengths.mean() + found.tgt.lengths.mean()
-    each = found.sizes["train"] * (of_a_pair if config.batch_unit == "tokens" else 1) / config.batch_size
+def find_epochs(experiment: Experiment, statistics: Statistics) -> float:
+    """Returns the number of epochs of the training."""
+    config, of_a_pair = experiment.training, statistics.src.lengths.mean() + statistics.tgt.lengths.mean()
+    each = statistics.sizes["train"] * (of_a_pair if config.batch_unit == "tokens" else 1) / config.batch_size
     return float(config.steps / each)
 
 
-def _unwritable(experiment: Experiment, corpus: Corpus, suggested: Callable[[Mapping[str, Any]], Suggestion]) -> Iterator[Spoiler]:
+def _unwritable(experiment: Experiment, corpus: Corpus, suggest: Callable[[Mapping[str, Any]], Suggestion]) -> Iterator[Spoiler]:
     judged = [item for split in (corpus.heldout, corpus.test) for item in split]
     share = sum(UNK in item.tgt_ids for item in judged) / len(judged)
     if share < SPOILT:
         return
-    wanted, now = suggested({}).knobs, experiment.flat()
+    wanted, now = suggest({}).knobs, experiment.flat()
     cut = {name: wanted[name] for name in ("tokenizer", "vocab_size", "share_embeddings")}
     mends = (Mend("unwritable", knobs=cut),) if any(now[name] != value for name, value in cut.items()) else ()
     yield Spoiler("unwritable", {"percent": percentage(share, None)}, mends)
@@ -79,25 +79,25 @@ def _left_out(experiment: Experiment, corpus: Corpus) -> Iterator[Spoiler]:
     yield Spoiler(name, {"count": f"{len(corpus.left_out):,}", "most": enough}, mends)
 
 
-def _ambiguous(pairs: Pairs, found: Statistics) -> Iterator[Spoiler]:
-    if found.several < AMBIGUOUS * found.sources or found.sources < 2:
+def _ambiguous(pairs: Pairs, statistics: Statistics) -> Iterator[Spoiler]:
+    if statistics.several < AMBIGUOUS * statistics.sources or statistics.sources < 2:
         return
-    (source, target), taken = pairs.chosen or (0, 1), (*pairs.chosen, *pairs.joined)
-    others = [place for place in range(len(pairs.columns)) if place not in taken][:MAX_COLUMNS]
-    mends = tuple(Mend("ambiguous", columns=(source, target, (*pairs.joined, place))) for place in others)
-    said = {"count": f"{found.several:,}", "of": f"{found.sources:,}", "most": found.most_answers}
-    yield Spoiler("ambiguous" if mends else "ambiguous_alone", said, mends)
+    (source, target), used = pairs.chosen or (0, 1), (*pairs.chosen, *pairs.joined)
+    columns = [place for place in range(len(pairs.columns)) if place not in used][:MAX_COLUMNS]
+    mends = tuple(Mend("ambiguous", columns=(source, target, (*pairs.joined, place))) for place in columns)
+    slots = {"count": f"{statistics.several:,}", "of": f"{statistics.sources:,}", "most": statistics.most_answers}
+    yield Spoiler("ambiguous" if mends else "ambiguous_alone", slots, mends)
 
 
-def _few_passes(experiment: Experiment, found: Statistics, suggested: Callable[[Mapping[str, Any]], Suggestion]) -> Iterator[Spoiler]:
-    often = passes(experiment, found)
+def _few_passes(experiment: Experiment, statistics: Statistics, suggest: Callable[[Mapping[str, Any]], Suggestion]) -> Iterator[Spoiler]:
+    often = find_epochs(experiment, statistics)
     if often >= PASSES:
         return
     chosen = {name: value for name, value in experiment.difference().items() if name not in ("steps", "own", "task")}
-    steps, now = suggested(chosen).knobs["steps"], experiment.training.steps
+    steps, now = suggest(chosen).knobs["steps"], experiment.training.steps
     if steps <= now:
         return
-    said, knobs = {"steps": f"{now:,}", "passes": short(often)}, {"steps": steps}
-    if minutes := experiment.training.minutes:  # which allow for `now` steps: more steps take more of them
+    slots, knobs = {"steps": f"{now:,}", "passes": short(often)}, {"steps": steps}
+    if minutes := experiment.training.minutes:  # a time limit for `now` steps: more steps need more minutes
         knobs["minutes"] = min(math.ceil(SLACK * minutes * steps / now), limits("minutes").high)
-    yield Spoiler("few_passes", said, (Mend("few_passes", {"steps": f"{steps:,}"}, knobs),))
+    yield Spoiler("few_passes", slots, (Mend("few_passes", {"steps": f"{steps:,}"}, knobs),))

@@ -1,13 +1,13 @@
 """Decoding: from probabilities to sentences, one token after the other. Here torch becomes numpy. Read in this order:
 
-model_decoder (asking the model for the next token) · sampling (greedy and random) · beam (search, and the tree of what it considered) ·
-batches (many sentences) · search_errors (whose fault a wrong answer is) · tracing (everything inside one sentence) · fast_parts,
-fast_encoder and fast_decoder (the same sums in fewer calls) · single_decoder (and of one sentence in numpy) · work (what it took).
+model_decoder (next-token log probabilities from a model) · sampling (greedy and random) · beam (search, and its tree of candidates) ·
+batches (many sentences) · search_errors (search error or model error) · tracing (attention and probabilities of one sentence) · fast_parts,
+fast_encoder and fast_decoder (the same sums in fewer calls) · single_decoder (one sentence in numpy) · work (multiplications).
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
-that are written, EOS included. A `prefix` is written first, whatever the model thinks of it, and ends the sentence where it holds EOS.
-`cache` False computes everything anew for each token; `fast` False leaves all to the model's own code, which writes the same. Each pass
-through the decoder is added to `record`. The model must be in eval mode.
+that are written, EOS included. A `prefix` is forced, whatever its probability, and ends the sentence where it holds EOS. `cache` False
+computes everything anew for each token; `fast` False uses the model's own code only, which writes the same. Each pass through the decoder
+is appended to `record`. The model must be in eval mode.
 """
 
 from playground.decoding.batches import best

@@ -1,4 +1,4 @@
-"""Beam search: several hypotheses side by side, with a record of everything that was considered."""
+"""Beam search: several hypotheses in parallel, with a record of every candidate."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from playground.model.transformer import Transformer
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A hypothesis that was considered: the one of `parent`, a place in the list of nodes, and one token more; `length` tokens in all.
+    """A candidate hypothesis: that of `parent`, an index in the list of nodes, and one token more; `length` tokens in all.
 
     `logprob` is the token's, `total` the sum along the path, `score` that sum with its length penalty. `pruned` is the length at which it
-    fell out of the beam: its own when it was never kept, a greater one when it had ended and others overtook it, None when it stayed.
+    fell out of the beam: its own when it never entered, a greater one when it had ended and was overtaken, None when it stayed.
     """
 
     parent: int | None
@@ -30,19 +30,19 @@ class Node:
     pruned: int | None = None
 
     @property
-    def kept(self) -> bool:
+    def entered(self) -> bool:
         return self.pruned is None or self.pruned > self.length
 
-    def stays(self, step: int) -> bool:
-        """Whether it is in the beam after this step, as the newest or as one that has ended."""
-        here = self.length == step or (self.length < step and self.token == EOS)
-        return here and (self.pruned is None or self.pruned > step)
+    def is_in_beam(self, step: int) -> bool:
+        """Returns whether the beam holds it after this step, as the newest or as a finished one."""
+        present = self.length == step or (self.length < step and self.token == EOS)
+        return present and (self.pruned is None or self.pruned > step)
 
 
 @dataclass(frozen=True)
 class Search:
-    """What beam search found, best first, and how: every node it considered (the first is BOS, parents come before children), the node at
-    which each hypothesis ends, and what was asked of it."""
+    """A beam search: hypotheses, best first; every candidate node (the first is BOS, parents come before children); the node at which each
+    hypothesis ends; and the search's settings."""
 
     hypotheses: tuple[Hypothesis, ...]
     nodes: tuple[Node, ...]
@@ -52,7 +52,7 @@ class Search:
 
     @property
     def nbytes(self) -> int:
-        """About what it takes in memory: some 200 bytes a node."""
+        """Estimates the memory it takes: some 200 bytes a node."""
         return 200 * len(self.nodes)
 
 
@@ -61,7 +61,7 @@ def beam(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
     cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
 ) -> list[Hypothesis]:  # fmt: skip
-    """The hypotheses that `search` finds, best first."""
+    """Returns the hypotheses of `search`, best first."""
     return list(search(model, source, width, length_penalty, max_length, prefix, cache, record, fast).hypotheses)
 
 
@@ -81,60 +81,60 @@ def searches(
     model: Transformer, sources: Sequence[Sequence[int]], width: int, length_penalty: float, max_lengths: Sequence[int],
     prefix: Sequence[int] = (), cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
 ) -> list[Search]:  # fmt: skip
-    """The same of several sources at once, each with a beam of its own: at each step the model is asked about all that can still grow."""
+    """Searches several sources at once, each with its own beam: at each step the model scores all growing hypotheses."""
     if width < 1:
         raise ValueError("a beam needs a width of at least 1")
     if not sources:
         return []
     prefix, _ = clip_prefix(prefix, max(max_lengths))
-    asking = DecodingState(model, sources, prefix, cache, record, fast, width)
-    written, logprobs = asking.begin()  # (B, 1 + P), (B, P)
+    state = DecodingState(model, sources, prefix, cache, record, fast, width)
+    written, logprobs = state.begin()  # (B, 1 + P), (B, P)
     beams = [
-        _Beam(prefix, values, width, length_penalty, min(most, MAX_POSITIONS))
-        for values, most in zip(logprobs.tolist(), max_lengths, strict=True)
+        _Beam(prefix, values, width, length_penalty, min(limit, MAX_POSITIONS))
+        for values, limit in zip(logprobs.tolist(), max_lengths, strict=True)
     ]
-    rows = [row for row, one in enumerate(beams) if one.growing]  # of `written`, one for each hypothesis that can grow
+    rows = [row for row, beam in enumerate(beams) if beam.growing]  # of `written`, one for each growing hypothesis
     if 0 < len(rows) < len(beams):
-        asking.select_rows(torch.tensor(rows, device=written.device))
+        state.select_rows(torch.tensor(rows, device=written.device))
         written = written[rows]
     while rows:
-        likeliest = asking.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # no parent keeps more children
-        following = list(zip(*(found.tolist() for found in likeliest), strict=True))
+        likeliest = state.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # a parent has no more children in the beam
+        following = list(zip(*(values.tolist() for values in likeliest), strict=True))
         rows, tokens, begin = [], [], 0
-        for one in (one for one in beams if one.growing):
-            end = begin + len(one.growing)
-            for row, token in one.grow(following[begin:end]):
+        for beam in (beam for beam in beams if beam.growing):
+            end = begin + len(beam.growing)
+            for row, token in beam.grow(following[begin:end]):
                 rows.append(begin + row)
                 tokens.append([token])
             begin = end
         if rows:
             parents = torch.tensor(rows, device=written.device)
-            asking.select_rows(parents)
+            state.select_rows(parents)
             written = torch.cat((written[parents], written.new_tensor(tokens)), dim=1)
-    return [one.search for one in beams]
+    return [beam.search for beam in beams]
 
 
 class _Beam:
-    """The search for one source: all nodes, the places of the best ones, and of those among them that can still grow."""
+    """The beam of one source: all nodes, and the indices of the best ones and of the growing ones among them."""
 
     def __init__(self, prefix: tuple[int, ...], logprobs: Sequence[float], width: int, length_penalty: float, most: int) -> None:
         self.prefix, self.width, self.length_penalty, self.most = prefix, width, length_penalty, most
         self.nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
         for value, token in zip(logprobs, prefix, strict=True):
-            self.nodes.append(child(self.nodes, len(self.nodes) - 1, token, value, length_penalty))
+            self.nodes.append(extend(self.nodes, len(self.nodes) - 1, token, value, length_penalty))
         self.best = [len(self.nodes) - 1]
         self.growing = [] if EOS in prefix or len(prefix) >= most else self.best
 
     def grow(self, following: Sequence[tuple[list[float], list[int]]]) -> list[tuple[int, int]]:
-        """One step: log probabilities and tokens that may follow each of the growing ones -> of each that goes on growing, which of these
-        it came from, and its newest token."""
-        nodes, rows = self.nodes, {}  # rows: node -> the one of the growing that it grew from
+        """Does one step: log probabilities and tokens that may follow each growing hypothesis -> (row of its parent, newest token) of each
+        that grows on."""
+        nodes, rows = self.nodes, {}  # rows: node -> the row of its parent
         candidates = [at for at in self.best if nodes[at].token == EOS]
-        for row, (parent, found) in enumerate(zip(self.growing, following, strict=True)):
-            for value, token in zip(*found, strict=True):
+        for row, (parent, candidate_tokens) in enumerate(zip(self.growing, following, strict=True)):
+            for value, token in zip(*candidate_tokens, strict=True):
                 rows[len(nodes)] = row
                 candidates.append(len(nodes))
-                nodes.append(child(nodes, parent, token, value, self.length_penalty))
+                nodes.append(extend(nodes, parent, token, value, self.length_penalty))
         candidates.sort(key=lambda at: -nodes[at].score)
         self.best, length = candidates[: self.width], nodes[-1].length
         for at in candidates[self.width :]:
@@ -144,12 +144,12 @@ class _Beam:
 
     @property
     def search(self) -> Search:
-        found = tuple(_hypothesis(self.nodes, at) for at in self.best)
-        return Search(found, tuple(self.nodes), tuple(self.best), self.prefix, self.length_penalty)
+        hypotheses = tuple(_hypothesis(self.nodes, at) for at in self.best)
+        return Search(hypotheses, tuple(self.nodes), tuple(self.best), self.prefix, self.length_penalty)
 
 
 def path(nodes: Sequence[Node], at: int) -> list[int]:
-    """The places of the nodes from BOS to this one, BOS left out."""
+    """Returns the indices of the nodes from BOS (left out) to this one."""
     places = []
     while nodes[at].parent is not None:
         places.append(at)
@@ -157,8 +157,8 @@ def path(nodes: Sequence[Node], at: int) -> list[int]:
     return places[::-1]
 
 
-def child(nodes: Sequence[Node], parent: int, token: int, logprob: float, length_penalty: float) -> Node:
-    """The hypothesis of the node at `parent` and one token more."""
+def extend(nodes: Sequence[Node], parent: int, token: int, logprob: float, length_penalty: float) -> Node:
+    """Returns the node at `parent` extended by one token."""
     length, total = nodes[parent].length + 1, nodes[parent].total + logprob
     return Node(parent, token, length, logprob, total, score(total, length, length_penalty))
 

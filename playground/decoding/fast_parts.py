@@ -1,4 +1,4 @@
-"""Parts of the fast path: products, norms and sublayers as plain functions of a model's parameters, for states (N, D) without sentences."""
+"""Parts of the fast path: products, norms and sublayers as plain functions of a model's parameters, on flat states (N, D)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from playground.model.attention import MASKED, MultiHeadAttention, head_widths
 from playground.model.layers import FeedForward
 from playground.model.positions import NoPositions, RotaryPositions
 
-INITIAL_TOKENS = 16  # tokens there is room for at first; doubled when it is full
+INITIAL_TOKENS = 16  # initial capacity of the cache in tokens; doubled when full
 Map = Callable[[Tensor], Tensor]
 
 
 def product(weight: Tensor, bias: Tensor | None) -> Map:
-    """x W^T + b. `F.linear` makes the same product, a quarter slower where there is only one row."""
-    turned = weight.t()
-    return (lambda x: torch.mm(x, turned)) if bias is None else (lambda x: torch.addmm(bias, x, turned))
+    """Returns x -> x W^T + b. `F.linear` is a quarter slower with only one row."""
+    transposed = weight.t()
+    return (lambda x: torch.mm(x, transposed)) if bias is None else (lambda x: torch.addmm(bias, x, transposed))
 
 
 def weight_and_bias(module: nn.Module) -> tuple[Tensor, Tensor | None]:
-    """As module.weight and module.bias say, but that is four times as slow, and for one sentence there are a hundred of them."""
-    held = vars(module)["_parameters"]
-    return held["weight"], held["bias"]
+    """Returns module.weight and module.bias, four times as fast as attribute access; one sentence needs a hundred of them."""
+    parameters = vars(module)["_parameters"]
+    return parameters["weight"], parameters["bias"]
 
 
 def linear(module: nn.Linear) -> Map:
     return product(*weight_and_bias(module))
 
 
-def joined(*parts: nn.Linear) -> tuple[Tensor, Tensor | None]:
-    """The matrices of several maps one below the other, for one product instead of many, and their biases."""
+def join_weights(*parts: nn.Linear) -> tuple[Tensor, Tensor | None]:
+    """Concatenates the matrices and biases of several linear maps, for one product instead of many."""
     bias = None if parts[0].bias is None else torch.cat([part.bias for part in parts])
     return torch.cat([part.weight for part in parts]), bias
 
@@ -54,8 +54,7 @@ def feed_forward(module: FeedForward) -> Map:
 
 
 def wrap(config: ModelConfig) -> Callable:
-    """What a sublayer is to x with its norm, before or after, and its residual connection: of (x, sublayer, norm), be x torch's or
-    numpy's."""
+    """Returns f(x, sublayer, norm), a sublayer with pre- or post-norm and residual connection, for torch or numpy arrays."""
     if config.residual and config.norm == "post":
         return lambda x, sublayer, norm: norm(iadd(sublayer(x), x))
     if config.residual:
@@ -65,35 +64,35 @@ def wrap(config: ModelConfig) -> Callable:
     return lambda x, sublayer, norm: sublayer(norm(x))
 
 
-def unseen(seen: Tensor) -> Tensor:
-    """What is added to scores: tokens that may be seen (B, L) -> (B, 1, 1, L)."""
-    return torch.where(seen, 0.0, MASKED)[:, None, None]
+def score_mask(real: Tensor) -> Tensor:
+    """Returns the mask that is added to scores: real tokens (B, L) -> (B, 1, 1, L)."""
+    return torch.where(real, 0.0, MASKED)[:, None, None]
 
 
 def scale(attention: MultiHeadAttention) -> float:
-    """What scores are multiplied by: in the paper 1 / sqrt(K)."""
+    """Returns the factor of the scores: in the paper 1 / sqrt(K)."""
     return (attention.W_q.out_features // attention.n_heads) ** -attention.power
 
 
 def split(joint: Tensor, config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """Views of the joint product of W_q, W_k and W_v: (B, L, 2 H K + D) -> queries and keys (2, B, H, L, K), values (B, H, L, U)."""
+    """Splits the product of joined W_q, W_k, W_v into views: (B, L, 2 H K + D) -> queries and keys (2, B, H, L, K), values (B, H, L, U)."""
     heads, (d_k, d_v) = config.n_heads, head_widths(config)
-    compared, values = joint[..., : 2 * heads * d_k], joint[..., 2 * heads * d_k :]
-    return compared.unflatten(-1, (2, heads, d_k)).permute(2, 0, 3, 1, 4), values.unflatten(-1, (heads, d_v)).transpose(1, 2)
+    queries_keys, values = joint[..., : 2 * heads * d_k], joint[..., 2 * heads * d_k :]
+    return queries_keys.unflatten(-1, (2, heads, d_k)).permute(2, 0, 3, 1, 4), values.unflatten(-1, (heads, d_v)).transpose(1, 2)
 
 
 def position_table(positions: nn.Module) -> Tensor | None:
-    """What is added to embeddings (MAX_POSITIONS, D), None where nothing is."""
+    """Returns the table that is added to embeddings (MAX_POSITIONS, D), or None."""
     return None if isinstance(positions, NoPositions) else positions.table
 
 
 def angles(rotary: RotaryPositions) -> Tensor:
-    """By how much each pair of dimensions is turned at each position, as complex numbers of length 1: (MAX_POSITIONS, K // 2)."""
+    """Returns the rotation of each pair of dimensions at each position as complex numbers of length 1: (MAX_POSITIONS, K // 2)."""
     return torch.complex(rotary.cos, rotary.sin)
 
 
-def turn_(x: Tensor, angles: Tensor) -> None:
-    """Rotary positions as the product of complex numbers that they are, in place: x (..., K), angles (..., K // 2)."""
+def rotate_(x: Tensor, angles: Tensor) -> None:
+    """Applies rotary positions in place, as a product of complex numbers: x (..., K), angles (..., K // 2)."""
     pairs = x[..., : 2 * angles.shape[-1]]
-    turned = torch.view_as_complex(pairs.unflatten(-1, (-1, 2)).contiguous()) * angles
-    pairs.copy_(torch.view_as_real(turned).flatten(-2))
+    rotated = torch.view_as_complex(pairs.unflatten(-1, (-1, 2)).contiguous()) * angles
+    pairs.copy_(torch.view_as_real(rotated).flatten(-2))

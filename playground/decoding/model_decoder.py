@@ -1,4 +1,4 @@
-"""Asking a model for the next token, again and again, of sentences that grow together."""
+"""Next-token log probabilities from a model, step by step, for a batch of growing sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
-from playground.decoding.single_decoder import SingleDecoder, suits
+from playground.decoding.single_decoder import SingleDecoder, is_readable
 from playground.decoding.work import Pass
 from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
@@ -20,7 +20,7 @@ from playground.model.transformer import Transformer
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A written sentence: its tokens (EOS included if it came to that), the log probability of each in nats, and its score."""
+    """A written sentence: its tokens (with EOS if it ended), the log probability of each in nats, and its score."""
 
     ids: tuple[int, ...]
     logprobs: tuple[float, ...]
@@ -32,46 +32,46 @@ class Hypothesis:
 
 
 class ModelDecoder:
-    """The model's own code: sources (B, S), encoded once, and with a cache what the decoder remembers."""
+    """Decodes with the model's own code: sources (B, S), encoded once, and optionally a key-value cache."""
 
     def __init__(self, model: Transformer, src: Tensor, cache: bool) -> None:
         self.model, self.cache = model, DecoderCache(len(model.decoder)) if cache else None
         self.memory, self.memory_mask = model.encode(src)[0], padding_mask(src)  # (B, S, D), (B, 1, 1, S)
 
     def logits(self, tgt_in: Tensor, last: int) -> tuple[Tensor, int]:
-        """What comes after each of the `last` tokens of tgt_in (B, T): (B, last, V), and for how many tokens states were computed."""
+        """Returns the logits after each of the `last` tokens of tgt_in (B, T): (B, last, V), and the number of tokens computed."""
         states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, self.cache)
         return self.model.project(states[:, -last:]), states.shape[1]
 
     def select_rows(self, rows: Tensor) -> None:
-        """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
+        """Selects and reorders batch rows (N,); a row may repeat."""
         self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
         if self.cache:
             self.cache.select_rows(rows)
 
 
 class DecodingState:
-    """The sources, encoded once and together, and what is remembered while their targets grow. Each pass is added to `record`.
+    """The sources, encoded once as a batch, and the caches of their growing targets. Each pass is appended to `record`.
 
-    Of each source there are never more than `width` targets. With `fast` the lean code is asked, but the model's own where everything is
-    computed anew, where there is a prefix, and where somebody changed the model or listens to it.
+    A source never has more than `width` targets. `fast` selects the fast code, but the model's own is used without a cache, with a prefix,
+    and for a model that was changed or has hooks.
     """
 
     def __init__(
         self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
         fast: bool, width: int = 1,
     ) -> None:  # fmt: skip
-        check(model)
+        require_eval(model)
         cache = cache and model.cacheable
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
         if fast and cache and not prefix and is_stock_model(model):
-            self.code = SingleDecoder(model, src) if len(sources) * width == 1 and suits(model) else FastDecoder(model, src)
+            self.code = SingleDecoder(model, src) if len(sources) * width == 1 and is_readable(model) else FastDecoder(model, src)
         else:
             self.code = ModelDecoder(model, src, cache)
 
     def begin(self) -> tuple[Tensor, Tensor]:
-        """BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each of its tokens (B, P)."""
+        """Returns BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each prefix token (B, P)."""
         written = torch.tensor([(BOS, *self.prefix)] * len(self.src), device=self.src.device)
         if not self.prefix:
             return written, written.new_empty(written.shape[0], 0, dtype=torch.float32)
@@ -79,28 +79,28 @@ class DecodingState:
         return written, logprobs.gather(2, written[:, 1:, None])[..., 0]
 
     def logprobs(self, tgt_in: Tensor, last: int = 1) -> Tensor:
-        """Log probabilities of what comes after each of the `last` tokens of tgt_in (B, T) -> (B, last, V)."""
+        """Returns the next-token log probabilities after each of the `last` tokens of tgt_in (B, T) -> (B, last, V)."""
         logits, computed = self.code.logits(tgt_in, last)
-        self.record.append(Pass(*tgt_in.shape, computed, asked=last))
+        self.record.append(Pass(*tgt_in.shape, computed, scored=last))
         return logits.log_softmax(dim=-1)
 
     def select_rows(self, rows: Tensor) -> None:
         self.code.select_rows(rows)
 
 
-def check(model: Transformer) -> None:
+def require_eval(model: Transformer) -> None:
     if model.training:
         raise ValueError("a model decodes in eval mode")
 
 
 def clip_prefix(prefix: Sequence[int], max_length: int) -> tuple[tuple[int, ...], int]:
-    """What of a prefix is written (no more than is allowed, nothing after EOS), and how many tokens may be written in all."""
+    """Returns the prefix cut to what may be written (no more than `max_length`, nothing after EOS), and the maximum number of tokens."""
     most = min(max_length, MAX_POSITIONS)
     prefix = tuple(prefix[:most])
     return (prefix[: prefix.index(EOS) + 1] if EOS in prefix else prefix), most
 
 
 def score(total: float, length: int, length_penalty: float) -> float:
-    """total / ((5 + length) / 6)^length_penalty for a sum of log probabilities (Wu et al. 2016, equation 14): 0 is the plain sum, more
-    favours long sentences."""
+    """Returns total / ((5 + length) / 6)^length_penalty for a sum of log probabilities (Wu et al. 2016, equation 14): 0 is the plain sum,
+    a higher penalty favours long sentences."""
     return total / ((5 + length) / 6) ** length_penalty

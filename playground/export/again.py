@@ -1,6 +1,6 @@
-"""The cells of run.ipynb, each below a line with its name. They run where the files of the zip lie, with the playground installed.
+"""The cells of run.ipynb, each below a line with its name. They run in the unzipped folder, with the playground installed.
 
-`how` is written anew for each run: its last step, the knobs that config.json can't say, and those that were moved while it trained."""
+`how` is generated for each run: its last step, knobs that config.json can't hold, and knobs changed during training."""
 
 # %% setup
 import csv

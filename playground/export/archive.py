@@ -1,4 +1,4 @@
-"""A zip that is sent while it is made, and whose bytes depend on what is in it alone: fixed dates, sorted names."""
+"""A streamed, reproducible zip: its bytes depend on its contents alone, with fixed dates and sorted names."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 
-THEN = (1980, 1, 1, 0, 0, 0)  # the first date that a zip knows
+THEN = (1980, 1, 1, 0, 0, 0)  # the earliest date of the zip format
 CHUNK = 1 << 20
 LEVEL = 6
 
 
 class _Outbox(io.RawIOBase):
-    """What the archive writes, until it is sent. It can't be sought in, as it is gone by then."""
+    """A write-only buffer for the archive. Not seekable, as earlier bytes are sent already."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._buffer = bytearray()
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: bytes) -> int:
-        self._kept += data
+        self._buffer += data
         return len(data)
 
     def take(self) -> bytes:
-        sent, self._kept = bytes(self._kept), bytearray()
+        sent, self._buffer = bytes(self._buffer), bytearray()
         return sent
 
 
 def stream(files: Mapping[str, Callable[[], bytes]]) -> Iterator[bytes]:
-    """The zip in pieces. Each file is made when it is its turn."""
+    """Yields the zip in chunks. Each file is made when its turn comes."""
     outbox = _Outbox()
     with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
         for name in sorted(files, key=str.casefold):

@@ -1,4 +1,4 @@
-"""model.py: the Transformer of a run as one readable file that needs torch and nothing else. Made of the files in playground/model."""
+"""model.py: the Transformer of a run in one readable file that needs only torch. Assembled from the files in playground/model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUILD_VARIANT = '''def build(config: ModelConfig, src_vocab: int, tgt_vocab: int
 
 
 def model_file(config: ModelConfig) -> str:
-    """The source of model.py. Of the variants it holds the one that `config` needs, if any."""
+    """Returns the source of model.py, with the variant that `config` needs, if any."""
     return join(
         ABOUT,
         [
@@ -42,11 +42,11 @@ def model_file(config: ModelConfig) -> str:
 
 
 def _config_class() -> str:
-    """ModelConfig with its fields and defaults, but without the checks that the playground has for them."""
-    about = cleandoc(ModelConfig.__doc__ or "")
+    """Returns the source of ModelConfig with fields and defaults, but without the playground's checks."""
+    doc = cleandoc(ModelConfig.__doc__ or "")
     knobs = "\n".join(f"    {knob.name}: {knob.type} = {_literal(knob.default)}" for knob in fields(ModelConfig))
     return (
-        f'@dataclass(frozen=True)\nclass ModelConfig:\n    """{about}"""\n\n{knobs}\n\n    @property\n    def encoding(self) -> Encoding:\n'
+        f'@dataclass(frozen=True)\nclass ModelConfig:\n    """{doc}"""\n\n{knobs}\n\n    @property\n    def encoding(self) -> Encoding:\n'
         '        """What `positions` is made of."""\n        return ENCODINGS[self.positions]'
     )
 
@@ -56,7 +56,7 @@ def _literal(value: object) -> str:
 
 
 def _variant(config: ModelConfig) -> list[Piece | Part]:
-    """How the model is built, after what was changed in it on purpose. A variant that changes only what a model learns from has nothing
+    """Returns the source of `build`, with the variant's change of the model. A variant that changes only the training data needs nothing
     here."""
     change = variant_of(config).change
     if change is nothing:

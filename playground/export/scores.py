@@ -1,4 +1,4 @@
-"""Scores of a model card: those that the page shows, waited for."""
+"""Scores for a model card: those of the page, awaited."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from functools import partial
 from types import SimpleNamespace
 
 from playground.config import Refusal
-from playground.export.taken import Taken
+from playground.export.exported_run import ExportedRun
 from playground.queries import evaluation
 from playground.queries.evaluation import Scores
 from playground.queries.reader import Reader
 from playground.runs.corpora import Corpora
 
-SECONDS = 20.0  # that a card waits for its scores; what is known then is what it says
+SECONDS = 20.0  # timeout; the card shows the scores known by then
 
 
 @contextmanager
-def scoring(taken: Taken) -> Iterator[Callable[[], tuple[str, Scores] | None]]:
-    """`scores_of` where no server is at work."""
+def scoring(exported: ExportedRun) -> Iterator[Callable[[], tuple[str, Scores] | None]]:
+    """Yields `scores_of` for use without a server."""
     corpora = Corpora()
     reader = Reader(SimpleNamespace(corpora=corpora), threads=1)
     try:
-        yield partial(scores_of, reader, corpora, taken)
+        yield partial(scores_of, reader, corpora, exported)
     finally:
         reader.close()
 
 
-def scores_of(reader: Reader, corpora: Corpora, taken: Taken) -> tuple[str, Scores] | None:
-    """(split, scores) on the sentences kept for the test, or on the held-out ones where there are none; None when they can't be had."""
+def scores_of(reader: Reader, corpora: Corpora, exported: ExportedRun) -> tuple[str, Scores] | None:
+    """Returns (split, scores) on the test split, or on the held-out one if there is none; None when scores are unavailable."""
     end = time.monotonic() + SECONDS
     try:
-        split = "test" if corpora.get(taken.run.experiment, taken.run.pairs).test else "heldout"
-        found = evaluation.scores(reader, corpora, taken.run, taken.step, split)
-        while found.sentences < found.asked and time.monotonic() < end:
-            found = evaluation.scores(reader, corpora, taken.run, taken.step, split)
-        return split, found
+        split = "test" if corpora.get(exported.run.experiment, exported.run.pairs).test else "heldout"
+        scores = evaluation.scores(reader, corpora, exported.run, exported.step, split)
+        while scores.sentences < scores.asked and time.monotonic() < end:
+            scores = evaluation.scores(reader, corpora, exported.run, exported.step, split)
+        return split, scores
     except (Refusal, ImportError):  # the machine is busy, the model too slow, or sacrebleu not installed
         return None

@@ -1,10 +1,10 @@
-"""What model.py has in place of a part of ours that needs the rest of the house."""
+"""Replacements in model.py for classes of ours that depend on the rest of the playground."""
 
 from __future__ import annotations
 
 
 class Refusal(ValueError):
-    """Something that was asked for can't be done: `key` says what, `values` which."""
+    """A request that can't be fulfilled: `key` names the reason, `values` fill it in."""
 
     def __init__(self, key: str, **values: object) -> None:
         super().__init__(key, values)

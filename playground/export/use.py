@@ -1,4 +1,4 @@
-"""Loads the model that lies beside this file, translates with it, and draws what it attends to.
+"""Loads the model beside this file, translates with it, and draws its attention.
 
     python use.py "hello"                          prints the translation, and each output token with the source token it attends to most
     python use.py "hello" --svg attention.svg      and draws the cross-attention of every layer and head
@@ -24,27 +24,27 @@ from playground.model.transformer import Output, Transformer
 from playground.reading.text import clusters, normalise
 from playground.variants import build
 
-EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have so many tokens beyond twice its source, or be so many times the longest target learnt
-CELL = 18  # pixels of a weight's square
+EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have twice its source's tokens and EXTRA_TOKENS, or EXTRA times the longest training target
+CELL = 18  # pixels of a cell
 
 
 class Tokenizer:
-    """Text into token ids and back, as src_tokenizer.json or tgt_tokenizer.json says: by characters, by words, or by SentencePiece."""
+    """Converts text to token ids and back, as its JSON file says: by characters, by words, or by SentencePiece."""
 
     def __init__(self, file: Path) -> None:
-        said = json.loads(file.read_text(encoding="utf-8"))
-        self.kind, self.pieces, self.clusters = said["kind"], None, said.get("clusters", False)
+        saved = json.loads(file.read_text(encoding="utf-8"))
+        self.kind, self.pieces, self.clusters = saved["kind"], None, saved.get("clusters", False)
         if self.kind in ("bpe", "unigram"):
             from sentencepiece import SentencePieceProcessor
 
-            self.pieces = SentencePieceProcessor(model_proto=base64.b64decode(said["model"]))
+            self.pieces = SentencePieceProcessor(model_proto=base64.b64decode(saved["model"]))
             self.symbols = [self.pieces.id_to_piece(token) for token in range(self.pieces.get_piece_size())]
         else:
-            self.symbols = [*SPECIAL_TOKENS, *said["symbols"]]
+            self.symbols = [*SPECIAL_TOKENS, *saved["symbols"]]
         self.ids = {symbol: token for token, symbol in enumerate(self.symbols)}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a sentence, without BOS and EOS; UNK for what the vocabulary doesn't hold."""
+        """Returns the ids of a sentence, without BOS and EOS; UNK for unknown symbols."""
         text = normalise(text)
         if self.pieces:
             return self.pieces.encode(text)
@@ -52,7 +52,7 @@ class Tokenizer:
         return [self.ids.get(symbol, UNK) for symbol in symbols]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The sentence, special tokens left out but for <unk>, which stands for a word that the vocabulary doesn't hold."""
+        """Returns the sentence without special tokens but <unk>, which stands for an unknown symbol."""
         content = [token for token in ids if token >= len(SPECIAL_TOKENS) or token == UNK]
         if self.pieces:
             text = self.pieces.decode(content)
@@ -60,7 +60,7 @@ class Tokenizer:
         return ("" if self.kind == "characters" else " ").join(self.symbols[token] for token in content)
 
     def labels(self, ids: Iterable[int]) -> list[str]:
-        """What is shown for each id."""
+        """Returns the text shown for each id."""
         return ["␣" if self.symbols[token] == " " else self.symbols[token] for token in ids]
 
 
@@ -75,12 +75,12 @@ class Translator:
         self.longest = round(EXTRA * config["longest_target"])
         parameters = load_file(folder / "model.safetensors")
         with torch.no_grad():
-            for name, parameter in self.model.named_parameters():  # one that two parts share has one name
+            for name, parameter in self.model.named_parameters():  # a shared parameter has one name
                 parameter.copy_(parameters[name])
 
     @torch.inference_mode()
     def write(self, text: str) -> tuple[list[int], list[int]]:
-        """Greedy decoding: (ids of the source with EOS, ids of the output with EOS if it came to that)."""
+        """Decodes greedily: (ids of the source with EOS, ids of the output, with EOS if it ended)."""
         src = [*self.src.encode(text)[: MAX_POSITIONS - 1], EOS]
         written: list[int] = []
         most = min(max(2 * len(src) + EXTRA_TOKENS, self.longest), MAX_POSITIONS)
@@ -94,15 +94,15 @@ class Translator:
 
     @torch.inference_mode()
     def look(self, text: str) -> tuple[Output, list[str], list[str]]:
-        """What the model computes while it writes its output: logits (1, T, V) and the attention weights of every layer, with the labels of
-        the S source tokens and the T output tokens."""
+        """Returns the model's output while it writes a translation: logits (1, T, V) and the attention weights of every layer, with the
+        labels of the S source tokens and the T output tokens."""
         src, written = self.write(text)
         output = self.model(torch.tensor([src]), torch.tensor([[BOS, *written[:-1]]]))
         return output, self.src.labels(src), self.tgt.labels(written)
 
 
 def svg(weights: Sequence[Tensor], rows: Sequence[str], columns: Sequence[str]) -> str:
-    """Attention weights (1, H, R, C) of each layer as a picture: a grid for each head, a darker cell for a larger weight."""
+    """Draws attention weights (1, H, R, C) of each layer: a grid for each head, a darker cell for a larger weight."""
     left, top = 14 + 8 * max(map(len, rows)), 14 + 8 * max(map(len, columns))
     width, height = left + CELL * len(columns) + 12, top + CELL * len(rows) + 24
     names = [_text(f'x="{left - 4}" y="{top + CELL * r + 13}" text-anchor="end"', name) for r, name in enumerate(rows)]

@@ -1,8 +1,8 @@
-"""A run as a folder of files that a browser opens, from the disk or from any web server: the page, and the answers to what can be asked on
-it. Read in this order:
+"""A run as a static folder that a browser opens, from the disk or from any web server: the page with precomputed answers. Read in this
+order:
 
-grids, lessons and plan (what is asked beforehand) · packing (answers that share what they have in common) · scripts (what the page loads) ·
-folder (all files).
+grids, lessons and plan (which requests are precomputed) · packing (answers that share common parts) · scripts (the page's scripts) · folder
+(all files).
 
-The folder's script is the page's own. Only its server is another one (ui/static/frozen_server.js): it looks answers up.
+The scripts are the page's own. Only its server is replaced (ui/static/frozen_server.js) by one that looks answers up.
 """

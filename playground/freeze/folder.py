@@ -1,4 +1,4 @@
-"""All files of a frozen page: the page itself, its scripts and Plotly, and the answers."""
+"""Writes all files of a frozen page: the page itself, its scripts and Plotly, and the answers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import orjson
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
-from playground.freeze.grids import Grid, axis, outside, size
+from playground.freeze.grids import Grid, axis, find_unset_fields, size
 from playground.freeze.packing import OPTIONS, Pack
-from playground.freeze.plan import Places, plan, steps_of
+from playground.freeze.plan import Places, choose_steps, plan
 from playground.freeze.scripts import MODULES, answers, modules
 from playground.queries.activations import activations
 from playground.queries.reader import Reader
@@ -27,18 +27,18 @@ from playground.ui.shell import page, theme_css
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
-KNOWN, FORMERLY = "frozen.js", "frozen.json"  # what the page reads first of all, and by which a frozen folder is known
-LEFT_OUT = ("worksheet", "downloads")  # blocks that ask a server for files
+MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder
+LEFT_OUT = ("worksheet", "downloads")  # blocks that request files from a server
 Progress = tuple[int, int, str]
 
 
 def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live: str = "") -> Iterator[Progress]:
-    """Writes the folder. Says after each file how many answers are there, of how many, and what was written. `live` is the address of a
-    playground with a server, for whatever needs one.
+    """Writes the folder. Yields after each file (answers done, answers in all, file name). `live` is the address of a playground with a
+    server, for features that need one.
 
-    Raises Refusal for a run that has nothing to show, an address that can't be opened, or a folder that has something else in it.
+    Raises Refusal for a run with nothing to show, an invalid address, or a folder with other contents.
     """
-    if folder.exists() and any(folder.iterdir()) and not any((folder / name).exists() for name in (KNOWN, FORMERLY)):
+    if folder.exists() and any(folder.iterdir()) and not any((folder / name).exists() for name in (MARKER, FORMER_MARKER)):
         raise Refusal("page.not_empty", folder=folder)
     if live and not live.startswith(("https://", "http://")):
         raise Refusal("page.bad_live", address=live)
@@ -46,7 +46,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
     if not pairs:
         raise Refusal("page.not_ready")
     planned = plan(run, [source for source, _ in pairs], _places(reader, run, pairs[0][0]))
-    if list_unavailable(run):  # then these panels say why they show nothing
+    if list_unavailable(run):  # these panels explain why they are empty
         planned |= {name: [[axis("lang", LANGUAGES)]] for name in list_unavailable(run)}
     everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
@@ -61,11 +61,11 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
                 file = _write_answers(folder, f"answers/{name}-{at}-{number}", pack.content())
                 done += pack.size
                 yield done, everything, file
-            panels[name].append(_told(grid, used))
+            panels[name].append(_describe(grid, used))
     pages = {lang: _page(runs, reader, run, lang, pairs) for lang in LANGUAGES}
     defaults = {name: field.default for name, field in FIELDS.items()} | {"text": pairs[0][0]}
     known = {"run": run.id, "panels": panels, "defaults": defaults, "live": _live(runs, run), "page": pages}
-    yield done, everything, _write_answers(folder, KNOWN.removesuffix(".js"), gzip.compress(orjson.dumps(known, option=OPTIONS), mtime=0))
+    yield done, everything, _write_answers(folder, MARKER.removesuffix(".js"), gzip.compress(orjson.dumps(known, option=OPTIONS), mtime=0))
 
 
 def _places(reader: Reader, run: Run, text: str) -> Places:
@@ -74,40 +74,40 @@ def _places(reader: Reader, run: Run, text: str) -> Places:
     return Places(text, stages, len(look.asked), len(look.source))
 
 
-def _told(grid: Grid, used: set[str]) -> dict[str, Any]:
-    """What the page has to know of a grid to find an answer in it."""
-    refused, pins = outside(grid, used)
-    return {"axes": [{"fields": one.fields, "values": one.values} for one in grid], "refused": refused, "pins": pins}
+def _describe(grid: Grid, used: set[str]) -> dict[str, Any]:
+    """Returns what the page needs to find an answer in a grid."""
+    refused, pins = find_unset_fields(grid, used)
+    return {"axes": [{"fields": each.fields, "values": each.values} for each in grid], "refused": refused, "pins": pins}
 
 
 def _packs(runs: Runs, reader: Reader, run: Run, name: str, grid: Grid, used: set[str], frozen: set[str]) -> Iterator[Pack]:
-    """The files of a grid. `used` learns which fields the panel reads; `frozen` are the panels that have answers."""
+    """Yields the packs of a grid. Fields that the panel reads are added to `used`; `frozen` are the panels with answers."""
     for place in range(len(grid[0].values)):
         pack = Pack()
-        for places in itertools.product([place], *(range(len(one.values)) for one in grid[1:])):
-            asked = {"run": run.id}
-            for one, at in zip(grid, places, strict=True):
-                asked |= dict(zip(one.fields, one.values[at], strict=True))
-            pack.add(",".join(map(str, places[1:])), _answer(View(runs, reader, asked), name, used, frozen))
+        for places in itertools.product([place], *(range(len(each.values)) for each in grid[1:])):
+            request = {"run": run.id}
+            for each, at in zip(grid, places, strict=True):
+                request |= dict(zip(each.fields, each.values[at], strict=True))
+            pack.add(",".join(map(str, places[1:])), _answer(View(runs, reader, request), name, used, frozen))
         yield pack
 
 
 def _answer(view: View, name: str, used: set[str], frozen: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"more": True}
+    answer: dict[str, Any] = {"more": True}
     try:
         check(name, view)
-        while found.pop("more", False):  # a longer work
-            found = PANELS[name](view)
+        while answer.pop("more", False):  # long computations continue
+            answer = PANELS[name](view)
     except Refusal as refusal:
         return {"error": refusal.say(view.language), "key": refusal.key}
     used |= view.used
-    found.pop("telling", None)  # a sentence that the page would go to, and that may not be among these
-    return {**found, "uses": sorted(view.used), **({"blocks": _without_server(found["blocks"], frozen)} if "blocks" in found else {})}
+    answer.pop("telling", None)  # an example sentence, which may not be among the frozen ones
+    return {**answer, "uses": sorted(view.used), **({"blocks": _without_server(answer["blocks"], frozen)} if "blocks" in answer else {})}
 
 
 def _without_server(blocks: list[dict], frozen: set[str]) -> list[dict]:
-    """Blocks without those that ask for more than the `frozen` panels, and without files that only a server makes."""
-    kept = []
+    """Drops blocks that need panels beyond the `frozen` ones or a server's files."""
+    remaining = []
     for block in blocks:
         if block["kind"] in LEFT_OUT or block.get("act") == "take" or (block["kind"] == "later" and block["panel"] not in frozen):
             continue
@@ -115,22 +115,22 @@ def _without_server(blocks: list[dict], frozen: set[str]) -> list[dict]:
             block = {**block, "blocks": _without_server(block["blocks"], frozen)}
         if block.get("saved"):
             block = {**block, "saved": {**block["saved"], "arrays": None}}
-        kept.append(block)
-    return kept
+        remaining.append(block)
+    return remaining
 
 
 def _page(runs: Runs, reader: Reader, run: Run, lang: str, pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """What the page reads once, in one language: as if this were the only run there is."""
-    asked = {"lang": lang, "run": run.id}
-    told = collect_boot_data(runs, asked, "") | {"first": run.id, "last": "", "ignored": [], "notice": "", "host": ""}
-    card = describe_run(runs, reader, run.id, "", asked) | {"examples": pairs, "mine": False, "shipped": True, "unreadable": []}
-    return {"boot": told, "card": card, "runs": {"mine": [], "other": [], "shipped": [{"id": run.id, "title": card["title"]}]}}
+    """Returns what the page reads once, in one language: as if this were the only run."""
+    request = {"lang": lang, "run": run.id}
+    state = collect_boot_data(runs, request, "") | {"first": run.id, "last": "", "ignored": [], "notice": "", "host": ""}
+    card = describe_run(runs, reader, run.id, "", request) | {"examples": pairs, "mine": False, "shipped": True, "unreadable": []}
+    return {"boot": state, "card": card, "runs": {"mine": [], "other": [], "shipped": [{"id": run.id, "title": card["title"]}]}}
 
 
 def _live(runs: Runs, run: Run) -> dict[str, Any]:
-    """All that the stream of the run says, of which only the frozen steps can be looked at."""
+    """Returns the run's stream update, with only the frozen steps selectable."""
     update, _ = runs.update(run, 0)
-    steps = steps_of(run)
+    steps = choose_steps(run)
     return orjson.loads(update) | {"replay": steps, "parameter_steps": steps}
 
 

@@ -1,4 +1,4 @@
-"""Axes and grids: which combinations of a panel's fields are asked."""
+"""Axes and grids: the combinations of a panel's fields that are precomputed."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from math import prod
 
 from playground.cursor import FIELDS
 
-# Fields that only pin something in a picture: where nothing is known of the pin, the picture stays as it is.
+# Fields that only pin something in a figure: without an answer for the pin, the figure stays as it is.
 PINS = ("q", "k", "row", "col", "window", "token")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Fields that change together, and the values that they take."""
+    """Fields that change together, and their values."""
 
     fields: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
 
 
-Grid = list[Axis]  # every combination is asked; there is a file for each value of the first axis
+Grid = list[Axis]  # every combination is precomputed; one file per value of the first axis
 
 
 def axis(field: str, values: Sequence[str]) -> Axis:
@@ -28,12 +28,12 @@ def axis(field: str, values: Sequence[str]) -> Axis:
 
 
 def size(grid: Grid) -> int:
-    """How many answers it has."""
-    return prod(len(one.values) for one in grid)
+    """Returns the number of answers."""
+    return prod(len(each.values) for each in grid)
 
 
-def outside(grid: Grid, used: set[str]) -> tuple[list[str], list[str]]:
-    """The fields that a panel reads and that are no axis: (those that need a server when somebody changes one, those that only pin)."""
-    known = {field for one in grid for field in one.fields}
-    found = sorted(field for field in used if field in FIELDS and field not in known)
-    return [field for field in found if field not in PINS], [field for field in found if field in PINS]
+def find_unset_fields(grid: Grid, used: set[str]) -> tuple[list[str], list[str]]:
+    """Returns the fields that a panel reads beside the axes: (those that need a server when changed, those that only pin)."""
+    known = {field for each in grid for field in each.fields}
+    fields = sorted(field for field in used if field in FIELDS and field not in known)
+    return [field for field in fields if field not in PINS], [field for field in fields if field in PINS]

@@ -1,4 +1,4 @@
-"""Answers in one file that share what they have in common: a picture's colours, a head's weights, the source of a function."""
+"""Packs answers into one file with their common parts stored once: a figure's colours, a head's weights, the source of a function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-LEAST = 96  # bytes of JSON that are worth a reference
+LEAST = 96  # bytes of JSON from which a reference pays
 OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
@@ -21,18 +21,18 @@ class Pack:
 
     @property
     def size(self) -> int:
-        """How many answers there are."""
+        """The number of answers."""
         return len(self._answers)
 
     def add(self, key: str, answer: Any) -> None:
         self._answers[key] = self._reference(orjson.loads(orjson.dumps(answer, option=OPTIONS)))
 
     def content(self) -> bytes:
-        """The file: JSON, gzipped, the same bytes for the same answers."""
+        """Returns the file: gzipped JSON, deterministic."""
         return gzip.compress(orjson.dumps({"shared": self._shared, "answers": self._answers}), mtime=0)
 
     def _reference(self, value: Any) -> Any:
-        """A value with its larger parts replaced by references; what is known already isn't looked into again."""
+        """Replaces the larger parts of a value by references; known parts aren't searched again."""
         if not isinstance(value, dict | list):
             return value
         text = orjson.dumps(value)
@@ -48,15 +48,15 @@ class Pack:
         return {"$": self._known[text]}
 
 
-def whole(content: bytes, key: str) -> Any:
-    """The answer under `key` of a file, put together again."""
+def unpack_answer(content: bytes, key: str) -> Any:
+    """Returns the answer under `key` of a file, with its references resolved."""
     pack = orjson.loads(gzip.decompress(content))
 
-    def found(value: Any) -> Any:
+    def resolve(value: Any) -> Any:
         if isinstance(value, list):
-            return [found(item) for item in value]
+            return [resolve(item) for item in value]
         if not isinstance(value, dict):
             return value
-        return found(pack["shared"][value["$"]]) if "$" in value else {name: found(item) for name, item in value.items()}
+        return resolve(pack["shared"][value["$"]]) if "$" in value else {name: resolve(item) for name, item in value.items()}
 
-    return found(pack["answers"][key])
+    return resolve(pack["answers"][key])

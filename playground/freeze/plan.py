@@ -1,4 +1,4 @@
-"""What is asked beforehand: for each panel its grids."""
+"""Plans what is precomputed: the grids of each panel."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES
 
 STEPS = 6  # of the replay, before the newest
-DETAILED = 5  # sentences of which every head is asked at every step; of the others at the newest, and the map, which is large, at a few
-WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a screen, and on a telephone
+DETAILED = 5  # sentences with every head at every step; the others have it at the newest, and the map, which is large, at a few
+WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a desktop and on a phone
 
 
 @dataclass(frozen=True)
 class Places:
-    """The places in a sentence that can be asked about: the map's stages, and the cells of cross-attention."""
+    """The selectable places of a sentence: the map's stages, and the cells of cross-attention."""
 
     text: str
     stages: tuple[str, ...]
@@ -32,8 +32,8 @@ class Places:
     keys: int
 
 
-def steps_of(run: Run) -> list[int]:
-    """A few steps with parameters, evenly from the first to the one before the newest."""
+def choose_steps(run: Run) -> list[int]:
+    """Returns a few steps with parameters, evenly spaced from the first to the one before the newest."""
     steps = [step for step in run.replay.parameter_steps if step < run.step]
     if len(steps) <= STEPS:
         return steps
@@ -41,20 +41,20 @@ def steps_of(run: Run) -> list[int]:
 
 
 def heads(run: Run, part: str) -> list[tuple[str, str, str]]:
-    """(part, layer, head) of every head."""
+    """Returns (part, layer, head) of every head."""
     model = run.experiment.model
     layers = model.encoder_layers if part == "encoder" else model.decoder_layers
     return [(part, str(layer), str(head)) for layer in range(1, layers + 1) for head in range(1, model.n_heads + 1)]
 
 
 def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Grid]]:
-    """Every panel that can be frozen, with its grids: the general one, then those that know more about the newest step, some of them only
-    about the `first` sentence."""
+    """Returns the grids of every panel: the general one, then more detailed ones for the newest step, some of them for the `first` sentence
+    only."""
     screen = [axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)]
-    steps = steps_of(run)
+    steps = choose_steps(run)
     step = axis("step", ["", *map(str, steps)])
     common, at_first = [axis("text", sentences), *screen], [axis("text", [first.text]), *screen]
-    closely, others = [axis("text", sentences[:DETAILED]), *screen, step], [axis("text", sentences[DETAILED:]), *screen]
+    closely, remaining = [axis("text", sentences[:DETAILED]), *screen, step], [axis("text", sentences[DETAILED:]), *screen]
     cross = Axis(("layer", "head"), tuple(place[1:] for place in heads(run, "cross")))
     every_head = Axis(("part", "layer", "head"), tuple(place for name in choices("part") for place in heads(run, name)))
     views = axis("view", choices("view")[1:])
@@ -65,9 +65,9 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
     embeddings = [*((name, "token") for name in TABLES), *((name, by) for name in STATES for by in choices("by"))]  # the first: the default
     planned = {
         "sentence": [[*common[:2], step]],
-        "training": [[*common, step], [*closely, cross], [*others, cross]],
+        "training": [[*common, step], [*closely, cross], [*remaining, cross]],
         "attention": [
-            *([*common, step, axis("part", choices("part"))], [*closely, every_head], [*others, every_head]),
+            *([*common, step, axis("part", choices("part"))], [*closely, every_head], [*remaining, every_head]),
             *([*common, views], [*at_first, cells]),
         ],
         "masks": [[*common, axis("mask", masks)]],
@@ -77,7 +77,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "interventions": [common, [*at_first, _changes(run)]],
         "importance": [screen, [*screen, _changes(run)]],
         "map": [
-            *(closely, [*others, axis("step", ["", *map(str, steps[:: STEPS // 2])])]),
+            *(closely, [*remaining, axis("step", ["", *map(str, steps[:: STEPS // 2])])]),
             *([*at_first, axis("stage", first.stages)], [*at_first, axis("stop", list(STOPS))]),
         ],
         "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings[1:]))]],
@@ -93,6 +93,6 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
 
 
 def _changes(run: Run) -> Axis:
-    """Each head switched off alone, and each other memory."""
+    """Returns the axis of interventions: each head off alone, and each other memory mode."""
     off = [(str(head), "") for head in all_heads(run.experiment.model)]
     return Axis(("off", "squeeze"), (*off, *(("", memory) for memory in MEMORIES)))

@@ -1,4 +1,4 @@
-"""What a frozen page loads, as classic scripts: a browser that opens it as a file lets it read nothing else."""
+"""The frozen page's scripts, as classic scripts: a browser that opens the page from the disk may load nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IMPORT = re.compile(r'\b(from|import) "\./')
 
 
 def modules() -> bytes:
-    """The script that holds all modules of the page and starts them; in the server's place the one that looks answers up."""
+    """Returns the script with all modules of the page; the frozen server replaces the real one."""
     names = [name for name in list_assets() if name.endswith(".js") and not name.startswith(("first", "plotly", "frozen_"))]
     texts = {name: _module("frozen_server.js" if name == "server.js" else name) for name in names}
     return b"globalThis.playgroundModules = %b;\n%b" % (orjson.dumps(texts), read_raw_asset(MODULES))
@@ -26,5 +26,5 @@ def _module(name: str) -> str:
 
 
 def answers(name: str, packed: bytes) -> bytes:
-    """The script that brings what is packed under a name."""
+    """Returns the script that registers packed answers under a name."""
     return b"(globalThis.playgroundAnswers ??= {})[%b] = \"%b\";\n" % (orjson.dumps(name), base64.b64encode(packed))

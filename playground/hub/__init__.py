@@ -1,5 +1,5 @@
 """The Hugging Face Hub. Read in this order:
 
-model (a trained model that `from_pretrained` reads back) · push (a run becomes a repository) · space (this very app becomes a Space) ·
-commands (both for the command line) · remote (what both ask of the Hub, and what it can answer)
+model (a trained model for `from_pretrained`) · push (uploads a run as a repository) · space (uploads this app as a Space) · commands (both
+for the command line) · remote (requests to the Hub, and their errors)
 """

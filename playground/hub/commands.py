@@ -1,4 +1,4 @@
-"""The commands that go to the Hub, as the command line calls them."""
+"""The commands for the Hub, as the command line calls them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def push(options: argparse.Namespace) -> int:
 
 
 def space(options: argparse.Namespace) -> int:
-    made = plan(options.repo, options.hardware)
+    upload_plan = plan(options.repo, options.hardware)
     if options.dry_run:
-        print("\n".join(made.say()))
+        print("\n".join(upload_plan.say()))
     else:
-        print(upload(made, options.private), made.hardware.note, sep="\n")
+        print(upload(upload_plan, options.private), upload_plan.hardware.note, sep="\n")
     return 0
 
 

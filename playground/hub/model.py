@@ -1,4 +1,4 @@
-"""The Transformer with `save_pretrained`, `from_pretrained` and `push_to_hub`: outside model/, which knows nothing of any Hub."""
+"""The Transformer with `save_pretrained`, `from_pretrained` and `push_to_hub`; model/ itself doesn't depend on the Hub."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from playground.variants import variant_of
 
 WEIGHTS = "model.safetensors"
 TOKENIZERS = ("src_tokenizer.json", "tgt_tokenizer.json")
-MAX_VOCABULARY = 2**20  # tokens: more than any data here can have
+MAX_VOCABULARY = 2**20  # tokens: more than any tokenizer here can have
 
 
 class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transformer-playground", tags=["attention", "education"]):
     """A trained model with its tokenizers. `from_pretrained("owner/name")`, or of a folder, gives the logits of the run to the bit.
 
-    The signature is flat, so that config.json is: both vocabulary sizes, the longest target, and every knob of the run by its name. Raises
-    Refusal for a knob or a value that doesn't exist.
+    The signature is flat, and so is config.json: both vocabulary sizes, the longest target, and every knob of the run by its name. Raises
+    Refusal for an unknown knob or value.
     """
 
     def __init__(self, src_vocab: int, tgt_vocab: int, longest_target: int = 0, **knobs: Any) -> None:
@@ -42,11 +42,11 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
             variant_of(config).change(self)
         self.tokenizers: tuple[Tokenizer, Tokenizer] | None = None
         self.run: Run | None = None
-        self.longest_target = longest_target  # that it learnt: whoever decodes should let it write as much
+        self.longest_target = longest_target  # of the training data: decoding should allow as many tokens
 
     @classmethod
     def from_run(cls, run: Run) -> HubTransformer:
-        """The run's newest parameters, in eval mode. Saving it writes the same files as taking the run home does. Raises Refusal."""
+        """Loads the run's newest parameters, in eval mode. Saving it writes the files of the run's export. Raises Refusal."""
         with tempfile.TemporaryDirectory() as folder:
             write_folder(run, Path(folder))
             model = cls.from_pretrained(folder)
@@ -65,9 +65,9 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
     def _from_pretrained(
         cls, *, model_id: str, map_location: str = "cpu", src_vocab: int = 0, tgt_vocab: int = 0, **rest: Any
     ) -> HubTransformer:
-        """Believes nothing: the size is compared with the config before a model of that size is made. Raises Refusal."""
-        asked = {name: rest.pop(name) for name in ("revision", "cache_dir", "force_download", "local_files_only", "token")}
-        fetch = partial(_file, model_id, **asked)
+        """Loads untrusted files: the size is compared with the config before a model of that size is created. Raises Refusal."""
+        download_options = {name: rest.pop(name) for name in ("revision", "cache_dir", "force_download", "local_files_only", "token")}
+        fetch = partial(_file, model_id, **download_options)
         data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
         longest_target = rest.pop("longest_target", 0)
         config = experiment_of(rest).model
@@ -77,25 +77,25 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 parameter.copy_(parameters[name])
-        with suppress(FileNotFoundError, EntryNotFoundError):  # a model that was never trained here has none
+        with suppress(FileNotFoundError, EntryNotFoundError):  # a model that was not trained here has none
             src, tgt = (load_tokenizer(fetch(name).read_bytes()) for name in TOKENIZERS)
             model.tokenizers = src, tgt
         return model.to(map_location).eval()
 
 
 def experiment_of(knobs: dict[str, Any]) -> Experiment:
-    """The experiment of a flat mapping. Raises Refusal."""
+    """Builds the experiment of a flat mapping. Raises Refusal."""
     return Experiment().with_(**{current_name(name): value for name, value in knobs.items()})
 
 
 def _check_vocabularies(*sizes: int) -> None:
-    """Raises Refusal("runs.not_a_run") for what can't be the size of one."""
+    """Raises Refusal("runs.not_a_run") for an impossible vocabulary size."""
     if any(type(size) is not int or not 0 < size <= MAX_VOCABULARY for size in sizes):
         raise Refusal("runs.not_a_run", what="config.json")
 
 
-def _file(model_id: str, name: str, **asked: Any) -> Path:
-    """A file of a folder or of a repository of the Hub."""
+def _file(model_id: str, name: str, **download_options: Any) -> Path:
+    """Returns a file of a folder or of a Hub repository, downloaded."""
     if os.path.isdir(model_id):
         return Path(model_id) / name
-    return Path(hf_hub_download(model_id, name, **asked)).resolve()  # the cache holds links
+    return Path(hf_hub_download(model_id, name, **download_options)).resolve()  # the cache holds links

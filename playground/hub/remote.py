@@ -1,4 +1,4 @@
-"""What is asked of the Hub, and every way it can fail, each as one sentence."""
+"""Requests to the Hub, with every error as one sentence."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from huggingface_hub.errors import HfHubHTTPError, HTTPError  # the second: of w
 from playground.config import Refusal
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
-MAX_SAID = 300  # characters of what the Hub says that are passed on
+MAX_MESSAGE = 300  # characters of the Hub's message that are shown
 
 
 def check_name(repo: str) -> str:
-    """`repo` when it reads OWNER/NAME as the Hub allows it. Raises Refusal."""
+    """Returns `repo` if it reads OWNER/NAME as the Hub allows. Raises Refusal."""
     if not NAME.fullmatch(repo) or any(pair in repo for pair in ("--", "..")) or repo.endswith((".git", "-", ".")):
         raise Refusal("hub.not_a_name", name=repo[:100])
     return repo
 
 
 @contextmanager
-def plainly(repo: str) -> Iterator[None]:
-    """Turns what goes wrong between here and the Hub into a Refusal."""
+def translate_errors(repo: str) -> Iterator[None]:
+    """Turns network errors and errors of the Hub into a Refusal."""
     try:
         yield
     except HfHubHTTPError as error:
         raise _refusal(error, repo) from error
     except (HTTPError, ConnectionError) as error:
         raise Refusal("hub.unreachable", host=HfApi().endpoint) from error
-    except ValueError as error:  # what huggingface_hub itself finds wrong before it asks, such as the metadata of a README
+    except ValueError as error:  # checks of huggingface_hub before any request, such as the metadata of a README
         raise Refusal("hub.refused", name=repo, said=_first_line(str(error))) from error
 
 
@@ -47,20 +47,20 @@ def _refusal(error: HfHubHTTPError, repo: str) -> Refusal:
     return Refusal("hub.refused", name=repo, said=_first_line(error.server_message or str(error)))
 
 
-def _first_line(said: str) -> str:
-    return " ".join(said.split())[:MAX_SAID].rstrip(".")
+def _first_line(message: str) -> str:
+    return " ".join(message.split())[:MAX_MESSAGE].rstrip(".")
 
 
 def upload(
     folder: Path, repo: str, kind: str, message: str, private: bool = False, delete: list[str] | None = None, **creation: str
 ) -> str:
-    """Puts a folder into the repository `repo` of this `kind` ("model" or "space"), which is created where it doesn't exist. Returns its
-    address. What it holds and the folder doesn't is left there, but for what fits a pattern of `delete`. Raises Refusal."""
+    """Uploads a folder to the repository `repo` of this `kind` ("model" or "space"), creating it if needed. Returns its address. Other
+    files there stay, unless they match a pattern of `delete`. Raises Refusal."""
     check_name(repo)
     if get_token() is None:
         raise Refusal("hub.no_token")
     api = HfApi()
-    with plainly(repo):
+    with translate_errors(repo):
         url = api.create_repo(repo, repo_type=kind, private=private or None, exist_ok=True, **creation)
         api.upload_folder(repo_id=repo, repo_type=kind, folder_path=folder, commit_message=message, delete_patterns=delete)
     return str(url)

@@ -16,7 +16,7 @@ from playground.queries.reader import Reader
 from playground.queries.time_slices import SLICE, affordable, in_slices
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
-from playground.tasks.toy_tasks import TASKS, of_length, units
+from playground.tasks.toy_tasks import TASKS, draw_of_length, units
 from playground.training.metrics import build_eval_set
 
 REACH = 3  # times the longest source of training
@@ -80,7 +80,7 @@ def _made(run: Run, corpus: Corpus) -> list[Item]:
         return []
     longest = min(REACH * max(len(units(item.src, task.src_unit)) for item in corpus.train), MAX_POSITIONS - 1)
     each = affordable(run, longest, EACH * longest, MIN_SENTENCES * longest) // longest  # both sides of a mean length together
-    found = [example for length in range(1, longest + 1) for example in of_length(task.name, length, each, SEED)]
+    found = [example for length in range(1, longest + 1) for example in draw_of_length(task.name, length, each, SEED)]
     src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
     return [Item(src=e.src, tgt=e.tgt, src_ids=tuple(src.encode(e.src)), tgt_ids=tuple(tgt.encode(e.tgt))) for e in found]
 

@@ -35,7 +35,7 @@ def score_gradients(slow: SlowStep, name: str, row: int, head: int) -> ScoreGrad
     found = slow.attentions[name][part]
     q, k, v, delta = (tensor[at, head].float() if tensor.dtype == torch.bfloat16 else tensor[at, head]
                       for tensor in (found.q, found.k, found.v, found.gradient))  # fmt: skip
-    mask, kept = found.mask[at, 0], None if found.kept is None else found.kept[at, head]
+    mask, kept = found.mask[at, 0], None if found.multipliers is None else found.multipliers[at, head]
     with torch.enable_grad():
         scores = (q @ k.T / q.shape[-1] ** found.power + torch.where(mask, 0.0, MASKED)).requires_grad_()
         weights = scores.softmax(dim=-1) * mask

@@ -1,4 +1,4 @@
-"""What a class does together: a room's activities by name, each a JSON object that says under `kind` what it is."""
+"""A room's activities by name: what a class does together, each a JSON object whose `kind` says what it is."""
 
 from __future__ import annotations
 
@@ -12,64 +12,66 @@ from playground.rooms import answers, assignment, experiment, progress, question
 from playground.rooms.room import Room
 
 Activity = Mapping[str, Any]
-MAX_ACTIVITIES = 40  # of one room; a teacher may delete what is done
+MAX_ACTIVITIES = 40  # per room; a teacher may delete finished ones
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How activities of one kind are told: `seen(activity, room, number)` is what the holder of that number sees of one,
-    `without(activity, number)` is what stays of it when that member has gone, and `joined(activity, room)` what it is when one has come."""
+    """The functions of one kind: `view(activity, room, number)` is the part that the holder of that number may see,
+    `remove_member(activity, number)` the activity after that member left, `add_members(activity, room)` after members joined."""
 
-    seen: Callable[[Activity, Room, int], dict[str, Any]]
-    without: Callable[[Activity, int], Activity]
-    joined: Callable[[Activity, Room], Activity] = lambda activity, room: activity
+    view: Callable[[Activity, Room, int], dict[str, Any]]
+    remove_member: Callable[[Activity, int], Activity]
+    add_members: Callable[[Activity, Room], Activity] = lambda activity, room: activity
 
 
 KINDS: dict[str, Kind] = {
-    question.KIND: Kind(question.seen, question.without),
-    experiment.KIND: Kind(experiment.seen, experiment.without, experiment.joined),
-    progress.KIND: Kind(progress.seen, progress.without),
-    answers.KIND: Kind(answers.seen, answers.without),
+    question.KIND: Kind(question.view, question.remove_member),
+    experiment.KIND: Kind(experiment.view, experiment.remove_member, experiment.deal),
+    progress.KIND: Kind(progress.view, progress.remove_member),
+    answers.KIND: Kind(answers.view, answers.remove_member),
 }
 
 
-def seen(room: Room, number: int) -> dict[str, dict[str, Any]]:
-    """All activities of the room, as the holder of this number sees them."""
-    return {name: {"kind": one["kind"], **KINDS[one["kind"]].seen(one, room, number)} for name, one in room.activities.items()}
+def view_activities(room: Room, number: int) -> dict[str, dict[str, Any]]:
+    """Returns all activities of the room as the holder of this number may see them."""
+    kinds = {name: KINDS[activity["kind"]] for name, activity in room.activities.items()}
+    return {name: {"kind": activity["kind"], **kinds[name].view(activity, room, number)} for name, activity in room.activities.items()}
 
 
-def joined(room: Room) -> Room:
-    """The room in which every activity knows who is in."""
-    return replace(room, activities={name: KINDS[one["kind"]].joined(one, room) for name, one in room.activities.items()})
+def add_members(room: Room) -> Room:
+    """Returns the room with its current members entered in every activity."""
+    changed = {name: KINDS[activity["kind"]].add_members(activity, room) for name, activity in room.activities.items()}
+    return replace(room, activities=changed)
 
 
-def without(room: Room, number: int) -> Room:
-    """The room in which nothing is left of what a member did."""
-    left = {name: KINDS[one["kind"]].without(one, number) for name, one in room.activities.items()}
-    members, now = tuple(one for one in room.members if one.number != number), assignment.without(room.now, number)
-    return replace(room, members=members, activities=left, now=now)
+def remove_member(room: Room, number: int) -> Room:
+    """Returns the room without a member and without anything the member did."""
+    left = {name: KINDS[activity["kind"]].remove_member(activity, number) for name, activity in room.activities.items()}
+    members = tuple(member for member in room.members if member.number != number)
+    return replace(room, members=members, activities=left, now=assignment.remove_member(room.now, number))
 
 
-def added(room: Room, activity: Activity) -> Room:
-    """The room with one more activity, as the last, under a name of its own. Raises Refusal: too many."""
+def add_activity(room: Room, activity: Activity) -> Room:
+    """Appends an activity under a new random name. Raises Refusal: too many."""
     if len(room.activities) >= MAX_ACTIVITIES:
         raise Refusal("rooms.too_many_activities", most=MAX_ACTIVITIES)
-    return changed(room, secrets.token_hex(4), activity)
+    return put_activity(room, secrets.token_hex(4), activity)
 
 
-def found(room: Room, name: str, kind: str) -> Activity:
-    """Raises Refusal when there is none of this kind under the name."""
+def find_activity(room: Room, name: str, kind: str) -> Activity:
+    """Returns the activity of this name and kind. Raises Refusal when there is none."""
     activity = room.activities.get(name)
     if activity is None or activity["kind"] != kind:
         raise Refusal("rooms.no_activity")
     return activity
 
 
-def changed(room: Room, name: str, activity: Activity) -> Room:
-    """The room with this activity instead of the one of the same name."""
+def put_activity(room: Room, name: str, activity: Activity) -> Room:
+    """Returns the room with this activity stored under the name."""
     return replace(room, activities={**room.activities, name: activity})
 
 
-def dropped(room: Room, name: str) -> Room:
-    """The room without this activity."""
-    return replace(room, activities={other: one for other, one in room.activities.items() if other != name})
+def drop_activity(room: Room, name: str) -> Room:
+    """Returns the room without this activity."""
+    return replace(room, activities={other: activity for other, activity in room.activities.items() if other != name})

@@ -1,10 +1,10 @@
-"""What the members of a room chose at the questions that end a lesson, as their pages report it: counted, and never told by whom.
+"""Anonymous counts of the members' choices at the questions that end a lesson, as their pages report them.
 
-As an activity, of which a room has one at most, it is {"kind", "given": {lesson: {question: {"by", "groups"}}}}. `by` are the numbers of
-those who answered: only the first answer counts. A group is {"waiting": {number: choice}, "counts": {choice: how often}}. A choice waits
-until LEAST of its group are there; then they are added to the counts, and nothing says any more whose they were: so neither a count nor the
-difference of two tells what one member chose. One group, MARKS, has "right" and "wrong" of all; each other one has the choices of those
-who were asked the very same, under the hash of what was asked.
+As an activity (a room has one at most) it is {"kind", "given": {lesson: {question: {"by", "groups"}}}}. `by` lists the numbers of the
+members who answered: only the first answer counts. A group is {"waiting": {number: choice}, "counts": {choice: count}}. A choice waits
+until its group holds LEAST; then these are added to the counts and their numbers forgotten: neither a count nor the difference of two
+reveals one member's choice. One group, MARKS, counts "right" and "wrong"; each other group counts the choices for one exact wording of the
+question, under the hash of that wording.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from playground.rooms.room import TEACHER, Room, require
 
 KIND = NAME = "answers"
 MARKS = ""
-ASKED = re.compile(r"[0-9a-f]{10}", re.ASCII)
+HASH = re.compile(r"[0-9a-f]{10}", re.ASCII)
 Activity = Mapping[str, Any]
 Group = Mapping[str, Mapping[str, Any]]
 EMPTY: Group = {"waiting": {}, "counts": {}}
@@ -27,83 +27,81 @@ EMPTY: Group = {"waiting": {}, "counts": {}}
 
 @dataclass(frozen=True)
 class Answer:
-    """To one question of one lesson: the hash of what was asked, the number of the choice, and whether it was right."""
+    """An answer to one question of one lesson: the hash of the question's wording, the number of the choice, and whether it was right."""
 
     lesson: str
     question: str
-    asked: str
+    wording: str
     choice: int
     right: bool
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What may be told of one question: how many answers are `right`, of how many; and how often each choice was made by those who were
-    asked the very same."""
+    """Published counts of one question: `right` of `count` answers, and how often each choice was made for the same wording."""
 
     right: int
     count: int
     choices: Mapping[int, int]
 
 
-def reported(room: Room, number: int, answer: Answer, questions: Mapping[str, Sequence[str]], most: int) -> dict[str, Any]:
-    """The activity with a member's answer; one more to the same question changes nothing. `questions`: those of each lesson, with up to
-    `most` choices. Raises Refusal for the teacher, and for what no lesson asks."""
+def record(room: Room, number: int, answer: Answer, questions: Mapping[str, Sequence[str]], most: int) -> dict[str, Any]:
+    """Returns the activity with a member's answer; a second one to the same question is ignored. `questions`: those of each lesson, with up
+    to `most` choices. Raises Refusal for the teacher and for an unknown question, choice or hash."""
     require(number != TEACHER, "rooms.teacher_reports")
-    known = answer.question in questions.get(answer.lesson, ()) and 0 <= answer.choice < most and ASKED.fullmatch(answer.asked)
+    known = answer.question in questions.get(answer.lesson, ()) and 0 <= answer.choice < most and HASH.fullmatch(answer.wording)
     require(bool(known), "rooms.bad_answer")
-    given = room.activities.get(NAME, {"given": {}})["given"]
-    lesson = given.get(answer.lesson, {})
+    recorded = room.activities.get(NAME, {"given": {}})["given"]
+    lesson = recorded.get(answer.lesson, {})
     before = lesson.get(answer.question, {"by": [], "groups": {}})
     if number in before["by"]:
-        return {"kind": KIND, "given": given}
+        return {"kind": KIND, "given": recorded}
     groups = dict(before["groups"])
-    for name, choice in ((MARKS, "right" if answer.right else "wrong"), (answer.asked, str(answer.choice))):
-        groups[name] = _added(groups.get(name, EMPTY), number, choice)
+    for name, choice in ((MARKS, "right" if answer.right else "wrong"), (answer.wording, str(answer.choice))):
+        groups[name] = _add_choice(groups.get(name, EMPTY), number, choice)
     now = {"by": [*before["by"], number], "groups": groups}
-    return {"kind": KIND, "given": {**given, answer.lesson: {**lesson, answer.question: now}}}
+    return {"kind": KIND, "given": {**recorded, answer.lesson: {**lesson, answer.question: now}}}
 
 
-def _added(group: Group, number: int, choice: str) -> Group:
-    """The group with one choice more; LEAST that wait become counts."""
+def _add_choice(group: Group, number: int, choice: str) -> Group:
+    """Returns the group with one more choice; once LEAST are waiting they become counts."""
     waiting = {**group["waiting"], str(number): choice}
     if len(waiting) < LEAST:
         return {**group, "waiting": waiting}
     counts = dict(group["counts"])
-    for one in waiting.values():
-        counts[one] = counts.get(one, 0) + 1
+    for choice in waiting.values():
+        counts[choice] = counts.get(choice, 0) + 1
     return {"waiting": {}, "counts": counts}
 
 
-def tally(activity: Activity | None, lesson: str, question: str, asked: str) -> Tally:
-    """Of a question; `asked` is the hash of what is asked on screen."""
+def tally(activity: Activity | None, lesson: str, question: str, wording: str) -> Tally:
+    """Counts the answers to a question; `wording` is the hash of the text on screen."""
     groups = (activity or {"given": {}})["given"].get(lesson, {}).get(question, {}).get("groups", {})
-    marks, choices = (groups.get(name, EMPTY)["counts"] for name in (MARKS, asked))
-    return Tally(marks.get("right", 0), sum(marks.values()), {int(choice): count for choice, count in choices.items()} if asked else {})
+    marks, choices = (groups.get(name, EMPTY)["counts"] for name in (MARKS, wording))
+    return Tally(marks.get("right", 0), sum(marks.values()), {int(choice): count for choice, count in choices.items()} if wording else {})
 
 
-def seen(activity: Activity, room: Room, number: int) -> dict[str, Any]:
-    """For the teacher how many answers are counted in each lesson, so that their page knows when there is more to read; for a member
-    nothing."""
+def view(activity: Activity, room: Room, number: int) -> dict[str, Any]:
+    """Returns the number of counted answers per lesson for the teacher, whose page re-reads when it changes; nothing for a member."""
     if number != TEACHER:
         return {}
     counted = {
-        lesson: sum(sum(group["counts"].values()) for one in questions.values() for group in one["groups"].values())
+        lesson: sum(sum(group["counts"].values()) for question in questions.values() for group in question["groups"].values())
         for lesson, questions in activity["given"].items()
     }
     return {"counted": counted}
 
 
-def without(activity: Activity, number: int) -> dict[str, Any]:
-    """The activity once a member has gone: what still waits under their number goes with them."""
+def remove_member(activity: Activity, number: int) -> dict[str, Any]:
+    """Returns the activity without the waiting choices of a member who left."""
 
-    def left(one: Mapping[str, Any]) -> dict[str, Any]:
+    def clean(question: Mapping[str, Any]) -> dict[str, Any]:
         groups = {}
-        for name, group in one["groups"].items():
+        for name, group in question["groups"].items():
             waiting = {other: choice for other, choice in group["waiting"].items() if other != str(number)}
             if waiting or group["counts"]:
                 groups[name] = {**group, "waiting": waiting}
-        return {"by": [other for other in one["by"] if other != number], "groups": groups}
+        return {"by": [other for other in question["by"] if other != number], "groups": groups}
 
-    given = {lesson: {name: left(one) for name, one in questions.items()} for lesson, questions in activity["given"].items()}
-    return {**activity, "given": given}
+    lessons = {lesson: {name: clean(question) for name, question in questions.items()} for lesson, questions in activity["given"].items()}
+    return {**activity, "given": lessons}

@@ -1,6 +1,6 @@
-"""What there is to do now in a room: a line that its teacher wrote, a place that it leads to, and who has done it.
+"""The current task of a room: a line that its teacher wrote, a place that it links to, and the members who have done it.
 
-As a room keeps it: {"text", "to": {"lesson", "lab" or "task": its name} or {}, "done": numbers of members}; {} is nothing to do.
+As a room stores it: {"text", "to": {"lesson", "lab" or "task": its name} or {}, "done": numbers of members}; {} is no task.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ PLACES = ("lesson", "lab", "task")
 Assignment = Mapping[str, Any]
 
 
-def made(text: str, to: Mapping[str, str], lists: Lists) -> dict[str, Any]:
-    """A new one, that nobody has done; {} of no text and no place. Raises Refusal for a place there is not."""
+def make_assignment(text: str, to: Mapping[str, str], lists: Lists) -> dict[str, Any]:
+    """Returns a new task, done by no member; {} without text and place. Raises Refusal for an unknown place."""
     if len(to) > 1 or not set(to) <= set(PLACES) or to.get("task") == "own":
         raise Refusal("rooms.no_place")
     for name, value in to.items():
@@ -31,21 +31,21 @@ def made(text: str, to: Mapping[str, str], lists: Lists) -> dict[str, Any]:
     return {"text": line, "to": dict(to), "done": []} if line or to else {}
 
 
-def ticked(assignment: Assignment, number: int, done: bool) -> dict[str, Any]:
-    """With this member among those who have done it, or not. Raises Refusal: there is nothing to do, or it is the teacher who says so."""
+def mark_done(assignment: Assignment, number: int, done: bool) -> dict[str, Any]:
+    """Returns the task with this member marked as done or not done. Raises Refusal: there is no task, or the number is the teacher's."""
     if not assignment or number == TEACHER:
         raise Refusal("rooms.nothing_to_do")
-    others = [one for one in assignment["done"] if one != number]
-    return {**assignment, "done": sorted([*others, number]) if done else others}
+    numbers = [other for other in assignment["done"] if other != number]
+    return {**assignment, "done": sorted([*numbers, number]) if done else numbers}
 
 
-def without(assignment: Assignment, number: int) -> Assignment:
-    """What stays when a member has gone."""
-    return {**assignment, "done": [one for one in assignment["done"] if one != number]} if assignment else assignment
+def remove_member(assignment: Assignment, number: int) -> Assignment:
+    """Returns the task without a member who left."""
+    return {**assignment, "done": [other for other in assignment["done"] if other != number]} if assignment else assignment
 
 
-def seen(room: Room, number: int) -> dict[str, Any] | None:
-    """As the holder of this number sees it: how many have done it, not who; None when there is nothing to do."""
+def view(room: Room, number: int) -> dict[str, Any] | None:
+    """Returns the task as the holder of this number may see it: with the count of members done, not their numbers; None without a task."""
     if not room.now:
         return None
     done = room.now["done"]

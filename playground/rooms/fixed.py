@@ -1,7 +1,7 @@
-"""What a room fixes for its class: settings, tasks, labs, and which controls are shown.
+"""Restrictions of a room for its class: fixed settings, open tasks and labs, and which controls are shown.
 
-As a room keeps it: {"settings": {knob: value}, "tasks": those that may be trained, "labs": those that are open, "controls": the groups of
-knobs that are shown}. A part that isn't there fixes nothing: {} is a room in which everything is free.
+As a room stores them: {"settings": {knob: value}, "tasks": those that may be trained, "labs": those that are open, "controls": the groups
+of knobs that are shown}. A missing part restricts nothing; {} leaves everything free.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ from playground.config import PARTS, Experiment, Refusal, as_text, check
 from playground.cursor import check as check_field
 from playground.fields import Lists
 
-GROUPS = tuple(PARTS)  # of knobs, as the page shows them
+GROUPS = tuple(PARTS)  # groups of knobs, as on the page
 Fixed = Mapping[str, Any]
 
 
-def made(wanted: Any, lists: Lists) -> dict[str, Any]:
-    """What is wanted, each value checked; parts that fix nothing are left out. Raises Refusal for what can't be."""
+def check_fixed(wanted: Any, lists: Lists) -> dict[str, Any]:
+    """Validates requested restrictions; parts that restrict nothing are left out. Raises Refusal for invalid ones."""
     if not isinstance(wanted, dict) or not wanted.keys() <= {"settings", "tasks", "labs", "controls"}:
         raise Refusal("page.not_a_command")
     settings, controls = wanted.get("settings", {}), _names(wanted, "controls", GROUPS)
     if not isinstance(settings, dict):
         raise Refusal("page.not_a_command")
-    found = {
+    parts = {
         "settings": {name: check(name, value) for name, value in settings.items()},
         "tasks": [check("task", task) for task in _names(wanted, "tasks")],
         "labs": _names(wanted, "labs"),
     }
-    for lab in found["labs"]:
+    for lab in parts["labs"]:
         check_field("lab", lab, lists)
     for group in controls:
         if group not in GROUPS:
             raise Refusal("page.not_a_command")
-    task = found["settings"].get("task")
-    if task and found["tasks"] and task not in found["tasks"]:
+    task = parts["settings"].get("task")
+    if task and parts["tasks"] and task not in parts["tasks"]:
         raise Refusal("rooms.task_not_open", task=task)
-    return {name: part for name, part in found.items() if part} | ({} if set(controls) == set(GROUPS) else {"controls": controls})
+    return {name: part for name, part in parts.items() if part} | ({} if set(controls) == set(GROUPS) else {"controls": controls})
 
 
-def seen(fixed: Fixed) -> dict[str, Any]:
-    """All parts, for the page."""
+def view(fixed: Fixed) -> dict[str, Any]:
+    """Returns all parts, with defaults for missing ones, for the page."""
     return {"settings": {}, "tasks": [], "labs": [], "controls": list(GROUPS)} | dict(fixed)
 
 
 def require_experiment(fixed: Fixed, experiment: Experiment, code: str) -> None:
-    """Raises Refusal for settings that are not those of the room `code`."""
+    """Raises Refusal for settings that the room `code` doesn't allow."""
     flat = experiment.flat()
     for name in fixed.get("settings", {}):
         require_setting(fixed, name, flat[name], code)
@@ -55,7 +55,7 @@ def require_experiment(fixed: Fixed, experiment: Experiment, code: str) -> None:
 
 
 def require_setting(fixed: Fixed, name: str, value: Any, code: str) -> None:
-    """Raises Refusal for another value than the room `code` has fixed."""
+    """Raises Refusal for a value other than the one the room `code` has fixed."""
     fixed_value = fixed.get("settings", {}).get(name, value)
     if value != fixed_value:
         raise Refusal("rooms.fixed", name=name, value=as_text(fixed_value), code=code)
@@ -78,7 +78,7 @@ def require_open(fixed: Fixed, to: Mapping[str, str]) -> None:
 
 
 def _names(wanted: Mapping[str, Any], part: str, default: tuple[str, ...] = ()) -> list[str]:
-    """A part that is a list of names, each once."""
+    """Returns a part that must be a list of names, without duplicates."""
     names = wanted.get(part, list(default))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Refusal("page.not_a_command")

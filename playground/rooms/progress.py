@@ -1,7 +1,7 @@
-"""How far the members of a room have come in the course: of each lesson how many steps are done, as their pages report it.
+"""Progress of the members of a room in the course: the number of steps done in each lesson, as their pages report it.
 
-As an activity, of which a room has one at most, it is {"kind", "done": {number of the member: {lesson: steps done}}}. Numbers are text
-there, as JSON has them. Nothing else of what somebody does in a lesson leaves their page.
+As an activity (a room has one at most) it is {"kind", "done": {number of the member: {lesson: steps done}}}. Numbers are strings there, as
+JSON keys must be. Nothing else of a member's work in a lesson leaves their page.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ KIND = NAME = "course"
 Activity = Mapping[str, Any]
 
 
-def reported(room: Room, number: int, done: Mapping[str, Any], steps: Mapping[str, int]) -> dict[str, Any]:
-    """The activity with what this member reports instead of what they did before; `steps`: how many each lesson has. Raises Refusal for the
-    teacher, a lesson there is not and more steps than it has."""
+def record(room: Room, number: int, done: Mapping[str, Any], steps: Mapping[str, int]) -> dict[str, Any]:
+    """Returns the activity with this member's report in place of the previous one; `steps`: the number of steps of each lesson. Raises
+    Refusal for the teacher, an unknown lesson and more steps than it has."""
     if number == TEACHER:
         raise Refusal("rooms.teacher_reports")
     for lesson, count in done.items():
@@ -28,11 +28,11 @@ def reported(room: Room, number: int, done: Mapping[str, Any], steps: Mapping[st
     return {"kind": KIND, "done": {**before, str(number): dict(done)}}
 
 
-def seen(activity: Activity, room: Room, number: int) -> dict[str, Any]:
-    """For the teacher all of it, by number; for a member nothing of others."""
+def view(activity: Activity, room: Room, number: int) -> dict[str, Any]:
+    """Returns every member's progress for the teacher; nothing for a member."""
     return {"done": activity["done"]} if number == TEACHER else {}
 
 
-def without(activity: Activity, number: int) -> dict[str, Any]:
-    """The activity once a member has gone."""
-    return {**activity, "done": {other: one for other, one in activity["done"].items() if other != str(number)}}
+def remove_member(activity: Activity, number: int) -> dict[str, Any]:
+    """Returns the activity without a member who left."""
+    return {**activity, "done": {other: lessons for other, lessons in activity["done"].items() if other != str(number)}}

@@ -1,4 +1,4 @@
-"""The rules of rooms for runs: whoever joined a room can begin and change only what it allows, by whichever door they come."""
+"""The rules of rooms for runs: a member of a room can begin and change only runs that it allows, by whichever endpoint."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from playground.runs.run import Run
 
 
 class RoomRules(Rules):
-    """Of all rooms in which a token counts (see `KeptRooms.attended`). A teacher is not bound by their own room."""
+    """The rules of every room that binds a token (see `SavedRooms.find_attended`). A teacher is not bound by their own room."""
 
     def __init__(self, rooms: Rooms, runs: Runs) -> None:
         self._rooms, self._tally = rooms, Tally(rooms.run_limits, runs.find)
 
     @contextmanager
     def beginning(self, new: Sequence[Run], token: str, lab: str = "") -> Iterator[None]:
-        attended = self._rooms.attended(token)
+        attended = self._rooms.find_attended(token)
         for room, number in attended:
-            if lab:  # its arms are what they are, whatever is fixed beside it
+            if lab:  # a lab's arms are not subject to the fixed settings
                 fixed.require_lab(room.fixed, lab, room.code)
                 continue
             for run in new:
@@ -38,20 +38,20 @@ class RoomRules(Rules):
             yield
 
     def shared(self, run: Run) -> bool:
-        return self._rooms.shows(run.id)
+        return self._rooms.is_shown(run.id)
 
     def awaited(self, run: Run) -> bool:
-        return self._rooms.shows(run.id, to_somebody=True)
+        return self._rooms.is_shown(run.id, open_only=True)
 
     def in_room(self, token: str) -> bool:
-        return bool(self._rooms.attended(token))
+        return bool(self._rooms.find_attended(token))
 
     def changing(self, token: str, knob: str, value: Any) -> None:
-        for room, _ in self._rooms.attended(token):
+        for room, _ in self._rooms.find_attended(token):
             fixed.require_setting(room.fixed, knob, value, room.code)
 
 
 def _is_dealt(room: Room, number: int, wanted: Experiment) -> bool:
-    """Whether the teacher has dealt this experiment to the member."""
-    dealt = [one for one in room.activities.values() if one["kind"] == experiment.KIND and str(number) in one["dealt"]]
-    return any(experiment.experiment_of(one, number) == wanted for one in dealt)
+    """Returns whether the teacher has dealt this experiment to the member."""
+    dealt = [activity for activity in room.activities.values() if activity["kind"] == experiment.KIND and str(number) in activity["dealt"]]
+    return any(experiment.build_experiment(activity, number) == wanted for activity in dealt)

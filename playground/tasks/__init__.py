@@ -1,5 +1,5 @@
-"""Toy tasks: small languages whose every sentence has known answers. Standard library only. Read in this order:
+"""Toy tasks: small languages with known answers to every sentence. Standard library only. Read in this order:
 
-example (what a task is) · sequences, numbers, dates (tasks about symbols) · grammars (two languages from one set of rules) · german,
-meanings, chinese, commands (the small languages) · toy_tasks (all of them, by name, and their splits).
+example (the interface of a task) · sequences, numbers, dates (tasks about symbols) · grammars (two languages from one set of rules) ·
+german, meanings, chinese, commands (small languages) · toy_tasks (all of them by name, and their splits).
 """

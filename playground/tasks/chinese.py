@@ -44,11 +44,11 @@ SUBJECTS = {
     "plain": ("我 = I", "你 = you", "我们 = we", "他们 = they"),
     "third": ("他 = he", "她 = she"),
 }
-ASKED = {"plain": ("你 = you", "他们 = they"), "third": SUBJECTS["third"]}
+QUESTION_SUBJECTS = {"plain": ("你 = you", "他们 = they"), "third": SUBJECTS["third"]}
 
 
 def _noun_phrases() -> dict[str, list[str]]:
-    """one: a thing. many: several. this, these: things pointed at. bare: only the noun. any: the noun where English says a. how.many."""
+    """Returns rules for noun phrases. one, many, this, these: with measure words. bare: the noun. any: "a" in English only. how.many."""
     rules: dict[str, list[str]] = {name: [] for name in ("one", "many", "this", "these", "bare", "any", "how.many")}
     rules["number"] = [f"{number} = {english}" for number, english in NUMBERS.items()]
     rules["size"] = [f"{size} = {english}" for size, english in SIZES.items()]
@@ -66,14 +66,14 @@ def _noun_phrases() -> dict[str, list[str]]:
 
 
 def _people() -> dict[str, list[str]]:
-    """Sentences about what somebody has, bought, sees, wants or likes; English verbs agree, Chinese ones don't."""
+    """Returns rules for sentences about what a person has, bought, sees, wants or likes; English verbs agree, Chinese ones don't."""
     rules: dict[str, list[str]] = {"somebody": [], "asking": []}
     for person, (have, see, want, like, do) in {
         "plain": ("have", "see", "want", "like", "do"),
         "third": ("has", "sees", "wants", "likes", "does"),
     }.items():
-        s, asked = f"$subject.{person}", f"$asked.{person}"
-        rules[s[1:]], rules[asked[1:]] = list(SUBJECTS[person]), list(ASKED[person])
+        s, subject = f"$subject.{person}", f"$asked.{person}"
+        rules[s[1:]], rules[subject[1:]] = list(SUBJECTS[person]), list(QUESTION_SUBJECTS[person])
         rules["somebody"] += [
             f"2: {s} 有 $things = {s} {have}@1 $things",
             f"{s} 没有 $bare = {s} {have}@1 no@1 $bare",
@@ -84,8 +84,8 @@ def _people() -> dict[str, list[str]]:
             f"{s} 不 喜欢 $pointed = {s} {do} not@1 like@2 $pointed",
         ]
         rules["asking"] += [
-            f"{asked} 有 $any 吗 ？ = {do}@3 {asked} have@1 $any ?@4",
-            f"{asked} 有 $how.many ？ = $how.many {do} {asked} have@1 ?@3",
+            f"{subject} 有 $any 吗 ？ = {do}@3 {subject} have@1 $any ?@4",
+            f"{subject} 有 $how.many ？ = $how.many {do} {subject} have@1 ?@3",
         ]
     return rules
 
@@ -116,7 +116,7 @@ GRAMMAR = Grammar(
 
 @cache
 def _held_back(number: str, noun: str) -> bool:
-    """Whether training never says this number of these things. A tenth of all pairs, chosen by hash."""
+    """Returns whether training excludes this number of these things. A tenth of all pairs, chosen by hash."""
     return int.from_bytes(blake2b(f"{number} {noun}".encode(), digest_size=8).digest(), "big") % 10 == 0
 
 

@@ -9,7 +9,7 @@ from playground.tasks.example import Example, Task
 from playground.tasks.grammars import Grammar
 
 ACTIONS = ("walk", "run", "skip", "look", "wave", "jump")
-LONER = "jump"  # training says it only by itself, never with one of these behind it
+HELD_OUT_ACTION = "jump"  # in training only by itself, never before a modifier
 MODIFIERS = ("left", "right", "back", "twice", "thrice")
 
 GRAMMAR = Grammar(
@@ -35,7 +35,7 @@ GRAMMAR = Grammar(
 
 def _modified_loner(src: str) -> bool:
     words = src.split()
-    return any(word == LONER and after in MODIFIERS for word, after in pairwise(words))
+    return any(word == HELD_OUT_ACTION and after in MODIFIERS for word, after in pairwise(words))
 
 
 def _draw(rng: random.Random, harder: bool) -> Example:
@@ -45,13 +45,13 @@ def _draw(rng: random.Random, harder: bool) -> Example:
             return example
 
 
-# The split of the paper, "add jump": training says "jump" as a whole command and in no other, a tenth of the time, so that the word itself
-# is learnt. Above, where it may stand beside "and" and "after", training shows most of how it is used.
+# The split of the paper, "add jump": in training "jump" is a whole command by itself, a tenth of the time, so that the word is learnt, and
+# part of no other. In the task above it also occurs beside "and" and "after", so training shows most of its uses.
 
-# What would help is tried as in the paper: a few longer commands with "jump" are shown after all. The lists below are these, each a
-# beginning of the next; none of them falls to the held-out tenth.
+# As in the paper, variants add a few longer commands with "jump" to training. They are the beginnings of the list below; none of it is in
+# the held-out tenth.
 
-ALONE, SHOWN = 0.1, 0.1  # of the commands that training draws: "jump" by itself, and what of the longer ones it is shown
+JUMP_ALONE, ADDED = 0.1, 0.1  # fractions of the training draws: "jump" by itself, and the added longer commands
 COMPOSED = (
     "jump twice", "walk and jump left", "jump thrice after run", "jump right and look", "jump and wave", "skip after jump back",
     "jump left twice", "run left and jump", "jump back", "look twice and jump back", "jump back twice", "wave after jump",
@@ -61,29 +61,29 @@ COUNTS = (0, 1, 4, 16)
 
 
 def _split_at_jump(name: str, count: int) -> Task:
-    """The task whose training has `count` of the longer commands with "jump"; the harder ones are all others of them."""
-    shown = COMPOSED[:count]
+    """Returns the task whose training has `count` of the longer commands with "jump"; all others are the harder split."""
+    added = COMPOSED[:count]
 
     def is_harder(src: str) -> bool:
         words = src.split()
-        return LONER in words and len(words) > 1 and src not in shown
+        return HELD_OUT_ACTION in words and len(words) > 1 and src not in added
 
     def draw(rng: random.Random, harder: bool) -> Example:
         dice = 1.0 if harder else rng.random()
-        if dice < ALONE:
-            return GRAMMAR.parse(LONER)[0]
-        if shown and dice < ALONE + SHOWN:
-            return GRAMMAR.parse(rng.choice(shown))[0]
+        if dice < JUMP_ALONE:
+            return GRAMMAR.parse(HELD_OUT_ACTION)[0]
+        if added and dice < JUMP_ALONE + ADDED:
+            return GRAMMAR.parse(rng.choice(added))[0]
         while True:
             example = GRAMMAR.draw(rng)
-            if is_harder(example.src) if harder else LONER not in example.src.split():
+            if is_harder(example.src) if harder else HELD_OUT_ACTION not in example.src.split():
                 return example
 
     return Task(name, "words", "words", draw, GRAMMAR.parse, is_harder, steps=400)
 
 
-# The other split of the paper: training has commands that take few actions, the harder ones take more. Each half of those was short enough
-# to be a command of its own.
+# The other split of the paper: training has commands of few actions, the harder split longer ones, each half of which is short enough to
+# be a training command.
 
 MOST_ACTIONS = 9
 

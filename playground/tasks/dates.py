@@ -1,4 +1,4 @@
-"""Dates: six ways to write a day, one way to answer (ISO 8601, year-month-day)."""
+"""Dates: translates six ways to write a date into one (ISO 8601, year-month-day)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FORMS = (  # {month} is a number, the names are in the language of the form
     "{year}年{month}月{day}日",
 )
 YEARS = (1900, 2099)
-UNSEEN_YEARS = range(1990, 2000)  # the 2090s are seen, so each of the digits is known at its place
+UNSEEN_YEARS = range(1990, 2000)  # the 2090s are in training, so each digit is known at its place
 
 
 def _pattern(form: str) -> re.Pattern[str]:
-    """A form as an expression with one named group for each part."""
+    """Returns the regular expression of a form, with a named group for each part."""
     part = {
         "day": "[1-9][0-9]?",
         "month": "[1-9][0-2]?",
@@ -53,27 +53,27 @@ def _draw(rng: random.Random, harder: bool) -> Example:
 
 
 def _answers(src: str) -> tuple[Example, ...]:
-    """Digits align with the digits that say them. A month written as a name is said by the whole word, a filling 0 by none: None."""
-    found = next(filter(None, (pattern.fullmatch(src) for pattern in PATTERNS)), None)
-    if not found:
+    """Parses a date. Digits align with the same digits of the source; those of a month's name and a leading 0 align with None."""
+    match = next(filter(None, (pattern.fullmatch(src) for pattern in PATTERNS)), None)
+    if not match:
         return ()
-    said = found.groupdict()
-    year, day, month = int(said["year"]), int(said["day"]), int(said.get("month") or 1 + _month_by_name(said))
+    parts = match.groupdict()
+    year, day, month = int(parts["year"]), int(parts["day"]), int(parts.get("month") or 1 + _month_by_name(parts))
     if not YEARS[0] <= year <= YEARS[1] or not 1 <= month <= 12 or day > monthrange(year, month)[1]:
         return ()
-    alignment = [*range(found.start("year"), found.end("year")), None]
-    alignment += [*(_two_digits(found, "month") if "month" in said else (None, None)), None, *_two_digits(found, "day")]
+    alignment = [*range(match.start("year"), match.end("year")), None]
+    alignment += [*(_two_digits(match, "month") if "month" in parts else (None, None)), None, *_two_digits(match, "day")]
     return (Example(src, f"{year}-{month:02}-{day:02}", tuple(alignment)),)
 
 
-def _month_by_name(said: dict[str, str]) -> int:
+def _month_by_name(parts: dict[str, str]) -> int:
     names = {"english": ENGLISH, "german": GERMAN, "short": SHORT}
-    return next(names[language].index(said[language]) for language in names if language in said)
+    return next(names[language].index(parts[language]) for language in names if language in parts)
 
 
-def _two_digits(found: re.Match[str], part: str) -> list[int | None]:
-    """Where the two digits of the day or month stand in the source."""
-    places = [*range(found.start(part), found.end(part))]
+def _two_digits(match: re.Match[str], part: str) -> list[int | None]:
+    """Returns the source positions of the two digits of the day or month."""
+    places = [*range(match.start(part), match.end(part))]
     return places if len(places) == 2 else [None, *places]
 
 

@@ -1,4 +1,4 @@
-"""What a toy task is: a way to draw examples, and the right answers to any sentence of its language."""
+"""The interface of a toy task: a way to draw examples, and the right answers to any sentence of its language."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SPLITS = ("train", "heldout", "harder")
 class Example(NamedTuple):
     """A source sentence with a right target.
 
-    `alignment` has one entry for every unit of the target (a character or a word, as the task says): the index of the source unit that
-    says it, so where a reader who wrote this unit would have to look. None where no single source unit says it.
+    `alignment` has one entry for every unit of the target (a character or a word): the index of the source unit that determines it, where
+    attention would have to look. None if no single source unit does.
     """
 
     src: str
@@ -24,18 +24,18 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A small language pair whose every sentence has known answers."""
+    """A small language pair with known answers to every sentence."""
 
     name: str
     src_unit: str  # "characters" | "words" (separated by one space)
     tgt_unit: str
-    draw: Callable[[random.Random, bool], Example]  # one example; True asks for one of the harder kind
-    answers: Callable[[str], tuple[Example, ...]]  # every right answer to a source; () when it is no sentence of the task
-    is_harder: Callable[[str], bool] | None = None  # whether a sentence of the task is of the kind that training never shows
-    memorised: bool = False  # nothing but the sentence(s) to learn by heart: training and held-out are the same
-    draw_long: Callable[[random.Random, int], Example | None] | None = None  # one of so many source units; None where there is none
-    telling: str = ""  # a held-out source that says something to a person, where drawn ones don't
-    steps: int | None = None  # of training that are enough, where the usual number is too few
+    draw: Callable[[random.Random, bool], Example]  # draws one example; True: of the harder kind
+    answers: Callable[[str], tuple[Example, ...]]  # every right answer to a source; () for no sentence of the task
+    is_harder: Callable[[str], bool] | None = None  # whether a sentence of the task is of the kind excluded from training
+    memorised: bool = False  # only the sentence(s) to memorise: training and held-out are the same
+    draw_long: Callable[[random.Random, int], Example | None] | None = None  # one with this many source units, or None
+    telling: str = ""  # a readable held-out source, where random ones mean nothing to people
+    steps: int | None = None  # of training, where the default is too few
 
     @property
     def has_harder(self) -> bool:
@@ -43,5 +43,5 @@ class Task:
 
 
 def units(text: str, unit: str) -> list[str]:
-    """A text as its "characters" (spaces are characters too) or its "words"."""
+    """Splits a text into its "characters" (spaces included) or its "words"."""
     return list(text) if unit == "characters" else text.split()

@@ -1,4 +1,4 @@
-"""Small German: gender, case, negation, questions and verbs at the end; and the one sentence that so many tutorials start with."""
+"""Small German: gender, case, negation, questions and verbs at the end; and the example sentence of many tutorials."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hashlib import blake2b
 from playground.tasks.example import Example, Task
 from playground.tasks.grammars import Grammar
 
-# In a main clause the verb comes second, in a clause after "dass", "weil" or "wenn" last: there German and English cross.
+# In a main clause the verb comes second, in a clause after "dass", "weil" or "wenn" last: there the alignment crosses.
 
 NOUNS = {
     "m": {"Hund": "dog", "Mann": "man", "König": "king", "Vogel": "bird"},
@@ -34,7 +34,7 @@ ARTICLES = {  # gender and case: the, a, no
     "f.nom": ("die", "eine", "keine"), "f.acc": ("die", "eine", "keine"),
     "n.nom": ("das", "ein", "kein"), "n.acc": ("das", "ein", "kein"),
 }  # fmt: skip
-ENDINGS = {  # of an adjective after "the" and after "a"
+ENDINGS = {  # of an adjective after "the", and after "a"
     "m.nom": ("e", "er"), "m.acc": ("en", "en"), "f.nom": ("e", "e"), "f.acc": ("e", "e"), "n.nom": ("e", "es"), "n.acc": ("e", "es"),
 }  # fmt: skip
 PERSONS = {  # German pronouns with their English; have, can, must in both languages; does
@@ -45,7 +45,7 @@ PERSONS = {  # German pronouns with their English; have, can, must in both langu
 
 
 def _noun_phrases() -> dict[str, list[str]]:
-    """np.CASE (the or a, with or without an adjective), the.CASE (only the), no.acc."""
+    """Returns rules for np.CASE (the or a, with or without an adjective), the.CASE (only the), no.acc."""
     rules: dict[str, list[str]] = {f"noun.{gender}": [f"{de} = {en}" for de, en in nouns.items()] for gender, nouns in NOUNS.items()}
     for ending in ("e", "en", "er", "es"):
         rules[f"adjective.{ending}"] = [f"{stem}{ending} = {english}" for stem, english in ADJECTIVES.items()]
@@ -65,7 +65,7 @@ def _noun_phrases() -> dict[str, list[str]]:
 
 
 def _clauses() -> dict[str, list[str]]:
-    """main and question: whole sentences. final: a clause with its verb at the end. For each person, since verbs agree with it."""
+    """Returns rules for main and question, whole sentences, and final, a clause with its verb last; one set per person, for agreement."""
     rules: dict[str, list[str]] = {"main": [], "question": [], "final": []}
     for column, (person, (pronouns, has, have, can, must, do)) in enumerate(PERSONS.items()):
         third = person == "er"
@@ -139,12 +139,12 @@ VERB_OF = {form: verb[2] for verb in VERBS for form in verb[:4]}
 
 @cache
 def _held_back(subject: str, verb: str, thing: str) -> bool:
-    """Whether training never says that this subject does this to that object. A tenth of all triples, chosen by hash."""
+    """Returns whether training excludes this triple of subject, verb and object. A tenth of all triples, chosen by hash."""
     return int.from_bytes(blake2b(f"{subject} {verb} {thing}".encode(), digest_size=8).digest(), "big") % 10 == 0
 
 
 def _unseen_triple(src: str) -> bool:
-    """A sentence has at most two nouns, its subject first, and one verb with an object; with a pronoun there is no triple."""
+    """Returns whether a sentence has an excluded triple: at most two nouns, subject first, and one verb; pronouns form no triple."""
     words = src.split()
     nouns = [word for word in words if word in GENDER_OF]
     verbs = [VERB_OF[word] for word in words if word in VERB_OF]
@@ -155,14 +155,14 @@ def _draw_german(rng: random.Random, harder: bool) -> Example:
     while True:
         example = GRAMMAR.draw(rng)
         nouns = [word for word in example.src.split() if word in GENDER_OF]
-        if len(nouns) == len(set(nouns)) and _unseen_triple(example.src) == harder:  # no dog sees itself
+        if len(nouns) == len(set(nouns)) and _unseen_triple(example.src) == harder:  # subject and object differ
             return example
 
 
 GERMAN_ENGLISH = Task("german_english", "words", "words", _draw_german, GRAMMAR.parse, _unseen_triple)
 
 
-# One pair to learn by heart, spelt as it is usually quoted.
+# One pair to memorise, spelt as it is usually quoted.
 
 BEER_PAIR = Example("ich mochte ein bier", "i want a beer", (0, 1, 2, 3))
 BEER = Task(

@@ -1,13 +1,13 @@
-"""Two languages from one set of rules: a rule says a thing in both, so a sentence is translated as it is made.
+"""Two languages from one set of rules: each rule has a source and a target side, so a sentence is generated with its translation.
 
 This is a synchronous context-free grammar (Lewis and Stearns, "Syntax-directed transduction", 1968). A rule is one line:
 
     "$subject $verb $object = $subject $verb $object"     slots ($name) are filled by the rules of that name, the same filling on both sides
-    "heute = today"                                       words; where the source has one symbol, every word of the target is said by it
-    "wen $verb $subject ? = who@0 does@1 $subject $verb"  word@n is said by symbol n of the source, a word without @ by nothing
+    "heute = today"                                       words; with a single source symbol, every target word aligns with it
+    "wen $verb $subject ? = who@0 does@1 $subject $verb"  word@n aligns with symbol n of the source, a word without @ with none
     "3: $a = $a"                                          three times as likely as a rule without a number
 
-The same rules read backwards are the parser: every way to derive a sentence is a right translation of it.
+Parsing uses the same rules in reverse: every derivation of a sentence gives a right translation.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import NamedTuple
 
 from playground.tasks.example import Example
 
-Said = list[tuple[str, "int | None"]]  # target words, each with the place of the source word that says it
+TargetWords = list[tuple[str, "int | None"]]  # target words, each with the index of the source word it aligns with
 
 
 class Rule(NamedTuple):
-    """One line of a grammar. A symbol is a slot's name or a word; in the target each word has the source symbol that says it."""
+    """One line of a grammar. A symbol is a slot's name or a word; each target word has the source symbol it aligns with."""
 
     src: tuple[tuple[str, bool], ...]  # (name or word, whether it is a slot)
-    tgt: tuple[tuple[str, int | None, bool], ...]  # (word, source symbol that says it, False) or (slot, its source symbol, True)
+    tgt: tuple[tuple[str, int | None, bool], ...]  # (word, its aligned source symbol, False) or (slot, its source symbol, True)
 
 
 class Grammar:
-    """Rules by the name of the slot they fill; a sentence fills the slot "sentence"."""
+    """Rules by the name of the slot they fill; sentences are fillings of the slot "sentence"."""
 
     def __init__(self, rules: Mapping[str, Iterable[str]]) -> None:
         self.rules: dict[str, list[Rule]] = {}
-        self.weighted: dict[str, list[Rule]] = {}  # each rule as often as its weight, to draw from
+        self.weighted: dict[str, list[Rule]] = {}  # each rule repeated by its weight, to draw from
         for name, lines in rules.items():
             read = [_read(line) for line in lines]
             self.rules[name] = [rule for _, rule in read]
@@ -42,7 +42,7 @@ class Grammar:
             for name, slot in rule.src:
                 if slot and name not in self.rules:
                     raise ValueError(f"no rule fills ${name}")
-        self.openings = self._openings()  # the rules of each slot by the words that what they derive can begin with
+        self.openings = self._openings()  # an index: the rules of each slot by the possible first words
 
     def _openings(self) -> dict[str, dict[str, list[Rule]]]:
         words: dict[str, dict[Rule, set[str]]] = {name: {rule: set() for rule in rules} for name, rules in self.rules.items()}
@@ -52,22 +52,22 @@ class Grammar:
             for rules in words.values():
                 for rule, known in rules.items():
                     symbol, slot = rule.src[0]
-                    found = set().union(*words[symbol].values()) if slot else {symbol}
-                    growing |= not found <= known
-                    known |= found
+                    firsts = set().union(*words[symbol].values()) if slot else {symbol}
+                    growing |= not firsts <= known
+                    known |= firsts
         return {
             name: {word: [rule for rule in self.rules[name] if word in rules[rule]] for word in set().union(*rules.values())}
             for name, rules in words.items()
         }
 
     def draw(self, rng: random.Random) -> Example:
-        """A random sentence: at each slot one of its rules, by weight."""
+        """Draws a random sentence: at each slot one of its rules, by weight."""
         src: list[str] = []
-        said = self._fill("sentence", rng, src)
-        return Example(" ".join(src), " ".join([word for word, _ in said]), tuple([place for _, place in said]))
+        written = self._fill("sentence", rng, src)
+        return Example(" ".join(src), " ".join([word for word, _ in written]), tuple([place for _, place in written]))
 
-    def _fill(self, name: str, rng: random.Random, src: list[str]) -> Said:
-        """Writes one filling of a slot at the end of `src`; returns what it says in the target language."""
+    def _fill(self, name: str, rng: random.Random, src: list[str]) -> TargetWords:
+        """Appends one filling of a slot to `src`; returns its target words."""
         rules = self.weighted[name]
         rule = rules[int(rng.random() * len(rules))]
         starts, filled = [], []
@@ -78,50 +78,50 @@ class Grammar:
             else:
                 src.append(symbol)
                 filled.append(None)
-        return _say(rule, starts, filled)
+        return _translate(rule, starts, filled)
 
     def parse(self, src: str) -> tuple[Example, ...]:
-        """Every translation of a sentence, in the order of the rules; () when the grammar doesn't derive it."""
+        """Returns every translation of a sentence, in the order of the rules; () when the grammar doesn't derive it."""
         words = src.split()
-        whole = [said for end, said in self._spans("sentence", tuple(words), 0, {}) if end == len(words)]
-        found = {" ".join([word for word, _ in said]): tuple([place for _, place in said]) for said in reversed(whole)}
-        return tuple(Example(src, tgt, alignment) for tgt, alignment in reversed(found.items()))
+        whole = [target for end, target in self._spans("sentence", tuple(words), 0, {}) if end == len(words)]
+        alignments = {" ".join([word for word, _ in target]): tuple([place for _, place in target]) for target in reversed(whole)}
+        return tuple(Example(src, tgt, alignment) for tgt, alignment in reversed(alignments.items()))
 
-    def _spans(self, name: str, words: tuple[str, ...], start: int, known: dict) -> list[tuple[int, Said]]:
-        """Every way a slot can be filled by the words from `start` on: where the filling ends, and what it says."""
+    def _spans(self, name: str, words: tuple[str, ...], start: int, known: dict) -> list[tuple[int, TargetWords]]:
+        """Returns every filling of a slot by the words from `start` on: its end and its target words. `known` is a cache."""
         if (name, start) not in known:
             fitting = self.openings[name].get(words[start], ()) if start < len(words) else ()
-            known[name, start] = [found for rule in fitting for found in self._match(rule, words, start, known)]
+            known[name, start] = [span for rule in fitting for span in self._match(rule, words, start, known)]
         return known[name, start]
 
-    def _match(self, rule: Rule, words: tuple[str, ...], start: int, known: dict) -> Iterator[tuple[int, Said]]:
-        """Every way a rule matches the words from `start` on."""
+    def _match(self, rule: Rule, words: tuple[str, ...], start: int, known: dict) -> Iterator[tuple[int, TargetWords]]:
+        """Yields every match of a rule with the words from `start` on."""
         partial: list[tuple[int, list[int], list]] = [(start, [], [])]
         for symbol, slot in rule.src:
             longer = []
             for end, starts, filled in partial:
                 if slot:
-                    longer += [(after, [*starts, end], [*filled, said]) for after, said in self._spans(symbol, words, end, known)]
+                    longer += [(after, [*starts, end], [*filled, target]) for after, target in self._spans(symbol, words, end, known)]
                 elif end < len(words) and words[end] == symbol:
                     longer.append((end + 1, [*starts, end], [*filled, None]))
             partial = longer
         for end, starts, filled in partial:
-            yield end, _say(rule, starts, filled)
+            yield end, _translate(rule, starts, filled)
 
 
-def _say(rule: Rule, starts: list[int], filled: list) -> Said:
-    """The target side of a rule, its slots filled; `starts` are the places where its source symbols begin."""
-    said: Said = []
+def _translate(rule: Rule, starts: list[int], filled: list) -> TargetWords:
+    """Returns the target side of a rule with its slots filled; `starts` are the positions of its source symbols."""
+    target: TargetWords = []
     for word, symbol, slot in rule.tgt:
         if slot:
-            said += filled[symbol]
+            target += filled[symbol]
         else:
-            said.append((word, None if symbol is None else starts[symbol]))
-    return said
+            target.append((word, None if symbol is None else starts[symbol]))
+    return target
 
 
 def _read(line: str) -> tuple[int, Rule]:
-    """A line as its weight and its rule. Raises ValueError where the target has a slot that the source lacks."""
+    """Parses a line into its weight and its rule. Raises ValueError where the target has a slot that the source lacks."""
     weight, _, rest = line.partition(": ") if line[0].isdigit() and ": " in line else ("1", "", line)
     left, _, right = rest.partition(" = ")
     src = left.split()

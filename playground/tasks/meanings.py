@@ -1,4 +1,4 @@
-"""German words with two meanings: a sentence has two right translations, and training shows one of them in seven draws of ten."""
+"""German words with two meanings: a sentence has two right translations, and training shows one of them in seven of ten draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hashlib import blake2b
 from playground.tasks.example import Example, Task
 from playground.tasks.grammars import Grammar
 
-NOUNS = {  # both meanings have the same gender; the first is seen more often
+NOUNS = {  # both meanings have the same gender; the first is more frequent
     "m": {"Hahn": ("rooster", "tap"), "Läufer": ("runner", "rug"), "Schalter": ("switch", "counter"), "Turm": ("tower", "rook")},
     "f": {
         "Bank": ("bank", "bench"), "Birne": ("pear", "bulb"), "Decke": ("blanket", "ceiling"), "Feder": ("feather", "spring"),
@@ -35,7 +35,7 @@ def _rules() -> dict[str, list[str]]:
     for gender, nouns in NOUNS.items():
         the, the_acc, a, a_acc = ARTICLES[gender]
         noun = f"$noun.{gender}"
-        weight = len(nouns)  # every noun as often as any other
+        weight = len(nouns)  # makes all nouns equally frequent
         rules[noun[1:]] = [f"{n}: {de} = {en}" for de, both in nouns.items() for n, en in zip((USUAL, OTHER), both, strict=True)]
         rules["the.nom"] += [f"{weight}: {the} {noun} = the@0 {noun}"]
         rules["a.nom"] += [f"{weight}: {a} {noun} = a@0 {noun}"]
@@ -66,7 +66,7 @@ VERB_OF = {form: verb[2] for verb in VERBS for form in verb[:3]}
 
 @cache
 def _held_back(verb: str, noun: str) -> bool:
-    """Whether training never says this verb with this noun. A tenth of all pairs, chosen by hash."""
+    """Returns whether training excludes this verb with this noun. A tenth of all pairs, chosen by hash."""
     return int.from_bytes(blake2b(f"{verb} {noun}".encode(), digest_size=8).digest(), "big") % 10 == 0
 
 

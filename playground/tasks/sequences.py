@@ -10,11 +10,11 @@ from string import ascii_lowercase
 from playground.tasks.example import Example, Task
 
 LENGTHS, LONGER = (4, 16), (17, 24)  # letters in a source: training and held-out, harder
-ROTATION = 3  # so many letters move from the front to the end
+ROTATION = 3  # letters that move from the front to the end
 
 
 def _letter_task(name: str, order: Callable[[str], list[int]], telling: str = "helloworld", distinct: bool = False) -> Task:
-    """A task whose target holds the letters of the source in another order: `order` says which source letter stands at each place."""
+    """Returns a task that reorders the letters of the source: `order` returns the source index of each target letter."""
 
     def answer(src: str) -> Example:
         places = order(src)
@@ -44,7 +44,7 @@ SORT = _letter_task("sort", lambda src: sorted(range(len(src)), key=src.__getite
 ROTATE = _letter_task("rotate", lambda src: [(place + ROTATION) % len(src) for place in range(len(src))])
 
 
-# Brackets: what closes everything that is still open? A stack, which the model has to keep in its attention.
+# Brackets: close everything that is still open. A stack, which the model has to track by attention.
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 DEPTH, DEEPER = 4, 7  # the deepest nesting of training and held-out, and of the harder split
@@ -52,7 +52,7 @@ LONGEST_BRACKETS = 14
 
 
 def _open_brackets(src: str) -> tuple[list[int], int] | None:
-    """The places of the brackets left open, in order, and the deepest nesting on the way. None where a bracket closes the wrong one."""
+    """Returns the positions of the open brackets in order and the maximum nesting; None where a bracket closes the wrong one."""
     stack: list[int] = []
     deepest = 0
     for place, symbol in enumerate(src):
@@ -81,10 +81,10 @@ def _draw_brackets(rng: random.Random, harder: bool) -> Example:
 
 
 def _bracket_answers(src: str) -> tuple[Example, ...]:
-    found = _open_brackets(src)
-    if not found or not found[0]:
+    unclosed = _open_brackets(src)
+    if not unclosed or not unclosed[0]:
         return ()
-    places = found[0][::-1]
+    places = unclosed[0][::-1]
     return (Example(src, "".join([CLOSING[src[place]] for place in places]), tuple(places)),)
 
 
@@ -95,33 +95,33 @@ def _deep(src: str) -> bool:
 BRACKETS = Task("brackets", "characters", "characters", _draw_brackets, _bracket_answers, _deep, steps=400)
 
 
-# Lookup: who has which colour? A person and a colour are one word, so that one glance finds both.
+# Lookup: which colour does a person have? A person and a colour are one word, so that one attention step finds both.
 
 PEOPLE = ("ann", "ben", "dan", "eve", "fay", "ivy", "leo", "max", "sue", "tom")
 COLOURS = ("red", "blue", "green", "gold", "pink", "grey", "brown", "white")
-FACTS, MORE_FACTS, QUESTIONS = (3, 5), (6, 8), (2, 4)  # how many stand in a source
+FACTS, MORE_FACTS, QUESTIONS = (3, 5), (6, 8), (2, 4)  # numbers per source
 
 
 def _draw_lookup(rng: random.Random, harder: bool) -> Example:
     people = rng.sample(PEOPLE, rng.randint(*(MORE_FACTS if harder else FACTS)))
     facts = [f"{person}={rng.choice(COLOURS)}" for person in people]
-    asked = rng.sample(range(len(people)), min(rng.randint(*QUESTIONS), len(people)))
-    return _look_up(facts, [people[place] for place in asked])
+    asked_indices = rng.sample(range(len(people)), min(rng.randint(*QUESTIONS), len(people)))
+    return _look_up(facts, [people[place] for place in asked_indices])
 
 
-def _look_up(facts: list[str], asked: list[str]) -> Example:
+def _look_up(facts: list[str], people_asked: list[str]) -> Example:
     places = {fact.split("=")[0]: place for place, fact in enumerate(facts)}
-    alignment = tuple([places[person] for person in asked])
-    return Example(" ".join([*facts, "?", *asked]), " ".join([facts[place].split("=")[1] for place in alignment]), alignment)
+    alignment = tuple([places[person] for person in people_asked])
+    return Example(" ".join([*facts, "?", *people_asked]), " ".join([facts[place].split("=")[1] for place in alignment]), alignment)
 
 
 def _lookup_answers(src: str) -> tuple[Example, ...]:
-    facts, question, asked = (part.split() for part in src.partition("?"))
+    facts, question, people_asked = (part.split() for part in src.partition("?"))
     people = [fact.partition("=")[0] for fact in facts]
     known = all(re.fullmatch(f"({'|'.join(PEOPLE)})=({'|'.join(COLOURS)})", fact) for fact in facts)
-    if not question or not asked or not known or len(set(people)) < len(people) or not set(asked) <= set(people):
+    if not question or not people_asked or not known or len(set(people)) < len(people) or not set(people_asked) <= set(people):
         return ()
-    return (_look_up(facts, asked),)
+    return (_look_up(facts, people_asked),)
 
 
 LOOKUP = Task("lookup", "words", "words", _draw_lookup, _lookup_answers, is_harder=lambda src: src.count("=") > FACTS[1], steps=600)

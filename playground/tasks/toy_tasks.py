@@ -1,7 +1,7 @@
-"""Every toy task by name, its three splits, and the right answers to anything a visitor types.
+"""Every toy task by name, its three splits, and the right answers to any input.
 
-Which split a sentence belongs to is a property of the sentence alone: the harder kind is the task's to say; of the rest, a tenth is held
-out, chosen by a hash of the source. So no held-out sentence is ever trained on, whatever the seed, and whoever else draws.
+The split is a function of the sentence alone: the task decides which sentences are harder; of the rest, a tenth is held out, chosen by a
+hash of the source. So no held-out sentence is ever trained on, whatever the seed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import islice
 from playground.tasks import chinese, commands, dates, german, meanings, numbers, sequences
 from playground.tasks.example import SPLITS, Example, Task, units
 
-__all__ = ["SPLITS", "TASKS", "Example", "Task", "answers", "drawn", "examples", "references", "split_of", "units"]
+__all__ = ["SPLITS", "TASKS", "Example", "Task", "answers", "draw_examples", "examples", "references", "split_of", "units"]
 
 TASKS: dict[str, Task] = {
     task.name: task
@@ -41,17 +41,17 @@ TASKS: dict[str, Task] = {
         german.BEER,
     )
 }
-MAX_FRUITLESS_DRAWS = 2000  # draws in a row that bring nothing new before a finite split counts as used up
+MAX_FRUITLESS_DRAWS = 2000  # draws in a row without a new sentence before a finite split counts as exhausted
 
 
 def split_of(task: str, src: str) -> str | None:
-    """The split that a sentence belongs to: "train", "heldout" or "harder"; None when it is no sentence of the task."""
-    found = answers(task, src)
-    return _split(task, found[0].src) if found else None
+    """Returns the split of a sentence: "train", "heldout" or "harder"; None for no sentence of the task."""
+    sentences = answers(task, src)
+    return _split(task, sentences[0].src) if sentences else None
 
 
 def _split(task: str, src: str) -> str:
-    """The same for what is known to be a sentence of the task."""
+    """Returns the split of a sentence that is known to belong to the task."""
     if TASKS[task].has_harder and TASKS[task].is_harder(src):
         return "harder"
     digest = blake2b(src.encode(), digest_size=8).digest()
@@ -59,65 +59,65 @@ def _split(task: str, src: str) -> str:
 
 
 def examples(task: str, split: str, count: int, seed: int) -> list[Example]:
-    """The first `count` that `drawn` gives; fewer when there are no more. Raises ValueError for an unknown task or split."""
-    return list(islice(drawn(task, split, seed), count))
+    """Returns the first `count` of `draw_examples`, or fewer if there are no more. Raises ValueError for an unknown task or split."""
+    return list(islice(draw_examples(task, split, seed), count))
 
 
-def drawn(task: str, split: str, seed: int) -> Iterator[Example]:
-    """Examples in random order, a pure function of the arguments.
+def draw_examples(task: str, split: str, seed: int) -> Iterator[Example]:
+    """Yields examples in random order, a pure function of the arguments.
 
-    Training examples may repeat (a finite task has fewer sentences than a long training wants) and never end. Held-out and harder sources
-    are distinct, so a finite task has an end of them; a task without a harder kind gives none. A task that is only learnt by heart (beer)
-    gives its one pair for both "train" and "heldout". Raises ValueError for an unknown task or split.
+    Training examples may repeat (a finite task has fewer sentences than a long training needs) and never end. Held-out and harder sources
+    are distinct, so they end for a finite task; a task without a harder kind has none. A task to memorise (beer) yields its one pair for
+    both "train" and "heldout". Raises ValueError for an unknown task or split.
     """
     if task not in TASKS or split not in SPLITS:
         raise ValueError(f"no split {split!r} of task {task!r}")
-    return _drawn(TASKS[task], split, random.Random(f"{task} {split} {seed}"))
+    return _draw_split(TASKS[task], split, random.Random(f"{task} {split} {seed}"))
 
 
-def _drawn(task: Task, split: str, rng: random.Random) -> Iterator[Example]:
+def _draw_split(task: Task, split: str, rng: random.Random) -> Iterator[Example]:
     harder = split == "harder"
     if task.memorised or (harder and not task.has_harder):
         yield from () if harder else (task.draw(rng, False),)
         return
-    seen: set[str] = set()
+    sources: set[str] = set()
     fruitless = 0
     while fruitless < MAX_FRUITLESS_DRAWS:
         example = task.draw(rng, harder)
-        if example.src in seen or _split(task.name, example.src) != split:
+        if example.src in sources or _split(task.name, example.src) != split:
             fruitless += 1
             continue
         fruitless = 0
         if split != "train":
-            seen.add(example.src)
+            sources.add(example.src)
         yield example
 
 
 @lru_cache(maxsize=1024)
-def of_length(task: str, length: int, count: int, seed: int) -> tuple[Example, ...]:
-    """At most `count` examples of `length` source units, with distinct sources that training never shows: held out, or longer.
+def draw_of_length(task: str, length: int, count: int, seed: int) -> tuple[Example, ...]:
+    """Returns at most `count` examples of `length` source units, with distinct sources outside the training split.
 
-    None of a task whose sentences can't be made to measure, or that has none of this length. A pure function of the arguments.
+    None for a task that can't draw by length, or has no sentence of this length. A pure function of the arguments.
     """
     draw, rng = TASKS[task].draw_long, random.Random(f"{task} {length} {seed}")
-    found: dict[str, Example] = {}
+    examples_drawn: dict[str, Example] = {}
     for _ in range(MAX_FRUITLESS_DRAWS if draw else 0):
         example = draw(rng, length)
-        if example is None or len(found) == count:
+        if example is None or len(examples_drawn) == count:
             break
         if _split(task, example.src) != "train":
-            found.setdefault(example.src, example)
-    return tuple(found.values())
+            examples_drawn.setdefault(example.src, example)
+    return tuple(examples_drawn.values())
 
 
 def answers(task: str, src: str) -> tuple[Example, ...]:
-    """Every right answer to a source, with its alignment; () when the source is no sentence of the task.
+    """Returns every right answer to a source, with its alignment; () when the source is no sentence of the task.
 
-    Blanks around and between words don't matter where the units are words.
+    Spaces around and between words are ignored if the units are words.
     """
     return TASKS[task].answers(" ".join(src.split()) if TASKS[task].src_unit == "words" else src)
 
 
 def references(task: str, src: str) -> tuple[str, ...] | None:
-    """Every right target of a source, or None when the source is no sentence of the task."""
+    """Returns every right target of a source, or None when the source is no sentence of the task."""
     return tuple([example.tgt for example in answers(task, src)]) or None

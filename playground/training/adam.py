@@ -1,6 +1,6 @@
 """Adam (Kingma and Ba 2015; section 5.3), and AdamW, whose weight decay does not pass through the moments (Loshchilov and Hutter 2019).
 
-torch.optim.Adam does the same, but its first step in a process imports torch's compiler: two seconds, and 70 MB, for nothing.
+torch.optim.Adam does the same, but its first step in a process imports torch's compiler: two seconds and 70 MB.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch.optim.adam import adam
 
 
 class ParameterGroups:
-    """Parameters in groups, each with its settings, and what an update rule remembers of each parameter by the name of the moment."""
+    """Parameters in groups with their settings, and the state of an update rule: {parameter: {name of the moment: tensor}}."""
 
     def __init__(self, groups: Iterable[dict[str, Any]], **settings: Any) -> None:
         self.param_groups = [{**settings, **group} for group in groups]
@@ -22,7 +22,7 @@ class ParameterGroups:
 
 
 class Adam(ParameterGroups):
-    """`decoupled`: as AdamW. `capturable`: the step can be recorded as a CUDA graph."""
+    """Adam; `decoupled` makes it AdamW, `capturable` lets a CUDA graph record the step."""
 
     def __init__(
         self, groups: Iterable[dict[str, Any]], beta1: float, beta2: float, eps: float, weight_decay: float, decoupled: bool = False,
@@ -33,7 +33,7 @@ class Adam(ParameterGroups):
 
     @torch.no_grad()
     def step(self) -> None:
-        """One update, of all parameters of a group by one kernel; every parameter must have a gradient and its group a rate, "lr"."""
+        """Updates all parameters of a group by one kernel; every parameter must have a gradient and every group a learning rate, "lr"."""
         for group in self.param_groups:
             parameters = group["params"]
             for parameter in parameters:

@@ -1,8 +1,8 @@
 """The loss over a large vocabulary: output projection and cross-entropy, a few rows at a time.
 
-All logits of a batch take more memory than everything else in a narrow model, and each of the passes over them, six by autograd, is one
-through main memory. Cross-entropy knows its gradient as soon as it knows a row of logits: so a chunk of rows is projected, its loss and
-its gradients are added up while it is still in the cache, and its logits are forgotten. The sums are those of loss.py, in another order.
+All logits of a batch take more memory than everything else in a narrow model, and autograd makes six passes over them through main memory.
+The gradient of cross-entropy is known with the logits of a row: so a chunk of rows is projected, its loss and gradients are added up while
+it is still in the cache, and its logits are dropped. The sums are those of loss.py, in another order.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from playground.model.transformer import Transformer
 from playground.training.products import SIZES, product_like
 
 
-def in_chunks(model: Transformer, tgt_in: Tensor) -> bool:
-    """Whether the loss of this batch (B, T) is taken chunk by chunk: never where a hook on the projection waits for its logits."""
-    watched = bool(model.projection._forward_hooks)  # torch has no other way to ask
+def uses_chunks(model: Transformer, tgt_in: Tensor) -> bool:
+    """Returns whether the loss of this batch (B, T) is computed in chunks: never when a hook on the projection expects its logits."""
+    watched = bool(model.projection._forward_hooks)  # torch has no public way to ask
     return is_chunked(tgt_in.numel(), model.tgt_vocab) and torch.is_grad_enabled() and not watched
 
 
 @contextmanager
-def without_logits(model: Transformer) -> Iterator[None]:
-    """Inside, a replica's projection hands on the states (B, T, D) that it is given."""
+def skip_projection(model: Transformer) -> Iterator[None]:
+    """Makes a replica's projection return its input states (B, T, D) inside the block."""
     product = model.projection.product
     model.projection.product = lambda states, weight, bias: states
     try:
@@ -39,9 +39,9 @@ def without_logits(model: Transformer) -> Iterator[None]:
 
 
 def chunked_cross_entropy(states: Tensor, weight: Tensor, bias: Tensor | None, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """`cross_entropy` of the logits states W^T + b. states (B, T, D), weight (V, D), bias (V,), tgt_out (B, T) -> a scalar.
+    """Computes `cross_entropy` of the logits states W^T + b. states (B, T, D), weight (V, D), bias (V,), tgt_out (B, T) -> a scalar.
 
-    Under autocast the products are computed in its type, and all else in float32, as it would be without chunks.
+    Under autocast the products are computed in its dtype and everything else in float32, as without chunks.
     """
     kind = states.device.type
     dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
@@ -61,19 +61,19 @@ class _ChunkedLoss(torch.autograd.Function):
         dtype: torch.dtype,
     ) -> Tensor:
         count, vocab, rows = len(states), len(weight), max(1, CHUNK // len(weight))
-        missing = -count % max(1, rows // SIZES)  # so that the last chunk has one of few shapes (see products.py)
+        missing = -count % max(1, rows // SIZES)  # so that the last chunk has one of few shapes, see products.py
         x, targets = F.pad(states, (0, 0, 0, missing)), F.pad(targets, (0, missing), value=PAD)[:, None]
         real = targets != PAD
-        shares = real / real.sum()  # of each token in the mean (N, 1)
+        shares = real / real.sum()  # weight of each token in the mean (N, 1)
         weighted, factor, product = (x * shares).to(dtype), weight.to(dtype), product_like(weight.to(dtype))
         shift = None if bias is None else bias.to(dtype)
         loss, to_states, to_weight = shares.new_zeros(()), torch.empty_like(x), weight.new_zeros(weight.shape[::-1])
         to_bias = None if bias is None else torch.zeros_like(bias)
         parts = (of_all.split(rows) for of_all in (x.to(dtype), weighted, to_states, targets, shares))
-        for given, given_weighted, to_given, target, share in zip(*parts, strict=True):
-            logits = product(given, factor, shift).float()
+        for chunk, weighted_chunk, to_chunk, target, share in zip(*parts, strict=True):
+            logits = product(chunk, factor, shift).float()
             gradient = logits.softmax(dim=-1)
-            # The likeliest token's probability is 1 / V or more: its logarithm is exact where another's would not be.
+            # The likeliest token's probability is at least 1 / V, so its logarithm is exact where another token's would not be.
             normaliser = logits.amax(dim=-1, keepdim=True) - gradient.amax(dim=-1, keepdim=True).log()
             losses = normaliser - (1 - smoothing) * logits.gather(1, target)
             if smoothing:
@@ -82,8 +82,8 @@ class _ChunkedLoss(torch.autograd.Function):
             loss += (losses * share).sum()
             gradient.scatter_add_(1, target, gradient.new_full(target.shape, smoothing - 1))
             narrow = gradient.to(dtype)
-            torch.mul(product(narrow, factor.t()), share, out=to_given)
-            to_weight += product(given_weighted.t(), narrow.t())  # the wider of the two at the right, as in products.py
+            torch.mul(product(narrow, factor.t()), share, out=to_chunk)
+            to_weight += product(weighted_chunk.t(), narrow.t())  # the wider of the two at the right, as in products.py
             if to_bias is not None:
                 to_bias.addmv_(gradient.t(), share.squeeze(1))
         ctx.save_for_backward(to_states[:count], to_weight, to_bias)

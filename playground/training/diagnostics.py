@@ -1,15 +1,14 @@
-"""Diagnostics: what one training step does in every part of the model, read off while it is done.
+"""Diagnostics: norms and statistics of every part of the model in one training step, recorded while it runs.
 
-A row of numbers by address: a route (model/sublayers.py) and a quantity, as in "encoder.0.self_attention/gradient". The quantities:
-  gradient   length of the gradient of the batch's loss, before clipping
-  weight     length of the parameters before the step
-  update     length of the step, as a share of that
+A row of numbers by address: a sublayer (model/sublayers.py) and a quantity, as in "encoder.0.self_attention/gradient". The quantities:
+  gradient   norm of the gradient of the batch's loss, before clipping
+  weight     norm of the parameters before the step
+  update     norm of the step, as a fraction of `weight`
   mean, std  of the numbers that a sublayer adds to the stream (embeddings: with positions; projection: the logits)
-  dead       share of the inner units of a feed-forward network that were above 0 at no token
-  entropy.N  of the attention weights of head N, as a share of the most there could be
-"memory/gradient" is the length of the gradient that arrives at the encoder's output; "encoder/gradient" and "decoder/gradient" are those
-of all layers of a stack. All are of the step's own batch (mean, std and entropy of its first ROWS), padding left out, and nothing that
-training computes is changed.
+  dead       fraction of the hidden units of a feed-forward network that were above 0 at no token
+  entropy.N  of the attention weights of head N, as a fraction of the maximum
+"memory/gradient" is the norm of the gradient at the encoder's output; "encoder/gradient" and "decoder/gradient" are those of all layers of
+a stack. All are of the step's own batch (mean, std and entropy of its first ROWS) without padding. Training itself is unchanged.
 """
 
 from __future__ import annotations
@@ -31,28 +30,28 @@ from playground.model.parts import Dropout, Linear
 from playground.model.sublayers import sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
-ROWS = 8  # are enough to tell a mean by
+ROWS = 8  # enough to estimate a mean
 
 
 class StepDiagnostics:
-    """Examines one training step: `watch` the forward and backward pass of its parts, and take the `row` once the parameters have moved.
+    """Examines one training step: `watch` the forward and backward pass of its parts, then take the `row` once the parameters have moved.
 
-    Hooks put a little of what passes aside; it is worked out at the end, all layers at once, which is what makes it cheap.
+    Hooks store a few tensors; the numbers are computed at the end for all layers at once, which makes it cheap.
     """
 
     def __init__(self, first: Transformer, parameters: Mapping[Tensor, str]) -> None:
-        """`first` computes the first part; `parameters` are the model's, each with its name."""
+        """`first` computes the first part; `parameters` maps the model's parameters to their names."""
         self._first, self._parameters = first, parameters
         self._owners = list(map(sublayer_of, parameters.values()))
         self._batch: Batch | None = None  # of the first part
-        self._outputs: dict[str, Tensor] = {}  # of each route, for the first rows (B, L, D)
+        self._outputs: dict[str, Tensor] = {}  # of each sublayer, for the first rows (B, L, D)
         self._weights: dict[str, Tensor] = {}  # of each attention, for the first rows (B, H, Q, L)
         self._masks: dict[str, Tensor] = {}  # of each kind of attention, for the first rows (B, 1, Q, L)
-        self._parts: list[dict[str, Tensor]] = []  # of each part: what is summed over all of them
+        self._parts: list[dict[str, Tensor]] = []  # of each part: the tensors that are summed over all parts
 
     @contextmanager
     def watch(self, model: Transformer, batch: Batch) -> Iterator[None]:
-        """One part. Hooks are on the model only inside."""
+        """Watches one part. Hooks are on the model only inside the block."""
         part: dict[str, Tensor] = {}
         self._parts.append(part)
         real = {"encoder": (batch.src != PAD).float().flatten(), "decoder": (batch.tgt_in != PAD).float().flatten()}  # (B L,)
@@ -61,48 +60,48 @@ class StepDiagnostics:
             def after(module: nn.Module, look: Callable[[Any, Any], None]) -> None:
                 hooks.callback(module.register_forward_hook(lambda _, inputs, output: look(inputs[0], output)).remove)
 
-            for route in sublayers(model.config):
-                if route.endswith("feed_forward"):
-                    after(model.get_submodule(route).W_2, partial(self._units, part, route, real[route.partition(".")[0]]))
+            for sublayer in sublayers(model.config):
+                if sublayer.endswith("feed_forward"):
+                    after(model.get_submodule(sublayer).W_2, partial(self._units, part, sublayer, real[sublayer.partition(".")[0]]))
             after(model.encoder_norm, partial(self._follow, part))
             if model is self._first:
                 self._batch = batch
                 after(model.decoder_norm, partial(self._project, model.projection))
-                for route in sublayers(model.config):
-                    if not route.endswith(("_norm", "projection")):
-                        after(model.get_submodule(route.replace("_embedding", "_positions")), partial(self._hold, route))
-                    if route.endswith("attention"):
-                        hooks.enter_context(self._look(route, model.get_submodule(route)))
+                for sublayer in sublayers(model.config):
+                    if not sublayer.endswith(("_norm", "projection")):
+                        after(model.get_submodule(sublayer.replace("_embedding", "_positions")), partial(self._hold, sublayer))
+                    if sublayer.endswith("attention"):
+                        hooks.enter_context(self._look(sublayer, model.get_submodule(sublayer)))
             yield
 
-    def _hold(self, route: str, _: Tensor, output: Tensor | tuple[Tensor, Tensor]) -> None:
-        self._outputs[route] = (output[0] if isinstance(output, tuple) else output)[:ROWS].detach().float().clone()
+    def _hold(self, sublayer: str, _: Tensor, output: Tensor | tuple[Tensor, Tensor]) -> None:
+        self._outputs[sublayer] = (output[0] if isinstance(output, tuple) else output)[:ROWS].detach().float().clone()
 
     def _project(self, projection: Linear, _: Tensor, states: Tensor) -> None:
-        """The logits of the first rows: those of all are not even there in a step that takes its loss chunk by chunk."""
+        """Stores the logits of the first rows: a chunked loss never holds those of all."""
         with torch.no_grad():
             self._outputs["projection"] = F.linear(states[:ROWS], projection.weight, projection.bias).float()
 
-    def _units(self, part: dict[str, Tensor], route: str, real: Tensor, hidden: Tensor, _: Tensor) -> None:
+    def _units(self, part: dict[str, Tensor], sublayer: str, real: Tensor, hidden: Tensor, _: Tensor) -> None:
         hidden = hidden.float()
         above = hidden.detach() if self._first.config.activation == "relu" else hidden.detach().clamp(min=0)  # (B, L, d_ff)
-        part[route] = real @ above.flatten(0, 1)  # how much each unit was, over all tokens (d_ff,)
+        part[sublayer] = real @ above.flatten(0, 1)  # sum of each unit over all tokens (d_ff,)
 
     def _follow(self, part: dict[str, Tensor], _: Tensor, memory: Tensor) -> None:
         memory.register_hook(lambda gradient: part.update(memory=gradient.norm()))
 
     @contextmanager
-    def _look(self, route: str, attention: MultiHeadAttention) -> Iterator[None]:
-        """The weights of the first rows, also where attention doesn't return them."""
+    def _look(self, sublayer: str, attention: MultiHeadAttention) -> Iterator[None]:
+        """Stores the weights of the first rows, also where attention doesn't return them."""
         attend = attention.attend
 
         def look(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor | None]:
-            found, weights = attend(q, k, v, mask, power, dropout)
+            heads, weights = attend(q, k, v, mask, power, dropout)
             if weights is None:
                 with torch.no_grad():
                     _, weights = scaled_dot_product_attention(q[:ROWS], k[:ROWS], v[:ROWS], mask[:ROWS], power)
-            self._weights[route], self._masks[_kind(route)] = weights[:ROWS].detach().float(), mask[:ROWS]
-            return found, weights
+            self._weights[sublayer], self._masks[_kind(sublayer)] = weights[:ROWS].detach().float(), mask[:ROWS]
+            return heads, weights
 
         attention.attend = look
         try:
@@ -112,71 +111,72 @@ class StepDiagnostics:
 
     @torch.no_grad()
     def row(self, gradients: list[Tensor], before: list[Tensor]) -> dict[str, float]:
-        """Every number by its address. For each parameter: the length of its gradient before clipping, and its value before the step."""
+        """Returns every number by its address. `gradients`: each parameter's gradient norm before clipping; `before`: its value before the
+        step."""
         arrived = math.hypot(*(part["memory"].item() for part in self._parts if "memory" in part))
-        found = self._activations() | self._attention() | {"memory/gradient": arrived}
+        row = self._activations() | self._attention() | {"memory/gradient": arrived}
         lengths = self._lengths(gradients)
-        found |= {f"{route}/gradient": length for route, length in lengths.items()}
+        row |= {f"{sublayer}/gradient": length for sublayer, length in lengths.items()}
         for stack in ("encoder", "decoder"):
-            found[f"{stack}/gradient"] = math.hypot(*(length for route, length in lengths.items() if route.startswith(stack)))
+            row[f"{stack}/gradient"] = math.hypot(*(length for sublayer, length in lengths.items() if sublayer.startswith(stack)))
         weights = self._lengths(torch._foreach_norm(before))
         steps = self._lengths(torch._foreach_norm(torch._foreach_sub(list(self._parameters), before)))
-        for route, weight in weights.items():
-            found |= {f"{route}/weight": weight, f"{route}/update": steps[route] / weight if weight else math.nan}
-        return found
+        for sublayer, weight in weights.items():
+            row |= {f"{sublayer}/weight": weight, f"{sublayer}/update": steps[sublayer] / weight if weight else math.nan}
+        return row
 
     def _lengths(self, lengths: list[Tensor]) -> dict[str, float]:
-        """From the lengths of all parameters to those of the routes."""
-        found: dict[str, list[float]] = {}
+        """Combines the norms of all parameters to one per sublayer."""
+        by_sublayer: dict[str, list[float]] = {}
         for owner, length in zip(self._owners, torch.stack(lengths).tolist(), strict=True):
-            found.setdefault(owner, []).append(length)
-        return {route: math.hypot(*lengths) for route, lengths in found.items()}
+            by_sublayer.setdefault(owner, []).append(length)
+        return {sublayer: math.hypot(*lengths) for sublayer, lengths in by_sublayer.items()}
 
     def _activations(self) -> dict[str, float]:
-        """Mean and std of what each sublayer, embedding and the projection put out, and the dead units."""
-        networks = [route for route in self._parts[0] if route != "memory"]
-        found = {f"{route}/dead": (sum(part[route] for part in self._parts) == 0).float().mean().item() for route in networks}
+        """Returns mean and std of the output of each sublayer, embedding and the projection, and the fraction of dead units."""
+        networks = [sublayer for sublayer in self._parts[0] if sublayer != "memory"]
+        statistics = {f"{sublayer}/dead": (sum(part[sublayer] for part in self._parts) == 0).float().mean().item() for sublayer in networks}
         sides = (self._batch.src, ("src", "encoder")), (self._batch.tgt_in, ("tgt", "decoder")), (self._batch.tgt_in, ("projection",))
         for tokens, names in sides:
             real = (tokens[:ROWS] != PAD).float()  # (B, L)
-            outputs = {route: x for route, x in self._outputs.items() if route.startswith(names)}
-            x = (torch.stack(list(outputs.values())) * real[..., None]).flatten(1)  # (routes, B L D), padding 0
+            outputs = {sublayer: x for sublayer, x in self._outputs.items() if sublayer.startswith(names)}
+            x = (torch.stack(list(outputs.values())) * real[..., None]).flatten(1)  # (sublayers, B L D), padding 0
             count = x.shape[1] * real.mean()
             means, squares = x.sum(dim=1) / count, x.square().sum(dim=1) / count
             stds = (squares - means.square()).clamp(min=0).sqrt()
-            for route, mean, std in zip(outputs, means.tolist(), stds.tolist(), strict=True):
-                found |= {f"{route}/mean": mean, f"{route}/std": std}
-        return found
+            for sublayer, mean, std in zip(outputs, means.tolist(), stds.tolist(), strict=True):
+                statistics |= {f"{sublayer}/mean": mean, f"{sublayer}/std": std}
+        return statistics
 
     def _attention(self) -> dict[str, float]:
-        """How evenly each head spreads its attention."""
-        asks = {"encoder": self._batch.src[:ROWS] != PAD, "decoder": self._batch.tgt_in[:ROWS] != PAD}
+        """Returns the normalised entropy of each head."""
+        queries = {"encoder": self._batch.src[:ROWS] != PAD, "decoder": self._batch.tgt_in[:ROWS] != PAD}
         kinds: dict[str, list[str]] = {}
-        for route in self._weights:
-            kinds.setdefault(_kind(route), []).append(route)
-        found = {}
+        for sublayer in self._weights:
+            kinds.setdefault(_kind(sublayer), []).append(sublayer)
+        entropies = {}
         for kind, attentions in kinds.items():
-            weights = torch.stack([self._weights[route] for route in attentions])
-            shares = normalised_entropy(weights, self._masks[kind], asks[attentions[0].partition(".")[0]]).tolist()
-            for route, heads in zip(attentions, shares, strict=True):
-                found |= {f"{route}/entropy.{head}": share for head, share in enumerate(heads)}
-        return found
+            weights = torch.stack([self._weights[sublayer] for sublayer in attentions])
+            shares = normalised_entropy(weights, self._masks[kind], queries[attentions[0].partition(".")[0]]).tolist()
+            for sublayer, heads in zip(attentions, shares, strict=True):
+                entropies |= {f"{sublayer}/entropy.{head}": share for head, share in enumerate(heads)}
+        return entropies
 
 
-def _kind(route: str) -> str:
-    """Attentions of one kind have one mask: "decoder.1.cross_attention" -> "decoder.cross_attention"."""
-    stack, _, name = route.split(".")
+def _kind(sublayer: str) -> str:
+    """Returns the kind of an attention, one per mask: "decoder.1.cross_attention" -> "decoder.cross_attention"."""
+    stack, _, name = sublayer.split(".")
     return f"{stack}.{name}"
 
 
-def normalised_entropy(weights: Tensor, mask: Tensor, asks: Tensor) -> Tensor:
-    """Entropy of attention as a share of the largest possible: 0 all weight on one token, 1 spread evenly over all that may be seen.
+def normalised_entropy(weights: Tensor, mask: Tensor, queries: Tensor) -> Tensor:
+    """Returns the entropy of attention as a fraction of its maximum: 0 all weight on one token, 1 spread evenly over all visible tokens.
 
-    weights (layers, B, H, Q, L), mask broadcast to (B, 1, Q, L), asks (B, Q) True for real tokens -> (layers, H): the mean over the real
-    tokens that may look at two others or more, NaN when there are none.
+    weights (layers, B, H, Q, L), mask broadcast to (B, 1, Q, L), queries (B, Q) True for real tokens -> (layers, H): the mean over the real
+    queries with at least two visible keys, NaN when there are none.
     """
     bits = -(weights * weights.clamp(min=1e-30).log2()).sum(dim=-1)  # (layers, B, H, Q)
-    seen = mask.sum(dim=-1).expand(-1, 1, asks.shape[1])  # (B, 1, Q)
-    choice = (seen > 1) & asks[:, None]
-    shares = choice / seen.clamp(min=2).log2()
+    visible = mask.sum(dim=-1).expand(-1, 1, queries.shape[1])  # (B, 1, Q)
+    choice = (visible > 1) & queries[:, None]
+    shares = choice / visible.clamp(min=2).log2()
     return (bits * shares).sum(dim=(1, 3)) / choice.sum()

@@ -1,4 +1,4 @@
-"""The loop: training as a generator of steps. Pause is not asking, stop is leaving, one step is next()."""
+"""The training loop as a generator of steps. To pause, don't ask for the next step; to stop, drop the generator; one step is next()."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from playground.config import KNOBS, LIVE_KNOBS, PAD, Experiment, current_name
 from playground.data.batches import Batch, batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
-from playground.training.chunked_loss import chunked_cross_entropy, in_chunks, without_logits
+from playground.training.chunked_loss import chunked_cross_entropy, skip_projection, uses_chunks
 from playground.training.cuda_graph import CapturedSteps, record_cuda_graph
 from playground.training.diagnostics import StepDiagnostics
 from playground.training.loss import cross_entropy
 from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
 from playground.training.optimisers import Optimiser
 from playground.training.replicas import replica
-from playground.training.schedule import learning_rate, rewarmed
+from playground.training.schedule import learning_rate, rewarm_factor
 from playground.variants import build, variant_of
 
 # The knobs that may change between two steps, as config.py marks them: Live(memory_mode="whole", learning_rate=0.05, …).
@@ -32,8 +32,8 @@ Live = make_dataclass("Live", [(name, KNOBS[name].type) for name in LIVE_KNOBS],
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """One update: its number from 1, the loss of its batch in nats, the learning rate, the gradient's length before clipping, the
-    batch's source and target tokens without padding, and the diagnostics of a step that comes with some (training/diagnostics.py)."""
+    """One update: its number from 1, the loss of its batch in nats, the learning rate, the gradient norm before clipping, the batch's
+    source and target tokens without padding, and diagnostics (training/diagnostics.py) if they were requested for this step."""
 
     step: int
     loss: float
@@ -44,7 +44,7 @@ class TrainingStep:
 
 
 class Diverged(Exception):
-    """The loss or its gradient at `step` was no finite number. The model has the parameters of the last step whose loss was finite."""
+    """The loss or its gradient at `step` was not finite. The model has the parameters of the last step with a finite loss."""
 
     def __init__(self, step: int) -> None:
         super().__init__(step)
@@ -52,7 +52,7 @@ class Diverged(Exception):
 
 
 class MicroBatch(NamedTuple):
-    """Part of a batch, and who computes it."""
+    """Part of a batch, and the replica that computes it."""
 
     number: int
     replica: Transformer
@@ -62,23 +62,23 @@ class MicroBatch(NamedTuple):
 
 
 class Training:
-    """One model learning one corpus. The model is always in eval mode; between two steps it is ready to be asked.
+    """Trains one model on one corpus. The model is always in eval mode; between two steps it can be used for inference.
 
-    All randomness is its own: the seed gives the first parameters, (seed, step, part) the batch and the dropout masks. So the same
-    experiment gives the same losses whoever else trains in the process, and a resumed run goes on as if it had never stopped.
+    It owns its randomness: the seed gives the first parameters, (seed, step, part) the batch and the dropout masks. So the same experiment
+    gives the same losses whatever else trains in the process, and a resumed run continues bit by bit.
 
-    A batch is cut into as many parts as the experiment has threads. `parallel_map` works on them: one after the other, like `map`, or,
-    given by who has cores to spare, side by side. The sums are the same, so the losses are.
+    A batch is split into as many parts as the experiment has threads. `parallel_map` computes them: one after the other, like `map`, or in
+    parallel if the caller has spare cores. The sums are the same, so the losses are.
 
     With `precision` "bfloat16" the products of a step are computed in bfloat16; parameters, norms, softmax and sums stay float32, and so
-    does every validation.
+    does validation.
     """
 
     def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu", precision: str = "float32") -> None:
         config = experiment.training
         self.experiment, self.corpus, self.device, self.precision = experiment, corpus, torch.device(device), precision
-        self.step = self.fresh_at = 0  # the steps that are done, and after which of them the optimiser was fresh
-        self.diagnostic_steps: Set[int] = frozenset()  # the numbers of the steps that come with diagnostics
+        self.step = self.fresh_at = 0  # the number of steps done, and the step after which the optimiser was fresh
+        self.diagnostic_steps: Set[int] = frozenset()  # steps that record diagnostics
         generator = torch.Generator(self.device).manual_seed(config.seed)
         self.model = build(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
         self.variant = variant_of(experiment.model)
@@ -88,7 +88,7 @@ class Training:
         self.captured_steps = (
             CapturedSteps(record_cuda_graph(self.replicas[0].generator)) if self.device.type == "cuda" else None
         )
-        self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
+        self._rate = torch.zeros((), device=self.device)  # the learning rate, read by recorded steps
         self._evaluated = replica(self.model)
         self._planned = config.steps
         self.live = Live(**{name: experiment.flat()[name] for name in LIVE_KNOBS})
@@ -98,23 +98,22 @@ class Training:
 
     @property
     def live(self) -> Live:
-        """The live knobs of the next step; the model obeys its own also when it is asked in between."""
+        """The live knobs of the next step; the model applies its own between steps too."""
         return self._live
 
     @live.setter
     def live(self, live: Live) -> None:
 
-        def obeying(config: Any) -> Any:
+        def with_live(config: Any) -> Any:
             return replace(config, **{name: value for name, value in asdict(live).items() if hasattr(config, name)})
 
-        self._live, self._config = live, replace(obeying(self.experiment.training), steps=self.planned)
+        self._live, self._config = live, replace(with_live(self.experiment.training), steps=self.planned)
         for model in (self.model, self._evaluated, *self.replicas):
-            model.config = obeying(model.config)
+            model.config = with_live(model.config)
 
     @property
     def planned(self) -> int:
-        """The step at which the training ends, and with it the schedule of the learning rate: the experiment's, unless it has been planned
-        anew."""
+        """The step at which the training and its learning rate schedule end: the experiment's, unless set anew."""
         return self._planned
 
     @planned.setter
@@ -123,18 +122,18 @@ class Training:
         self._config = replace(self._config, steps=steps)
 
     def steps(self) -> Iterator[TrainingStep]:
-        """One update for each next(), until the `planned` ones are done. Raises Diverged."""
+        """Yields one update after the other until `planned` is reached. Raises Diverged."""
         order = self.order()
         while self.step < self.planned:
             yield self._update(next(order))
 
     def order(self) -> Iterator[list[Item]]:
-        """The batches from that of the next step on."""
+        """Yields the batches from that of the next step on."""
         config = self.experiment.training
         return batches(self.corpus.train, config.batch_size, config.batch_unit, config.seed, start=self.step)
 
     def validate(self, split: str = "heldout", most: int | None = None) -> Validation:
-        """How the model does on a split ("heldout" or "harder") of the corpus, or on `most` sentences spread evenly over it."""
+        """Evaluates the model on a split ("heldout" or "harder") of the corpus, or on `most` sentences spread evenly over it."""
         if (split, most) not in self._eval_sets:
             items = getattr(self.corpus, split)
             items = items[:: max(1, len(items) // most)][:most] if most else items
@@ -142,34 +141,34 @@ class Training:
         eval_set = self._eval_sets[split, most]
         if self.variant.argmax_is_greedy(self.model):
             return validate(self._evaluated, eval_set, self.parallel_map)
-        self._evaluated.generator.manual_seed(self.step)  # for a model that throws dice even when it is asked, and in one order
+        self._evaluated.generator.manual_seed(self.step)  # for a model that samples in eval mode too, in a fixed order
         return validate(self._evaluated, eval_set, written=True)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
+        """Returns a checkpoint to resume exactly from: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
         tensors = {f"model/{name}": p.detach().cpu().clone() for name, p in self.model.named_parameters()}
         tensors |= {f"optimiser/{name}": tensor.cpu() for name, tensor in self.optimiser.state().items()}
         return tensors, {"step": self.step, "fresh_at": self.fresh_at, "planned": self.planned, "live": asdict(self.live)}
 
     def unpack(self, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
-        """Takes the state that `pack` gave. Raises ValueError when it belongs to another model."""
+        """Loads a checkpoint that `pack` returned. Raises ValueError when it belongs to another model."""
         self.load_parameters({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
         self.optimiser.load_state({n.removeprefix("optimiser/"): t for n, t in tensors.items() if n.startswith("optimiser/")})
-        self.step, self.fresh_at = meta["step"], meta.get("fresh_at", 0)  # which files of before don't say
+        self.step, self.fresh_at = meta["step"], meta.get("fresh_at", 0)  # missing in older files
         self.planned = meta.get("planned", self.planned)
         self.live = replace(
             self.live, **{current_name(name): value for name, value in meta["live"].items()}
-        )  # a knob younger than the file stays as the experiment has it
+        )  # a knob newer than the file keeps the experiment's value
 
     def go_on(self, parameters: Mapping[str, Tensor], step: int) -> None:
-        """Goes on after `step` from these parameters alone: the optimiser is fresh, so the learning rate rises again (see schedule.py).
+        """Continues after `step` from parameters alone: the optimiser is fresh, so the learning rate warms up again (see schedule.py).
         Raises ValueError."""
         self.load_parameters(parameters)
         self.step = self.fresh_at = step
 
     @torch.no_grad()
     def load_parameters(self, parameters: Mapping[str, Tensor]) -> None:
-        """Copies these values into the model, and nothing else. Raises ValueError."""
+        """Copies these values into the model. Raises ValueError for other names or shapes."""
         own = dict(self.model.named_parameters())
         second_names = self.model.state_dict().keys() - own.keys()  # a shared matrix has two
         if parameters.keys() - second_names != own.keys() or any(parameters[name].shape != p.shape for name, p in own.items()):
@@ -179,33 +178,33 @@ class Training:
         self._remember()
 
     def rate(self) -> float:
-        """The learning rate of the next step."""
+        """Returns the learning rate of the next step."""
         number = self.step + 1
-        return learning_rate(self._config, self.experiment.model.d_model, number) * rewarmed(number, self.fresh_at)
+        return learning_rate(self._config, self.experiment.model.d_model, number) * rewarm_factor(number, self.fresh_at)
 
     def micro_batches(self, items: Sequence[Item]) -> list[MicroBatch]:
-        """The batch of the next step in parts, whose replicas are about to draw the dropout masks of this step and no other."""
+        """Splits the batch of the next step into parts and seeds their replicas' dropout masks for this step."""
         config, number = self._config, self.step + 1
-        parts = split_batch(items, len(self.replicas), self.experiment.packs)
-        batches = [self.variant.batch(batch) if self.variant.batch else batch for batch in parts]
+        splits = split_batch(items, len(self.replicas), self.experiment.packs)
+        batches = [self.variant.batch(batch) if self.variant.batch else batch for batch in splits]
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
         sources = [int((batch.src != PAD).sum()) for batch in batches]
-        found = [
+        parts = [
             MicroBatch(n, self.replicas[n], batch.to(self.device), tokens[n] / sum(tokens), sources[n] + tokens[n])
             for n, batch in enumerate(batches)
         ]
-        for micro_batch in found:
+        for micro_batch in parts:
             micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)
-        return found
+        return parts
 
     def _update(self, items: Sequence[Item]) -> TrainingStep:
-        """Forward, backward, step (section 5)."""
+        """Does one step: forward, backward, update (section 5)."""
         number, rate, micro_batches = self.step + 1, self.rate(), self.micro_batches(items)
         step_diagnostics = StepDiagnostics(micro_batches[0].replica, self.optimiser.names) if number in self.diagnostic_steps else None
         if self.captured_steps and not step_diagnostics:
             self._rate.fill_(rate)
             constants = tuple(value for name, value in asdict(self.live).items() if name != "learning_rate")
-            loss, grad_norm = self.captured_steps(self._alone, micro_batches[0].batch, constants).tolist()
+            loss, grad_norm = self.captured_steps(self._update_on_device, micro_batches[0].batch, constants).tolist()
         else:
             loss, gradients = self.gradient(micro_batches, step_diagnostics)
             lengths = torch._foreach_norm(gradients)
@@ -222,16 +221,16 @@ class Training:
         return TrainingStep(number, loss, rate, grad_norm, sum(micro_batch.tokens for micro_batch in micro_batches), diagnostics)
 
     def gradient(self, micro_batches: list[MicroBatch], step_diagnostics: StepDiagnostics | None = None) -> tuple[Tensor, list[Tensor]]:
-        """The loss of the whole batch, and its gradient for every parameter."""
-        losses, (gradients, *others) = zip(
+        """Returns the loss of the whole batch and its gradient for every parameter."""
+        losses, (gradients, *other_gradients) = zip(
             *self.parallel_map(lambda micro_batch: self._learn(micro_batch, step_diagnostics), micro_batches), strict=True
         )
-        for more in others:
-            torch._foreach_add_(gradients, more)
+        for addend in other_gradients:
+            torch._foreach_add_(gradients, addend)
         return sum(losses), gradients
 
     def _learn(self, micro_batch: MicroBatch, step_diagnostics: StepDiagnostics | None) -> tuple[Tensor, list[Tensor]]:
-        """The part's share of the loss and of its gradient."""
+        """Returns the part's contribution to the loss and to its gradient."""
         model = micro_batch.replica
         with step_diagnostics.watch(model, micro_batch.batch) if step_diagnostics else nullcontext():
             loss = self.share_of_loss(micro_batch)
@@ -239,19 +238,19 @@ class Training:
         return loss.detach(), list(gradients)
 
     def share_of_loss(self, micro_batch: MicroBatch) -> Tensor:
-        """What the part adds to the loss of the whole batch."""
+        """Returns the part's contribution to the loss of the whole batch, with its graph."""
         model, batch, smoothing = micro_batch.replica, micro_batch.batch, self._config.label_smoothing
-        chunked = not self.variant.loss and in_chunks(model, batch.tgt_in)
+        chunked = not self.variant.loss and uses_chunks(model, batch.tgt_in)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            with without_logits(model) if chunked else nullcontext():
-                found = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
+            with skip_projection(model) if chunked else nullcontext():
+                output = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
             if chunked:
                 projection = model.projection
-                return chunked_cross_entropy(found, projection.weight, projection.bias, batch.tgt_out, smoothing) * micro_batch.share
-        return (self.variant.loss or cross_entropy)(found.float(), batch.tgt_out, smoothing) * micro_batch.share
+                return chunked_cross_entropy(output, projection.weight, projection.bias, batch.tgt_out, smoothing) * micro_batch.share
+        return (self.variant.loss or cross_entropy)(output.float(), batch.tgt_out, smoothing) * micro_batch.share
 
     def move(self, gradients: list[Tensor], grad_norm: Tensor, rate: float | Tensor) -> None:
-        """Clips the gradient, and one step of the optimiser."""
+        """Clips the gradient and steps the optimiser."""
         parameters = list(self.model.parameters())
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.grad = gradient
@@ -259,25 +258,25 @@ class Training:
             clip_grads_with_norm_(parameters, most, grad_norm)
         self.optimiser.step(rate, self.parallel_map)
 
-    def _alone(self, batch: Batch) -> Tensor:
-        """The same update in calls that ask nothing of the host, for a replay -> (2,) the loss and the gradient's length. When these are no
-        finite numbers, the parameters have moved all the same; what they were is remembered."""
+    def _update_on_device(self, batch: Batch) -> Tensor:
+        """Does the same update without copies to the host, so that it can be recorded -> (2,) loss and gradient norm. If these aren't
+        finite, the parameters have moved all the same; `_restore` brings back the old ones."""
         loss, gradients = self.gradient([MicroBatch(0, self.replicas[0], batch, 1.0)])
         grad_norm = torch.stack(torch._foreach_norm(gradients)).norm()
-        found = torch.stack((loss, grad_norm))
-        self._remember(found.isfinite().all())
+        numbers = torch.stack((loss, grad_norm))
+        self._remember(numbers.isfinite().all())
         self.move(gradients, grad_norm, self._rate)
-        return found
+        return numbers
 
     @torch.no_grad()
     def _remember(self, good: Tensor | None = None) -> None:
-        """Copies the parameters to where `_restore` finds them, unless a tensor says that they are not good."""
+        """Copies the parameters for `_restore`, unless the boolean tensor `good` is False."""
         for place, parameter in zip(self._last_good, self.model.parameters(), strict=True):
             place.copy_(parameter if good is None else torch.where(good, parameter, place))
 
     @torch.no_grad()
     def _restore(self) -> None:
-        """Back to the parameters of the last finite loss, without gradients."""
+        """Restores the parameters of the last finite loss, without gradients."""
         for parameter, good in zip(self.model.parameters(), self._last_good, strict=True):
             parameter.copy_(good)
             parameter.grad = None

@@ -1,4 +1,4 @@
-"""The loss: cross-entropy with the right token (sections 3.4 and 5.4)."""
+"""The loss: cross-entropy with the target token (sections 3.4 and 5.4)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from playground.config import PAD
 
 
 def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """Mean cross-entropy in nats over all tokens but padding. logits (B, T, V), tgt_out (B, T) -> a scalar."""
+    """Returns the mean cross-entropy in nats over all tokens but padding. logits (B, T, V), tgt_out (B, T) -> a scalar."""
     return token_losses(logits, tgt_out, label_smoothing).sum() / (tgt_out != PAD).sum()
 
 
 def token_losses(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """The cross-entropy of each token, 0 for padding. logits (B, T, V), tgt_out (B, T) -> (B, T).
+    """Returns the cross-entropy of each token, 0 for padding. logits (B, T, V), tgt_out (B, T) -> (B, T).
 
-    Label smoothing e: the target is 1 - e for the right token, plus e spread evenly over the whole vocabulary, that token included.
+    Label smoothing e: the target distribution is 1 - e for the target token, plus e spread evenly over the whole vocabulary, it included.
     """
     log_probabilities = logits.log_softmax(dim=-1)
     losses = -log_probabilities.gather(-1, tgt_out[..., None]).squeeze(-1)  # (B, T)

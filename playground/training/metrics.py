@@ -1,4 +1,4 @@
-"""Validation: how well the model does on sentences it has never seen."""
+"""Validation: loss, token accuracy and exact match on sentences the model was not trained on."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from playground.training.loss import token_losses
 
 @dataclass(frozen=True)
 class Validation:
-    """How good a model is on `pairs` sources: the loss in nats for each token, without label smoothing; the share of tokens that are
-    the likeliest, given the right tokens before; the share of sentences that greedy decoding gets wholly right."""
+    """Metrics on `pairs` sources: the loss in nats per token, without label smoothing; the teacher-forced token accuracy; the fraction of
+    sentences that greedy decoding gets exactly right."""
 
     loss: float
     token_accuracy: float
@@ -32,7 +32,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class Tally:
-    """What a validation adds up: of the sources that one model was asked, part by part."""
+    """The sums of a validation over the sources that one model has scored; tallies of parts add up."""
 
     loss: float  # the sum over the tokens
     right_tokens: int
@@ -41,7 +41,7 @@ class Tally:
     pairs: int
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
+        return Tally(*(first + second for first, second in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def validation(self) -> Validation:
@@ -49,18 +49,18 @@ class Tally:
 
 
 class EvalBatch(NamedTuple):
-    """Part of an evaluation set: one answer to one question in each row."""
+    """Part of an evaluation set: one reference answer per row."""
 
     batch: Batch
-    question: Tensor  # (B,) long, its number
-    own: Tensor  # (B,) bool, True for the item's own target, False for another right answer
-    spellable: Tensor  # (B,) bool, False for an answer with a word that the model can't write
-    answers: tuple[tuple[int, ...], ...]  # the answers themselves, each with its EOS
+    question: Tensor  # (B,) long, the number of its source
+    own: Tensor  # (B,) bool, True for the item's own target, False for another reference
+    spellable: Tensor  # (B,) bool, False for an answer with a word outside the vocabulary
+    answers: tuple[tuple[int, ...], ...]  # ids of the answers, each with its EOS
 
 
 @dataclass(frozen=True)
 class EvalSet:
-    """Items with all their right answers, sorted by length and cut into batches, ready to be asked again and again."""
+    """Items with all their references, sorted by length and split into batches, reusable."""
 
     batches: tuple[EvalBatch, ...]
     pairs: int
@@ -69,7 +69,7 @@ class EvalSet:
 def build_eval_set(
     corpus: Corpus, items: tuple[Item, ...], device: torch.device | str = "cpu", change: Callable[[Batch], Batch] | None = None
 ) -> EvalSet:
-    """An evaluation set of these items, each batch `change`d if a training does so with its own. Raises ValueError when there are none."""
+    """Builds an evaluation set of these items; `change` is the training's own change of a batch. Raises ValueError when there are none."""
     if not items:
         raise ValueError("an evaluation set needs at least one item")
     rows = [(item, question, True) for question, item in enumerate(items)]
@@ -91,19 +91,19 @@ def build_eval_set(
 def validate(
     model: Transformer, eval_set: EvalSet, parallel_map: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
 ) -> Validation:
-    """What `tally` adds up, as shares and a mean."""
+    """Returns the metrics of a model on an evaluation set, see `tally`."""
     return tally(model, eval_set, parallel_map, written).validation
 
 
 def tally(
     model: Transformer, eval_set: EvalSet, parallel_map: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
 ) -> Tally:
-    """One teacher-forced pass over all answers; the model is in eval mode. `parallel_map` works on the batches, like `map`.
+    """Scores all answers in one teacher-forced pass; the model is in eval mode. `parallel_map` works on the batches, like `map`.
 
-    Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of that answer: as long as all is
-    right, both see the same tokens before. So one pass tells both accuracies. A source counts as right if one of its answers is.
+    Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of it: as long as all is right, both
+    see the same prefix. So one pass gives both accuracies. A source counts as right if one of its answers is.
 
-    That holds for models that can't see what they are to predict. Others have to write the answers: `written`.
+    That holds for causal models. Others have to decode the answers: `written`.
     """
     if model.training:
         raise ValueError("a model is validated in eval mode")
@@ -114,24 +114,24 @@ def tally(
 
 @torch.inference_mode()
 def _score_batch(model: Transformer, written: bool, eval_batch: EvalBatch) -> tuple[float, int, int, Tensor]:
-    """(sum of the losses, likeliest tokens that are right, all tokens, the questions with a right answer) of a batch."""
+    """Returns (sum of the losses, right likeliest tokens, all tokens, the questions with a right answer) of a batch."""
     batch, question, own, spellable, _ = eval_batch
     logits = model(batch.src, batch.tgt_in).logits
     real = batch.tgt_out != PAD
     right = logits.argmax(dim=-1) == batch.tgt_out
     counted = real & own[:, None]
-    some = max(1, CHUNK // logits[0].numel())  # rows: their logarithms are as many as their logits
+    some = max(1, CHUNK // logits[0].numel())  # rows: their logarithms take as much memory as their logits
     losses = torch.cat([token_losses(*part) for part in zip(logits.split(some), batch.tgt_out.split(some), strict=True)])[counted]
-    answered = _written(model, eval_batch) if written else (right | ~real).all(dim=1)
+    answered = _decodes_exactly(model, eval_batch) if written else (right | ~real).all(dim=1)
     return losses.sum().item(), int(right[counted].sum()), len(losses), question[answered & spellable]
 
 
-def _written(model: Transformer, eval_batch: EvalBatch) -> Tensor:
-    """(B,) whether greedy decoding writes the answer of each row, from the sources just as they stand in the batch."""
+def _decodes_exactly(model: Transformer, eval_batch: EvalBatch) -> Tensor:
+    """Returns (B,) whether greedy decoding writes the answer of each row, from the sources as they stand in the batch."""
     src = eval_batch.batch.src
-    asked, written = ModelDecoder(model, src, cache=False), torch.full((len(src), 1), BOS, device=src.device)
+    decoder, written = ModelDecoder(model, src, cache=False), torch.full((len(src), 1), BOS, device=src.device)
     for _ in range(max(map(len, eval_batch.answers))):
-        logits, _ = asked.logits(written, last=1)
+        logits, _ = decoder.logits(written, last=1)
         written = torch.cat((written, logits.argmax(dim=-1)), dim=1)
     rows = zip(written[:, 1:].tolist(), eval_batch.answers, strict=True)
     return torch.tensor([tuple(ids[: len(answer)]) == answer for ids, answer in rows], device=src.device)

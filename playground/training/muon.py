@@ -1,8 +1,8 @@
 """Muon: each matrix moves by the orthogonal matrix nearest to its averaged gradient (Jordan et al. 2024).
 
-torch.optim.Muon does the same, one matrix after the other and in bfloat16, which on a CPU takes longer than all the rest of a training
-step. Here all matrices of one shape go through the iteration together, in bfloat16 only where the products of the whole step are: there
-they are several times faster, and the iteration corrects its own rounding.
+torch.optim.Muon does the same, one matrix after the other and in bfloat16, which on a CPU takes longer than the rest of a training step.
+Here all matrices of one shape go through the iteration together, in bfloat16 only where the whole step uses it: there bfloat16 is several
+times faster, and the iteration corrects its own rounding.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # Jordan's quintic: steep at 0, so sma
 
 
 def orthogonalise(matrices: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The Newton-Schulz iteration: keeps the singular vectors and brings the singular values towards 1. (N, A, B) -> same; its products are
-    computed in `dtype`."""
+    """Runs the Newton-Schulz iteration: keeps the singular vectors and brings the singular values towards 1. (N, A, B) -> same; products
+    are computed in `dtype`."""
     a, b, c = COEFFICIENTS
     wide = matrices.shape[-2] <= matrices.shape[-1]
     x = matrices if wide else matrices.mT
@@ -50,17 +50,17 @@ class Muon(ParameterGroups):
                 self.state[parameter]["momentum"] = torch.zeros_like(parameter)
 
     def step(self) -> None:
-        """One update; every parameter must have a gradient."""
+        """Updates all parameters; every one must have a gradient."""
         for move in self.moves():
             move()
 
     def moves(self) -> list[Callable[[], None]]:
-        """The update as calls that have nothing to do with each other: one for all matrices of one shape, lying or standing."""
+        """Returns the update as independent calls: one for all matrices of one shape, transposed or not."""
         same_shape = defaultdict(list)
         for group in self.param_groups:
             for parameter in group["params"]:
                 same_shape[id(group), frozenset(parameter.shape)].append((parameter, group))
-        return [partial(self._move, [parameter for parameter, _ in found], found[0][1]) for found in same_shape.values()]
+        return [partial(self._move, [parameter for parameter, _ in group], group[0][1]) for group in same_shape.values()]
 
     @torch.no_grad()
     def _move(self, parameters: list[Tensor], group: dict) -> None:
@@ -68,9 +68,9 @@ class Muon(ParameterGroups):
         momenta = [self.state[parameter]["momentum"] for parameter in parameters]
         torch._foreach_lerp_(momenta, gradients, 1 - group["momentum"])
         ahead = torch._foreach_lerp(gradients, momenta, group["momentum"])
-        lying = [matrix if matrix.shape[0] <= matrix.shape[1] else matrix.mT for matrix in ahead]
+        wide = [matrix if matrix.shape[0] <= matrix.shape[1] else matrix.mT for matrix in ahead]
         if group["weight_decay"]:
             torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
-        for parameter, update in zip(parameters, orthogonalise(torch.stack(lying), self.dtype).unbind(), strict=True):
+        for parameter, update in zip(parameters, orthogonalise(torch.stack(wide), self.dtype).unbind(), strict=True):
             rows, columns = parameter.shape
             parameter.sub_((update if rows <= columns else update.mT) * (group["lr"] * math.sqrt(max(1, rows / columns))))

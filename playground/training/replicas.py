@@ -1,7 +1,7 @@
-"""Replicas: the model once for each part of a batch, so that parts can be computed side by side.
+"""Replicas: one copy of the model for each part of a batch, so that parts can be computed in parallel.
 
-They have modules, dropout masks and hooks of their own, and share one set of parameters: whoever asks the model itself in between finds
-it learning, and never in the middle of it.
+They have their own modules, dropout masks and hooks, and share one set of parameters: reading the model between steps sees the latest
+parameters, never a half-applied update.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
 from playground.training.attention import training_attention
 from playground.training.dropout import fast_multipliers
-from playground.training.products import available, fast_linear
+from playground.training.products import fast_linear, has_onednn
 
 
 def replica(model: Transformer) -> Transformer:
-    """The same model, with the same parameters, but attention that returns no weights and a generator of its own for dropout."""
-    mine = shared_copy(model, torch.Generator(model.generator.device))
+    """Returns a copy that shares the model's parameters, with attention that returns no weights and its own generator for dropout."""
+    copy = shared_copy(model, torch.Generator(model.generator.device))
     on_cpu = model.generator.device.type == "cpu"
-    if not on_cpu:  # cuDNN's backward pass of a row in which all is masked is no number, seen with bfloat16 and 64 tokens
+    if not on_cpu:  # cuDNN's backward pass of a fully masked row returns NaN, seen with bfloat16 and 64 tokens
         torch.backends.cuda.enable_cudnn_sdp(False)
-    for module in mine.modules():
+    for module in copy.modules():
         if isinstance(module, MultiHeadAttention) and module.attend is scaled_dot_product_attention:
             module.attend = training_attention if on_cpu else fused_attention
-        if isinstance(module, Linear) and module is not mine.projection and on_cpu and available():  # that one's logits would be copied
+        if isinstance(module, Linear) and module is not copy.projection and on_cpu and has_onednn():  # the projection would copy its logits
             module.product = fast_linear
         if isinstance(module, Dropout) and on_cpu:
             module.draw = fast_multipliers
-    return mine
+    return copy

@@ -1,8 +1,8 @@
-"""One step in slow motion: what the loop does in one go, done by the same calls one after the other, with all that passes written down.
+"""One step in slow motion: the calls of the training loop, one after the other, with all intermediate tensors recorded.
 
-It belongs to a training of one's own (a fresh one, put where a run is), which moves as the run's would: the same parts of the same batch,
-the same dropout masks, the same clipping and the same optimiser. What passes in it is put aside meanwhile (see watched.py), and nothing is
-changed by that; only where the run takes its loss chunk by chunk (chunked_loss.py), this one has all logits, and sums in another order.
+It needs a training of its own (a fresh one, loaded with a run's state), which moves as the run's would: the same parts of the same batch,
+the same dropout masks, clipping and optimiser. Recording (see watched.py) changes nothing; only where the run computes its loss in chunks
+(chunked_loss.py), this one holds all logits, and sums in another order.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from playground.data.batches import Batch
 from playground.model.transformer import Transformer
 from playground.training.loop import Diverged, Live, MicroBatch, Training
 from playground.training.loss import token_losses
-from playground.training.watched import Attended, Flow, Summed, WatchedPart, watched
+from playground.training.watched import Attended, Flow, Summed, WatchedPart, watch_parts
 
 
 class Use(NamedTuple):
-    """Where a parameter takes part: the module, by its name, and as what ("weight", "bias", "table"). A shared matrix has several."""
+    """A use of a parameter: the module's name, and the role in it ("weight", "bias", "table"). A shared matrix has several."""
 
     module: str
     role: str
@@ -31,9 +31,9 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class SlowStep:
-    """Update `number`. Tensors by the names of their parameters; `logits`, `losses` and `flows` have an entry for each part of the batch,
-    and so have the losses that these get afterwards, under the same dropout masks. Gradients are those before clipping; `clipped` is what
-    they are multiplied by. Moments are called "parameter/moment", as in Optimiser.state, and are missing where there were none."""
+    """Update `number`. Tensors by parameter name; `logits`, `losses` and `flows` have an entry for each part of the batch, and so has
+    `losses_after`: the losses after the update under the same dropout masks. Gradients are those before clipping; `clipped` is the factor
+    clipping applies. Moments are named "parameter/moment", as in Optimiser.state, and missing where there were none."""
 
     number: int
     rate: float
@@ -51,10 +51,10 @@ class SlowStep:
     moments_before: Mapping[str, Tensor]
     moments_after: Mapping[str, Tensor]
     uses: Mapping[str, tuple[Use, ...]]
-    kinds: Mapping[str, str]  # of each module that is used: the name of its class
+    kinds: Mapping[str, str]  # of each module in use: the name of its class
     flows: Mapping[str, tuple[Flow, ...]]
-    rest_rate: Mapping[str, float]  # by parameter, what its optimiser multiplies the learning rate by
-    rules: Mapping[str, str]  # and which optimiser that is: "adam", "adamw", "muon"
+    rest_rate: Mapping[str, float]  # by parameter, its optimiser's factor of the learning rate
+    rules: Mapping[str, str]  # by parameter, its optimiser: "adam", "adamw", "muon"
     live: Live
     eps: Mapping[str, float] = field(default_factory=dict)  # of each layer norm
     attentions: Mapping[str, tuple[Attended, ...]] = field(default_factory=dict)  # by sublayer, where it is the paper's attention
@@ -62,44 +62,44 @@ class SlowStep:
 
     @property
     def tokens(self) -> int:
-        """Target tokens without padding: the mean is over so many."""
+        """The number of target tokens without padding, over which the mean is taken."""
         return sum(int((part.tgt_out != PAD).sum()) for part in self.parts)
 
     @property
     def nbytes(self) -> int:
-        kept = [*self.logits, *self.losses, *self.losses_after]
+        tensors = [*self.logits, *self.losses, *self.losses_after]
         for passed in (self.flows, self.attentions, self.sums):
-            kept += [tensor for found in passed.values() for one in found for tensor in one if isinstance(tensor, Tensor)]
-        for tensors in (self.gradients, self.before, self.after, self.moments_before, self.moments_after):
-            kept += tensors.values()
-        return sum(tensor.nbytes for tensor in kept)
+            tensors += [tensor for parts in passed.values() for part in parts for tensor in part if isinstance(tensor, Tensor)]
+        for named in (self.gradients, self.before, self.after, self.moments_before, self.moments_after):
+            tensors += named.values()
+        return sum(tensor.nbytes for tensor in tensors)
 
 
 def slow_step(training: Training) -> SlowStep:
-    """The next step of this training, whose parameters and moments have moved when it returns. Raises Diverged when the loss or the
-    gradient is no finite number."""
+    """Does the next step of this training, moving its parameters and moments. Raises Diverged when the loss or the gradient is not
+    finite."""
     number, rate, items = training.step + 1, training.rate(), next(training.order())
     names = training.optimiser.names
     before = {name: parameter.detach().clone() for parameter, name in names.items()}
     moments_before = training.optimiser.state()
     micro_batches = training.micro_batches(items)
-    with watched(micro_batches) as seen:
+    with watch_parts(micro_batches) as parts:
         loss, gradients = training.gradient(micro_batches)
     norm = torch.stack(torch._foreach_norm(gradients)).norm()
     if not (loss.isfinite() and norm.isfinite()):
         raise Diverged(number)
-    kept = [gradient.clone() for gradient in gradients]  # clipping writes into them
+    unclipped = [gradient.clone() for gradient in gradients]  # clipping is in place
     training.move(gradients, norm, rate)
-    again = training.micro_batches(items)  # the dropout masks as they were
-    with torch.no_grad(), watched(again) as seen_after:
+    again = training.micro_batches(items)  # with the same dropout masks
+    with torch.no_grad(), watch_parts(again) as parts_after:
         loss_after = sum(map(training.share_of_loss, again))
     training.step = number
     most, optimiser = training.live.max_grad_norm, training.optimiser
     rules = list(training.experiment.training.update_rules)
     owners = {
         names[p]: (rules[at], share)
-        for at, (part, share) in enumerate(optimiser.parts)
-        for group in part.param_groups
+        for at, (rule, share) in enumerate(optimiser.parts)
+        for group in rule.param_groups
         for p in group["params"]
     }
     modules = dict(training.model.named_modules())
@@ -113,32 +113,32 @@ def slow_step(training: Training) -> SlowStep:
         loss=loss.item(),
         loss_after=loss_after.item(),
         grad_norm=norm.item(),
-        clipped=min(1.0, most / (norm.item() + 1e-6)) if most else 1.0,  # as clip_grads_with_norm_ has it
+        clipped=min(1.0, most / (norm.item() + 1e-6)) if most else 1.0,  # as in clip_grads_with_norm_
         parts=tuple(micro_batch.batch for micro_batch in micro_batches),
-        logits=tuple(part.logits for part in seen),
-        losses=tuple(map(losses, seen, micro_batches)),
-        losses_after=tuple(map(losses, seen_after, micro_batches)),
-        gradients=dict(zip(names.values(), kept, strict=True)),
+        logits=tuple(part.logits for part in parts),
+        losses=tuple(map(losses, parts, micro_batches)),
+        losses_after=tuple(map(losses, parts_after, micro_batches)),
+        gradients=dict(zip(names.values(), unclipped, strict=True)),
         before=before,
         after={name: parameter.detach().clone() for parameter, name in names.items()},
         moments_before=moments_before,
         moments_after=optimiser.state(),
         uses=_uses(training.model),
-        kinds={name: type(modules[name]).__name__ for name in seen[0].flows},
-        flows={name: tuple(part.flow(name) for part in seen) for name in seen[0].flows},
+        kinds={name: type(modules[name]).__name__ for name in parts[0].flows},
+        flows={name: tuple(part.flow(name) for part in parts) for name in parts[0].flows},
         rest_rate={name: share for name, (_, share) in owners.items()},
         rules={name: rule for name, (rule, _) in owners.items()},
         live=training.live,
         eps={name: module.eps for name, module in modules.items() if isinstance(module, nn.LayerNorm)},
-        attentions={name: tuple(part.attended(name) for part in seen) for name in seen[0].attentions},
-        sums={name: tuple(part.summed(name) for part in seen) for name in seen[0].sums},
+        attentions={name: tuple(part.attended(name) for part in parts) for name in parts[0].attentions},
+        sums={name: tuple(part.summed(name) for part in parts) for name in parts[0].sums},
     )
 
 
 def _uses(model: Transformer) -> dict[str, tuple[Use, ...]]:
-    """Where each parameter takes part, under the one name that it has in the model."""
-    found: dict[Tensor, list[Use]] = {}
+    """Returns every use of each parameter, under the one name that it has in the model."""
+    uses: dict[Tensor, list[Use]] = {}
     for name, module in model.named_modules():
         for role, parameter in module.named_parameters(recurse=False):
-            found.setdefault(parameter, []).append(Use(name, role))
-    return {name: tuple(found[parameter]) for name, parameter in model.named_parameters()}
+            uses.setdefault(parameter, []).append(Use(name, role))
+    return {name: tuple(uses[parameter]) for name, parameter in model.named_parameters()}

@@ -1,4 +1,4 @@
-"""Work: what one training step computes, by formula, before anything is trained."""
+"""Work: the FLOPs and memory traffic of one training step, by formula, before anything is trained."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from playground.data.corpus import Corpus, Item
 from playground.model.size import LOGITS, is_chunked, moved_by, parameter_count, row_floats, takes_chunks
 from playground.model.sublayers import flops, hidden_matrices
 
-BATCHES, MAX_PAIRS = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more
-# Of what is kept of the logits, so much goes through memory as often as everything else: of all at once, and of a chunk: measured.
+BATCHES, MAX_PAIRS = 4, 512  # batches that are sampled, and pairs of each: enough to estimate a mean
+# The fraction of the logits' floats that goes through memory like everything else: with all at once, and in chunks. Measured.
 AT_ONCE, CHUNKED = 0.8, 0.3
 BACKWARD = 2  # a backward pass takes two products for each of the forward pass
 
 
 @dataclass(frozen=True)
 class Work:
-    """Of one step, a mean over a few: `operations` of multiplying and adding, `elements` that are written to memory and read again (what is
-    kept for the backward pass, and all parameters), `tokens` that are no padding, `cells` of the rectangles."""
+    """Means over a few steps: `operations` (multiplications and additions), `elements` written to memory and read again (what the backward
+    pass needs, and all parameters), `tokens` without padding, `cells` of the rectangles including padding."""
 
     operations: float
     elements: float
@@ -30,12 +30,12 @@ class Work:
 
     @property
     def padding(self) -> float:
-        """The share of the cells that is computed for nothing."""
+        """The fraction of the cells that is padding."""
         return 1 - self.tokens / self.cells
 
 
 def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | None = None) -> Work:
-    """What a step of this experiment computes; the corpus may be a small one of the same kind, with vocabularies of other `sizes`."""
+    """Estimates a step of this experiment; the corpus may be a small one of the same kind, with vocabularies of other `sizes`."""
     config, (src_vocab, vocab) = experiment.training, sizes or (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)
     size = min(config.batch_size, MAX_PAIRS) if config.batch_unit == "sentences" else min(config.batch_size, MAX_PAIRS * 2 * corpus.longest)
     scale = config.batch_size / size
@@ -56,18 +56,18 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
 
 
 def _long_enough(items: Sequence[Item], size: int) -> list[Item]:
-    """As many as a batch has, though the corpus may have fewer."""
+    """Returns the items, repeated if needed to fill a batch."""
     some = list(items[:size])
     return some * -(-size // len(some)) if size > len(some) else list(items)
 
 
 def _update(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
-    """What the optimiser computes in a step."""
+    """Returns the operations of the optimiser in a step."""
     moved, (rule, *_) = moved_by(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()
     iterations = sum(count * _iteration(rows, columns) for rows, columns, count in hidden_matrices(experiment.model))
-    return sum(one.operations * count for one, count in moved) + rule.newton_schulz * iterations
+    return sum(each.operations * count for each, count in moved) + rule.newton_schulz * iterations
 
 
 def _iteration(rows: int, columns: int) -> float:
-    """Of Newton and Schulz: X X^T, its square, and that times X."""
+    """Returns the operations of a Newton-Schulz iteration: X X^T, its square, and that times X."""
     return 2 * (2 * rows * rows * columns + rows**3)

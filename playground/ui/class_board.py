@@ -122,7 +122,7 @@ def find_room(view: View) -> tuple[Room, int]:
     code = view.parameters.get("room", "")
     if view.rooms is None or not code:
         raise Refusal("board.no_room")
-    return view.rooms.inside(code, ticket_of(code, view.token))
+    return view.rooms.authenticate(code, ticket_of(code, view.token))
 
 
 def is_named(view: View, number: int) -> bool:
@@ -166,7 +166,7 @@ def experiment_name(activity: activities.Activity, language: str) -> str:
 
 def name_empty_arms(language: str, activity: activities.Activity) -> str:
     """Returns a sentence that names the arms without a member; "" if there are none."""
-    names = [arm_names(activity, language)[arm] for arm in experiment.unheld(activity)]
+    names = [arm_names(activity, language)[arm] for arm in experiment.free_arms(activity)]
     return say(language, "board.unheld", arms=listed(language, names)) if names else ""
 
 

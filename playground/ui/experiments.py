@@ -53,9 +53,9 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dic
 
     def train(call: ActionRequest) -> dict:
         """Trains the caller's arm, with their own token; opens their run if it exists already."""
-        name, (room, number) = call.value("activity", str), rooms.inside(*call.key)
-        activity = activities.found(room, name, experiment.KIND)
-        settings = experiment.experiment_of(activity, number)
+        name, (room, number) = call.value("activity", str), rooms.authenticate(*call.key)
+        activity = activities.find_activity(room, name, experiment.KIND)
+        settings = experiment.build_experiment(activity, number)
         if run := runs.find(activity["runs"].get(str(number), "")):
             return {"run": run.id, "tab": "training"}
         _wait_for_turn(runs, activity)
@@ -63,11 +63,11 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dic
         run = runs.create(settings, call.token, pairs=pairs, sentences_shared=True)
 
         def record_run(room: Room, number: int) -> Room:
-            current = activities.found(room, name, experiment.KIND)
+            current = activities.find_activity(room, name, experiment.KIND)
             if runs.find(current["runs"].get(str(number), "")):
                 raise Refusal("rooms.trained_already")
             _wait_for_turn(runs, current)
-            return activities.changed(room, name, experiment.began(current, number, run.id))
+            return activities.put_activity(room, name, experiment.set_run(current, number, run.id))
 
         try:
             rooms.change(*call.key, record_run)
@@ -83,7 +83,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dic
 
         def set_shared(room: Room, number: int) -> Room:
             require_teacher(number)
-            return activities.changed(room, name, {**activities.found(room, name, experiment.KIND), "shared": shared})
+            return activities.put_activity(room, name, {**activities.find_activity(room, name, experiment.KIND), "shared": shared})
 
         rooms.change(*call.key, set_shared)
         return {"done": True}
@@ -98,7 +98,7 @@ def _deal(
 
     def add(room: Room, number: int) -> Room:
         require_teacher(number)
-        return activities.added(room, experiment.made(base, arms, order, room, **lab_fields))
+        return activities.add_activity(room, experiment.create(base, arms, order, room, **lab_fields))
 
     name, activity = list(rooms.change(*call.key, add).activities.items())[-1]
     sentences = [say(call.language, "page.room_dealt", arms=len(arms)), name_empty_arms(call.language, activity)]

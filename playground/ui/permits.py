@@ -25,7 +25,7 @@ def require_room(right: Right, rooms: Rooms, code: str, ticket: str) -> None:
     """Checks an action in a room; an empty `ticket` has no rights. Raises Refusal."""
     _require_key(ticket)
     if right in (Right.MEMBER, Right.TEACHER):
-        _, number = rooms.inside(code, ticket)
+        _, number = rooms.authenticate(code, ticket)
         if right is Right.TEACHER:
             require_teacher(number)
 

@@ -33,13 +33,13 @@ class Questions:
             raise Refusal("rooms.no_question")
         place = {name: cursor[name] for name in PLACE[about] if cursor.get(name)}
         offered = room_result.list_guesses(place)
-        self._rooms.change(*key, lambda room, number: activities.added(room, question.asked(room, number, place, offered, LISTS)))
+        self._rooms.change(*key, lambda room, number: activities.add_activity(room, question.ask(room, number, place, offered, LISTS)))
 
     def answer(self, key: Key, name: str, guess: str, sure: str) -> None:
-        self._change(key, name, lambda asked_question, room, number: question.answered(asked_question, number, guess, sure))
+        self._change(key, name, lambda asked_question, room, number: question.guess(asked_question, number, guess, sure))
 
     def close(self, key: Key, name: str) -> None:
-        self._change(key, name, question.closed)
+        self._change(key, name, question.close)
 
     def reveal(self, key: Key, name: str, cursor: Mapping[str, str], token: str) -> None:
         """Reveals the answer that the experiment gives by now, from the arms' runs at the teacher's cursor."""
@@ -52,7 +52,7 @@ class Questions:
             answer = room_result.find_right_answer(View(self._runs, self._reader, parameters, token), place)
         except Refusal:  # a run was deleted, or doesn't know the answer yet
             answer = ""
-        self._change(key, name, lambda asked_question, room, number: question.revealed(asked_question, room, number, answer))
+        self._change(key, name, lambda asked_question, room, number: question.reveal(asked_question, room, number, answer))
 
     def read(self, key: Key, name: str, parameters: Mapping[str, str]) -> dict[str, Any]:
         """Returns the blocks of a revealed question, from the data that this member may see only."""
@@ -66,7 +66,7 @@ class Questions:
 
     def _change(self, key: Key, name: str, make: Callable[[Question, Room, int], Question]) -> None:
         def change(room: Room, number: int) -> Room:
-            return activities.changed(room, name, make(activities.found(room, name, KIND), room, number))
+            return activities.put_activity(room, name, make(activities.find_activity(room, name, KIND), room, number))
 
         self._rooms.change(*key, change)
 

@@ -127,7 +127,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         class_answers = None
         if call.code:
             require_room(ROUTES["GET"][ANSWERS], rooms, *call.key)
-            class_answers = rooms.inside(*call.key)[0].activities.get(answers.NAME)
+            class_answers = rooms.authenticate(*call.key)[0].activities.get(answers.NAME)
         return {"blocks": checks.build_model_answers(View(runs, reader, call.values, call.token), class_answers)}
 
     async def live(request: Request) -> Response:
@@ -198,7 +198,7 @@ def _report_progress(rooms: Rooms, call: ActionRequest) -> None:
     """Reports the caller's completed steps by lesson."""
     ticked = call.value("done", dict)
     steps = {name: len(lesson.steps) for name, lesson in COURSE.items()}
-    rooms.change(*call.key, lambda room, number: activities.changed(room, progress.NAME, progress.reported(room, number, ticked, steps)))
+    rooms.change(*call.key, lambda room, number: activities.put_activity(room, progress.NAME, progress.record(room, number, ticked, steps)))
 
 
 def _report_answer(rooms: Rooms, call: ActionRequest) -> None:
@@ -208,7 +208,7 @@ def _report_answer(rooms: Rooms, call: ActionRequest) -> None:
     questions = {name: [check.name for check in registry.asked(lesson)] for name, lesson in COURSE.items()}
 
     def add_answer(room: Room, number: int) -> Room:
-        return activities.changed(room, answers.NAME, answers.reported(room, number, answer, questions, MOST))
+        return activities.put_activity(room, answers.NAME, answers.record(room, number, answer, questions, MOST))
 
     rooms.change(*call.key, add_answer)
 
@@ -221,7 +221,7 @@ def _enter_room(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
 async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> AsyncIterator[bytes]:
     """Yields server-sent events: this member's view of the room after each change; `gone` once they have left."""
     try:
-        _, number = rooms.inside(code, ticket)
+        _, number = rooms.authenticate(code, ticket)
     except Refusal:
         yield GONE
         return

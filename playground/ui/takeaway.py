@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from playground.config import Refusal
-from playground.export.contents import file_name, packed
+from playground.export.contents import file_name, pack_zip
+from playground.export.exported_run import export_run
 from playground.export.scores import scores_of
-from playground.export.taken import take
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.network import run_link
@@ -27,9 +27,9 @@ def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: 
     runs.seen(run.id)
     if with_sentences and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")
-    snapshot = take(run)
+    snapshot = export_run(run)
     scores, link = partial(scores_of, reader, runs.corpora, snapshot), run_link(run.id, request.base_url)
-    pieces = packed(snapshot, scores, with_sentences, link, language(request.query_params))
+    pieces = pack_zip(snapshot, scores, with_sentences, link, language(request.query_params))
     headers = {"Content-Disposition": f'attachment; filename="{file_name(snapshot)}"', "X-Content-Type-Options": "nosniff"}
     return StreamingResponse(_pack_pieces(pieces, packing), media_type="application/zip", headers=headers | {"Cache-Control": "no-store"})
 

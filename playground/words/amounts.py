@@ -1,4 +1,4 @@
-"""Numbers and times as a person takes them in: no more digits than count."""
+"""Formats numbers and times with few significant digits."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from playground.words import say
 
 
 def short(number: float) -> str:
-    """Two digits that count: 0.043, 1.3, 38, 1,200."""
+    """Formats with two significant digits: 0.043, 1.3, 38, 1,200."""
     return f"{float(f'{number:.2g}'):,.10g}"
 
 
 def percentage(share: float, digits: int | None = 1) -> str:
-    """A share of 0 to 1 as percent, without the sign: with so many decimals, or, for None, with two digits that count."""
+    """Formats a fraction of 0 to 1 as percent, without the sign: with `digits` decimals, or, for None, two significant digits."""
     return short(100 * share) if digits is None else f"{100 * share:.{digits}f}"
 
 

@@ -58,7 +58,7 @@ def test_a_moved_store_serves_the_same_runs_to_the_same_people(moved, tmp_path):
     result = bring(out, tmp_path / "new")
     assert (result.runs, result.rooms, result.there, result.left_out) == (2, 1, [], {})
     assert set(verdicts(tmp_path / "new").values()) == {WHOLE}
-    assert Rooms(tmp_path / "new" / "rooms").inside(code, ticket_of(code, ME))[1] == 0
+    assert Rooms(tmp_path / "new" / "rooms").authenticate(code, ticket_of(code, ME))[1] == 0
     with served(tmp_path / "new") as runs:
         assert [found.id for found in runs.mine(ME)] == [run.id]
         again, other = runs.get(run.id), runs.get(ended.id)

@@ -97,7 +97,7 @@ def test_facts_are_counted_by_hand():
 
 
 def test_what_was_chosen_stays_and_the_rest_follows():
-    assert suggest(sentences(500, 100, 90)).choices[1].said["lost"] == "50", "of the longest that were looked at"
+    assert suggest(sentences(500, 100, 90)).choices[1].slots["lost"] == "50", "of the longest that were looked at"
     pairs = sentences(2000, 3000)
     suggested = suggest(pairs, {"tokenizer": "words", "batch_size": 48, "d_model": 128, "task": "own"})
     expected = {"tokenizer": "words", "batch_size": 48, "share_embeddings": "none", "d_model": 128, "steps": round(6 * 1600 / 48)}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
-from playground.data.readable import replaced, unknown
+from playground.data.readable import find_unknown, replace_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
 
@@ -165,26 +165,26 @@ def test_unknown_tokens_and_the_nearest_sentence():
         (GERMAN, "die Arztin findet den hund", ("Arztin", "den", "hund"), "die Ärztin findet Hund"),
         (GERMAN, "xylophone", ("xylophone",), ""),
     ):  # fmt: skip
-        result = unknown(tokenizer, text)
+        result = find_unknown(tokenizer, text)
         assert (result.tokens, result.readable) == (tokens, readable)
         assert (result.runs, result.size, bool(result.nearest)) == (((("a", "z"),), 26, False) if tokenizer is LETTERS else ((), 6, True))
-    assert unknown(CharacterTokenizer([*"abdxz"]), "!").runs == (("a", "b"), ("d", "d"), ("x", "x"), ("z", "z"))
-    assert [unknown(LETTERS, "hello"), unknown(FEW_PIECES, "der hund")] == [None, None]
+    assert find_unknown(CharacterTokenizer([*"abdxz"]), "!").runs == (("a", "b"), ("d", "d"), ("x", "x"), ("z", "z"))
+    assert [find_unknown(LETTERS, "hello"), find_unknown(FEW_PIECES, "der hund")] == [None, None]
 
 
 def test_known_words_that_are_spelt_like_an_unknown_one_replace_it_whole():
     alike = {"frau": {"Frau"}, "Arztin": {"Ärztin"}, "findest": {"findet"}, "dee": {"die", "der"}, "xylophone": set()}
     for word, spelt_alike in alike.items():
-        result = unknown(GERMAN, f"die {word}").nearest
+        result = find_unknown(GERMAN, f"die {word}").nearest
         assert set(result) == {word}
         assert set(result[word][: len(spelt_alike)]) == spelt_alike
         assert bool(result[word]) == bool(spelt_alike)
         for known in result[word]:
-            assert unknown(GERMAN, replaced(f"die {word}", word, known)) is None
-    assert replaced("der den  Hund den", "den", "die") == "der die Hund die"
+            assert find_unknown(GERMAN, replace_word(f"die {word}", word, known)) is None
+    assert replace_word("der den  Hund den", "den", "die") == "der die Hund die"
 
 
 @given(st.sampled_from([LETTERS, GERMAN, FEW_PIECES]), st.text(st.sampled_from("dDieErHundKatze Ä3,你"), max_size=30))
 def test_the_sentence_that_is_offered_can_be_read(tokenizer, text):
-    result = unknown(tokenizer, text)
-    assert result is None or not result.readable or unknown(tokenizer, result.readable) is None
+    result = find_unknown(tokenizer, text)
+    assert result is None or not result.readable or find_unknown(tokenizer, result.readable) is None

@@ -62,7 +62,7 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
     for at, node in enumerate(nodes[1:], start=1):
         parent = nodes[node.parent]
         assert node.parent < at
-        assert parent.kept
+        assert parent.entered
         assert parent.token != EOS
         assert node.length == parent.length + 1
         assert node.total == pytest.approx(parent.total + node.logprob)
@@ -71,7 +71,7 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
         born = [node for node in nodes if node.length == step]
         waiting = [node for node in nodes if node.token == EOS and node.length < step and (node.pruned is None or node.pruned >= step)]
         stay = [node.score for node in born + waiting if node.pruned is None or node.pruned > step]
-        assert stay == [node.score for node in born + waiting if node.stays(step)]
+        assert stay == [node.score for node in born + waiting if node.is_in_beam(step)]
         go = [node.score for node in born + waiting if node.pruned == step]
         assert len(stay) == min(width, len(born) + len(waiting))
         assert not go or max(go) <= min(stay)

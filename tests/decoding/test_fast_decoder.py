@@ -12,7 +12,7 @@ from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding import beam, greedy, model_decoder, sample, search, without_cache
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
 from playground.decoding.fast_parts import INITIAL_TOKENS
-from playground.decoding.single_decoder import SingleDecoder, suits
+from playground.decoding.single_decoder import SingleDecoder, is_readable
 from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
@@ -137,12 +137,12 @@ def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
     """It has no bfloat16, and reaches no GPU."""
     monkeypatch.setattr(model_decoder, "SingleDecoder", None)
     model = untaught()
-    assert suits(model)
+    assert is_readable(model)
     for kind in (torch.bfloat16, torch.float64):
         other = build().eval().to(kind)
-        assert not suits(other)
+        assert not is_readable(other)
         assert greedy(other, SOURCES[:1], 5)[0].ids
-    assert not suits(build().to("meta"))
+    assert not is_readable(build().to("meta"))
 
 
 def test_a_change_that_hangs_on_hooks_is_never_passed_over(only_own):

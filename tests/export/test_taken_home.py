@@ -18,11 +18,11 @@ from huggingface_hub import ModelCard
 from playground.config import UNK, Experiment, Refusal
 from playground.data.corpus import split_sources
 from playground.export.card import card
-from playground.export.contents import file_name, packed, use_file
+from playground.export.contents import file_name, pack_zip, use_file
+from playground.export.exported_run import export_run
 from playground.export.folder import write_folder
 from playground.export.notebook import _CELLS, how, notebook
 from playground.export.scores import scores_of
-from playground.export.taken import take
 from playground.export.use import Tokenizer, Translator, svg
 from playground.queries import evaluation
 from playground.runs.disk.store import read_shipped
@@ -62,7 +62,7 @@ def reverse():
 
 
 def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
-    one, other = (b"".join(packed(take(reverse), no_scores)) for _ in range(2))
+    one, other = (b"".join(pack_zip(export_run(reverse), no_scores)) for _ in range(2))
     assert one == other
     files = opened([one])
     assert list(files) == sorted(NAMES, key=str.casefold)
@@ -74,7 +74,7 @@ def test_the_zip_holds_the_run_and_is_the_same_bytes_each_time(reverse):
 
 def test_the_card_says_what_the_run_is(reader):  # noqa: F811
     run, _ = alone(tiny(share_embeddings="all"))
-    taken = take(run)
+    taken = export_run(run)
     scores, measured = evaluation.scores(reader, CORPORA, run, None, "heldout"), scores_of(reader, CORPORA, taken)
     for language in LANGUAGES:
         text = card(taken, measured, "https://somewhere/?run=abc", language)
@@ -91,10 +91,10 @@ def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
     run, _ = alone(tiny())
     named = Run(run.id, "sunny-otter", run.experiment, label='../../"<b>*x*</b>\n--- 我的')
     named.parts = run.parts
-    taken = take(named)
+    taken = export_run(named)
     assert file_name(taken) == "b-x-b.zip"
     named.label = "我的"
-    assert file_name(take(named)) == "sunny-otter.zip"
+    assert file_name(export_run(named)) == "sunny-otter.zip"
     named.label = "<script>"
     assert "<script>" not in card(taken, None, "", "en").replace("\\<", "")
     for label in ("<img src=http://a.example/>", "![](http://a.example/x.png)", "[here](http://a.example)", "# x\n\n`y`"):
@@ -104,19 +104,19 @@ def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
 
 
 def test_own_sentences_come_only_when_asked_for_and_are_split_again_as_they_were(own, tmp_path, monkeypatch):
-    without = opened(packed(take(own), no_scores))
+    without = opened(pack_zip(export_run(own), no_scores))
     assert "sentences.tsv" not in without
     assert b"a-secret-id" not in b"".join(without.values())
     assert b"CC BY, somebody" in without["README.md"]
     assert not any(pair.src.encode() in without["README.md"] + without["run.ipynb"] for pair in PAIRS.pairs)
-    rows = opened(packed(take(own), no_scores, sentences=True))["sentences.tsv"].decode().splitlines()
+    rows = opened(pack_zip(export_run(own), no_scores, sentences=True))["sentences.tsv"].decode().splitlines()
     assert [tuple(row.split("\t")[:2]) for row in rows[1:]] == [pair[:2] for pair in PAIRS.pairs]
     write_folder(own, tmp_path / "home")  # a folder holds the same files
     assert {file.name for file in (tmp_path / "home").iterdir()} == without.keys()
     assert all((tmp_path / "home" / name).read_bytes() == data for name, data in without.items() if name != "README.md")
     monkeypatch.chdir(tmp_path / "home")
     Path("sentences.tsv").write_text("\n".join(rows), encoding="utf-8")
-    exec(f"{_CELLS['setup']}\nhow = {how(take(own))!r}\n{_CELLS['sentences']}", cells := {})
+    exec(f"{_CELLS['setup']}\nhow = {how(export_run(own))!r}\n{_CELLS['sentences']}", cells := {})
     loose = replace(own.pairs, groups=())
     again, before, apart = (split_sources(pairs, own.experiment.data) for pairs in (cells["pairs"], own.pairs, loose))
     assert again == before != apart
@@ -130,7 +130,7 @@ def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():
         if step == 9:
             break
     run.parts["snapshot"] = run.snapshot.__class__(1, 9, run.snapshot.parameters)
-    taken = take(run)
+    taken = export_run(run)
     repeat = how(taken)
     assert (repeat["step"], set(repeat["moved"])) == (9, {(4, "learning_rate", 0.02), (4, "memory_mode", "mean")})
     assert repeat["knobs"]["memory_mode"] == "whole"
@@ -142,7 +142,7 @@ def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():
 
 def test_the_notebook_is_one(reverse):
     """What nbformat 4.5 asks for."""
-    book = json.loads(notebook(take(reverse), "en"))
+    book = json.loads(notebook(export_run(reverse), "en"))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])
     for cell in book["cells"]:
@@ -156,8 +156,8 @@ def test_what_cannot_be_taken_is_refused(reverse):
     riddle = Run(reverse.id, reverse.name, reverse.experiment, secret=True)
     riddle.parts = reverse.parts
     acts = {
-        "export.nothing_yet": lambda: take(Run("id", "name", tiny())), "export.secret": lambda: take(riddle),
-        "export.generated": lambda: packed(take(reverse), no_scores, sentences=True),
+        "export.nothing_yet": lambda: export_run(Run("id", "name", tiny())), "export.secret": lambda: export_run(riddle),
+        "export.generated": lambda: pack_zip(export_run(reverse), no_scores, sentences=True),
     }  # fmt: skip
     for key, act in acts.items():
         with pytest.raises(Refusal) as refusal:
@@ -201,7 +201,7 @@ def test_use_translates_as_the_page_does_and_needs_no_more_than_it_says(reverse,
 
 
 def write_files(run: Run, folder: Path) -> None:
-    for name, data in opened(packed(take(run), no_scores)).items():
+    for name, data in opened(pack_zip(export_run(run), no_scores)).items():
         (folder / name).write_bytes(data)
 
 

@@ -15,8 +15,8 @@ from playground.config import Refusal
 from playground.cursor import FIELDS
 from playground.freeze import folder as freezing
 from playground.freeze.grids import axis, size
-from playground.freeze.packing import Pack, whole
-from playground.freeze.plan import STEPS, Places, heads, plan, steps_of
+from playground.freeze.packing import Pack, unpack_answer
+from playground.freeze.plan import STEPS, Places, choose_steps, heads, plan
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.boot import list_runs
@@ -64,7 +64,7 @@ def test_every_tab_of_one_run_is_asked_about_and_nothing_twice(run):
         axes = [[[(one.fields, values) for values in one.values] for one in grid] for grid in grids]
         questions = [question(places) for grid in axes for places in itertools.product(*grid)]
         assert len(set(questions)) == len(questions), name
-    steps = steps_of(run)
+    steps = choose_steps(run)
     assert (len(steps), steps, steps[0]) == (STEPS, sorted(set(steps)), run.replay.parameter_steps[0])
     assert set(steps) < set(run.replay.parameter_steps) - {run.step}, "the newest is asked for without a step"
     for part in ("encoder", "decoder", "cross"):
@@ -77,7 +77,7 @@ def test_every_packed_answer_comes_back_as_it_was_and_what_they_share_is_written
     answers["7"]["none"] = [None, 0.5, "ü"]
     for key, answer in answers.items():
         pack.add(key, answer)
-    assert {key: whole(pack.content(), key) for key in answers} == answers
+    assert {key: unpack_answer(pack.content(), key) for key in answers} == answers
     assert pack.size == 50
     text = gzip.decompress(pack.content())
     assert text.count(orjson.dumps(COLOURS[7])) == text.count(orjson.dumps(matrix)) == 1
@@ -105,7 +105,7 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
     name, content = re.fullmatch(r'.*\["(.*)"\] = "(.*)";\n', (tmp_path / "frozen" / "answers" / "sentence-0-0.js").read_text()).groups()
     asked = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
     assert name == "answers/sentence-0-0"
-    assert whole(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
+    assert unpack_answer(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
     assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
     (script,) = (tmp_path / "frozen" / "asset").glob("*/frozen_modules.js")
     modules = orjson.loads(script.read_text().removeprefix("globalThis.playgroundModules = ").partition(";\n")[0])

@@ -23,7 +23,7 @@ from playground.choices import VARIANTS
 from playground.cli import main
 from playground.config import Experiment, Refusal
 from playground.export import scores
-from playground.export.taken import find
+from playground.export.exported_run import find
 from playground.hub import model, push, remote, space
 from playground.hub.model import HubTransformer
 from playground.runs.disk.folder import Folder

@@ -51,13 +51,13 @@ class Group:
         return [member["name"] for member in self.view(TEACHER)["members"]]
 
     def room(self) -> Room:
-        return self.rooms.inside(*self.key(TEACHER))[0]
+        return self.rooms.authenticate(*self.key(TEACHER))[0]
 
     def change(self, token: str, name: str, make: Callable[[Room, int], dict[str, Any]]) -> Room:
         """The room with what `make` returns as its activity of this name; "" is a new one."""
 
         def changed(room: Room, number: int) -> Room:
-            return activities.changed(room, name, make(room, number)) if name else activities.added(room, make(room, number))
+            return activities.put_activity(room, name, make(room, number)) if name else activities.add_activity(room, make(room, number))
 
         return self.rooms.change(*self.key(token), changed)
 

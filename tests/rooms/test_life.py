@@ -36,8 +36,8 @@ class Lesson(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         group = self.group
-        group.change(TEACHER, "question", lambda room, number: question.asked(room, number, {"lab": "softmax"}, OPTIONS, LISTS))
-        group.change(TEACHER, "experiment", lambda room, number: experiment.made({}, ARMS, "together", room))
+        group.change(TEACHER, "question", lambda room, number: question.ask(room, number, {"lab": "softmax"}, OPTIONS, LISTS))
+        group.change(TEACHER, "experiment", lambda room, number: experiment.create({}, ARMS, "together", room))
         group.rooms.assign(*group.key(TEACHER), "read", {}, LISTS)
 
     @rule(target=members)
@@ -60,30 +60,30 @@ class Lesson(RuleBasedStateMachine):
     @rule(token=members, option=st.sampled_from(OPTIONS), sure=st.sampled_from(SURE))
     def guess(self, token: str, option: str, sure: str) -> None:
         if self.one("question")["state"] == "open":
-            self.group.change(token, "question", lambda room, number: question.answered(room.activities["question"], number, option, sure))
+            self.group.change(token, "question", lambda room, number: question.guess(room.activities["question"], number, option, sure))
 
     @rule(reveal=st.booleans())
     def close(self, reveal: bool) -> None:
         before = self.one("question")
-        make = (lambda *at: question.revealed(*at, OPTIONS[0])) if reveal else question.closed
+        make = (lambda *at: question.reveal(*at, OPTIONS[0])) if reveal else question.close
         if before["state"] != "revealed":
             self.group.change(TEACHER, "question", lambda room, number: make(room.activities["question"], room, number))
         if before["state"] == "open":
-            assert question.total(self.one("question")["counts"]) == len(before["answers"])
+            assert question.count_guesses(self.one("question")["counts"]) == len(before["answers"])
 
     @rule(token=members, count=st.integers(1, 4))
     def report(self, token: str, count: int) -> None:
-        self.group.change(token, progress.NAME, lambda room, number: progress.reported(room, number, {"attention": count}, STEPS))
+        self.group.change(token, progress.NAME, lambda room, number: progress.record(room, number, {"attention": count}, STEPS))
 
     @rule(token=members, name=st.sampled_from(QUESTIONS["attention"]), of=st.sampled_from("ab"), choice=st.integers(0, 3))
     def answer(self, token: str, name: str, of: str, choice: int) -> None:
         answer = Answer("attention", name, of * 10, choice, choice == 2)
-        self.group.change(token, answers.NAME, lambda room, number: answers.reported(room, number, answer, QUESTIONS, 4))
+        self.group.change(token, answers.NAME, lambda room, number: answers.record(room, number, answer, QUESTIONS, 4))
 
     @rule(token=members)
     def train(self, token: str) -> None:
         self.group.change(
-            token, "experiment", lambda room, number: experiment.began(room.activities["experiment"], number, f"run-{number}.")
+            token, "experiment", lambda room, number: experiment.set_run(room.activities["experiment"], number, f"run-{number}.")
         )
 
     @rule(token=members, done=st.booleans())

@@ -33,12 +33,12 @@ NO_EXPERIMENTS = [  # (key, arms, order, base)
 
 def asked(*guesses: tuple[str, str]) -> Question:
     """The open question with a guess of each member from 1 on."""
-    start = question.asked(ROOM, TEACHER, PLACE, OPTIONS, LISTS)
-    return reduce(lambda one, at: question.answered(one, at[0], *at[1]), enumerate(guesses, 1), start)
+    start = question.ask(ROOM, TEACHER, PLACE, OPTIONS, LISTS)
+    return reduce(lambda one, at: question.guess(one, at[0], *at[1]), enumerate(guesses, 1), start)
 
 
 def seen(one: Question, number: int = TEACHER) -> dict:
-    return question.seen(one, ROOM, number)
+    return question.view(one, ROOM, number)
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def seen(one: Question, number: int = TEACHER) -> dict:
     ],
 )
 def test_what_one_or_two_guessed_or_how_sure_they_were_is_not_told(guesses, counts):
-    view = seen(question.revealed(asked(*guesses), ROOM, TEACHER, "grows"))
+    view = seen(question.reveal(asked(*guesses), ROOM, TEACHER, "grows"))
     assert (view["counts"], view["answered"]) == (counts, len(guesses))
-    assert question.calibration([view]) == {}
+    assert question.calibrate([view]) == {}
 
 
 def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
     """A count that falls when a member leaves would tell what they had guessed."""
-    open_one = question.answered(asked(("same", "50"), ("grows", "75")), 1, "grows", "75")  # in the place of the one before
-    closed = question.closed(open_one, ROOM, TEACHER)
+    open_one = question.guess(asked(("same", "50"), ("grows", "75")), 1, "grows", "75")  # in the place of the one before
+    closed = question.close(open_one, ROOM, TEACHER)
     common = {"place": PLACE, "joined": 2, "answered": 2}
     assert [seen(open_one, number) for number in (TEACHER, 1)] == [common | {"state": "open", "mine": mine} for mine in (False, True)]
     assert seen(closed, 1) == common | {"state": "closed", "mine": False}
@@ -65,28 +65,28 @@ def test_once_closed_no_number_is_left_and_leaving_tells_nothing():
         "kind": "question", "place": PLACE, "options": list(OPTIONS), "state": "closed", "joined": 2,
         "counts": {"grows": [0, 2, 0], "shrinks": [0, 0, 0], "same": [0, 0, 0]},
     }  # fmt: skip
-    assert question.without(closed, 1) == question.closed(closed, room_of(), TEACHER) == closed
-    assert question.without(open_one, 1) == {**open_one, "answers": {"2": ["grows", "75"]}}
-    for one in (closed, question.revealed(closed, ROOM, TEACHER, "grows")):
+    assert question.remove_member(closed, 1) == question.close(closed, room_of(), TEACHER) == closed
+    assert question.remove_member(open_one, 1) == {**open_one, "answers": {"2": ["grows", "75"]}}
+    for one in (closed, question.reveal(closed, ROOM, TEACHER, "grows")):
         with refused("rooms.question_closed"):
-            question.answered(one, 2, "same", "75")
+            question.guess(one, 2, "same", "75")
 
 
 @pytest.mark.parametrize(
     ("key", "act"),
     [
-        ("rooms.not_teacher", lambda: question.asked(ROOM, 1, {"lab": "masks"}, OPTIONS, LISTS)),
-        ("rooms.not_teacher", lambda: question.closed(asked(), ROOM, 1)),
-        ("rooms.not_teacher", lambda: question.revealed(asked(), ROOM, 1, "grows")),
-        ("rooms.teacher_asks", lambda: question.answered(asked(), TEACHER, "grows", "75")),
-        ("rooms.no_activity", lambda: activities.found(ROOM, "nothing", "question")),
-        ("rooms.no_activity", lambda: activities.found(activities.changed(ROOM, "one", asked()), "one", "experiment")),
-        ("config.not_a_choice", lambda: question.answered(asked(), 1, "unknown", "75")),
-        ("config.not_a_choice", lambda: question.answered(asked(), 1, "grows", "100")),
-        ("config.not_a_choice", lambda: question.asked(ROOM, TEACHER, {"lab": "no"}, OPTIONS, LISTS)),
-        ("config.not_a_choice", lambda: question.asked(ROOM, TEACHER, {"lesson": "no"}, OPTIONS, LISTS)),
-        ("config.unknown", lambda: question.asked(ROOM, TEACHER, {"no": "1"}, OPTIONS, LISTS)),
-        *((key, lambda how=how: experiment.made(how[2] if how[2:] else {}, how[0], how[1], room_of(1))) for key, *how in NO_EXPERIMENTS),
+        ("rooms.not_teacher", lambda: question.ask(ROOM, 1, {"lab": "masks"}, OPTIONS, LISTS)),
+        ("rooms.not_teacher", lambda: question.close(asked(), ROOM, 1)),
+        ("rooms.not_teacher", lambda: question.reveal(asked(), ROOM, 1, "grows")),
+        ("rooms.teacher_asks", lambda: question.guess(asked(), TEACHER, "grows", "75")),
+        ("rooms.no_activity", lambda: activities.find_activity(ROOM, "nothing", "question")),
+        ("rooms.no_activity", lambda: activities.find_activity(activities.put_activity(ROOM, "one", asked()), "one", "experiment")),
+        ("config.not_a_choice", lambda: question.guess(asked(), 1, "unknown", "75")),
+        ("config.not_a_choice", lambda: question.guess(asked(), 1, "grows", "100")),
+        ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lab": "no"}, OPTIONS, LISTS)),
+        ("config.not_a_choice", lambda: question.ask(ROOM, TEACHER, {"lesson": "no"}, OPTIONS, LISTS)),
+        ("config.unknown", lambda: question.ask(ROOM, TEACHER, {"no": "1"}, OPTIONS, LISTS)),
+        *((key, lambda how=how: experiment.create(how[2] if how[2:] else {}, how[0], how[1], room_of(1))) for key, *how in NO_EXPERIMENTS),
     ],
 )
 def test_what_is_refused(key, act):
@@ -95,15 +95,15 @@ def test_what_is_refused(key, act):
 
 
 def test_a_place_is_asked_about_once_until_it_is_deleted_and_answered_when_it_is_known():
-    room = activities.changed(ROOM, "one", asked())
+    room = activities.put_activity(ROOM, "one", asked())
     for place in (PLACE, PLACE | {"layer": "1"}):
         with refused("rooms.question_asked"):
-            question.asked(room, TEACHER, place, OPTIONS, LISTS)
-    question.asked(room, TEACHER, {"lab": "masks"}, OPTIONS, LISTS)
-    question.asked(activities.dropped(room, "one"), TEACHER, PLACE, OPTIONS, LISTS)
+            question.ask(room, TEACHER, place, OPTIONS, LISTS)
+    question.ask(room, TEACHER, {"lab": "masks"}, OPTIONS, LISTS)
+    question.ask(activities.drop_activity(room, "one"), TEACHER, PLACE, OPTIONS, LISTS)
     one = asked(("grows", "75"))
     for answer, result in (("", ""), ("no such guess", ""), ("same", "same")):
-        one = question.revealed(one, ROOM, TEACHER, answer)
+        one = question.reveal(one, ROOM, TEACHER, answer)
         assert (seen(one, 1)["answer"], one["counts"]["grows"]) == (result, [0, 1, 0])
 
 
@@ -111,7 +111,7 @@ def test_the_calibration_counts_all_that_is_revealed_and_decided():
     decided = {"state": "revealed", "counts": {"a": [1, 1, 3, 0], "b": [2, 0, 1, 0]}, "answer": "a"}
     other = decided | {"counts": {"c": [0, 0, 3, 0], "d": [0, 0, 0, 2]}, "answer": "d"}
     undecided = decided | {"answer": ""}
-    assert question.calibration([decided, other, undecided, decided | {"counts": {}}, {"state": "closed"}]) == {"50": (1, 3), "95": (3, 7)}
+    assert question.calibrate([decided, other, undecided, decided | {"counts": {}}, {"state": "closed"}]) == {"50": (1, 3), "95": (3, 7)}
 
 
 CLASS = [str(n) * 32 for n in range(LEAST * 2)]
@@ -129,7 +129,7 @@ def crowd(group: Group) -> Group:
 def give(group: Group, token: str, choice: int, asked: str = SAME, lesson: str = "attention", question: str = "attended") -> None:
     """The choice 2 is right."""
     answer = Answer(lesson, question, asked, choice, choice == 2)
-    group.change(token, answers.NAME, lambda room, number: answers.reported(room, number, answer, QUESTIONS, 4))
+    group.change(token, answers.NAME, lambda room, number: answers.record(room, number, answer, QUESTIONS, 4))
 
 
 def tally(group: Group, asked: str = SAME) -> Tally:
@@ -168,7 +168,7 @@ def test_the_first_answer_of_each_counts_and_the_teacher_sees_how_many(crowd):
 
 
 def report(group: Group, token: str, done: dict) -> None:
-    group.change(token, progress.NAME, lambda room, number: progress.reported(room, number, done, STEPS))
+    group.change(token, progress.NAME, lambda room, number: progress.record(room, number, done, STEPS))
 
 
 def test_the_newest_report_counts_and_only_the_teacher_sees_it(pair):
@@ -195,7 +195,7 @@ def test_answers_and_progress_that_the_course_does_not_have_are_refused(pair, wr
 
 
 def made(numbers: Iterable[int] = (), arms: object = THREE, order: str = "together", **base: object) -> dict:
-    return experiment.made(base, arms, order, room_of(*numbers))
+    return experiment.create(base, arms, order, room_of(*numbers))
 
 
 @given(st.integers(2, 8), st.lists(st.integers(1, 40), max_size=4))
@@ -203,13 +203,13 @@ def test_every_block_of_numbers_has_each_arm_once_however_late_they_come(count, 
     whole = made(range(1, 41), arms=[{"steps": 100 * (1 + n)} for n in range(count)])
     late = {**whole, "dealt": {}}
     for last in (*sorted(times), 40):
-        late = experiment.joined(late, room_of(*range(1, last + 1)))
+        late = experiment.deal(late, room_of(*range(1, last + 1)))
     assert late["dealt"] == whole["dealt"]
     blocks = [[late["dealt"][str(n)] for n in range(first, first + count)] for first in range(1, 41 - count, count)]
     assert {tuple(sorted(block)) for block in blocks} == {tuple(range(count))}
     assert len(set(map(tuple, blocks))) > 1, "each block is drawn anew"
-    few = experiment.joined({**whole, "dealt": {}, "first": [count - 1]}, room_of(1))
-    assert (few["dealt"], experiment.unheld(few)) == ({"1": count - 1}, [*range(count - 1)]), "a small class has the arms that decide"
+    few = experiment.deal({**whole, "dealt": {}, "first": [count - 1]}, room_of(1))
+    assert (few["dealt"], experiment.free_arms(few)) == ({"1": count - 1}, [*range(count - 1)]), "a small class has the arms that decide"
 
 
 @given(st.randoms(use_true_random=False))
@@ -221,10 +221,10 @@ def test_arms_stay_even_while_members_come_and_go(luck):
         before = dict(activity["dealt"])
         gone = luck.choice(present)
         present.remove(gone)
-        activity = experiment.without(activity, gone)
+        activity = experiment.remove_member(activity, gone)
         last += 1
         present.append(last)
-        activity = experiment.joined(activity, room_of(*present))
+        activity = experiment.deal(activity, room_of(*present))
         assert {number: before[number] for number in map(str, present[:-1])}.items() <= activity["dealt"].items()
         counts = Counter(activity["dealt"].values())
         assert max(counts.values()) - min(counts.values()) <= 1
@@ -232,12 +232,12 @@ def test_arms_stay_even_while_members_come_and_go(luck):
 
 
 def test_members_see_their_own_arm_and_run_and_the_board_while_it_is_shown():
-    activity = experiment.began(experiment.began(made([1, 2]), 1, "run-of-one"), 2, "run-of-two")
+    activity = experiment.set_run(experiment.set_run(made([1, 2]), 1, "run-of-one"), 2, "run-of-two")
     room = room_of(1, 2, 3)
     common, at = {"order": "together", "shared": False, "board": False, "lab": ""}, activity["dealt"]["1"]
-    assert experiment.seen(activity, room, 1) == common | {"arm": THREE[at], "at": at, "run": "run-of-one"}
-    assert experiment.seen(activity, room, 3) == common | {"arm": None, "at": None, "run": ""}
-    assert experiment.seen(activity, room, TEACHER) == common | {
+    assert experiment.view(activity, room, 1) == common | {"arm": THREE[at], "at": at, "run": "run-of-one"}
+    assert experiment.view(activity, room, 3) == common | {"arm": None, "at": None, "run": ""}
+    assert experiment.view(activity, room, TEACHER) == common | {
         "board": True, "arms": THREE, "dealt": activity["dealt"], "runs": {"1": "run-of-one", "2": "run-of-two"},
     }  # fmt: skip
     for shared, tab, boards in ((False, "", [True, False]), (False, experiment.BOARD, [True, True]), (True, "", [True, True])):

@@ -187,11 +187,11 @@ def test_a_listener_is_told_once_of_all_that_happened_by_any_thread_and_of_no_ot
         with hub.listen("ABCDE", 1) as listener:
             waits = [await listener.wait(LONG)]
             for _ in range(1000):
-                hub.tell("ABCDE")
+                hub.notify("ABCDE")
             waits += [await listener.wait(LONG), await listener.wait(0)]
-            hub.tell("FGHJK")
+            hub.notify("FGHJK")
             waits.append(await listener.wait(0))
-            for news in (hub.tell, partial(hub.follow, number=1, follows=False), hub.end):
+            for news in (hub.notify, partial(hub.follow, number=1, follows=False), hub.end):
                 with ThreadPoolExecutor(1) as thread:
                     thread.submit(news, "ABCDE")
                 waits.append(await listener.wait(LONG))
@@ -234,17 +234,17 @@ def test_a_run_that_the_teacher_looks_at_or_deals_counts_until_the_room_ends(gro
     """And it is awaited while the page of the room is open."""
     runs = ("looked-at", "dealt", "other")
 
-    def shown(to_somebody: bool = False) -> list[bool]:
-        return [group.rooms.shows(run, to_somebody=to_somebody) for run in runs]
+    def shown(open_only: bool = False) -> list[bool]:
+        return [group.rooms.is_shown(run, open_only=open_only) for run in runs]
 
     async def awaited() -> list[bool]:
         with group.rooms.hub.listen(group.code, 1):
-            return shown(to_somebody=True)
+            return shown(open_only=True)
 
     assert shown() == [False, False, False]
     group.rooms.point(*group.key(TEACHER), {"run": "looked-at"}, {})
     group.change(TEACHER, "course", lambda room, number: {"kind": "course", "done": {"1": ["a", {"run": "dealt"}]}})
     assert shown() == asyncio.run(awaited()) == [True, True, False]
-    assert shown(to_somebody=True) == [False, False, False]
+    assert shown(open_only=True) == [False, False, False]
     group.rooms.end(*group.key(TEACHER))
     assert shown() == [False, False, False]

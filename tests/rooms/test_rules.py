@@ -52,8 +52,8 @@ def test_a_member_begins_what_the_room_allows(pair, rules, wanted, lab, key):
 
 def test_what_was_dealt_is_allowed_to_its_member_alone(pair, rules):
     arms = [{"learning_rate": 0.01}, {"learning_rate": 0.02}]
-    pair.change(TEACHER, "arms", lambda room, number: experiment.made({"task": "copy"}, arms, "together", room))
-    dealt = experiment.experiment_of(pair.room().activities["arms"], 1)
+    pair.change(TEACHER, "arms", lambda room, number: experiment.create({"task": "copy"}, arms, "together", room))
+    dealt = experiment.build_experiment(pair.room().activities["arms"], 1)
     with rules.beginning([run_of(dealt)], ANNA):
         pass
     with refused("rooms.fixed"), rules.beginning([run_of(dealt)], BEN):
@@ -134,7 +134,7 @@ def test_a_run_takes_a_place_while_it_is_made_and_none_when_that_fails(group):
 
 def test_a_server_that_allows_less_is_heeded_and_the_teacher_alone_sees_it(group):
     limits = RunLimits(Limits(runs_each=2, runs_unfinished=10, runs_kept=15))
-    assert limits.seen(group.room()) == {"each_at_once": [2, 2], "each_kept": [15, 15], "room_at_once": [10, 10], "room_kept": [15, 15]}
+    assert limits.view(group.room()) == {"each_at_once": [2, 2], "each_kept": [15, 15], "room_at_once": [10, 10], "room_kept": [15, 15]}
     group.join(ANNA)
     assert "limits" not in group.view(ANNA)
     assert {name: value for name, (value, _) in group.view(TEACHER)["limits"].items()} == USUAL
@@ -184,7 +184,7 @@ def test_what_the_teacher_fixes_is_shown_to_everybody_and_lifted_again(pair):
     ("fix", {"settings": {"task": "sort"}, "tasks": ["reverse"]}, "rooms.task_not_open"),
 ], ids=str)  # fmt: skip
 def test_what_a_teacher_can_not_decide_is_refused(group, act, wanted, key):
-    limit, fix = (lambda one: group.rooms.limit(*group.key(TEACHER), one)), (lambda one: fixed.made(one, LISTS))
+    limit, fix = (lambda one: group.rooms.limit(*group.key(TEACHER), one)), (lambda one: fixed.check_fixed(one, LISTS))
     with refused(key):
         {"limit": limit, "fix": fix, "assign": lambda to: assign(group, "go", **to)}[act](wanted)
     limit({"each_at_once": 1, "room_kept": group.rooms.run_limits.most["room_kept"]})

@@ -151,5 +151,5 @@ def test_whoever_has_the_code_of_a_damaged_room_is_told(group):
 def test_a_room_that_is_gone_comes_not_back(group):
     group.path.unlink()  # by the operator
     assert group.copy.exists()
-    assert Rooms(group.folder, group.clock).attended(ANNA) == []
+    assert Rooms(group.folder, group.clock).find_attended(ANNA) == []
     assert not group.copy.exists()

@@ -15,7 +15,7 @@ from playground.tasks import chinese, german, meanings
 from playground.tasks.commands import COMPOSED, COUNTS, MOST_ACTIONS
 from playground.tasks.dates import PATTERNS
 from playground.tasks.numbers import UNSEEN_PAIRS
-from playground.tasks.toy_tasks import SPLITS, TASKS, answers, examples, of_length, references, split_of, units
+from playground.tasks.toy_tasks import SPLITS, TASKS, answers, draw_of_length, examples, references, split_of, units
 from playground.words import LANGUAGES, known
 
 LEARNT = [name for name, task in TASKS.items() if not task.memorised]
@@ -78,9 +78,9 @@ def test_examples_of_a_seed_are_the_same_on_every_machine_and_python():
     for task, split in (("own", "train"), ("reverse", "test"), ("", "")):
         with pytest.raises(ValueError):
             examples(task, split, 1, 1)
-    assert of_length("numbers_de", 4, 6, 1) == of_length("copy", 5, 0, 1) == ()
-    assert of_length("sort", 27, 6, 1) == (), "there are 26 different letters"
-    assert of_length("copy", 27, 6, 1)
+    assert draw_of_length("numbers_de", 4, 6, 1) == draw_of_length("copy", 5, 0, 1) == ()
+    assert draw_of_length("sort", 27, 6, 1) == (), "there are 26 different letters"
+    assert draw_of_length("copy", 27, 6, 1)
 
 
 @given(names, SYMBOLS)
@@ -93,9 +93,9 @@ def test_anything_may_be_typed(name, src):
 
 @given(st.sampled_from([task for task in TASKS if TASKS[task].draw_long]), st.integers(1, 26))
 def test_sentences_made_to_measure_are_right_and_never_shown_by_training(task, length):
-    drawn = of_length(task, length, 6, 1)
-    assert drawn == of_length.__wrapped__(task, length, 6, 1)
-    assert drawn[:2] == of_length(task, length, 2, 1), "fewer are the first of them"
+    drawn = draw_of_length(task, length, 6, 1)
+    assert drawn == draw_of_length.__wrapped__(task, length, 6, 1)
+    assert drawn[:2] == draw_of_length(task, length, 2, 1), "fewer are the first of them"
     assert len({example.src for example in drawn}) == len(drawn) <= 6
     assert len(drawn) == 6 or length < 3, "of one letter there are 26, of which a tenth is held out"
     for example in drawn:

@@ -9,7 +9,7 @@ from playground.model.parts import Dropout
 from playground.training import products
 from playground.training.attention import training_attention
 from playground.training.dropout import LEVELS, fast_multipliers
-from playground.training.products import available, fast_linear
+from playground.training.products import fast_linear, has_onednn
 from tests.variants.varied import draw
 
 
@@ -44,7 +44,7 @@ def test_just_that_share_of_all_levels_is_dropped_and_the_rest_divided_by_what_i
     assert multipliers.double().mean().item() == pytest.approx(1.0, abs=1e-6)
 
 
-@pytest.mark.skipif(not available(), reason="torch is built without oneDNN")
+@pytest.mark.skipif(not has_onednn(), reason="torch is built without oneDNN")
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize(("rows", "inner", "outer"), [((9, 25), 16, 40), ((300,), 40, 16), ((11, 13), 8, 8), ((2, 3), 8, 8)])
 def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased, monkeypatch):

@@ -56,7 +56,7 @@ def test_a_graph_computes_what_its_calls_do(knobs, caplog):
     calls, graphs = called(**knobs), on_gpu(**knobs)
     for one, other in zip(calls.steps(), graphs.steps(), strict=True):
         assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
-    assert graphs.captured_steps._kept
+    assert graphs.captured_steps._graphs
     assert not caplog.records  # nothing failed
 
 

@@ -11,7 +11,7 @@ from playground.model.transformer import Transformer
 from playground.training import muon
 from playground.training.muon import Muon
 from playground.training.optimisers import Optimiser
-from playground.training.schedule import learning_rate, rewarmed
+from playground.training.schedule import learning_rate, rewarm_factor
 from tests.variants.varied import draw
 
 SHAPES = [(8, 8), (8, 8), (12, 4), (4, 12), (8, 8)]
@@ -121,5 +121,5 @@ def test_any_warmup_gives_positive_rates_no_larger_than_asked(schedule, warmup, 
 
 
 def test_with_a_fresh_optimiser_the_rate_rises_again():
-    assert [rewarmed(step, 30) for step in range(31, 38)] == [0.2, 0.4, 0.6, 0.8, 1.0, 1.0, 1.0]
-    assert [rewarmed(step, 0) for step in (1, 2, 100)] == [1.0] * 3
+    assert [rewarm_factor(step, 30) for step in range(31, 38)] == [0.2, 0.4, 0.6, 0.8, 1.0, 1.0, 1.0]
+    assert [rewarm_factor(step, 0) for step in (1, 2, 100)] == [1.0] * 3

@@ -121,4 +121,4 @@ def test_where_the_teacher_looks_outlives_the_server(tmp_path):
         rooms.point(code, ticket_of(code, TEACHER), {"layer": "2"}, {})
     finally:
         runs.close()
-    assert Rooms(tmp_path / "rooms").inside(code, ticket_of(code, TEACHER))[0].cursor == {"layer": "2"}
+    assert Rooms(tmp_path / "rooms").authenticate(code, ticket_of(code, TEACHER))[0].cursor == {"layer": "2"}

@@ -34,7 +34,7 @@ def build_verdict_and_tree(view: View, answer: Translation, options: DecodingOpt
 
 
 def _classify_node(node: Node) -> str:
-    if not node.kept:
+    if not node.entered:
         return "pruned"
     if node.token != EOS:
         return "kept"
@@ -57,7 +57,7 @@ def _explain_loss(view: View, answer: Translation, verdict: Verdict) -> str:
         ends = answer.search.ends
         return view.say("decoding.stayed", rank=ends.index(at) + 1) if at in ends and last.token == EOS else view.say("decoding.cut")
     values = {"step": verdict.pruned, "bar": f"{verdict.bar:.2f}"}
-    if last.kept:
+    if last.entered:
         return view.say("decoding.overtaken_at", done=last.length, **values)
     token = view.run.tokenizers[1].piece(last.token)
     return view.say("decoding.pruned_at", token=token, score=f"{last.score:.2f}", **values)

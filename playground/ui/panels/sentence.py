@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.data.readable import Unknown, replaced, unknown
+from playground.data.readable import Unknown, find_unknown, replace_word
 from playground.ui.view import View, tokens
 from playground.words import listed
 
@@ -28,13 +28,13 @@ def panel(view: View) -> dict:
 def _describe_unknown(view: View) -> dict | None:
     """Describes the unknown tokens, and the nearest readable sentence, if any. For words also the known words that each might stand for,
     with their sentences, and the link to all known words."""
-    gap = unknown(view.run.tokenizers[0], view.text)
+    gap = find_unknown(view.run.tokenizers[0], view.text)
     if gap is None:
         return None
     key = "sentence.unknown_one" if len(gap.tokens) == 1 else "sentence.unknown"
     notice = view.say(key, tokens=_join_first(view, gap.tokens), known=_describe_known(view, gap))
     words = [
-        {"word": word, "text": replaced(view.text, token, word), "about": view.say("sentence.instead", word=word, unknown=token)}
+        {"word": word, "text": replace_word(view.text, token, word), "about": view.say("sentence.instead", word=word, unknown=token)}
         for token in list(gap.nearest)[:MAX_NAMED]
         for word in gap.nearest[token]
     ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import Experiment, read_query
-from playground.data.warnings import passes
+from playground.data.warnings import find_epochs
 from playground.queries.results import pieces_of
 from playground.reading.uploads import Pairs
 from playground.runs.forecast import estimate
@@ -44,13 +44,15 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
             *draw_warnings(experiment, pairs, corpus, counts, screen),
             *_suggestion_blocks(experiment, pairs, screen),
-            blocks.text("preview-estimate", estimate(experiment, pairs, passes(experiment, counts), screen.language), css="pg-caption"),
+            blocks.text(
+                "preview-estimate", estimate(experiment, pairs, find_epochs(experiment, counts), screen.language), css="pg-caption"
+            ),
             blocks.text("preview-cut", tokenizers_text, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *summary.pictures(counts, screen, "preview"),
             blocks.button("preview-score", "move", screen.say("sentences.score"), to=_score_link(experiment.data.own)),
             uploading.download_links(experiment.data.own, len(pairs.pairs), screen),
-        ]
+        ],
     }
 
 

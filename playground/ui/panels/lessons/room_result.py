@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.figures import guesses
 from playground.lessons import course, labs
 from playground.lessons.controlled import ControlledExperiment
-from playground.rooms.question import LEAST, SURE, about, calibration, total
+from playground.rooms.question import LEAST, SURE, calibrate, count_guesses, find_subject
 from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.guessing import Say
@@ -21,7 +21,7 @@ LARGER = 1.5  # scale of a presented figure's words and bars, which fill the scr
 
 def list_guesses(place: Mapping[str, str]) -> tuple[str, ...]:
     """Lists the guesses at a place. Raises Refusal for a place without a question."""
-    field, name = about(place)
+    field, name = find_subject(place)
     question = labs.get(name) if field == "lab" else course.get(name).question
     if question is None:
         raise Refusal("rooms.no_question")
@@ -30,7 +30,7 @@ def list_guesses(place: Mapping[str, str]) -> tuple[str, ...]:
 
 def find_right_answer(view: View, place: Mapping[str, str]) -> str:
     """Returns the right guess by the experiment itself; "" while it is undecided or open. Raises Refusal for a run that can't answer it."""
-    field, name = about(place)
+    field, name = find_subject(place)
     if field == "lesson":
         return course.get(name).question.answer(view.reader, view.run, view.step, view.text)[0]
     lab = labs.get(name)
@@ -42,7 +42,7 @@ def find_right_answer(view: View, place: Mapping[str, str]) -> str:
 
 def build_result(screen: Screen, question: Mapping[str, Any], room_questions: Sequence[Mapping[str, Any]]) -> list[dict]:
     """Builds the blocks of a revealed question. `room_questions` are all questions of the room, as visible to this member."""
-    field, name = about(question["place"])
+    field, name = find_subject(question["place"])
     say: Say = (labs.get(name) if field == "lab" else course.get(name)).say
     counts, answer = question["counts"], question["answer"]
     if not counts and question["answered"]:
@@ -65,7 +65,7 @@ def build_result(screen: Screen, question: Mapping[str, Any], room_questions: Se
 
 def _build_calibration(screen: Screen, room_questions: Sequence[Mapping[str, Any]]) -> list[dict]:
     """Builds the class's hit rate by confidence; nothing while there are too few guesses."""
-    hits_by_sure = calibration(room_questions).items()
+    hits_by_sure = calibrate(room_questions).items()
     each = [screen.say("lessons.class_calibration", percent=sure, right=right, count=count) for sure, (right, count) in hits_by_sure]
     sentence = screen.say("lessons.class_so_far", each=listed(screen.language, each))
     return [blocks.text("class-calibration", sentence, css="pg-caption")] if each else []
@@ -75,10 +75,10 @@ def _write_caption(screen: Screen, question: Mapping[str, Any], names: Sequence[
     counts, answer = question["counts"], question["answer"]
     count_by_guess = sorted(((sum(row), name) for row, name in zip(counts.values(), names, strict=True)), key=lambda pair: -pair[0])
     each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in count_by_guess if count])
-    sentences = [screen.say("lessons.class_guessed", answered=total(counts), joined=question["joined"], each=each)]
+    sentences = [screen.say("lessons.class_guessed", answered=count_guesses(counts), joined=question["joined"], each=each)]
     *by_sure, unsure_count = map(sum, zip(*counts.values(), strict=True))
     if not unsure_count:  # else the mean would reveal the confidence of a few
-        mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / total(counts)
+        mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / count_guesses(counts)
         sentences.append(screen.say("lessons.class_mean", mean=mean))
     if not answer:
         return paragraph([*sentences, screen.say("lessons.class_undecided")])

@@ -1,4 +1,4 @@
-"""What is taken of a run: one state of it, which stays as it is while the run goes on."""
+"""The exported state of a run, frozen while the run continues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VALIDATED = tuple(f"validation_{name}" if name in STEPS else name for name in VA
 
 
 @dataclass(frozen=True)
-class Taken:
+class ExportedRun:
     """A run as it was after `step` steps."""
 
     run: Run
@@ -39,12 +39,12 @@ class Taken:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name shown to users."""
         return self.run.label or self.run.name
 
     @property
     def experiment(self) -> Experiment:
-        """Its settings, with the memory mode of this step, and without the id of own sentences, which means nothing elsewhere."""
+        """Its settings, with the memory mode of this step, and without the id of own sentences, which is valid on this server only."""
         return self.run.experiment.with_(memory_mode=self.run.memory_at(self.step), own="")
 
     @property
@@ -53,31 +53,31 @@ class Taken:
         return src.size, tgt.size
 
     def config(self) -> dict[str, Any]:
-        """config.json: every knob, both sizes of vocabulary, and how long the longest target is (see queries/reader.py, `most_written`)."""
+        """Returns config.json: every knob, both vocabulary sizes, and the longest target (see queries/reader.py, `most_written`)."""
         src_vocab, tgt_vocab = self.vocabularies
         return self.experiment.flat() | {"src_vocab": src_vocab, "tgt_vocab": tgt_vocab, "longest_target": self.run.longest_target}
 
     def parameters(self) -> bytes:
-        """model.safetensors. A parameter that several parts share stands there once."""
+        """Returns model.safetensors. A shared parameter is stored once."""
         whole = {name: tensor.contiguous() for name, tensor in self.snapshot.parameters.items()}
         return safetensors.torch.save(whole, {"format": "pt"})
 
     def curve(self) -> bytes:
-        """history.csv: a row for each step, with what was validated there. Numbers are written so that they are read back bit for bit."""
+        """Returns history.csv: a row for each step, with its validation. Numbers are written so that they are read back bit for bit."""
         tables = self.history.steps, self.history.validations
         steps, validations = ({row[0]: row[1:] for row in zip(*table.rows().values(), strict=True)} for table in tables)
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*STEPS, *VALIDATED])
-        nothing = [math.nan] * (len(STEPS) - 1), [math.nan] * len(VALIDATED)
+        blanks = [math.nan] * (len(STEPS) - 1), [math.nan] * len(VALIDATED)
         for step in sorted(steps.keys() | validations.keys()):
-            numbers = [*steps.get(step, nothing[0]), *validations.get(step, nothing[1])]
+            numbers = [*steps.get(step, blanks[0]), *validations.get(step, blanks[1])]
             cells = [_cell(name, number) for name, number in zip([*STEPS[1:], *VALIDATED], numbers, strict=True)]
             writer.writerow([int(step), *cells])
         return text.getvalue().encode()
 
     def model_files(self) -> dict[str, bytes]:
-        """What the model is: the files that `playground.load` reads."""
+        """Returns the files that `playground.load` reads."""
         src, tgt = self.tokenizers
         return {
             "config.json": files.to_json(self.config()),
@@ -89,30 +89,30 @@ class Taken:
 
 
 def find(name: str) -> Run:
-    """The run in `folder_of` this name. Raises Refusal."""
+    """Returns the run in `folder_of` this name. Raises Refusal."""
     return folder_of(name).run
 
 
 def folder_of(name: str) -> Folder:
-    """The folder `name`, or that of the shipped or kept run with this name, label or id. Raises Refusal."""
+    """Returns the folder `name`, or that of the shipped or saved run with this name, label or id. Raises Refusal."""
     if (Path(name) / "run.json").is_file():
         return Folder(Path(name))
     for folder in itertools.chain(shipped_folders(SHIPPED), kept_folders(wanted_folder())):
         if name in (folder.run.id, folder.run.name, folder.run.label):
             return folder
     if Path(name).is_dir():
-        return Folder(Path(name))  # which says what is missing
+        return Folder(Path(name))  # its error names the missing file
     raise Refusal("export.no_run", name=name[:100])
 
 
-def take(run: Run) -> Taken:
-    """The run as it is now. Raises Refusal when nothing is learnt yet, or when its files would give a riddle away."""
+def export_run(run: Run) -> ExportedRun:
+    """Freezes the run as it is now. Raises Refusal before the first step, and for a lab's mystery run, whose files would give it away."""
     if run.secret:
         raise Refusal("export.secret")
     snapshot, tokenizers = run.snapshot, run.tokenizers
     if snapshot is None or tokenizers is None or not snapshot.step:
         raise Refusal("export.nothing_yet")
-    return Taken(run, snapshot, tokenizers, run.history.until(snapshot.step))
+    return ExportedRun(run, snapshot, tokenizers, run.history.until(snapshot.step))
 
 
 def _cell(name: str, number: float) -> str:
