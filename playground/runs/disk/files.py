@@ -1,6 +1,6 @@
-"""Files that can be trusted: written so that a crash at any moment leaves the old or the new, read so that nothing can surprise.
+"""Crash-safe, validated files: an atomic write leaves the old or the new content, and reads validate untrusted data.
 
-Only JSON and safetensors are ever read. A safetensors file is measured by its header before anything of its size is allocated.
+Only JSON and safetensors are ever read. A safetensors file's header is checked before its size is allocated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import torch
 from playground.config import Refusal
 
 MAX_HEADER_BYTES = 4_000_000
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")  # as write_file calls it
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")  # the names used by write_file
 TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
 
@@ -33,7 +33,7 @@ def digest(data: bytes) -> str:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """The whole file or nothing: a temporary beside it, flushed to the disk, takes its place in one move."""
+    """Writes atomically: a temporary file beside it, flushed to the disk, replaces it in one move."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         _write_new(temporary, data)
@@ -52,7 +52,7 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Makes the names in a folder last. Windows has no such thing and needs none."""
+    """Makes a folder's entries durable. Windows has no such call and needs none."""
     if os.name == "posix":
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -62,12 +62,12 @@ def sync_folder(path: Path) -> None:
 
 
 class Beside(NamedTuple):
-    """What may stand beside a folder, under its name and the field's."""
+    """Paths beside a folder, named after it and the field."""
 
     new: Path  # being written
-    old: Path  # the one before
+    old: Path  # the save before
     gone: Path  # about to be deleted
-    damaged: Path  # set aside, since it can't be read
+    damaged: Path  # unreadable, set aside
 
 
 def beside(path: Path) -> Beside:
@@ -77,11 +77,10 @@ def beside(path: Path) -> Beside:
 def replace_folder(
     path: Path, files: Mapping[str, bytes], keep: Mapping[str, Path] | None = None, marker: str = "run.json", spare: bool = False
 ) -> None:
-    """Puts a folder with these files, and `keep`'s under their names, in the place of `path`: all or nothing. With `spare` the one
-    before stays beside it.
+    """Replaces the folder `path` atomically by these files, and `keep`'s under their names. With `spare` the old folder stays beside it.
 
-    The new folder is written beside it, `marker` last, then they change places. `recover` repairs what a crash in between leaves.
-    Raises OSError, and then everything is as it was.
+    Writes the new folder beside it, `marker` last, then swaps them. `recover` repairs a crash in between. Raises OSError, leaving
+    everything unchanged.
     """
     new, old, gone, _ = beside(path)
     for leftover in (new, gone):
@@ -108,7 +107,7 @@ def _write_folder(new: Path, files: Mapping[str, bytes], keep: Mapping[str, Path
 
 
 def _change_places(*moves: tuple[Path, Path]) -> None:
-    """Moves what there is, one after the other, or nothing. Raises OSError."""
+    """Moves existing paths in order: all or none. Raises OSError."""
     moved = []
     try:
         for source, target in moves:
@@ -123,11 +122,11 @@ def _change_places(*moves: tuple[Path, Path]) -> None:
 
 
 def recover(path: Path, marker: str = "run.json", spare: bool = False) -> bool:
-    """Brings `path` to one whole state after a crash of `replace_folder`; with `spare` the one before as well. Returns whether there is
-    anything there."""
+    """Restores `path` to one complete state after a crash of `replace_folder`; with `spare` also the save before. Returns whether there is
+    a folder."""
     new, old, gone, _ = beside(path)
     if not path.exists():
-        # the old one is out of the way only once the new one is whole
+        # the old one is moved away only once the new one is complete
         source = new if old.exists() and (new / marker).exists() else old
         if source.exists():
             source.rename(path)
@@ -139,14 +138,14 @@ def recover(path: Path, marker: str = "run.json", spare: bool = False) -> bool:
 
 
 def set_aside(path: Path) -> None:
-    """The folder that can't be read stays as `damaged`, and the one before is in its place. Raises OSError."""
+    """Moves an unreadable folder to `damaged`, and the save before into its place. Raises OSError."""
     _, old, _, damaged = beside(path)
     shutil.rmtree(damaged, ignore_errors=True)
     _change_places((path, damaged), (old, path))
 
 
 def delete_folder(path: Path) -> None:
-    """The folder and all that stands beside it; the folder last, so that a crash brings nothing of before back."""
+    """Deletes the folder and all paths beside it; the folder itself last, so that no older save reappears after a crash."""
     new, old, gone, damaged = beside(path)
     for folder in (old, damaged, new, gone):
         shutil.rmtree(folder, ignore_errors=True)
@@ -157,12 +156,12 @@ def delete_folder(path: Path) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of the files in a folder; 0 where there is none."""
+    """Returns the bytes of the files in a folder; 0 if missing."""
     return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else 0
 
 
 def tree_size(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder; what goes meanwhile counts for nothing."""
+    """Returns the bytes of a file, or of all files below a folder; files deleted meanwhile count 0."""
     total = 0
     for file in path.rglob("*") if path.is_dir() else (path,):
         with contextlib.suppress(OSError):
@@ -171,7 +170,7 @@ def tree_size(path: Path) -> int:
 
 
 def delete_temporary(folder: Path) -> None:
-    """What a crash of `write_file` left anywhere in a folder. Nobody may write there meanwhile."""
+    """Deletes temporary files of crashed `write_file` calls below a folder, which must have no writer meanwhile."""
     for path in folder.rglob(".*"):
         if _TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink(missing_ok=True)
@@ -179,7 +178,7 @@ def delete_temporary(folder: Path) -> None:
 
 def _link(source: Path, target: Path) -> None:
     try:
-        os.link(source, target)  # the same bytes under a second name: nothing to write
+        os.link(source, target)  # a hard link: nothing to write
     except OSError:
         _write_new(target, source.read_bytes())
 
@@ -189,7 +188,7 @@ def to_json(value: Any) -> bytes:
 
 
 def read_bytes(path: Path, most: int, what: str | None = None) -> bytes:
-    """A plain file of at most `most` bytes. Raises Refusal("runs.not_a_run")."""
+    """Reads a regular file of at most `most` bytes. Raises Refusal("runs.not_a_run")."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > most:
             raise OSError
@@ -199,7 +198,7 @@ def read_bytes(path: Path, most: int, what: str | None = None) -> bytes:
 
 
 def parse_json(data: bytes, what: str) -> Any:
-    """JSON without NaN. Raises Refusal("runs.not_a_run") for anything else."""
+    """Parses JSON without NaN. Raises Refusal("runs.not_a_run") for anything else."""
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -211,13 +210,13 @@ def _no_constant(name: str) -> None:
 
 
 def to_safetensors(tensors: Mapping[str, torch.Tensor | np.ndarray], note: str | None = None) -> bytes:
-    """The tensors as a safetensors file, with `note` in its header."""
+    """Packs the tensors as a safetensors file, with `note` in its header."""
     whole = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
     return safetensors.torch.save(whole, {"note": note} if note is not None else None)
 
 
 def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
-    """({name: (type, shape)}, note) of a safetensors file, proved to describe exactly the bytes that follow. Raises Refusal."""
+    """Returns ({name: (type, shape)}, note) of a safetensors file, validated to describe exactly the bytes that follow. Raises Refusal."""
     try:
         length = int.from_bytes(data[:8], "little")
         if len(data) < 8 or not 2 <= length <= min(MAX_HEADER_BYTES, len(data) - 8):
@@ -245,13 +244,13 @@ def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]
 
 
 def read_safetensors(data: bytes, expected: Shapes | None, what: str, finite: bool = True) -> dict[str, torch.Tensor]:
-    """The tensors of a safetensors file, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
+    """Reads a safetensors file's tensors, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
     shapes, _ = header(data, what)
     if expected is not None and shapes != dict(expected):
         raise Refusal("runs.not_a_run", what=what)
     try:
         tensors = safetensors.torch.load(data)
-    except Exception as error:  # whatever the parser says, it is no file of ours
+    except Exception as error:  # any parser error: not a file of ours
         raise Refusal("runs.not_a_run", what=what) from error
     if finite and not all(bool(torch.isfinite(t).all()) for t in tensors.values() if t.is_floating_point()):
         raise Refusal("runs.not_a_run", what=what)

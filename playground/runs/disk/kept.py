@@ -1,6 +1,4 @@
-"""Runs that are kept: read back after a restart, and part by part when somebody looks. What is damaged is set aside, and the save before is
-used.
-"""
+"""Loads saved runs after a restart, and their parts on demand. A damaged save is set aside, falling back to the save before."""
 
 from __future__ import annotations
 
@@ -31,16 +29,16 @@ class KeptRuns:
         self.root, self.runtime = root, runtime
         root.mkdir(exist_ok=True)
         self.disk = DiskWatch(root, runtime)
-        self.unreadable: dict[str, Refusal] = {}  # run id -> why it is left alone
-        self._cards: dict[str, dict[str, Any]] = {}  # run id -> its run.json as last written
-        self._beside: dict[str, int] = {}  # run id -> bytes of the save before, and of one set aside
-        self._told: set[str] = set()  # runs of which the log says that they can't be read
+        self.unreadable: dict[str, Refusal] = {}  # by run id: why it is ignored
+        self._cards: dict[str, dict[str, Any]] = {}  # by run id: run.json as last written
+        self._beside: dict[str, int] = {}  # by run id: bytes of the save before, and of one set aside
+        self._told: set[str] = set()  # runs already logged as unreadable
 
     def path(self, run: Run) -> Path:
         return self.root / run.id
 
     def read_all(self) -> list[Run]:
-        """Every run that can be read, repaired after a crash. One that was at work when the server went away is "interrupted" now."""
+        """Loads every readable run, repairing crashes. Runs at work when the server stopped become "interrupted"."""
         found, earlier = [], {}
         for id in sorted({path.name.partition(".")[0] for path in self.root.iterdir()}):
             if not ID.fullmatch(id):
@@ -59,8 +57,8 @@ class KeptRuns:
         return found
 
     def _read_back(self, path: Path) -> tuple[Run | None, Refusal | None]:
-        """The run in a folder, None when a crash came before its first save, and why it is that of an earlier one. Raises Refusal, and
-        OSError."""
+        """Loads a folder; returns the run, None when a crash came before its first save, and the message if it is an earlier save. Raises
+        Refusal, and OSError."""
         saves.check_versions(path)
         files.recover(path, spare=True)
         if not path.exists():
@@ -84,12 +82,12 @@ class KeptRuns:
         return run, said
 
     def open(self, run: Run) -> Folder:
-        """The folder as it was last saved. Raises Refusal."""
+        """Opens the last save. Raises Refusal."""
         return Folder(self.path(run))
 
     def read(self, run: Run, use: Callable[[Folder], Any]) -> Any:
-        """What `use` makes of the run as it was last saved; nobody writes there meanwhile. A save that can't be read is set aside, and the
-        one before is used. Raises Refusal when there is none."""
+        """Returns `use(folder)` of the last save; the folder is locked meanwhile. A damaged save is set aside, falling back to the save
+        before. Raises Refusal when there is none."""
         with run.loading, run.disk, self.disk.asked():
             try:
                 return use(self.open(run))
@@ -99,7 +97,7 @@ class KeptRuns:
             return use(self.open(run))
 
     def _step_back(self, run: Run, refusal: Refusal) -> bool:
-        """Has the save before used from now on. Returns whether there is one."""
+        """Falls back to the save before. Returns whether there is one."""
         try:
             folder = saves.step_back(self.path(run))
         except OSError as error:
@@ -111,15 +109,15 @@ class KeptRuns:
             return False
         log.warning("run %s (%s): the newest save is set aside, the one before is used: %s", run.name, run.id, refusal)
         self._cards[run.id], self._beside[run.id] = folder.card, saves.bytes_beside(self.path(run))
-        if run.status != "training":  # then what is in memory is ahead of both
+        if run.status != "training":  # otherwise memory is ahead of both saves
             saves.set_back(run, folder.run)
-            with suppress(OSError):  # after a restart the run says where it is, but not why
+            with suppress(OSError):  # after a restart the message is missing
                 self._write_card(run, saves.PROGRESS)
         return True
 
     def again(self, run: Run) -> Run:
-        """The run as it was last saved, apart from the one in memory, which somebody goes on writing to that can't be stopped. Both have
-        one lock for their folder. Raises Refusal."""
+        """Reloads the run from its last save as a new object, since a hung thread may still write to the old one. Both share one folder
+        lock. Raises Refusal."""
         back = self.read(run, lambda folder: folder.run)
         back.runtime, back.disk, back.live = run.runtime, run.disk, dict(run.live)
         back.seen_at, back.looked_at = run.seen_at, run.looked_at

@@ -1,4 +1,4 @@
-"""The parameters of a model in a safetensors file: which there must be, and reading them with suspicion."""
+"""Validates and reads the parameters of a model from a safetensors file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from playground.variants import build, variant_of
 
 @lru_cache(maxsize=64)
 def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, Shape]:
-    """Name -> shape of every parameter of such a model."""
+    """Returns name -> shape of every parameter of this model."""
     return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
 
 
 def read_parameters(data: bytes, model: ModelConfig, src_vocab: int, tgt_vocab: int, name: str) -> dict[str, torch.Tensor]:
-    """The parameters in a safetensors file that is called `name`. How many there are is compared with the formula before a model of that
-    size is made. Raises Refusal("runs.not_a_run") for those of another model."""
+    """Reads the parameters from the file `name`. Compares their number with the formula before building a model of that size. Raises
+    Refusal("runs.not_a_run") for another model's."""
     found, _ = files.header(data, name)
     numbers = sum(math.prod(shape) for _, shape in found.values())
     if numbers != parameter_count(model, src_vocab, tgt_vocab) + variant_of(model).extra_parameters(model):

@@ -1,4 +1,4 @@
-"""How sentences were read (lines dropped and why, columns, encodings), as JSON that is not believed when it comes back."""
+"""The report of how an upload was read (dropped lines and reasons, columns, encodings) as JSON, validated when read back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["from_json", "to_json"]
 
 
 def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
-    """The pairs with their account. Raises LookupError, TypeError, ValueError or AttributeError for what `to_json` can't have written."""
+    """Restores pairs and report. Raises LookupError, TypeError, ValueError or AttributeError for anything but `to_json` output."""
     source, target = said.get("chosen", (0, 1))
     validation, test = map(int, said.get("given", (0, 0)))
     if min(validation, test) < 0 or validation + test >= max(len(pairs), 1):
@@ -47,7 +47,7 @@ def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
     if found.groups and len(found.groups) != len(found.pairs):
         raise ValueError(len(found.groups))
     for language in LANGUAGES:
-        report(found, language)  # reasons, notes and units that can't be said are none
+        report(found, language)  # raises for unknown reasons, notes and units
     return found
 
 

@@ -1,4 +1,4 @@
-"""A replay as two files: replay.json says what there is, replay.safetensors holds the numbers. It is checked against the model."""
+"""A replay as two files: replay.json is the index, replay.safetensors holds the numbers. Validated against the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 
 
 def pack_replay(replay: Replay) -> dict[str, bytes]:
-    """{"replay.json", "replay.safetensors"}. The last parameters are not in it: they are the run's weights."""
+    """Returns {"replay.json", "replay.safetensors"}, without the last parameters, which are the run's weights."""
     frames, plan = replay.frames, replay.plan
     every = [completion for frame in frames for completion in frame.completions]
     tensors: dict[str, Any] = {}
@@ -37,7 +37,7 @@ def pack_replay(replay: Replay) -> dict[str, bytes]:
 
 
 def unpack_replay(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: int, parameters: Mapping[str, Shape]) -> Replay:
-    """Reads what `pack_replay` wrote, for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
+    """Restores `pack_replay` output for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
     try:
         plan = parse_json(said, "replay.json")
         rounded = plan.get("rounded") is True
@@ -59,8 +59,8 @@ def unpack_replay(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: i
 
 
 def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[int], list[tuple[int, list[tuple[int, ...]]]]]:
-    """The replay without its numbers, the steps that have parameters, and (step, ids of each probe) of each frame. Raises ValueError and
-    its like."""
+    """Returns the replay without its numbers, the steps with parameters, and (step, ids of each probe) per frame. Raises ValueError and its
+    like."""
     plan = ReplayPlan(
         probes=tuple((str(src), str(tgt)) for src, tgt in said["probes"]),
         lengths=tuple((_whole(s, MAX_POSITIONS), _whole(t, MAX_POSITIONS)) for s, t in said["lengths"]),
@@ -87,13 +87,13 @@ def _whole(value: Any, most: int = 2**31) -> int:
 
 
 def _shapes(model: ModelConfig, s: int, t: int) -> tuple[Shape, Shape, Shape]:
-    """Of the three attention stacks of one completion."""
+    """Returns the shapes of one completion's three attention stacks."""
     encoder, decoder, h = model.encoder_layers, model.decoder_layers, model.n_heads
     return (encoder, h, s, s), (decoder, h, t, t), (decoder, h, t, s)
 
 
 def _expected(replay: Replay, frames: list, model: ModelConfig, top: int) -> dict[str, tuple[str, Shape]]:
-    """The tensors of the pictures."""
+    """Returns the tensors of the frames."""
     expected: dict[str, tuple[str, Shape]] = {}
     tokens = sum(len(ids) for _, probes in frames for ids in probes)
     if tokens:
@@ -106,7 +106,7 @@ def _expected(replay: Replay, frames: list, model: ModelConfig, top: int) -> dic
 
 
 def _expected_parameters(kept: list[int], parameters: Mapping[str, Shape], rounded: bool) -> dict[str, tuple[str, Shape]]:
-    """The tensors of the parameters: of a run from before they were rounded, all of each step."""
+    """Returns the tensors of the parameters; unrounded for runs of an older format."""
     if rounded:
         return rounded_shapes(len(kept), parameters)
     return {f"parameters.{step}.{name}": ("F32", shape) for step in kept for name, shape in parameters.items()}

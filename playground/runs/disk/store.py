@@ -1,6 +1,6 @@
-"""The runs on disk: one folder each, replaced whole at every save, so that a crash at any moment leaves a run that can be read.
+"""All saved runs: one folder each, replaced atomically at every save, so that a crash leaves a readable run.
 
-Ids come from us, never from a visitor: nothing a visitor sends is ever joined to a path.
+Ids are generated here: no visitor's input is ever joined to a path.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from playground.runs.runtime import REAL, Runtime
 
 try:
     import fcntl
-except ImportError:  # Windows: whoever starts two servers there must give them two folders
+except ImportError:  # Windows: two servers there must not share a folder
     fcntl = None
 
 log = logging.getLogger(__name__)
-LOOK_SECONDS = 600.0  # how far the disk may lag behind those who look
-OWN_DATA = ("pairs.json",)  # a file that stays the same from one save to the next
+LOOK_SECONDS = 600.0  # how far saved view times may lag behind
+OWN_DATA = ("pairs.json",)  # files that never change between saves
 
 
 def wanted_folder() -> Path:
-    """PLAYGROUND_DATA, or a folder of the user's."""
+    """Returns PLAYGROUND_DATA, or a folder in the user's home."""
     return Path(os.environ.get("PLAYGROUND_DATA") or Path.home() / ".local/share/transformer-playground")
 
 
 def make_folder(folder: Path) -> Path:
-    """The folder, there and open to this process. Raises Refusal when it can't be written: what is kept there would be lost."""
+    """Creates the folder and checks that it is writable. Raises Refusal otherwise: runs saved there would be lost."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -47,7 +47,7 @@ def make_folder(folder: Path) -> Path:
 
 
 def lock(folder: Path) -> int | None:
-    """Keeps the folder for this process. Returns the open lock, or None where there are none. Raises Refusal when another server has it."""
+    """Locks the folder for this process. Returns the open lock, or None where unsupported. Raises Refusal when another server has it."""
     if fcntl is None:
         return None
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -56,7 +56,7 @@ def lock(folder: Path) -> int | None:
     except BlockingIOError as error:
         os.close(descriptor)
         raise Refusal("runs.folder_in_use", folder=str(folder)) from error
-    except OSError as error:  # some network disks know no locks
+    except OSError as error:  # some network disks support no locks
         log.warning("%s can't be locked (%s): start no second server on it", folder, error)
     return descriptor
 
@@ -65,10 +65,10 @@ def write_run(
     path: Path, run: Run, contents: Mapping[str, bytes], kept: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
     spare: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Puts these files and run.json in the place of the folder `path`, all or nothing; `kept` are files of the old one that stay. With
-    `spare` the old one is kept beside it.
+    """Replaces the folder `path` atomically by these files and run.json; `kept` are files of the old one to reuse. With `spare` the old
+    folder stays beside it.
 
-    Returns what run.json says. Raises OSError, and then the old folder stands.
+    Returns run.json. Raises OSError, leaving the old folder unchanged.
     """
     card = card_of(run, {**(kept or {}), **describe(contents)}, rest)
     linked, written = saves.kept_files(path, kept or {}, spare)
@@ -77,36 +77,36 @@ def write_run(
 
 
 def first_files(run: Run) -> dict[str, bytes]:
-    """What a run has before it is prepared: its config and its own data."""
+    """Returns the files of an unprepared run: its config and uploaded pairs."""
     return {"config.json": files.to_json(to_json(run.experiment))} | ({"pairs.json": pack_pairs(run.pairs)} if run.pairs else {})
 
 
 class Store(KeptRuns):
-    """Saves runs, and lets go of them."""
+    """Saves and deletes runs."""
 
     def __init__(self, folder: Path | None = None, runtime: Runtime = REAL) -> None:
         self.folder = make_folder(folder or wanted_folder())
         self._held = lock(self.folder)
         files.delete_temporary(self.folder)
-        self.others = 0  # bytes in the folder that are no known run's, at the last look
+        self.others = 0  # bytes of files that belong to no known run, at the last check
         super().__init__(self.folder / "runs", runtime)
-        self._waiting: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # run id -> the end of its training, which the disk did not take
+        self._waiting: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # by run id: a failed final save
 
     def close(self) -> None:
-        """Lets another server have the folder."""
+        """Unlocks the folder."""
         self.disk.close()
         if self._held is not None:
             os.close(self._held)
             self._held = None
 
     def create(self, run: Run, contents: Mapping[str, bytes] | None = None) -> None:
-        """A new run that has nothing but its config, its own data, and for a fork what it goes on from (`contents`)."""
+        """Saves a new run: config, uploaded pairs, and for a fork the files that it continues from (`contents`)."""
         self.save(run, {**first_files(run), **(contents or {})})
 
     def save(self, run: Run, contents: Mapping[str, bytes], keep: tuple[str, ...] = (), rest: Rest | None = None) -> None:
-        """Replaces the run's folder with these files, and of the old ones those in `keep`; `rest` is the status it is about to have.
+        """Replaces the run's folder by these files, and those in `keep` of the old one; `rest` is the upcoming status.
 
-        Raises OSError, and then the old folder stands.
+        Raises OSError, leaving the old folder unchanged.
         """
         with run.disk, self.disk.asked(writes=True):
             self._write(run, contents, keep, rest or (run.status, run.message))
@@ -120,14 +120,14 @@ class Store(KeptRuns):
         run.loaders = {name: partial(self._load, run, name) for name in LAZY}
 
     def save_later(self, run: Run, contents: Mapping[str, bytes], rest: Rest) -> None:
-        """The end of a training that the disk did not take: kept in memory until it does. What is on the disk says so, if that can be."""
+        """Keeps a failed final save in memory for a retry. run.json is updated to say so, if possible."""
         self._waiting[run.id] = contents, rest
         step = self._cards.get(run.id, {}).get("step", 0)
         with suppress(OSError):
             self.note(run, *saves.PROGRESS, rest=("interrupted", Refusal("runs.end_not_saved", reached=run.step, step=step)))
 
     def write_waiting(self, run: Run) -> None:
-        """Writes what waits, if anything does. Raises OSError."""
+        """Retries a failed final save, if any. Raises OSError."""
         with run.disk:
             if run.id not in self._waiting:
                 return
@@ -143,40 +143,39 @@ class Store(KeptRuns):
         run.touch()
 
     def note(self, run: Run, *names: str, rest: Rest | None = None) -> None:
-        """Writes only what run.json says of the run: all of it, or what `names` name and the rest as it was at the last save."""
+        """Writes run.json only: the fields `names` (all if empty), the others as of the last save."""
         with run.disk, self.disk.asked(writes=True):
             self._write_card(run, names, rest)
 
     def note_at_work(self, run: Run) -> None:
-        """That a run is at work again, and why, unless the disk has it so. Raises OSError."""
+        """Records that a run is at work again, and why, unless already saved. Raises OSError."""
         if run.message or self._cards.get(run.id, {}).get("status") not in WORKING:
             self.note(run, *saves.PROGRESS)
 
     def delete(self, run: Run) -> None:
-        """The run and all its saves, and what one that failed may have left."""
+        """Deletes the run, all its saves, and leftovers of failed ones."""
         with run.disk, self.disk.asked():
             for known in (self._cards, self._beside, self._waiting):
                 known.pop(run.id, None)
             files.delete_folder(self.path(run))
 
     def size(self, run: Run) -> int:
-        """Bytes of the newest save."""
+        """Returns the bytes of the newest save."""
         return sum(entry["bytes"] for entry in self._cards.get(run.id, {}).get("files", {}).values())
 
     def disk_size(self, run: Run) -> int:
-        """Bytes of everything that is kept of it."""
+        """Returns the bytes of all saves."""
         return self.size(run) + self._beside.get(run.id, 0)
 
     def look_at_others(self) -> None:
-        """How much rooms, uploads and runs that can't be read take. Takes as long as the disk does."""
+        """Measures the bytes of rooms, uploads and unreadable runs. May take as long as the disk."""
         with self.disk.asked(), suppress(FileNotFoundError):
             top = [path for path in self.folder.iterdir() if path != self.root]
             unknown = [path for path in self.root.iterdir() if path.name.partition(".")[0] not in self._cards]
             self.others = sum(map(files.tree_size, (*top, *unknown)))
 
     def note_look(self, run: Run) -> None:
-        """Has the disk know when somebody last looked at the run, which is the time of its run.json, and whether others have. Raises
-        OSError."""
+        """Saves the time of the last view, as run.json's mtime, and the visited flag. Raises OSError."""
         with run.disk:
             card = self._cards.get(run.id)
             if card is None:
@@ -190,13 +189,13 @@ class Store(KeptRuns):
 
 
 def read_kept(folder: Path) -> Iterator[Run]:
-    """The runs of `kept_folders`."""
+    """Yields the runs of `kept_folders`."""
     return (found.run for found in kept_folders(folder))
 
 
 def kept_folders(folder: Path) -> Iterator[Folder]:
-    """The runs that a server keeps in `folder`, as they were last saved. It may be at work there: nothing is locked, repaired or written,
-    and what can't be read now is left out; where that is the newest save, the one before is read."""
+    """Yields the last saves in a server's `folder`, which may be in use: nothing is locked, repaired or written. Unreadable runs are
+    skipped; for a damaged newest save the one before is read."""
     root = folder / "runs"
     for path in sorted(root.iterdir()) if root.is_dir() else ():
         before = files.beside(path).old
@@ -205,12 +204,12 @@ def kept_folders(folder: Path) -> Iterator[Folder]:
 
 
 def read_shipped(folder: Path | None) -> list[Run]:
-    """The runs of `shipped_folders`."""
+    """Returns the runs of `shipped_folders`."""
     return [found.run for found in shipped_folders(folder)]
 
 
 def shipped_folders(folder: Path | None) -> Iterator[Folder]:
-    """The runs in checkpoints/, by the names of their folders. One that can't be read is said in the log and left out."""
+    """Yields the runs in checkpoints/, named after their folders. Unreadable ones are logged and skipped."""
     for path in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
         if found := _read(path, path.name):
             found.run.name, found.run.owner, found.run.shipped = path.name, "", True
