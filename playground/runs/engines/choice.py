@@ -1,4 +1,4 @@
-"""Which engine a run begins on, and stays on: a cluster where there is one, the page's process, or one beside it."""
+"""Chooses the engine that trains a run: a cluster if connected, the page's process, or a child process."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 PRELOADED = "playground.runs.engines.preloaded"
-# A process that holds more than so many times what its trainings should take, and so many bytes besides, has a leak.
+# A process leaks if it holds more than LEAK times its trainings' estimate plus BESIDES bytes.
 LEAK, BESIDES = 2.0, 400_000_000
 
 
 class At(Protocol):
-    """What has to be known of another run at work: where it is, and how many bytes it takes there."""
+    """The placement of a run at work: where it trains, and how many bytes it takes there."""
 
     lane: Hashable | None
     node: Hashable | None
@@ -35,15 +35,15 @@ class At(Protocol):
 
 
 class Engines:
-    """Runs are trained on the cluster that limits.cluster names, as long as it can be reached, and else on this machine: in processes
-    beside the page's, so that who trains and who looks have an interpreter each, even when there is one run only. With limits.engine
-    "here" there are none, nor with "auto" on one core, which such a process would have to share. A GPU has one process anyway."""
+    """Trains on the cluster that limits.cluster names while it is reachable, otherwise on this machine: in child processes, so that
+    training and page have an interpreter each, even for a single run. There are none with limits.engine "here", nor with "auto" on a single
+    core, which they would have to share. A GPU has one process anyway."""
 
     def __init__(
         self, corpora: Corpora, limits: Limits, grown: Callable[[int], object] = lambda count: None, runtime: Runtime = REAL
     ) -> None:
-        """Begins to start the processes. As long as none is ready, runs are trained here, and they move there then. `grown` is told how
-        many a cluster will have."""
+        """Starts the processes in the background; until one is ready, runs train in this process, then they move. `grown` receives a
+        cluster's number of processes."""
         self._corpora, self._limits = corpora, limits
         self.ready: list[Link] = []
         self._children: list[Child] = []
@@ -60,27 +60,27 @@ class Engines:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """What a run that begins now may be computed on, as torch calls it there."""
+        """The devices available to a new run, by torch's names there."""
         return ("cuda:0" if self.cluster.gpus else "cpu",) if self._far() else self._limits.devices
 
     @property
     def memory(self) -> int:
-        """Bytes that one run may take at most."""
+        """Maximum bytes of one run."""
         return max(self.cluster.memory.values()) if self._far() and self.cluster.memory else self._limits.memory
 
     @property
     def state(self) -> dict[str, Any]:
-        """Of the cluster: its "state", and how many "machines" and "processes" are ready."""
+        """The cluster's "state", and its number of "machines" and "processes" that are ready."""
         ready = self.cluster.ready if self.cluster else []
         state = self.cluster.state if self.cluster else NONE
         return {"state": state, "machines": len({slot.node for slot in ready}), "processes": len(ready)}
 
     def room(self, node: Hashable) -> float:
-        """Bytes for all runs on a machine of the cluster."""
+        """Returns the bytes for all runs on a machine of the cluster."""
         return self.cluster.room(node) if self.cluster else float("inf")
 
     def trainer(self, run: Run, bytes: int, others: Iterable[At]) -> Trainer:
-        """For a run that begins beside `others`, and takes so many bytes."""
+        """Returns the trainer of a run that takes `bytes`, given the `others` at work."""
         others = list(others)
         if far := self._far(run):
             return Remote(run, self._quietest(far, others, bytes), self._limits.replay_bytes)
@@ -89,8 +89,8 @@ class Engines:
         return Remote(run, self._quietest(self.ready, others), self._limits.replay_bytes)
 
     def better(self, run: Run, bytes: int, lane: Hashable | None, others: Iterable[At]) -> Trainer | None:
-        """Another for a run that is in this lane, where one has two trainings less; in any case when its own is gone, or when it is trained
-        nearer to the page than it has to be by now."""
+        """Returns a better trainer, or None: a process with at least two runs fewer; any if the present one has died, or once the run
+        needn't train in the page's process."""
         far = self._far(run)
         near = self.ready if run.device == "cpu" else []
         links = far or near
@@ -101,8 +101,7 @@ class Engines:
         return self.trainer(run, bytes, others) if links or (lane and not lane.up) else None
 
     def end_what_grows(self, at_work: Iterable[At]) -> None:
-        """Ends the process beside this one that holds most, where that is far more than its trainings should take. They go on from their
-        last saves, in another."""
+        """Kills the child process that holds most, if it leaks. Its runs resume from their last saves in another."""
         expected = Counter()
         for other in at_work:
             expected[other.lane] += other.bytes
@@ -114,7 +113,7 @@ class Engines:
             child.close()
 
     def close(self) -> None:
-        """Ends every process. What was trained there is gone."""
+        """Ends every process, dropping their models."""
         children, self._children = self._children, []
         if self.cluster:
             self.cluster.close()
@@ -124,15 +123,15 @@ class Engines:
                 child.close()
             if not is_starting:
                 return
-            self._starter.join(0.05)  # until what is being started is there to be ended
+            self._starter.join(0.05)  # until the process being started can be ended
 
     def _far(self, run: Run | None = None) -> list[Link]:
-        """Processes of the cluster that may train the run."""
+        """Returns the cluster's processes that may train the run."""
         fits = run is None or run.device == "cpu" or (self.cluster and self.cluster.gpus)
         return self.cluster.ready if self.cluster and fits else []
 
     def _quietest(self, links: Sequence[Link], others: Sequence[At], bytes: int = 0) -> Link:
-        """The one with the fewest trainings, on a machine that has room; of those, on the one with the fewest."""
+        """Returns the process with the fewest runs on a machine with enough memory; among equals, on the machine with the fewest."""
         lanes, nodes, taken = Counter(other.lane for other in others), Counter(other.node for other in others), Counter()
         for other in others:
             taken[other.node] += other.bytes
@@ -149,7 +148,7 @@ class Engines:
                 return
             try:
                 child.start()
-            except Exception as error:  # the page's process trains as well
+            except Exception as error:  # this process can train instead
                 if self._children:
                     event(log, "no_process", logging.WARNING, error=reason(error))
                 return

@@ -1,8 +1,8 @@
-"""The engine of a Ray cluster: processes on its machines, as many as it has GPUs, or else cores.
+"""Training processes on a Ray cluster, as many as it has GPUs, or else cores.
 
-A thread looks after them: it asks for processes, for another in the place of one that has ended, and for the cluster when there is none.
-Who trains only uses those that are up. The page takes about 3 ms of its one interpreter for each answer, so that some thirty processes with
-turns of a tenth of a second would fill it: the more there are, the longer are their turns (see Scheduler.grow).
+A background thread starts them, replaces dead ones, and reconnects to a lost cluster. Trainings use only those that are up. Each reply
+takes the page's only interpreter about 3 ms, so some thirty processes with turns of a tenth of a second would saturate it: turns lengthen
+with their number (see Scheduler.grow).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from playground.runs.runtime import REAL, Runtime
 from playground.words import ENGLISH, say
 
 log = logging.getLogger(__name__)
-AGAIN_S = 30.0  # seconds until a cluster that could not be reached is asked for again; the longest until a process is that could not begin
-LOOK_S = 1.0  # seconds between two looks at what has come and gone
-PROBE_S = 5.0  # seconds that a cluster may take to let anybody in at all
+AGAIN_S = 30.0  # seconds until an unreachable cluster is retried; maximum backoff for a process that failed to start
+LOOK_S = 1.0  # seconds between two checks for started and dead processes
+PROBE_S = 5.0  # connection timeout
 NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"
-GONE = (OSError, EOFError)  # what is raised when the process that speaks with Ray is no more
+GONE = (OSError, EOFError)  # raised when the driver process has died
 
 
 class Driver(Protocol):
-    """What ray_driver.Driver does."""
+    """The interface of ray_driver.Driver."""
 
     def offer(self) -> Any: ...
     def begin(self, number: int) -> None: ...
@@ -47,12 +47,12 @@ class Driver(Protocol):
 
 
 class Slot:
-    """One process of the cluster, and the link to it. It is another one each time that it comes up."""
+    """The link to one process of the cluster, which is a new one after each restart."""
 
     def __init__(self, number: int, driver: Callable[[], Driver | None], step_seconds: float) -> None:
         self.number, self._driver, self._step_seconds = number, driver, step_seconds
         self.up, self.node, self.where = False, "", {}
-        self.asked_for, self.failed, self.not_before = False, 0, 0.0  # whether it is to come; how often it hasn't, and when to try again
+        self.asked_for, self.failed, self.not_before = False, 0, 0.0  # whether it has been requested; failed attempts, and when to retry
         self._one_at_a_time = threading.Lock()
 
     def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
@@ -69,7 +69,7 @@ class Slot:
                 raise Lost(getattr(error, "guilty", False)) from None
 
     def close(self) -> None:
-        """Ends the process, whatever it is doing."""
+        """Kills the process."""
         self.up = False
         if driver := self._driver():
             with suppress(*GONE):
@@ -77,13 +77,12 @@ class Slot:
 
 
 class Cluster:
-    """All processes of the cluster at `address`. Those that are up are in `ready`."""
+    """All processes of the cluster; `ready` are those that are up."""
 
     def __init__(
         self, start: Callable[[], Driver], step_seconds: float, grown: Callable[[int], object] = lambda count: None, runtime: Runtime = REAL
     ) -> None:
-        """`start` begins the process that speaks with the cluster; it may raise anything. `grown` is told how many processes there will be
-        at once."""
+        """`start` starts the driver process; it may raise anything. `grown` receives the number of processes that will train at once."""
         self.state, self.gpus, self.memory = CONNECTING, False, {}
         self._start, self._step_seconds, self._grown = start, step_seconds, grown
         self._slots: list[Slot] = []
@@ -96,11 +95,11 @@ class Cluster:
         return [slot for slot in self._slots if slot.up]
 
     def room(self, node: str) -> float:
-        """Bytes for trainings on a machine; of one that is gone nobody asks."""
+        """Returns a machine's bytes for trainings; inf if it has left the cluster, where no run starts."""
         return self.memory.get(node, float("inf"))
 
     def close(self) -> None:
-        """Ends every process. What was trained there is gone."""
+        """Ends every process, dropping their models."""
         self._closing.set()
         self._leave()
         self._keeper.join(2 * LOOK_S)
@@ -129,7 +128,7 @@ class Cluster:
         log.info("runs are trained on the Ray cluster: %d machines, %d processes", len(offer.memory), offer.count)
 
     def _look(self) -> None:
-        """What has ended is asked for again; what has come is up."""
+        """Requests new processes for dead slots, and registers those that have started."""
         driver = self._driver
         for slot in self._slots:
             if not slot.up and not slot.asked_for and self._clock() >= slot.not_before:
@@ -163,7 +162,7 @@ class Cluster:
 
 
 def begin(context: BaseContext, address: str) -> Driver:
-    """Begins the process that speaks with the cluster at this address. Raises OSError, RuntimeError, and what Ray raises."""
+    """Starts the driver process of the cluster at this address. Raises OSError, RuntimeError, and Ray's errors."""
     if find_spec("ray") is None:
         raise RuntimeError("Ray is not installed: pip install -r requirements-ray.txt")
     probe(address)
@@ -171,7 +170,7 @@ def begin(context: BaseContext, address: str) -> Driver:
 
 
 def probe(address: str) -> None:
-    """Ray takes minutes to say that nobody is there. Raises OSError."""
+    """Checks that the address accepts connections, since Ray takes minutes to time out. Raises OSError."""
     parts = urlsplit(address if "//" in address else f"//{address}")
     if parts.port:
         socket.create_connection((parts.hostname, parts.port), PROBE_S).close()
@@ -182,7 +181,7 @@ class _Manager(BaseManager):
 
 
 def _drive(address: str) -> Any:
-    from playground.runs.engines import ray_driver  # in its own process only
+    from playground.runs.engines import ray_driver  # in the driver process only
 
     return ray_driver.drive(address)
 
@@ -197,7 +196,7 @@ _Manager.register("drive", _drive, exposed=("offer", "begin", "arrived", "ask", 
 
 
 class _Beside:
-    """A ray_driver.Driver in a process of its own."""
+    """A ray_driver.Driver in a separate process."""
 
     def __init__(self, context: BaseContext, address: str) -> None:
         self._manager = _Manager(ctx=context)

@@ -1,4 +1,4 @@
-"""What a training that goes on elsewhere tells of itself: whatever is new since it was last asked, as plain values, arrays and bytes."""
+"""Increments of a remote training's run: the records since the last call, as plain values, arrays and bytes."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def arrays(parameters: Parameters) -> Arrays:
-    """The same numbers, in what can be sent as it is: a tensor would travel as a file that both ends have open."""
+    """Converts to arrays, which are sent by value: a tensor would be sent as a file shared by both processes."""
     return {name: tensor.numpy() for name, tensor in parameters.items()}
 
 
 def tensors(values: Arrays) -> Parameters:
-    """The other way."""
+    """Converts back to tensors."""
     return {name: torch.from_numpy(array) for name, array in values.items()}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A frame of the replay: what was written, or the parameters and the config that will write it; and the parameters to be kept."""
+    """A replay frame: its completions, or the parameters and config to compute them; and the parameters to save."""
 
     step: int
-    completions: tuple[Completion, ...]  # () when they are still to be made
+    completions: tuple[Completion, ...]  # () when still to be computed
     parameters: Arrays | None
     config: ModelConfig
 
 
 @dataclass(frozen=True)
 class Increment:
-    """Rows of the history, the newest probes and parameters where somebody watches, and frames of the replay."""
+    """New rows of the history, new probes and parameters if there is a new snapshot, and new replay frames."""
 
     step: int
     seconds: float
@@ -56,7 +56,7 @@ class Increment:
 
 
 class Cursor:
-    """What of a run has been told."""
+    """The position up to which a run's records have been sent."""
 
     def __init__(self, run: Run) -> None:
         self._run, history = run, run.history
@@ -65,11 +65,11 @@ class Cursor:
         self._snapshot, self._message = run.snapshot, run.message
 
     def increment(self, pictures: Sequence[Picture]) -> Increment:
-        """What is new since the last one, these pictures among it."""
+        """Returns the records since the last increment, with these frames."""
         run, history = self._run, self._run.history
         steps, self._rows = _since(history.steps, self._rows), len(history.steps)
         validations, self._validations = _since(history.validations, self._validations), len(history.validations)
-        if history.diagnostics is not self._diagnostics:  # others than before
+        if history.diagnostics is not self._diagnostics:  # restarted with other columns
             self._diagnostics, self._told = history.diagnostics, 0
         diagnostics = [dict(zip(self._diagnostics.names, row, strict=True)) for row in _since(self._diagnostics, self._told)]
         self._told = len(self._diagnostics or ())
@@ -87,7 +87,7 @@ def _since(table: Columns | None, start: int) -> list[tuple[float, ...]]:
 
 
 def enter(increment: Increment, run: Run, completer: Completer) -> None:
-    """Enters it into the run, as a recording in this process would have."""
+    """Applies an increment to the run, as a local recording would."""
     history, replay = run.history, run.replay
     for row in increment.steps:
         history.steps.append(*row)

@@ -1,4 +1,4 @@
-"""The near side of a training that goes on in another process: it asks, and enters what it is told into the run."""
+"""The client side of remote training: calls a host and applies its increments to the run."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from playground.variants import build
 
 
 class Link(Hashable, Protocol):
-    """The way to a host, wherever that is."""
+    """The connection to a host."""
 
-    node: Hashable | None  # the machine that it is on, with cores and memory of its own; None: this one
-    up: bool  # False while there is nobody to ask
-    where: Mapping[str, Any]  # the same for people: "process" on this machine, or "node" and perhaps "gpu"
+    node: Hashable | None  # its machine, with separate cores and memory; None: this one
+    up: bool  # False while the host is unreachable
+    where: Mapping[str, Any]  # for display: "process" on this machine, or "node" and perhaps "gpu"
 
     def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
-        """What Host.answer says. Raises Lost when there is no answer and will be none."""
+        """Returns the reply of Host.answer. Raises Lost when there will be none."""
 
     def close(self) -> None:
-        """Ends the host, whatever it is doing. The next training that comes may find a new one."""
+        """Kills the host. The next training may start a new one."""
 
 
 class Remote:
-    """A Trainer whose model is with a host. Trainers with the same link take turns."""
+    """A Trainer whose model is in a host. Trainers with the same link take turns."""
 
     parallel_map: ParallelMap = map
 
     def __init__(self, run: Run, link: Link, replay_bytes: int) -> None:
         self.run, self.lane, self._replay_bytes = run, link, replay_bytes
-        self._completer: Completer | None = None  # before it is prepared
-        self._next_told = 0.0  # when those who watch hear again how far the curve is
+        self._completer: Completer | None = None  # None before `prepare`
+        self._next_told = 0.0  # when viewers' next progress update is due
 
     def prepare(self, read: ReadSave) -> None:
         run = self.run
@@ -68,7 +68,7 @@ class Remote:
         return Start(files, settings, self._replay_bytes, history, replay.plan, replay.steps)
 
     def advance(self, seconds: float, one_step: bool) -> bool:
-        """As many steps as there is time for."""
+        """Trains as many steps as there is time for."""
         return self._ask("advance", seconds, one_step)
 
     def show(self) -> None:
@@ -85,7 +85,7 @@ class Remote:
         return self._ask("state")
 
     def cut_off(self) -> None:
-        """With the process, and whatever else it trains: that goes on elsewhere."""
+        """Kills the process; the other runs in it resume elsewhere."""
         self.lane.close()
 
     def close(self) -> None:
@@ -107,6 +107,6 @@ class Remote:
 
 
 def _model(run: Run) -> Transformer:
-    """One of the run's kind, with any parameters."""
+    """Builds a model of the run's architecture, with any parameters."""
     src, tgt = run.tokenizers
     return build(run.experiment.model, src.size, tgt.size, torch.Generator()).eval()
