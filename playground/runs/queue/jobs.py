@@ -1,4 +1,4 @@
-"""A run's work: prepare, train in turns, save, and come to an end that a person can understand."""
+"""A run's job: prepares it, trains in time slices, saves, and ends with a message that a person can understand."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from playground.runs.run import Run
 from playground.training.loop import Diverged
 
 log = logging.getLogger(__name__)
-MAX_LOSSES = 2  # processes that may end while they train a run from one save to the next
+MAX_LOSSES = 2  # processes that may die while training a run between two saves
 
 
 class TrainingJob(Orders):
-    """Gives one run its turns. Others ask (`ask`); only the worker that has the turn acts, so a run has one writer.
+    """Trains one run. Any thread may send orders (`ask`); only the worker with the turn acts, so a run has a single writer.
 
-    Its orders, saves and status are here; the model is with the trainer.
+    Orders, saves and status are here; the model is in the trainer.
     """
 
     def __init__(
         self, run: Run, store: Store, trainer: Trainer, limits: Limits, bytes: int,
         better: Callable[[TrainingJob], Trainer | None] = lambda job: None, ended: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
-        """`better` says, at the beginning of a turn, who else should train the run from now on."""
+        """`better` returns, at the start of a turn, the trainer to move to, or None."""
         super().__init__()
         self.run, self.store, self.trainer, self.limits, self.bytes = run, store, trainer, limits, bytes
         self.key, self.owner, self.cores, self._clock = run.id, run.owner, run.threads, run.runtime.monotonic
         self._better, self._ended = better, ended
-        self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
-        self._losses = Counter()  # processes that have ended, by the step of the save before
+        self._given_up = False  # a turn hangs: the run no longer belongs to this job, whatever the turn returns
+        self._losses = Counter()  # processes that died, by the step of the last save
         self._saving, self._told = Saving(run, store, limits), 0.0
-        self._pace: Pace | None = None  # of this job, since it began to train
+        self._pace: Pace | None = None  # since this job began to train
 
     @property
     def place(self) -> int:
@@ -63,7 +63,7 @@ class TrainingJob(Orders):
 
     @property
     def left(self) -> float:
-        """Seconds of its own training until its end, at the pace it has had."""
+        """Estimated training seconds until the end, from the mean speed."""
         run = self.run
         return run.seconds / run.step * (run.steps - run.step) if run.step else math.inf
 
@@ -76,10 +76,10 @@ class TrainingJob(Orders):
         return self.lane and self.lane.node
 
     def turn(self, seconds: float, parallel_map: ParallelMap = map) -> bool:
-        """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
+        """Trains for about `seconds`, in the worker's thread. Returns whether another turn is needed."""
         if self._over:
             return False
-        torch.set_num_threads(1)  # holds for this thread only
+        torch.set_num_threads(1)  # affects this thread only
         self.trainer.parallel_map = parallel_map
         try:
             return self._work(seconds)
@@ -96,12 +96,12 @@ class TrainingJob(Orders):
             return False
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
-        except BaseException as error:  # whoever leaves the interpreter from within a step leaves the step only
+        except BaseException as error:  # SystemExit within a step ends that step only
             return self._end_somehow("failed", self._explain(error))
 
     def _train(self, until: float) -> None:
-        """Steps until the time is over, the run is done, or somebody asks for something else."""
-        if self._move():  # to where this turn has no core, perhaps
+        """Trains until the time is over, the run is done, or another order arrives."""
+        if self._move():  # the new trainer may need another turn's core
             return
         if not self._prepared and not self.urgent:
             self._prepare()
@@ -120,7 +120,7 @@ class TrainingJob(Orders):
     def _prepare(self) -> None:
         self.run.say("preparing", self.run.message)
         if self._order == "train":
-            with suppress(OSError):  # after a restart it is where it was before somebody resumed it
+            with suppress(OSError):  # after a restart it would be where it was before it was resumed
                 self.store.note_at_work(self.run)
         self.trainer.prepare(partial(self.store.read, self.run))
         self._check_mine()
@@ -129,7 +129,7 @@ class TrainingJob(Orders):
         self.run.say("training", self.run.message)
 
     def _move(self) -> bool:
-        """To another trainer, where that is better: by a save, which the run goes on from as if it had stayed. Returns whether it moves."""
+        """Moves to a better trainer, through a save, which changes no result. Returns whether it moves."""
         other = None if self.urgent or self._saving.in_vain else self._better(self)
         if other and self._prepared:
             self.run.message = self._save()
@@ -141,7 +141,7 @@ class TrainingJob(Orders):
         return other is not None
 
     def _fall_back(self, lost: Lost) -> bool:
-        """The model is gone: the run goes on from its last save, unless it has cost a process too often."""
+        """Rolls back to the last save after the model was lost, unless the run has cost too many processes."""
         try:
             self._set_back()
             self._losses[self.run.step] += lost.guilty
@@ -156,16 +156,16 @@ class TrainingJob(Orders):
         return True
 
     def _set_back(self) -> None:
-        """The run is where its last save left it."""
+        """Rolls the run back to its last save."""
         run, self._prepared, self._pace = self.run, False, None
         back, parts = self.store.read(run, lambda folder: (folder.run, parts_of(folder)))
         run.hold(**parts)
         run.step, run.seconds, run.checkpoint_step, run.eta = back.step, back.seconds, back.checkpoint_step, None
-        run.marks.clear()  # rows that readers have seen are there no more
+        run.marks.clear()  # rows already sent to readers no longer exist
         self._tell_saved()
 
     def _keep_up(self) -> None:
-        """Between two steps: the time left, the disk, and whether anybody still looks."""
+        """Updates the remaining time, saves when due, and stops a run without viewers, between two steps."""
         run, now = self.run, self._clock()
         if self._pace is None:
             self._pace, self._told = Pace(now, run.step), now
@@ -181,7 +181,7 @@ class TrainingJob(Orders):
             self.ask("stop", self.limits.nobody_looked(run.step))
 
     def _obey(self) -> bool:
-        """Does what was asked for, if anything was. Returns whether the run is still to be trained."""
+        """Carries out the pending order. Returns whether training continues."""
         with self._lock:
             order, self._over = self._order, self.urgent
         if order == "drop":
@@ -189,7 +189,7 @@ class TrainingJob(Orders):
         return self._end("paused") if order == "pause" else self._end("stopped", self._message) if order == "stop" else True
 
     def _end(self, status: str, message: Refusal | None = None) -> bool:
-        """The run rests, for now or for good: last picture, everything on the disk, model out of memory."""
+        """Ends or pauses: last frame, final save, model released."""
         with self._lock:
             self._over = True
         run = self.run
@@ -203,7 +203,7 @@ class TrainingJob(Orders):
         return self._close()
 
     def _end_somehow(self, status: str, message: Refusal) -> bool:
-        """Comes to an end even when that fails too."""
+        """Ends the run even if ending it fails."""
         if self._given_up:
             return False
         try:
@@ -217,7 +217,7 @@ class TrainingJob(Orders):
             return self._close()
 
     def _explain(self, error: BaseException) -> Refusal:
-        """The sentence for what went wrong; the log has the rest."""
+        """Returns the message for an error; details are logged."""
         if isinstance(error, Refusal):
             return error
         event(log, "training_error", logging.ERROR, error, run=self.run.id, name=self.run.name, step=self.run.step)
@@ -226,7 +226,7 @@ class TrainingJob(Orders):
         return Refusal("runs.failed", step=self.run.step, kind=error.kind if isinstance(error, Failed) else type(error).__name__)
 
     def interrupt(self) -> None:
-        """The server goes away: keep everything for later. Only once no worker has the job any more. What a person has asked for holds."""
+        """Saves the run for a server stop, once no worker has the job. A pending order of the owner is carried out."""
         if not self._over:
             self._over = True
             self.run.eta, self.run.place = None, 0
@@ -243,8 +243,8 @@ class TrainingJob(Orders):
         self.run.say(rest[0], self._save(rest))
 
     def give_up(self) -> None:
-        """A turn doesn't end. Whoever is in it may still write to the run in memory, so that must be no one's any more; to the disk they
-        won't."""
+        """Abandons a hung turn. Its thread may still write to the run object, which must have no other user by then; it can't write to the
+        disk."""
         with self._lock:
             self._given_up = self._over = True
         self.trainer.cut_off()
@@ -259,10 +259,10 @@ class TrainingJob(Orders):
         return self._saving.save(self.trainer if self._prepared else None, rest)
 
     def _close(self) -> bool:
-        """Lets go of the model. Returns that no further turn is wanted."""
+        """Releases the model. Returns False: no further turn is needed."""
         self.trainer.close()
         self._prepared = False
-        self._ended()  # first: once it is done the run may have another job
+        self._ended()  # before `done` is set: after that the run may have another job
         self.done.set()
         self._tell_saved()
         return False

@@ -1,4 +1,4 @@
-"""What others ask of a job, from any thread. Whoever has the job's turn does it, between two steps."""
+"""Orders to a job, sent by any thread and carried out between two steps by the worker with the job's turn."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from playground.config import Refusal
 
 
 class GivenUp(BaseException):
-    """The turn took too long, and the run goes on, or ends, without it."""
+    """Raised in a hung turn whose run has been taken over."""
 
 
 class Orders:
-    """The newest order to a job, who waits for its save, and who for its end."""
+    """The newest order to a job, and events for its save and its end."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
         self._lock = threading.Lock()
         self._order, self._over = "train", False
         self._message: Refusal | None = None
-        self._prepared = False  # whether there is a model
-        self._saved: threading.Event | None = None  # somebody waits for a save
+        self._prepared = False  # whether a model is loaded
+        self._saved: threading.Event | None = None  # set at the next save; None: no thread waits
 
     @property
     def urgent(self) -> bool:
@@ -28,23 +28,23 @@ class Orders:
 
     @property
     def unwanted(self) -> bool:
-        """Whether somebody waits for its end, and for nothing else of it."""
+        """Whether the job is only awaited to end, as for a deletion."""
         return self._order == "drop"
 
     def ask(self, order: str, message: Refusal | None = None) -> bool:
-        """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
+        """Orders "train", "step" (one, then pause), "pause", "stop" or "drop" (without saving). Returns False when the job is over."""
         with self._lock:
             if not self._over:
                 self._order, self._message = order, message
             return not self._over
 
     def save_soon(self) -> threading.Event:
-        """Asks for a save at the end of the present step. Returns what is set once everything is on the disk as it is then."""
+        """Requests a save at the end of the present step. Returns an event that is set once it is on the disk."""
         with self._lock:
             if self._over:
                 return self.done
             saved = self._saved or threading.Event()
-            if not self._prepared:  # the disk has all there is
+            if not self._prepared:  # the disk is up to date
                 saved.set()
             else:
                 self._saved = saved

@@ -1,7 +1,7 @@
-"""Side by side: the parts of one piece of work on several cores.
+"""Data parallelism: the parts of one batch on several cores, and a thread pool for readers.
 
-Torch can share a single product of matrices among threads, but at these sizes they wait for each other more than they compute. Whole parts
-of a batch need nothing from each other until the end.
+Torch can share a single matrix product among threads, but at these sizes they wait for each other more than they compute. Parts of a batch
+are independent until the end.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from playground.runs.lru import LRU
 from playground.runs.runtime import Clock
 
 log = logging.getLogger(__name__)
-HUNG = 0.5  # of the time that somebody waits for an answer: who waits longer than that for a thread waits in a crowd, and no thread hangs
-PATIENCE = 50  # times what its answer takes, a question waits for those that came later and take less
-COSTS, LATEST = 1_000, 0.2  # kinds of questions whose cost is known, and how much the newest one says of it
+HUNG = 0.5  # fraction of the timeout after which a running thread counts as hung; a request that waited longer was only queued
+PATIENCE = 50  # a request yields to later, shorter ones for at most this many times its own cost
+COSTS, LATEST = 1_000, 0.2  # kinds of requests with a known cost, and the weight of the newest one in the moving average
 ParallelMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class Helpers:
-    """Threads that lend a hand to whoever has a turn on more than one core."""
+    """Helper threads for turns on more than one core."""
 
     def __init__(self, count: int) -> None:
         self._pool = ThreadPoolExecutor(count, "helper", initializer=lambda: torch.set_num_threads(1)) if count else None
 
     def parallel_map(self, cores: int) -> ParallelMap:
-        """A `map` that uses so many cores, the caller's among them. Results are in order; an error is raised when all have come to rest."""
+        """Returns a `map` over `cores` cores, the caller's included. Results are in order; errors are raised once all parts have ended."""
         if cores < 2 or self._pool is None:
             return map
 
@@ -50,16 +50,16 @@ class Helpers:
             found += [other.result() for other in others]
             return [found[n % cores][n // cores] for n in range(len(things))]
 
-        side_by_side.cores = cores  # for who sends the work elsewhere
+        side_by_side.cores = cores  # for engines that send the work to another process
         return side_by_side
 
     def close(self) -> None:
-        """Returns when every thread is gone."""
+        """Stops and joins the threads."""
         if self._pool:
             self._pool.shutdown()
 
     def leave(self) -> None:
-        """Its threads end when they have nothing more to do, if ever; nobody waits for them."""
+        """Stops the threads without waiting: one of them may hang."""
         if self._pool:
             self._pool.shutdown(wait=False)
 
@@ -71,49 +71,48 @@ class Helpers:
 
 
 class _Question:
-    """What somebody asks of a reader's thread, and when."""
+    """A request to the reader threads, with its arrival time."""
 
     def __init__(self, work: Callable[[], Any], kind: Hashable, asked: float) -> None:
         self.work, self.kind, self.asked, self.answer, self.seconds = work, kind, asked, Future(), 0.0
 
 
 class ReaderThreads:
-    """A few threads for those who ask something of a model, so that all their questions together never take more cores than that. A thread
-    can't be killed: one that doesn't come to an end is left to itself, and another has its place.
+    """A thread pool that bounds the cores used by all requests to models. Hung threads can't be killed; they are abandoned and replaced.
 
-    What is answered soon is answered first: behind a class that translates, somebody who only looks would wait for all of it. A question
-    is due PATIENCE times what its kind takes after it was asked, so that a long one waits for the short ones, but not for ever.
+    Shortest job first, so that a viewer doesn't wait behind a class that translates. To prevent starvation, a request's deadline is its
+    arrival plus PATIENCE times the cost of its kind.
     """
 
     def __init__(self, count: int, clock: Clock = time.monotonic) -> None:
         self._count, self._changing, self._clock = count, threading.Lock(), clock
         self._waiting: list[_Question] = []
-        self._costs = LRU(most=COSTS)  # by kind: seconds of a processor, of late
+        self._costs = LRU(most=COSTS)  # moving average of processor seconds, by kind
         self._mine = threading.local()
         self._pool = self._made()
-        self._begun: dict[object, float] = {}  # when each question was begun that is being answered
+        self._begun: dict[object, float] = {}  # start times of running requests
         self._lost: set[object] = set()  # of these, those whose threads were replaced
 
     @property
     def lost(self) -> int:
-        """Threads that have been replaced and are still at it."""
+        """The number of replaced threads that are still running."""
         return len(self._lost)
 
     @property
     def seconds(self) -> float:
-        """Processor time that the thread which calls has taken so far, and what was asked for by it."""
+        """Processor time of the calling thread and of its requests so far."""
         return time.thread_time() + getattr(self._mine, "seconds", 0.0)
 
     def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None) -> Any:
-        """What `work` returns or raises; questions of one `kind` take about the same time. Raises TimeoutError after so many seconds; what
-        has not begun by then is left undone."""
+        """Runs `work` in the pool; returns its result or raises its error. Requests of one `kind` cost about the same. Raises TimeoutError
+        after `seconds`; work not started by then is cancelled."""
         question = _Question(work, kind, getattr(self._mine, "asked", None) or self._clock())
         with self._changing:
             self._waiting.append(question)
             self._pool.submit(self._answer_next)
         try:
             return question.answer.result(seconds)
-        except futures.TimeoutError as error:  # which is Python's own only since 3.11
+        except futures.TimeoutError as error:  # distinct from Python's own before 3.11
             question.answer.cancel()
             self._replace(HUNG * seconds)
             raise TimeoutError from error
@@ -122,8 +121,8 @@ class ReaderThreads:
 
     @contextmanager
     def one_answer(self, patience: float = 0.0) -> Iterator[None]:
-        """All that the thread which calls asks for belongs to one answer: what it asks for later is due as what it asked for first, and
-        doesn't wait behind a crowd once more. Who has `patience` lets those go first who come within so many seconds."""
+        """Gives all requests of the calling thread the deadline of the first, so that a multi-part response queues only once. `patience`
+        postpones it by so many seconds, to let others go first."""
         self._mine.asked = self._clock() + patience
         try:
             yield
@@ -131,13 +130,13 @@ class ReaderThreads:
             self._mine.asked = None
 
     def close(self) -> None:
-        """Returns when every thread is gone but those that are lost. What has not begun is left undone."""
+        """Joins every thread but hung ones. Pending requests are cancelled."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         for question in self._waiting:
             question.answer.cancel()
 
     def _answer_next(self) -> None:
-        """What is due first of all that wait, whoever this thread was called for."""
+        """Runs the pending request with the earliest deadline."""
         with self._changing:
             question = min(self._waiting, key=self._due, default=None)
             if question:
@@ -156,11 +155,11 @@ class ReaderThreads:
             question.answer.set_result(found)
 
     def _due(self, question: _Question) -> float:
-        """By what is known of its kind now, which may be more than when it was asked."""
+        """Returns the deadline, by the present cost estimate of its kind."""
         return question.asked + PATIENCE * (self._costs.get(question.kind) or 0.0)
 
     def _over(self, question: _Question, seconds: float) -> None:
-        """It has taken so many seconds of a processor."""
+        """Records the processor seconds of a request."""
         question.seconds, known = seconds, self._costs.get(question.kind)
         self._costs.put(question.kind, seconds if known is None else known + LATEST * (seconds - known))
         with self._changing:
@@ -168,7 +167,7 @@ class ReaderThreads:
             self._lost.discard(question)
 
     def _replace(self, seconds: float) -> None:
-        """New threads, if one has been at a question for longer; the old ones go when they have answered what they were asked, if ever."""
+        """Replaces the pool if a request has run for longer than `seconds`; the old threads end with their present request, if ever."""
         with self._changing:
             late = self._clock() - seconds
             overdue = {question for question, began in list(self._begun.items()) if began < late} - self._lost

@@ -1,6 +1,6 @@
-"""One run trained here and now, without threads: what the command line and the shipped checkpoints use.
+"""Trains one run synchronously, without threads: for the command line and the shipped checkpoints.
 
-The recording is the same that the workers use, so the run is the same too.
+Shares the recording with the workers, so the runs are the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from playground.training.loop import Diverged, Training
 
 
 def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits | None = None) -> Run:
-    """A run of nobody's, on this machine. Raises Refusal when it can't fit into memory or has no data."""
+    """Creates a run without an owner, on this machine. Raises Refusal when it doesn't fit into memory or has no data."""
     limits = limits or Limits.from_environment()
     if experiment.data.task == "own" and pairs is None:
         raise Refusal("data.no_own_pairs")
@@ -41,7 +41,7 @@ def train(
     """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step. Sets torch's threads for this
     thread to one."""
     torch.set_num_threads(1)
-    run.seen_at = float("-inf")  # nobody watches: no pictures but the replay's
+    run.seen_at = float("-inf")  # unwatched: no frames but the replay's
     run.say("preparing")
     training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device, run.precision)
     recording = Recording(run, training, replay_bytes, frames, most_kept=most_kept)
@@ -60,5 +60,5 @@ def train(
 
 
 def contents(run: Run) -> dict[str, bytes]:
-    """An ended run as files."""
+    """Returns an ended run's files."""
     return first_files(run) | pack_run(run, run.snapshot.parameters)
