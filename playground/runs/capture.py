@@ -1,4 +1,4 @@
-"""Taking pictures of a model: what it writes for the probe sentences, how sure it is, and where it looks."""
+"""Captures a model's output for the probe sentences: tokens, probabilities and attention weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.model.padding import padded
 from playground.model.transformer import Output, Transformer
 from playground.runs.replay import TOP_TOKENS, Completion
 
-Weights = tuple[torch.Tensor, ...]  # of each layer
+Weights = tuple[torch.Tensor, ...]  # per layer
 
 
 @torch.inference_mode()
@@ -23,11 +23,11 @@ def complete(
     model: Transformer, sources: Sequence[Sequence[int]], guesses: Sequence[Sequence[int]], limits: Sequence[int],
     attention: Sequence[bool],
 ) -> tuple[Completion, ...]:  # fmt: skip
-    """Greedy decoding of all sources at once, each up to its limit, in a few passes instead of one for every token.
+    """Decodes all sources greedily, each up to its limit, in a few passes instead of one per token.
 
-    A whole output is guessed (`guesses`: an earlier one, or the right answer; may be any), fed, and replaced by what the model says at
-    every position, until it says what it was fed: then each token is the likeliest after those before it, which is what greedy decoding
-    writes. Every pass makes at least one more token final, most make many, and the last one is the picture. The model is in eval mode.
+    Speculative: feeds a whole guessed output (`guesses`: an earlier output or the reference; any will do) and replaces it by the model's
+    prediction at every position, until input and prediction agree: then every token is the argmax after its prefix, which is greedy
+    decoding. Each pass fixes at least one more token, usually many, and the last one is the result. The model is in eval mode.
     """
     device = model.projection.weight.device
     src = padded([(*source, EOS) for source in sources]).to(device)
@@ -41,7 +41,7 @@ def complete(
 def _guessed(
     model: Transformer, decode: Callable, guesses: Sequence[Sequence[int]], limits: Sequence[int]
 ) -> tuple[torch.Tensor, Weights, Weights]:
-    """(logits (B, T, V), the decoder's weights, the cross-attention's) of what is written, as `complete` says."""
+    """Returns (logits (B, T, V), decoder weights, cross-attention weights) by fixed-point iteration, see `complete`."""
     width = max(limits)
     written = torch.tensor([[*guess, *[EOS] * width][:width] for guess in guesses], device=model.projection.weight.device)
     while True:
@@ -54,8 +54,8 @@ def _guessed(
 
 
 def _one_by_one(model: Transformer, decode: Callable, limits: Sequence[int]) -> tuple[torch.Tensor, Weights, Weights]:
-    """The same of a model in which a token changes with what is written after it: each is asked for when it is the last, and the weights
-    are those with which a sentence's last token was written."""
+    """The same for a model in which later tokens change earlier ones: decodes stepwise; the weights are those of the pass that generated a
+    sentence's last token."""
     most = torch.tensor(limits, device=model.projection.weight.device)
     written, growing = torch.full_like(most, BOS)[:, None], most > 0
     found, decoder, cross = [], (), ()
@@ -70,7 +70,7 @@ def _one_by_one(model: Transformer, decode: Callable, limits: Sequence[int]) -> 
 
 
 def _longer(old: Weights, new: Weights, growing: torch.Tensor) -> Weights:
-    """Of each layer the `new` weights (B, H, T, L) of sentences that are still `growing` (B,), and for others those they had."""
+    """Returns per layer the `new` weights (B, H, T, L) of sentences still `growing` (B,), and the padded old ones of the others."""
     if not old:
         return new
     more = new[0].shape[-1] - old[0].shape[-1]
@@ -78,18 +78,18 @@ def _longer(old: Weights, new: Weights, growing: torch.Tensor) -> Weights:
 
 
 def _fed(written: torch.Tensor) -> torch.Tensor:
-    """(B, T) -> (B, T): BOS, then all but the last."""
+    """Shifts right: (B, T) -> (B, T), BOS and all but the last token."""
     return torch.cat((torch.full_like(written[:, :1], BOS), written[:, :-1]), dim=1)
 
 
 def _length(ids: Sequence[int], limit: int) -> int:
-    """How many tokens count: up to EOS, or the limit."""
+    """Returns the output's length: up to EOS, or the limit."""
     ids = ids[:limit]
     return ids.index(EOS) + 1 if EOS in ids else len(ids)
 
 
 def _agree(written: list[int], said: list[int], limit: int) -> bool:
-    """Whether what was fed is what came out, as far as it counts. The token at the end was never fed, so it is free."""
+    """Returns whether input and prediction agree up to the output's length. Its last token was never an input, so it is free."""
     length = _length(said, limit)
     return written[: length - 1] == said[: length - 1]
 
@@ -97,7 +97,7 @@ def _agree(written: list[int], said: list[int], limit: int) -> bool:
 def _completions(
     output: Output, ids: list[list[int]], sources: Sequence[int], limits: Sequence[int], attention: Sequence[bool]
 ) -> tuple[Completion, ...]:
-    """Cuts the rectangle (B, ...) into one completion a row. `output.logits` holds probabilities here."""
+    """Splits the batch (B, ...) into one completion per row. `output.logits` holds probabilities here."""
     top = output.logits.topk(min(TOP_TOKENS, output.logits.shape[-1]), dim=-1)
     top_ids, top_probabilities = top.indices.int().cpu().numpy(), top.values.half().cpu().numpy()
     chosen = output.logits.max(dim=-1).values.half().cpu().numpy()

@@ -1,4 +1,4 @@
-"""Forecast: what a training will compute and how long it will take here, and what each choice adds to that; before it begins."""
+"""Forecast before a training: its work, its duration here, and the factor that each choice adds."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from playground.words.amounts import duration, short
 
 log = logging.getLogger(__name__)
 Sampler = Callable[[DataConfig, bool], Corpus]
-SAMPLE = 300  # pairs tell how long the sentences are
-WITHIN = 25  # percent that a step's processor time was from its forecast, at d_model 32 to 256 and with 50 to 8,000 words
-NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
+SAMPLE = 300  # pairs sampled for the sentence lengths
+WITHIN = 25  # percent by which a step's processor time differed from its forecast, at d_model 32 to 256 and with 50 to 8,000 words
+NOTABLE = 0.05  # a choice that changes the time by less is not mentioned
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of the whole training on this machine's first `device`, of a CPU on one core, validations and pictures left out. `choices` are knobs
-    that differ from the default, and how many times as long each makes the training."""
+    """The whole training on this machine's first `device` (of a CPU, one core), without validations and frames. `choices` are (knob that
+    differs from the default, factor by which it lengthens the training)."""
 
     device: str
     work: Work  # of one step
@@ -38,7 +38,7 @@ class Forecast:
 
 
 def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
-    """Raises Refusal when there is no such training (no own sentences, or too few), or when this machine's speed can't be measured."""
+    """Forecasts a training. Raises Refusal without enough data, or when this machine's speed can't be measured."""
     device, sample = machine_devices()[0], _sampler(pairs)
     work, step = _step(experiment, pairs, device, sample)
     whole = step * experiment.training.steps
@@ -54,13 +54,13 @@ def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
 
 
 def spent(experiment: Experiment, seen: Forecast) -> tuple[float, bool]:
-    """Seconds of the training, and whether it is the time it is given that ends it, not its steps."""
+    """Returns the training's seconds, and whether its time limit ends it rather than its steps."""
     given = 60 * experiment.training.minutes or math.inf
     return min(seen.seconds, given), given < seen.seconds
 
 
 def estimate(experiment: Experiment, pairs: Pairs, passes: float, language: str) -> str:
-    """How many steps and `passes` over own pairs a training makes and how long it takes here, or why that can't be said: a sentence."""
+    """Describes the steps, the `passes` over uploaded pairs and the duration here, or why it can't be estimated, in a sentence."""
     try:
         found = forecast(experiment, pairs)
     except Refusal as refusal:  # this machine's speed can't be measured
@@ -71,8 +71,8 @@ def estimate(experiment: Experiment, pairs: Pairs, passes: float, language: str)
 
 
 def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
-    """As many steps as may fit into the experiment's `minutes` here, on the cores that it may use: SLACK times as many as probably do,
-    for while it trains they are planned anew (timed_steps.py), and never more than these. Raises Refusal like `forecast`."""
+    """Returns an upper bound for the steps that fit into the experiment's `minutes` on its cores here: SLACK times the forecast, since
+    training replans them (timed_steps.py) and never exceeds it. Raises Refusal like `forecast`."""
     device = machine_devices()[0]
     cores = min(experiment.training.threads, machine_cores()) if device == "cpu" else 1
     seconds = _step(experiment, pairs, device, _sampler(pairs))[1] / cores
@@ -81,17 +81,17 @@ def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
 
 
 def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float:
-    """How many tokens, source and target without padding, a training step reads: a mean over some. Raises Refusal without data."""
+    """Returns the mean number of tokens in a training step, source and target without padding. Raises Refusal without data."""
     return _work(experiment, pairs, _sampler(pairs)).tokens
 
 
 def _sampler(pairs: Pairs | None) -> Sampler:
-    """(data, whether its tokenizer is one) -> a small corpus of it. Each is made once, for as long as the sampler is needed."""
+    """Returns a cached function (data, whether the tokenizer is joint) -> a small corpus."""
     return lru_cache(lambda data, joint: build_corpus(data, _spread(pairs), joint)) if pairs else _small
 
 
 def _step(experiment: Experiment, pairs: Pairs | None, device: str, sample: Sampler) -> tuple[Work, float]:
-    """(work, seconds) of one step."""
+    """Returns (work, seconds) of one step."""
     work = _work(experiment, pairs, sample)
     return work, _speed(device).step(layers(experiment), work, products_faster(experiment, device))
 
@@ -116,11 +116,11 @@ def _small(data: DataConfig, joint: bool) -> Corpus:
 
 
 def _spread(pairs: Pairs) -> Pairs:
-    """Some from everywhere: many files begin with their shortest sentences."""
+    """Samples pairs evenly: many files begin with their shortest sentences."""
     return replace(pairs, pairs=pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)], given=(0, 0), groups=())
 
 
 def _vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:
-    """About how large the vocabularies of all sentences are, of which the corpus has some."""
+    """Estimates the vocabulary sizes of all sentences; the corpus is a sample."""
     units = [pairs.units.get(tokenizer.kind, (0, 0))[side] for side, tokenizer in enumerate((corpus.src_tokenizer, corpus.tgt_tokenizer))]
     return vocabularies(data, units, corpus.src_tokenizer is corpus.tgt_tokenizer)

@@ -1,4 +1,4 @@
-"""Housekeeping: what nobody looks at makes room, whether or not anybody is there to ask for it."""
+"""Housekeeping: a background thread that stops idle runs, evicts old ones and frees memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIDY_SECONDS = 10.0  # between two rounds
 
 
 class Housekeeper:
-    """A thread that goes its round now and then, until it is closed."""
+    """A thread that runs its tasks periodically until closed."""
 
     def __init__(
         self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory,
@@ -40,7 +40,7 @@ class Housekeeper:
         self._thread = runtime.spawn(self._go_rounds, "housekeeper")
 
     def close(self) -> None:
-        """Returns when the thread is gone, after the last of what others have it do: nothing that waits for a round is lost."""
+        """Stops and joins the thread after a last round of the added tasks, so that nothing pending is lost."""
         self._closing.set()
         self._thread.join()
 
@@ -49,13 +49,12 @@ class Housekeeper:
         return self._thread.is_alive()
 
     def also(self, duty: Callable[[], object]) -> None:
-        """Has this done in each round, and once more at the end."""
+        """Adds a task to each round and to the end."""
         self._others.append(duty)
 
     def stop_idle(self) -> None:
-        """Stops the runs that wait, paused or queued, and that nobody has looked at for too long; each may be resumed. Runs that train
-        see to it themselves."""
-        with self._admission.lock:  # nobody resumes one meanwhile
+        """Stops idle runs that are paused or queued; each can be resumed. Runs that train check this themselves."""
+        with self._admission.lock:  # so that none is resumed meanwhile
             idle = [run for run in self._admission.all() if run.unseen_seconds > self._limits.idle_seconds]
             paused, queued = ([run for run in idle if run.status == status] for status in ("paused", "queued"))
             for run in paused:
@@ -65,7 +64,7 @@ class Housekeeper:
         self.note(paused)
 
     def note(self, stopped: Sequence[Run]) -> None:
-        """Has the disk know that these runs were stopped."""
+        """Saves the status of stopped runs."""
         for run in stopped:
             try:
                 self._store.note(run, "status", "message")
@@ -73,15 +72,14 @@ class Housekeeper:
                 event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
 
     def free_memory(self) -> None:
-        """Lets go of the replays and weights of runs at rest that nobody has looked at for longest, and then of whatever the memory as a
-        whole has no room for. What is free then goes back to the system, and what ended runs have left; while the same ones train it
-        stays, for they will take it again."""
+        """Releases replays and weights of resting runs, least recently viewed first, then whatever exceeds the memory budget. Returns free
+        pages to the system if anything was released or a run has ended; while the same runs train they stay, for reuse."""
         released = False
         while self._loaded.bytes > self._limits.bytes_loaded and self._loaded.oldest < math.inf:
             self._loaded.give_up()
             released = True
         self._memory.keep_within()
-        if self._memory.used > self._memory.limit:  # and there is nothing more to let go of
+        if self._memory.used > self._memory.limit:  # although every share is empty
             self._workers.end_what_grows()
         self._workers.poke()
         before, self._at_work = self._at_work, {run.id for run in self._admission.all() if run.working}
@@ -89,7 +87,7 @@ class Housekeeper:
             give_back()
 
     def retire(self) -> None:
-        """Lets go of the runs that make room, unless somebody looks at one in this very moment."""
+        """Evicts overdue runs, except those viewed at this very moment."""
         for run in self._retention.overdue(self._admission.all()):
             if self._admission.leave(run, lambda run: self._workers.busy(run) or self._retention.stays(run)):
                 event(log, "run_made_room", run=run.id, name=run.name, owner=run.owner)
@@ -97,21 +95,21 @@ class Housekeeper:
         self.full = self._retention.full(self._admission.all())
 
     def note_looks(self) -> None:
-        """Has the disk know who looked at which runs, so that a restart does not make them old."""
+        """Saves when runs were last viewed, so that a restart doesn't age them."""
         for run in self._admission.all():
             if not (run.shipped or run.working):
-                with suppress(OSError):  # the next round tries again
+                with suppress(OSError):  # retried in the next round
                     self._store.note_look(run)
 
     def write_waiting(self) -> None:
-        """Writes the ends of trainings that the disk did not take when they came."""
+        """Retries final saves that failed."""
         for run in self._admission.all():
             if not run.working:
-                with suppress(OSError):  # the log has said it
+                with suppress(OSError):  # already logged
                     self._store.write_waiting(run)
 
     def go_round(self) -> None:
-        """All duties once."""
+        """Runs all tasks once."""
         looks = self._store.disk.look, self._store.look_at_others
         _do(*looks, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory, *self._others)
 
@@ -122,7 +120,7 @@ class Housekeeper:
 
 
 def _do(*duties: Callable[[], object]) -> None:
-    """All of them, whichever fails."""
+    """Runs all tasks, even if some fail."""
     for duty in duties:
         try:
             duty()

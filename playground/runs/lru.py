@@ -1,4 +1,4 @@
-"""What was made once and may be asked for again, as long as there is room: answers, models, corpora, increments, uploads."""
+"""A thread-safe LRU cache, bounded in entries and bytes: answers, models, corpora, increments, uploads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from cachetools import LRUCache
 
 
 def size_of(value: Any) -> int:
-    """About how many bytes a value takes: its arrays and all else that its tuples, lists, dictionaries and fields hold. What it holds twice
-    counts once."""
+    """Estimates the bytes of a value: its arrays, and everything in its tuples, lists, dictionaries and fields, shared objects counted
+    once."""
     total, seen, left = 0, set(), [value]
     while left:
         part = left.pop()
@@ -36,16 +36,16 @@ def size_of(value: Any) -> int:
 
 
 class LRU:
-    """The most recently used values: at most `most` of them, and together at most `most_bytes`, as `size` counts them. Thread-safe.
+    """A thread-safe LRU cache of at most `most` entries and `most_bytes`, as measured by `size`.
 
-    A value that is larger than all the room is not kept. It is a share of the memory as a whole, see memory.py.
+    A larger value is not cached. It is a share of the memory budget, see memory.py.
     """
 
     def __init__(self, most: float = math.inf, most_bytes: float = math.inf, size: Callable[[Any], int] = size_of) -> None:
         self._most, self._size = most, size if most_bytes < math.inf else lambda value: 0
         self._lock = threading.Lock()
         self._kept: LRUCache[Hashable, tuple[Any, int]] = LRUCache(most_bytes, getsizeof=lambda entry: entry[1])
-        self._used: dict[Hashable, float] = {}  # when each was last asked for, the longest ago first; of some that have gone as well
+        self._used: dict[Hashable, float] = {}  # time of each last access, oldest first; may hold evicted keys
         self._making: dict[Hashable, Future[Any]] = {}
 
     def __len__(self) -> int:
@@ -53,17 +53,17 @@ class LRU:
 
     @property
     def bytes(self) -> float:
-        """Of all values, as `size` counts them."""
+        """The total size, as measured by `size`."""
         return self._kept.currsize
 
     @property
     def oldest(self) -> float:
-        """The time.monotonic() at which what nobody has asked for longest was asked for; inf when there is nothing."""
+        """The time.monotonic() of the least recently used entry's last access; inf when empty."""
         with self._lock:
             return self._oldest()[1]
 
     def give_up(self) -> None:
-        """Forgets what nobody has asked for longest."""
+        """Evicts the least recently used entry."""
         with self._lock:
             self._drop(self._oldest()[0])
 
@@ -71,13 +71,13 @@ class LRU:
         return key in self._kept
 
     def get(self, key: Hashable) -> Any:
-        """The value under `key`, or None."""
+        """Returns the value under `key`, or None."""
         with self._lock:
             return self._asked(key)
 
     def get_or_make(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """The value under `key`. It is made once: who asks meanwhile waits for it, and gets the same error when it can't be made. An error
-        is not kept."""
+        """Returns the value under `key`. Concurrent calls make it once: the others wait, and get the same error if it fails. Errors are not
+        cached."""
         with self._lock:
             if key in self._kept:
                 return self._asked(key)
@@ -90,18 +90,18 @@ class LRU:
         return future.result()
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Keeps the value under `key`, in place of what was there."""
+        """Stores the value under `key`, replacing any other."""
         size = self._size(value)
         with self._lock:
             self._keep(key, value, size)
 
     def pop(self, key: Hashable) -> Any:
-        """Forgets what is under `key` and returns it; None when there is nothing."""
+        """Removes the value under `key` and returns it; None when there is none."""
         with self._lock:
             return self._drop(key)
 
     def clear(self) -> None:
-        """Whatever is asked for next is made anew."""
+        """Empties the cache; values still being made won't be stored."""
         with self._lock:
             self._kept.clear()
             self._used.clear()
@@ -122,7 +122,7 @@ class LRU:
         future.set_result(value)
 
     def _forget(self, key: Hashable, future: Future[Any]) -> bool:
-        """Nobody waits for it any more. Returns whether it is still wanted."""
+        """Unregisters a call in progress. Returns whether its value may be stored."""
         wanted = self._making.get(key) is future
         if wanted:
             del self._making[key]
@@ -135,7 +135,7 @@ class LRU:
             self._used[key] = time.monotonic()
         while len(self._kept) > self._most:
             self._kept.popitem()
-        self._oldest()  # no longer keeps what had to make room
+        self._oldest()  # drops the access times of evicted keys
 
     def _asked(self, key: Hashable) -> Any:
         if key not in self._kept:
@@ -149,7 +149,7 @@ class LRU:
         return self._kept.pop(key, (None,))[0]
 
     def _oldest(self) -> tuple[Hashable, float]:
-        """(key, when it was last asked for)."""
+        """Returns (key, time of its last access) of the least recently used entry."""
         while self._used:
             key, used = next(iter(self._used.items()))
             if key in self._kept:

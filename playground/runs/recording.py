@@ -1,6 +1,6 @@
-"""Training, written down: every step, validation and picture goes into the run's history and replay. No threads and no disk here.
+"""Records training: every step, validation and frame goes into the run's history and replay. No threads and no disk here.
 
-The scheduler's worker and the command line use the same recording; a run made by one is bit for bit a run made by the other.
+The scheduler's worker and the command line share this code; their runs are bit for bit the same.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
 from playground.words.amounts import percentage
 
-DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step comes with diagnostics
-PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
-LIVE_SHARE = 0.03  # of the time at most is for those that are not the replay's
-TOLD = 0.1  # seconds between two times that those who watch hear how far the curve is
-BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
+DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and replay frames, whose step has diagnostics
+PULSE = 0.4  # minimum seconds between two live snapshots of a watched run; or more, so that
+LIVE_SHARE = 0.03  # at most this fraction of the time goes to snapshots that are not the replay's
+TOLD = 0.1  # seconds between two progress updates for viewers
+BRIEF, HALF = 100, 0.5  # sentences of a short validation, and the exact match from which on it is a full one
 
 
 class Recording:
-    """One run and its training. `steps()` is a generator: pause is not asking."""
+    """Trains and records one run. `steps()` is a generator: to pause, stop iterating."""
 
     def __init__(
         self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, clock: Clock = time.perf_counter,
         most_kept: int = MAX_KEPT,
     ) -> None:  # fmt: skip
-        """The replay has at most so many `frames`, and parameters of `most_kept` of them."""
+        """`frames` and `most_kept` limit the replay's frames, and those with parameters."""
         corpus, self.clock = training.corpus, clock
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
         shadow = trainable_copy(training.model)
         self._completer = Completer(self.probes, corpus.longest, lambda: shadow)
-        self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
+        self._next_live, self._newest = 0.0, ()  # when a viewer's next snapshot is due; the newest completions
         self._next_told = 0.0
-        self._captured = False  # whether the model is as in the replay's newest frame
+        self._captured = False  # whether the replay's newest frame shows the present model
         self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
-        self._replay_bytes = replay_bytes  # what is still to be materialised may take as much again
+        self._replay_bytes = replay_bytes  # limits the frames not yet materialised as well
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
         run.longest_target = corpus.longest_target
         replay = run.replay
@@ -74,10 +74,10 @@ class Recording:
         return plan(self.run.steps, model.config, shapes, sentences, lengths, self._replay_bytes, frames, most_kept)
 
     def steps(self) -> Iterator[int]:
-        """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
+        """Trains and records one step per next(); yields its number. Ends when the run is done; raises Diverged."""
         run, training = self.run, self.training
         started = self.clock()
-        if training.step in run.replay.plan.steps and training.step not in run.replay.steps:  # where it begins
+        if training.step in run.replay.plan.steps and training.step not in run.replay.steps:  # the first frame
             self._picture(look=True)
         elif not run.probes:
             self.show()
@@ -99,14 +99,14 @@ class Recording:
             started = self.clock()
 
     def _goes_on(self) -> bool:
-        """Whether there is another step, by the knobs as they are now: events of another run may have more of them."""
+        """Applies the live knobs and returns whether another step follows; replayed events may extend the run."""
         if self._over():
             return False
         self._obey_live_knobs()
         return self.training.step < self.training.planned
 
     def _look_around(self) -> None:
-        """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""
+        """Does the work that is due after a step: validation, replay frame, live snapshot, progress update."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.eval_every == 0:
             self.validate(whole=step == self.training.planned)
@@ -120,7 +120,7 @@ class Recording:
             self._next_told = self.clock() + TOLD
 
     def _over(self) -> bool:
-        """Whether the run has reached what it was to reach; says what, when that came before the last step."""
+        """Returns whether a stop condition holds; sets the message when that is before the last step."""
         run, config = self.run, self.run.experiment.training
         last = run.history.validations.last()
         if config.stop_at and last and last["step"] == run.step > run.first_step and last["exact_match"] >= config.stop_at:
@@ -132,13 +132,13 @@ class Recording:
         return False
 
     def _plan_steps(self, planned: int) -> None:
-        """Another last step."""
+        """Changes the planned last step."""
         if planned != self.training.planned:
             self.run.history.events.append((self.run.step, "steps", planned))
             self.training.planned = planned
 
     def _obey_live_knobs(self) -> None:
-        self._plan_steps(self.run.live.get("steps", self.training.planned))  # where a run is repeated with the events of another
+        self._plan_steps(self.run.live.get("steps", self.training.planned))  # for a run that replays another run's events
         wanted, training = Live(**{name: self.run.live[name] for name in LIVE_KNOBS}), self.training
         if wanted == training.live:
             return
@@ -146,12 +146,12 @@ class Recording:
             if getattr(wanted, knob) != value:
                 self.run.history.events.append((self.run.step, knob, getattr(wanted, knob)))
                 if knob == "memory_mode" and training.diagnostic_steps and len(self.run.history.diagnostics or ()) < MAX_DIAGNOSTICS // 2:
-                    training.diagnostic_steps |= {self.run.step + 1}  # what it does is to be seen at once
+                    training.diagnostic_steps |= {self.run.step + 1}  # shows the effect at once
         training.live = wanted
 
     def validate(self, whole: bool = False) -> None:
-        """A row in the history's validations, unless this step has one. While it does not get half of BRIEF sentences right, the model is
-        asked no others, but for the last time."""
+        """Appends a row to the history's validations, unless this step has one. Below an exact match of HALF only BRIEF sentences are
+        scored, except at the end."""
         table, every = self.run.history.validations, len(self.corpus.heldout)
         last = table.last() or {"step": -1, "exact_match": 0.0, "pairs": 0}
         if last["step"] == self.run.step and (last["pairs"] == every or not whole):
@@ -162,7 +162,7 @@ class Recording:
         table.append(self.run.step, *asdict(found).values(), every)
 
     def finish(self) -> None:
-        """The run ends here, for whatever reason: last validation, last picture, and the weights it ends with."""
+        """Ends the run: last validation, last frame, and final weights."""
         started = self.clock()
         self.run.step = self.training.step
         self.validate(whole=True)
@@ -174,8 +174,8 @@ class Recording:
         self.run.seconds += self.clock() - started
 
     def _picture(self, look: bool) -> None:
-        """A frame of the replay at this step, and the parameters with it where the plan keeps them: then the frame is of these, so that
-        both say the same. Those who look see it at once."""
+        """Captures a replay frame. If the plan saves parameters here, the frame is computed from them as rounded, so that both agree.
+        Viewers get it at once."""
         step, replay, config = self.run.step, self.run.replay, self.training.model.config
         completions = self.show() if look else ()
         parameters = self.run.snapshot.parameters if look else copy_parameters(self.training.model)
@@ -189,7 +189,7 @@ class Recording:
         self._captured = True
 
     def show(self) -> tuple[Completion, ...]:
-        """The newest parameters and completions, for everyone who looks."""
+        """Publishes the newest parameters and completions to all viewers."""
         run, started = self.run, self.clock()
         self._newest = self._completer.complete(self.training.model, self._newest, run.step, run.replay.plan.attention)
         run.history.probes = tuple(map(self._probe, self.probes, self._newest))
@@ -207,13 +207,13 @@ class Recording:
 
 
 def diagnostic_steps(run: Run, plan: ReplayPlan) -> frozenset[int]:
-    """The steps whose diagnostics are kept: the first, some of the replay's, which are dense at the beginning, and those of the
-    validations, or of every so many where there are a great many."""
+    """Returns the steps with diagnostics: the first, some of the replay's, which are dense at the beginning, and those of the validations
+    (of every n-th when there are many)."""
     every = run.experiment.training.eval_every
     every *= -(-run.steps // (every * DIAGNOSED_VALIDATIONS))
     return frozenset({run.first_step + 1, *spread(plan.steps, DIAGNOSED_FRAMES), *range(every, run.steps + 1, every)})
 
 
 def copy_parameters(model: Transformer) -> dict[str, torch.Tensor]:
-    """Every parameter once (tied ones have one name), as copies on the CPU."""
+    """Copies every parameter once (tied ones share a name) to the CPU."""
     return {name: parameter.detach().to("cpu", copy=True) for name, parameter in model.named_parameters()}

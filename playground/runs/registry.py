@@ -1,4 +1,4 @@
-"""All runs of this server: what the page and its routes ask for. Every call that changes something takes the caller's token."""
+"""All runs of this server: the interface for the page and its routes. Every call that changes a run takes the caller's token."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from playground.runs.visitors import Visitors
 
 log = logging.getLogger(__name__)
 _PACKAGE, _ROOT = Path(__file__).parents[1:3]
-# The runs that come with the app: inside the package where it was installed, beside it in a clone.
+# The shipped runs: inside the package when installed, beside it in a clone.
 SHIPPED = (_PACKAGE if (_PACKAGE / "checkpoints").is_dir() else _ROOT) / "checkpoints"
 
 
 class Runs:
-    """Thread-safe. A visitor's ids are looked up, never joined to a path; a visitor's token is compared by hash, in constant time."""
+    """Thread-safe. A visitor's ids are looked up, never joined to a path; tokens are compared by hash, in constant time."""
 
     table = staticmethod(runs_table)
 
@@ -48,8 +48,8 @@ class Runs:
         self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None, runtime: Runtime = REAL,
         engines: Callable[..., Engines] = Engines,
     ) -> None:  # fmt: skip
-        """Reads the shipped runs and those kept in `folder` (wanted_folder() when None), and starts the workers. `runtime` gives time and
-        threads, `engines` makes what trains."""
+        """Loads the shipped runs and those saved in `folder` (wanted_folder() when None), and starts the workers. `runtime` provides clocks
+        and threads, `engines` creates the training engines."""
         share_arenas()
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder, runtime)
@@ -71,8 +71,8 @@ class Runs:
         self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", beside: str = "",
         sentences_shared: bool = False,
     ) -> Run:  # fmt: skip
-        """A new run, queued, which is to be compared with the one `beside` it. Raises Refusal: too large for the machine, too many
-        unfinished runs, no data for task "own"."""
+        """Creates and queues a run, to be compared with the run `beside`. Raises Refusal: too large for the machine, too many unfinished
+        runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
         values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": beside, "sentences_shared": sentences_shared}
         return self._begin([new_run(experiment, token, **values)], token)[0]
@@ -80,8 +80,8 @@ class Runs:
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
     ) -> list[Run]:
-        """New runs for experiments that make their own sentences, to be compared with the first: all of them, or a Refusal and none. `lab`
-        says of which lab they are the arms."""
+        """Creates runs of generated tasks, to be compared with the first: all or none. `lab` names the lab of which they are the arms.
+        Raises Refusal."""
         named = zip(experiments, labels, strict=True)
         new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
         for run in new[1:]:
@@ -89,14 +89,14 @@ class Runs:
         return self._begin(new, token, lab=lab)
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
-        """New runs with the settings and the sentences of a run, from step 0, one for each of other `seeds`: all of them, or a Refusal and
-        none. Anyone may repeat any run whose sentences they may see."""
+        """Creates one run for each of other `seeds` with a run's settings and sentences, from step 0: all or none. Allowed for any run
+        whose sentences the caller may see. Raises Refusal."""
         source = self.require_reader(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
         return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
     def get(self, id: str) -> Run:
-        """Raises Refusal: there is no such run, or its folder can't be read."""
+        """Returns the run of an id. Raises Refusal when it is unknown, or its folder can't be read."""
         run = self.find(id)
         if run is None:
             known = self.store.unreadable.get(id, Refusal("runs.unknown"))
@@ -104,23 +104,23 @@ class Runs:
         return run
 
     def find(self, id: str) -> Run | None:
-        """The run of an id, whoever made it: an id can't be guessed. None when there is none, or no more."""
+        """Returns the run of an id, regardless of its owner, since ids can't be guessed; None when it is unknown or deleted."""
         return self._admission.runs.get(id)
 
     def shipped(self) -> list[Run]:
-        """The runs that came with the app; first the one that everybody meets, whose attention can be followed by reading."""
+        """Lists the shipped runs; first the one shown to new visitors, whose attention follows the reading order."""
         return sorted((run for run in self._admission.all() if run.shipped), key=lambda run: (run.id != "german_english", run.id))
 
     def mine(self, token: str) -> list[Run]:
-        """The caller's runs, newest first."""
+        """Lists the caller's runs, newest first."""
         return sorted((run for run in self._admission.all() if owns(run.owner, token)), key=lambda run: -run.created)
 
     def made_of(self, own: str) -> list[Run]:
-        """The runs that were made of the own data with this id, whoever made them."""
+        """Lists the runs trained on the uploaded data with this id, of any owner."""
         return [run for run in self._admission.all() if own and run.experiment.data.own == own]
 
     def share_sentences(self, id: str, token: str, shared: bool) -> None:
-        """Opens own sentences to whoever has the run's link, or closes them to all but the caller."""
+        """Makes uploaded sentences readable with the run's link, or private again."""
         run = self._mine(id, token)
         run.sentences_shared = shared
         run.touch()
@@ -130,7 +130,7 @@ class Runs:
         return owns(self.get(id).owner, token)
 
     def require_owner(self, id: str, token: str) -> Run:
-        """The caller's run. Raises Refusal, the same for a run that there is not and for one of somebody else's."""
+        """Returns the caller's run. Raises Refusal, the same for an unknown run and for another owner's."""
         run = self.find(id)
         if run is None and id in self.store.unreadable:
             return self.get(id)
@@ -139,37 +139,37 @@ class Runs:
         return run
 
     def require_reader(self, id: str, token: str) -> Run:
-        """A run whose sentences the caller may see. Raises Refusal."""
+        """Returns a run whose sentences the caller may see. Raises Refusal."""
         run = self.get(id)
         if not run.may_be_read_by(token):
             raise Refusal("runs.sentences_private")
         return run
 
     def pause(self, id: str, token: str) -> None:
-        """At the end of the present step. Raises Refusal when the run isn't at work."""
+        """Pauses at the end of the present step. Raises Refusal when the run isn't at work."""
         if not self._workers.ask(self._mine(id, token), "pause"):
             raise Refusal("runs.not_at_work")
 
     def stop(self, id: str, token: str) -> None:
-        """At the end of the present step; what was learnt stays, and the run may be resumed. Raises Refusal when it isn't at work."""
+        """Stops at the end of the present step; the run is saved and can be resumed. Raises Refusal when it isn't at work."""
         self._stop(self._mine(id, token))
 
     def stop_for_operator(self, id: str) -> None:
-        """The same, of anybody's run; its owner reads who did it."""
+        """Stops a run of any owner, and tells the owner that the operator did it."""
         run = self.get(id)
         event(log, "operator_stopped", logging.WARNING, run=run.id, name=run.name, owner=run.owner)
         self._stop(run, Refusal("runs.operator_stopped", step=run.step))
 
     def resume(self, id: str, token: str) -> None:
-        """Goes on exactly where the run was saved. Raises Refusal when it can't."""
+        """Resumes a run exactly where it was saved. Raises Refusal when it can't."""
         self._go_on(self._mine(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
-        """One training step; the run is paused after it."""
+        """Trains one step, then pauses the run."""
         self._go_on(self._mine(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
-        """The run and everything it left on the disk."""
+        """Deletes the run and all its files."""
         self._delete(self._mine(id, token))
 
     def rename(self, id: str, token: str, label: str) -> None:
@@ -180,7 +180,7 @@ class Runs:
         self._note(run, "label")
 
     def hand_over(self, token: str, to: str) -> None:
-        """The caller's runs belong from now on to whoever holds the token `to`."""
+        """Transfers the caller's runs to the holder of the token `to`."""
         for run in self.mine(token):
             run.owner = owner_of(to)
             run.touch()
@@ -202,41 +202,40 @@ class Runs:
             self._note(run, "live")
 
     def fork(self, id: str, step: int | None, token: str) -> Run:
-        """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
-        run whose sentences they may see. Raises Refusal when nothing is kept yet."""
+        """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
+        whose sentences the caller may see. Raises Refusal when none are saved yet."""
         source = self.require_reader(id, token)
         run, contents = self._saved(source, lambda folder: forked(folder, step, token))
         return self._begin([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
-        """The run as it is now as the caller's own, see making.py. Anyone may copy any run whose sentences they may see. Raises Refusal
-        when there is nothing yet."""
+        """Copies the run as it is now for the caller, see making.py. Allowed for any run whose sentences the caller may see. Raises Refusal
+        when nothing is saved yet."""
         source = self.require_reader(id, token)
         run, contents = self._saved(source, lambda folder: copied(folder, token))
         with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str, token: str = "") -> None:
-        """Somebody is looking at this run: the holder of the token, where it is known who. One that was cut off goes on."""
+        """Records a view of this run, by the token's holder if known. A run that was cut off resumes."""
         self.get(id).seen(token)
         self._cut_off.want(id)
 
     def kept(self) -> list[Run]:
-        """All but those that came with the app."""
+        """Lists all runs but the shipped ones."""
         return [run for run in self._admission.all() if not run.shipped]
 
     def share(self, token: str) -> Share:
-        """What the caller's runs take on the disk, and which makes room first."""
+        """Returns the caller's disk usage, and which run is evicted first."""
         return self._retention.share(self._admission.all(), token)
 
     def update(self, run: Run, since: int = 0) -> tuple[bytes, int]:
-        """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
+        """Returns (JSON of the changes since version `since`, the version for the next request); the bytes are shared by equal requests.
 
-        {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "id", "name", "status", "resumable", "message": {language: sentence} | null, "trouble": whether that tells of anything
-         wrong, "step", "steps", "seconds", "place",
-         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where there are
-        others than before:
+        {"version", "from": row of the history where this increment begins (0: replace all rows), "rows": {column: [...]},
+         "id", "name", "status", "resumable", "message": {language: sentence} | null, "trouble": whether the message reports a
+         problem, "step", "steps", "seconds", "place",
+         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where changed:
         {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
         """
         return self.updates.get(run, since)
@@ -247,18 +246,18 @@ class Runs:
         return self._workers.cluster
 
     def counted(self) -> dict[str, int]:
-        """What Workers.count says, and how many runs are "kept" and "unfinished", whether there is a "housekeeper", and whether it found
-        the server "full"."""
+        """Returns the counts of Workers.count, of "kept" and "unfinished" runs, and whether the "housekeeper" lives and found the server
+        "full"."""
         kept = [run for run in self._admission.all() if not run.shipped]
         found = {"kept": len(kept), "unfinished": sum(run.unfinished for run in kept)}
         return self._workers.count() | found | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.full)}
 
     def every_round(self, duty: Callable[[], object]) -> None:
-        """Has the housekeeping thread do this as well, every few seconds and at the end."""
+        """Adds a task to the housekeeping thread, run every few seconds and at the end."""
         self._housekeeper.also(duty)
 
     def close(self) -> None:
-        """Saves what trains, stops and joins every thread. Safe to call twice. A torch thread left alive would abort the interpreter."""
+        """Saves the runs at work, then stops and joins every thread. Idempotent. A live torch thread would abort the interpreter."""
         atexit.unregister(self.close)
         self._cut_off.close()
         self._housekeeper.close()
@@ -276,37 +275,37 @@ class Runs:
         self._note(run, "status", "message")
 
     def _saved(self, run: Run, use: Callable[[Folder], Any]) -> Any:
-        """What `use` makes of the run on the disk as it is now; nobody writes there meanwhile."""
+        """Returns `use(folder)` of the run, saved as it is now; the folder is locked meanwhile."""
         self._workers.save(run)
         self._write_waiting(run)
         return self.last_save(run, use)
 
     def last_save(self, run: Run, use: Callable[[Folder], Any]) -> Any:
-        """What `use` makes of the run as it was last saved, which may be a while ago; nobody writes there meanwhile."""
+        """Returns `use(folder)` of the run's last save, which may be old; the folder is locked meanwhile."""
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
 
     def _put_back(self, run: Run, message: Refusal) -> None:
         put_back(run, message, self._admission, self.store)
 
     def _in_room(self, run: Run) -> bool:
-        """By the rules there are now: a server's come later than its runs."""
+        """Returns whether a class depends on the run. Reads `rules` late: a server replaces them after loading its runs."""
         return self.rules.shared(run)
 
     def _write_waiting(self, run: Run) -> None:
-        """An end that the disk did not take is written now. Raises Refusal when it still doesn't take it."""
+        """Retries a final save that failed. Raises Refusal when it fails again."""
         try:
             self.store.write_waiting(run)
         except OSError as error:
             raise Refusal("runs.end_not_on_disk") from error
 
     def _mine(self, id: str, token: str) -> Run:
-        """For whoever changes it, which is a look at it as well."""
+        """Returns the caller's run to be changed, which counts as a view."""
         run = self.require_owner(id, token)
         run.seen()
         return run
 
     def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
-        """Enters new runs, a fork with the files it goes on from, and gives them to the workers."""
+        """Registers new runs, a fork with the files that it continues from, and starts them."""
         def write(run: Run) -> None:
             self._workers.settle(run, beside=new)
             self.store.create(run, contents)
@@ -320,7 +319,7 @@ class Runs:
             return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
     def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
-        """Puts new runs on the disk, by `write`, and then they are there: all of them, or none."""
+        """Saves new runs by `write`, then makes them visible: all or none."""
         for run in new:
             run.runtime = self._runtime
             run.seen()
@@ -345,7 +344,7 @@ class Runs:
         return new
 
     def _go_on(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
-        """`message` is what the run says from then on."""
+        """Resumes a run, which then shows `message`."""
         if self._workers.ask(run, order):  # it was about to pause
             return
         self._workers.wait(run)
@@ -359,7 +358,7 @@ class Runs:
         with self._admission.lock:
             if self._admission.runs.get(run.id) is not run:
                 raise Refusal("runs.unknown")
-            if run.working:  # somebody else was faster
+            if run.working:  # another thread resumed it first
                 return
             if not run.resumable:
                 raise Refusal("runs.not_resumable")
@@ -370,24 +369,24 @@ class Runs:
         self._housekeeper.note(gone)
 
     def _go_on_again(self, run: Run, in_room: bool) -> None:
-        """What was cut off goes on by itself."""
+        """Resumes a run that was cut off."""
         self._go_on(run, "train", in_room or self._in_room(run), said_again(run))
 
     def _came(self, token: str) -> None:
-        """For the first time since this server began: what of theirs was cut off goes on."""
+        """Resumes the cut-off runs of a visitor seen for the first time since the server started."""
         mine = self._cut_off.of(owner_of(token))
         in_room = bool(mine) and self.rules.in_room(token)
         for id in mine:
             self._cut_off.want(id, in_room)
 
     def _look_after_rooms(self) -> None:
-        """What was cut off of a class that is there goes on."""
+        """Resumes the cut-off runs of classes that are present."""
         for run in self._cut_off.all():
             if self.rules.awaited(run):
                 self._cut_off.want(run.id, in_room=True)
 
     def _note(self, run: Run, *names: str) -> None:
-        """Writes what has changed of a run. Raises Refusal when the disk doesn't take it; the change holds as long as the server runs."""
+        """Saves changed fields of a run. Raises Refusal when the disk refuses; the change lasts as long as the server."""
         try:
             self.store.note(run, *names)
         except OSError as error:
@@ -396,7 +395,7 @@ class Runs:
 
     def _delete(self, run: Run) -> None:
         gone = False
-        while not gone:  # until nobody resumes it in between
+        while not gone:  # retries when a thread resumes it in between
             self._workers.ask(run, "drop")
             self._workers.wait(run)
             gone = self._admission.leave(run, self._workers.busy)

@@ -1,7 +1,7 @@
 """Parameters of many steps in a byte per number: the first step in half precision, each later one as its rounded difference from the step
-before, with one scale for each row of a matrix.
+before, with one scale per matrix row.
 
-Errors don't add up: a difference is taken from what will be read back, not from the exact parameters of the step before.
+Errors don't accumulate: a difference is taken from the values as decoded, not from the exact parameters of the step before.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 
-LARGEST = 127  # of a difference
-HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
+LARGEST = 127  # magnitude of a difference
+HEADER_BYTES = 160  # of one tensor in a safetensors file: name, type, shape and offsets
 Shapes = Mapping[str, tuple[int, ...]]
 Difference = tuple[torch.Tensor, torch.Tensor]  # (*shape) int8 and (*shape[:-1], 1) bfloat16, its scale
 
 
 class RoundedParameters(Mapping[str, torch.Tensor]):
-    """The parameters of one step, float32 where they are read. `stored` has a float16 tensor for each name, or the Difference from
-    `before`, the step before this one. `read` has what is read of each name while the next step will need it."""
+    """The parameters of one step, decoded to float32 on access. `stored` maps names to float16 tensors, or to the Difference from `before`,
+    the step before. `read` caches the decoded values while the next step needs them."""
 
     def __init__(self, stored: Mapping[str, torch.Tensor | Difference], before: RoundedParameters | None = None) -> None:
         self.stored, self.before = stored, before
@@ -42,7 +42,7 @@ class RoundedParameters(Mapping[str, torch.Tensor]):
 
 
 def round_parameters(exact: Mapping[str, torch.Tensor], before: RoundedParameters | None) -> RoundedParameters:
-    """`exact` as the step after `before`, or as a first one."""
+    """Encodes `exact` as the step after `before`, or as a first one."""
     if before is None:
         rounded = RoundedParameters({name: values.half() for name, values in exact.items()})
     else:
@@ -54,8 +54,8 @@ def round_parameters(exact: Mapping[str, torch.Tensor], before: RoundedParameter
 
 
 def pack_rounded(kept: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
-    """For each parameter "first." (*shape), "differences." (N - 1, *shape) and "scales." (N - 1, *shape[:-1], 1), for N steps of which each
-    comes `before` the next."""
+    """Packs N consecutive steps: for each parameter "first." (*shape), "differences." (N - 1, *shape) and "scales." (N - 1, *shape[:-1],
+    1)."""
     tensors = {}
     for name in kept[0] if kept else ():
         tensors[f"first.{name}"] = kept[0].stored[name]
@@ -66,7 +66,7 @@ def pack_rounded(kept: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
 
 
 def unpack_rounded(count: int, tensors: Mapping[str, torch.Tensor], names: Sequence[str]) -> list[RoundedParameters]:
-    """The parameters of so many steps, which `pack_rounded` made the tensors of."""
+    """Restores `count` steps from the tensors of `pack_rounded`."""
     kept = [RoundedParameters({name: tensors[f"first.{name}"].clone() for name in names})] if count else []
     for at in range(count - 1):
         stored = {name: (tensors[f"differences.{name}"][at].clone(), tensors[f"scales.{name}"][at].clone()) for name in names}
@@ -75,7 +75,7 @@ def unpack_rounded(count: int, tensors: Mapping[str, torch.Tensor], names: Seque
 
 
 def rounded_shapes(count: int, parameters: Shapes) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The tensors that hold `count` kept steps, as a safetensors file says them."""
+    """Returns the type and shape of each tensor that holds `count` steps in a safetensors file."""
     expected: dict[str, tuple[str, tuple[int, ...]]] = {}
     for name, shape in parameters.items() if count else ():
         expected[f"first.{name}"] = ("F16", shape)
@@ -90,7 +90,7 @@ def shapes_of(parameters: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ..
 
 
 def rounded_bytes(parameters: Shapes) -> tuple[int, int]:
-    """Bytes of the first kept step with all headers, and of each later one."""
+    """Returns the bytes of the first step with all headers, and of each later one."""
     numbers = sum(torch.Size(shape).numel() for shape in parameters.values())
     rows = sum(torch.Size(shape[:-1]).numel() for shape in parameters.values())
     return 2 * numbers + 3 * HEADER_BYTES * len(parameters), numbers + 2 * rows

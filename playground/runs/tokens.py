@@ -1,4 +1,4 @@
-"""Tokens as people see them: shown, and judged against the right answers."""
+"""Tokens for display, and their comparison with the references."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from playground.data.tokenizers import Tokenizer
 
 
 def shown(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[str, ...]:
-    """What is shown for each id."""
+    """Returns the display text of each id."""
     return tuple(map(tokenizer.piece, ids))
 
 
 def tokens_correct(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tuple[bool, ...]:
-    """Which of the written tokens are right, against the answer (ids without EOS) they agree with most.
+    """Returns which output tokens are correct, against the best matching reference (ids without EOS).
 
-    They are aligned with as few edits as possible (Levenshtein), so that one token too many or too few doesn't make all that follow wrong.
-    A token before which some are missing is wrong: another one belongs there. <unk> is never right: nobody could read it. All are right
-    only where the answer was written, or its beginning.
+    Aligned by minimum edit distance (Levenshtein), so that one token too many or too few doesn't make all later ones wrong. A token before
+    which some are missing is wrong: another one belongs there. <unk> is never correct, being unreadable. All are correct only for a
+    reference or its prefix.
     """
     judged = (_aligned(tuple(ids), (*answer, EOS)) for answer in answers)
     return max(judged, key=sum, default=(False,) * len(ids))
 
 
 def tokens_in_place(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tuple[bool, ...]:
-    """The same step by step: a token is right where the answer has it at the very same place."""
+    """Compares by position: a token is correct if the reference has it at the same position."""
 
     def agreement(answer: Sequence[int]) -> tuple[bool, ...]:
         whole = (*answer, EOS)
@@ -35,7 +35,7 @@ def tokens_in_place(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tup
 
 
 def _aligned(ids: tuple[int, ...], whole: tuple[int, ...]) -> tuple[bool, ...]:
-    """Which of `ids` are matched with a token of the `whole` answer. Of equally short alignments the one that matches earliest."""
+    """Returns which of `ids` match a token of the reference `whole`, by the shortest alignment that matches earliest."""
     if ids == whole:
         return tuple(token != UNK for token in ids)
     edits = _edits(ids, whole)
@@ -46,17 +46,17 @@ def _aligned(ids: tuple[int, ...], whole: tuple[int, ...]) -> tuple[bool, ...]:
             at, missing = at + 1, True
             paired = _paired(edits, ids, whole, i, at)
         right.append(paired and token == whole[at] and token != UNK and not missing)
-        at, missing = at + paired, False  # what isn't paired is one too many
+        at, missing = at + paired, False  # an unpaired token is an insertion
     return tuple(right)
 
 
 def _paired(edits: list[list[int]], ids: tuple[int, ...], whole: tuple[int, ...], i: int, at: int) -> bool:
-    """Whether a shortest alignment pairs written token `i` with answer token `at`, be they the same or not."""
+    """Returns whether a shortest alignment pairs output token `i` with reference token `at`, equal or not."""
     return at < len(whole) and edits[i][at] == edits[i + 1][at + 1] + (ids[i] != whole[at])
 
 
 def _edits(ids: tuple[int, ...], whole: tuple[int, ...]) -> list[list[int]]:
-    """[i][j]: the fewest insertions, deletions and replacements from ids[i:] to whole[j:]."""
+    """Returns the table [i][j]: the minimum edits from ids[i:] to whole[j:]."""
     edits = [[len(whole) - at for at in range(len(whole) + 1)]]
     for token in reversed(ids):
         after, row = edits[-1], [edits[-1][-1] + 1]

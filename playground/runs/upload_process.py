@@ -1,6 +1,6 @@
-"""Reading uploads beside the page: in a process of its own, ended when it takes too long or too much memory. The page goes on meanwhile.
+"""Reads uploads in a separate process, which is killed when it exceeds its time or memory. The page goes on meanwhile.
 
-`read` asks; `python -m playground.runs.upload_process` answers: one line about what was read, then lines of pairs.
+`read` sends the request; `python -m playground.runs.upload_process` replies: a line of metadata, then lines of pairs.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from playground.runs.upload_turns import Turn, Turns
 
 try:
     import resource
-except ImportError:  # Windows: there only time is limited
+except ImportError:  # Windows: only time is limited there
     resource = None
 
 log = logging.getLogger(__name__)
 AT_ONCE = 2
-ROOM_TIMEOUT_S = 3 * SECONDS  # how long to wait for others' files
-TIMEOUT_S = 3 * SECONDS  # by the clock: on a busy machine others have the processor too
+ROOM_TIMEOUT_S = 3 * SECONDS  # how long to wait in the queue
+TIMEOUT_S = 3 * SECONDS  # wall-clock time: on a busy machine the processor is shared
 TURNS = Turns(AT_ONCE)
 _OUT_OF_MEMORY = 3  # exit code
-_FRUGAL = {  # pyarrow would map a gigabyte before it reads the first byte
+_FRUGAL = {  # pyarrow would map a gigabyte before reading the first byte
     "ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1",
 }  # fmt: skip
-_BATCH = 5000  # pairs on a line
-HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which comes through a network and a large library
+_BATCH = 5000  # pairs per line
+HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which needs a network and a large library
 
 
 def read(
     files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT, asker: Sequence[str] = ()  # noqa: B008
 ) -> Pairs:
-    """What `uploads.read_files` reads, within SECONDS of a processor, TIMEOUT_S and MEMORY_LIMIT, when it is the turn of `asker` (see
-    upload_turns.py). Raises Refusal, and nothing else."""
-    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # before it is sent anywhere
+    """Calls `uploads.read_files` within SECONDS of processor time, TIMEOUT_S and MEMORY_LIMIT, queued as `asker` (see upload_turns.py).
+    Raises only Refusal."""
+    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # checked before anything is sent
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
     name = " + ".join(name for name, _ in files)[:60] or "?"
     asked = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
@@ -61,7 +61,7 @@ def read(
 
 
 def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices(), asker: Sequence[str] = ()) -> Pairs:  # noqa: B008
-    """What `uploads.read_hub` reads, within HUB_SECONDS and HUB_MEMORY. Raises Refusal, and nothing else."""
+    """Calls `uploads.read_hub` within HUB_SECONDS and HUB_MEMORY. Raises only Refusal."""
     asked = {"hub": (dataset[:300], config[:100], split[:100] or "train"), "choices": asdict(choices), "max_characters": LINE_LIMIT}
     asked["limits"] = HUB_SECONDS, HUB_MEMORY
     return _ask(normalise(dataset)[:60] or "?", asked, b"", HUB_SECONDS, asker)
@@ -75,7 +75,7 @@ def _ask(name: str, asked: dict[str, Any], data: bytes, timeout_s: float, asker:
 
 
 def _answer(name: str, asked: dict[str, Any], data: bytes, timeout_s: float, turn: Turn) -> Pairs:
-    turn.seconds = asked["limits"][0]  # unless it says that it took less
+    turn.seconds = asked["limits"][0]  # unless it reports less
     try:
         done = subprocess.run(
             [sys.executable, "-m", "playground.runs.upload_process"],
@@ -101,15 +101,15 @@ def _unpack(lines: Sequence[bytes], turn: Turn) -> Pairs:
     return read_report.from_json(said, [pair for line in lines[1:] for pair in json.loads(line)])
 
 
-# --- in the process of its own ---
+# --- in the separate process ---
 
 
 def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
-    """Reads what is asked on `stdin`. Returns the exit code."""
+    """Serves the request on `stdin`. Returns the exit code."""
     asked = json.loads(stdin.readline())
     choices, most = Choices(**asked["choices"]), asked["max_characters"]
     _limit(*asked["limits"])
-    gc.disable()  # it ends before there is rubbish; looking for it takes a third of the time
+    gc.disable()  # the process is short-lived; collecting would take a third of the time
     try:
         try:
             if "hub" in asked:
@@ -129,7 +129,7 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
 
 
 def _limit(seconds: float, memory: int) -> None:
-    """No more memory than this on top of what Python itself has now, and an end even if nobody waits for the answer."""
+    """Limits memory, on top of Python's present use, and processor time, in case the parent is gone."""
     status = Path("/proc/self/status")
     if resource is None or not status.exists():
         return
@@ -137,7 +137,7 @@ def _limit(seconds: float, memory: int) -> None:
     now, mapped = (1024 * int(has.get(name, 0)) for name in ("Data", "Size"))
     resource.setrlimit(resource.RLIMIT_DATA, (now + memory,) * 2)
     resource.setrlimit(resource.RLIMIT_AS, (mapped + 3 * memory,) * 2)  # libraries map more than they use
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))  # of a processor: others may have it for longer by the clock
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))  # processor time; wall-clock time may be longer under load
 
 
 if __name__ == "__main__":

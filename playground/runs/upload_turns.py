@@ -1,4 +1,4 @@
-"""Whose upload is read next: so many at once, in turns by what the readings of each have cost. In memory, under one lock."""
+"""A fair queue for reading uploads: a few at once, ordered by the recent cost of each address. In memory, under one lock."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from playground.config import Refusal
 from playground.reading.formats.limits import SECONDS
 from playground.runs.runtime import REAL, Clock
 
-HALF_LIFE_S = 600.0  # in which what a reading has cost comes to count half
+HALF_LIFE_S = 600.0  # of the exponentially decaying cost
 MOST_WAITING = 2  # uploads of an address that has had more than one reading may ever take
-LEAST_S = 0.01  # what has come to count less is forgotten
+LEAST_S = 0.01  # smaller costs are dropped
 
 
 @dataclass(eq=False)
 class Turn:
-    """Of an upload of so many bytes. `asker` is the address, and the visitor there; `seconds` of a processor are what it took."""
+    """An upload of `size` bytes in the queue. `asker` is the address and the visitor there; `seconds` is the processor time used."""
 
     asker: Sequence[str]
     size: int
@@ -26,19 +26,19 @@ class Turn:
 
 
 class Turns:
-    """An address that has cost little comes before one that has cost much, at an address a visitor before another, of a visitor a short
-    upload before a long one. An address that has had more than SECONDS never has all places."""
+    """Orders uploads by the recent cost of their address, then of their visitor, then by size. An address that has cost more than SECONDS
+    never gets all places."""
 
     def __init__(self, places: int, monotonic: Clock = REAL.monotonic) -> None:
         self._places, self._clock = places, monotonic
         self._changed = threading.Condition()
         self._waiting: list[Turn] = []
         self._reading: list[Turn] = []
-        self._costs: dict[str, tuple[float, float]] = {}  # processor seconds, and at what time they were that
+        self._costs: dict[str, tuple[float, float]] = {}  # processor seconds, and at what time
 
     @contextmanager
     def turn(self, asker: Sequence[str], size: int, timeout_s: float) -> Iterator[Turn]:
-        """Waits for a place and holds it. Raises Refusal when there is none for so long, or the address has too many that wait."""
+        """Waits for a place and holds it. Raises Refusal on timeout, or when too many uploads of a costly address wait."""
         mine = Turn(asker, size)
         with self._changed:
             near = sum(one.asker[:1] == asker[:1] for one in self._waiting)
@@ -61,7 +61,7 @@ class Turns:
                 self._changed.notify_all()
 
     def cost(self, name: str) -> float:
-        """Processor seconds that count against an address or a visitor now."""
+        """Returns the decayed processor seconds of an address or a visitor."""
         seconds, since = self._costs.get(name, (0.0, 0.0))
         return seconds * 0.5 ** ((self._clock() - since) / HALF_LIFE_S) if seconds else 0.0
 
@@ -74,7 +74,7 @@ class Turns:
         return bool(one.asker) and self.cost(one.asker[0]) > SECONDS
 
     def _next(self) -> Turn | None:
-        """The upload that may begin now."""
+        """Returns the upload that may begin now."""
         if len(self._reading) >= self._places:
             return None
         others = [one.asker[:1] for one in self._reading]
