@@ -63,7 +63,7 @@ def _hold(root: Path, moment: Path) -> None:
     for kind in ("runs", "rooms"):
         (moment / kind).mkdir()
     for id in ids(root / "runs"):
-        for path in (root / "runs" / id, files.beside(root / "runs" / id).old):
+        for path in (root / "runs" / id, files.sibling_paths(root / "runs" / id).old):
             _hold_folder(path, moment / "runs" / path.name)
     _hold_folder(root / "rooms", moment / "rooms")
 
@@ -99,7 +99,7 @@ def _add_runs(tar: tarfile.TarFile, held: Path, said: Exported, all_saves: bool)
             said.earlier[f"runs/{id}"] = str(wrong)
         _add_save(tar, folder, f"runs/{id}")
         said.runs += 1
-        before = files.beside(held / id).old
+        before = files.sibling_paths(held / id).old
         if all_saves and before.exists() and folder.path != before:
             try:
                 _add_save(tar, read_whole(before, id), f"runs/{id}{archive.OLD}")

@@ -59,7 +59,7 @@ def _bring(tar: tarfile.TarFile, found: list[tarfile.TarInfo], root: Path, stagi
     said = Imported()
     for id, mine, before in archive.by_run(found):
         name, path = f"runs/{id}", root / "runs" / id
-        if path.exists() or any(place.exists() for place in files.beside(path)):
+        if path.exists() or any(place.exists() for place in files.sibling_paths(path)):
             said.there.append(name)
             continue
         try:
@@ -69,7 +69,7 @@ def _bring(tar: tarfile.TarFile, found: list[tarfile.TarInfo], root: Path, stagi
             continue
         if before:
             try:
-                _staged(tar, id, before, staging / f"{id}{archive.OLD}").rename(files.beside(path).old)
+                _staged(tar, id, before, staging / f"{id}{archive.OLD}").rename(files.sibling_paths(path).old)
             except Refusal as refusal:
                 said.left_out[f"{name}{archive.OLD}"] = str(refusal)
         made.rename(path)

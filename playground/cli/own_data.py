@@ -40,7 +40,7 @@ def outlook(experiment: Experiment, pairs: Any, corpora: Any) -> list[str]:
     from playground.data.warnings import passes, spoilers
     from playground.runs.forecast import estimate
 
-    corpus, found = corpora.look(experiment, pairs)
+    corpus, found = corpora.get_for_preview(experiment, pairs)
     said = [estimate(experiment, pairs, passes(experiment, found), ENGLISH)]
     for spoiler in spoilers(experiment, pairs, corpus, found, partial(suggest, pairs)):
         said.append(say(ENGLISH, f"sentences.warn_{spoiler.name}", **spoiler.said))

@@ -16,7 +16,7 @@ from playground.runs.lru import LRU, size_of
 
 MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics
 SAMPLED = 50  # sentences sampled to estimate a corpus's size
-LOOKING, TIMEOUT_S = 2, 20.0  # corpora built at once for previews, and seconds that another preview waits
+MAX_PREVIEWS, TIMEOUT_S = 2, 20.0  # corpora built at once for previews, and seconds that another preview waits
 
 
 class Corpora:
@@ -24,48 +24,48 @@ class Corpora:
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         """Holds at most `most_bytes`, or the newest corpus alone."""
-        self._made = {
-            "corpus": LRU(MAX_CORPORA, most_bytes, lambda corpus: min(_size(corpus), most_bytes)),
+        self._caches = {
+            "corpus": LRU(MAX_CORPORA, most_bytes, lambda corpus: min(_estimate_size(corpus), most_bytes)),
             "statistics": LRU(MAX_CORPORA, most_bytes),
         }
-        self._room = threading.BoundedSemaphore(LOOKING)
+        self._preview_slots = threading.BoundedSemaphore(MAX_PREVIEWS)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:
         """Returns an experiment's corpus; `pairs` for uploaded data. Raises Refusal (as build_corpus does); failures are not cached."""
         joint = experiment.model.share_embeddings == "all"
-        return self._made["corpus"].get_or_make(_key(experiment, pairs), lambda: build_corpus(experiment.data, pairs, joint))
+        return self._caches["corpus"].get_or_make(_cache_key(experiment, pairs), lambda: build_corpus(experiment.data, pairs, joint))
 
-    def look(self, experiment: Experiment, pairs: Pairs) -> tuple[Corpus, Statistics]:
+    def get_for_preview(self, experiment: Experiment, pairs: Pairs) -> tuple[Corpus, Statistics]:
         """Returns corpus and statistics for a preview, which may be discarded: limits how many are built at once. Raises Refusal."""
-        if not self._room.acquire(timeout=TIMEOUT_S):
+        if not self._preview_slots.acquire(timeout=TIMEOUT_S):
             raise Refusal("data.reading_busy")
         try:
             return self.get(experiment, pairs), self.statistics(experiment, pairs)
         finally:
-            self._room.release()
+            self._preview_slots.release()
 
     def statistics(self, experiment: Experiment, pairs: Pairs | None = None) -> Statistics:
         """Returns the statistics of the corpus from `get`."""
-        return self._made["statistics"].get_or_make(_key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
+        return self._caches["statistics"].get_or_make(_cache_key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
 
     @property
     def caches(self) -> tuple[LRU, ...]:
         """Shares of the memory budget, see memory.py."""
-        return tuple(self._made.values())
+        return tuple(self._caches.values())
 
     def forget(self) -> None:
         """Clears the caches."""
-        for made in self._made.values():
-            made.clear()
+        for cache in self._caches.values():
+            cache.clear()
 
 
-def _size(corpus: Corpus) -> int:
+def _estimate_size(corpus: Corpus) -> int:
     """Estimates a corpus's bytes with all sentences built, by extrapolating from a sample."""
     some = corpus.heldout[:SAMPLED]
     return size_of(some) * (len(corpus.train) + len(corpus.heldout) + len(corpus.test)) // len(some)
 
 
-def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:
+def _cache_key(experiment: Experiment, pairs: Pairs | None) -> tuple:
     """Returns the cache key: equal keys mean equal sentences and tokenizers."""
     return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", (pairs.pairs, pairs.given) if pairs else None
 
@@ -75,7 +75,7 @@ def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int,
     data, joint = experiment.data, experiment.model.share_embeddings == "all"
     if data.task != "own" or pairs is None:
         return _sizes_of_sample(replace(data, train_size=200, validation_size=20), joint)
-    most = [max(found) for found in zip(*pairs.units.values(), strict=True)]
+    most = [max(counts) for counts in zip(*pairs.units.values(), strict=True)]
     return *vocabularies(data, most, joint), data.max_tokens + 1
 
 

@@ -13,7 +13,7 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.machine_speed import MachineSpeed, layers, measured, products_faster
+from playground.runs.machine_speed import MachineSpeed, count_layers, measure_speed, product_speedup
 from playground.training.work import Work, step_work
 from playground.words import say
 from playground.words.amounts import duration, short
@@ -39,34 +39,34 @@ class Forecast:
 
 def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
     """Forecasts a training. Raises Refusal without enough data, or when this machine's speed can't be measured."""
-    device, sample = machine_devices()[0], _sampler(pairs)
-    work, step = _step(experiment, pairs, device, sample)
-    whole = step * experiment.training.steps
-    times = []
+    device, sample = machine_devices()[0], _make_sampler(pairs)
+    work, step = _estimate_step(experiment, pairs, device, sample)
+    total_seconds = step * experiment.training.steps
+    factors = []
     for name in experiment.difference():
         if name in ("own", "task"):
             continue
         other = experiment.with_(**{name: default(name)})
-        factor = whole / (_step(other, pairs, device, sample)[1] * other.training.steps)
+        factor = total_seconds / (_estimate_step(other, pairs, device, sample)[1] * other.training.steps)
         if abs(factor - 1) >= NOTABLE:
-            times.append((name, factor))
-    return Forecast(device, work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
+            factors.append((name, factor))
+    return Forecast(device, work, step, total_seconds, tuple(sorted(factors, key=lambda choice: -abs(choice[1] - 1))))
 
 
-def spent(experiment: Experiment, seen: Forecast) -> tuple[float, bool]:
+def duration_of(experiment: Experiment, training_forecast: Forecast) -> tuple[float, bool]:
     """Returns the training's seconds, and whether its time limit ends it rather than its steps."""
-    given = 60 * experiment.training.minutes or math.inf
-    return min(seen.seconds, given), given < seen.seconds
+    limit_seconds = 60 * experiment.training.minutes or math.inf
+    return min(training_forecast.seconds, limit_seconds), limit_seconds < training_forecast.seconds
 
 
 def estimate(experiment: Experiment, pairs: Pairs, passes: float, language: str) -> str:
     """Describes the steps, the `passes` over uploaded pairs and the duration here, or why it can't be estimated, in a sentence."""
     try:
-        found = forecast(experiment, pairs)
+        training_forecast = forecast(experiment, pairs)
     except Refusal as refusal:  # this machine's speed can't be measured
         return refusal.say(language)
-    (seconds, timed), steps = spent(experiment, found), f"{experiment.training.steps:,}"
-    key = "sentences.estimate_timed" if timed else "sentences.estimate" if found.device == "cpu" else "sentences.estimate_gpu"
+    (seconds, timed), steps = duration_of(experiment, training_forecast), f"{experiment.training.steps:,}"
+    key = "sentences.estimate_timed" if timed else "sentences.estimate" if training_forecast.device == "cpu" else "sentences.estimate_gpu"
     return say(language, key, steps=steps, passes=short(passes), time=duration(seconds, language), within=WITHIN)
 
 
@@ -75,52 +75,52 @@ def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
     training replans them (timed_steps.py) and never exceeds it. Raises Refusal like `forecast`."""
     device = machine_devices()[0]
     cores = min(experiment.training.threads, machine_cores()) if device == "cpu" else 1
-    seconds = _step(experiment, pairs, device, _sampler(pairs))[1] / cores
+    seconds = _estimate_step(experiment, pairs, device, _make_sampler(pairs))[1] / cores
     knob = limits("steps")
     return int(min(max(SLACK * 60 * experiment.training.minutes / seconds, knob.low), knob.high))
 
 
 def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float:
     """Returns the mean number of tokens in a training step, source and target without padding. Raises Refusal without data."""
-    return _work(experiment, pairs, _sampler(pairs)).tokens
+    return _estimate_work(experiment, pairs, _make_sampler(pairs)).tokens
 
 
-def _sampler(pairs: Pairs | None) -> Sampler:
+def _make_sampler(pairs: Pairs | None) -> Sampler:
     """Returns a cached function (data, whether the tokenizer is joint) -> a small corpus."""
-    return lru_cache(lambda data, joint: build_corpus(data, _spread(pairs), joint)) if pairs else _small
+    return lru_cache(lambda data, joint: build_corpus(data, _sample_pairs(pairs), joint)) if pairs else _build_small
 
 
-def _step(experiment: Experiment, pairs: Pairs | None, device: str, sample: Sampler) -> tuple[Work, float]:
+def _estimate_step(experiment: Experiment, pairs: Pairs | None, device: str, sample: Sampler) -> tuple[Work, float]:
     """Returns (work, seconds) of one step."""
-    work = _work(experiment, pairs, sample)
-    return work, _speed(device).step(layers(experiment), work, products_faster(experiment, device))
+    work = _estimate_work(experiment, pairs, sample)
+    return work, _get_speed(device).step(count_layers(experiment), work, product_speedup(experiment, device))
 
 
-def _work(experiment: Experiment, pairs: Pairs | None, sample: Sampler) -> Work:
+def _estimate_work(experiment: Experiment, pairs: Pairs | None, sample: Sampler) -> Work:
     data = replace(experiment.data, train_size=SAMPLE, validation_size=10, data_seed=1)
     corpus = sample(data, experiment.model.share_embeddings == "all")
-    return step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)
+    return step_work(experiment, corpus, _estimate_vocabularies(corpus, data, pairs) if pairs else None)
 
 
-def _speed(device: str) -> MachineSpeed:
+def _get_speed(device: str) -> MachineSpeed:
     try:
-        return measured(device)
+        return measure_speed(device)
     except Exception as error:
         log.warning("this machine's speed could not be measured: %r", error)
         raise Refusal("runs.not_measured") from error
 
 
 @lru_cache(maxsize=64)
-def _small(data: DataConfig, joint: bool) -> Corpus:
+def _build_small(data: DataConfig, joint: bool) -> Corpus:
     return build_corpus(data, None, joint)
 
 
-def _spread(pairs: Pairs) -> Pairs:
+def _sample_pairs(pairs: Pairs) -> Pairs:
     """Samples pairs evenly: many files begin with their shortest sentences."""
     return replace(pairs, pairs=pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)], given=(0, 0), groups=())
 
 
-def _vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:
+def _estimate_vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:
     """Estimates the vocabulary sizes of all sentences; the corpus is a sample."""
     units = [pairs.units.get(tokenizer.kind, (0, 0))[side] for side, tokenizer in enumerate((corpus.src_tokenizer, corpus.tgt_tokenizer))]
     return vocabularies(data, units, corpus.src_tokenizer is corpus.tgt_tokenizer)

@@ -22,7 +22,7 @@ def health(runs: Runs) -> dict[str, Any]:
     "failing": a restart may help: no thread trains or tidies up, or the disk is silent. "busy": new trainings wait or are refused; others
     go on. An unreachable cluster is neither: this machine trains instead.
     """
-    counted, disk, memory = runs.counted(), runs.store.disk, runs.memory
+    counted, disk, memory = runs.count(), runs.store.disk, runs.memory
     failing, busy = list(_failing(runs, counted)), list(_busy(runs, counted))
     away = runs.cluster["state"] == UNREACHABLE
     error, shares = disk.last_error, memory.by_share()
@@ -39,7 +39,7 @@ def health(runs: Runs) -> dict[str, Any]:
         "runs": {name: counted[name] for name in ("training", "waiting", "kept")},
         "cluster": runs.cluster | ({"note": say(ENGLISH, "operator.reason_cluster_unreachable")} if away else {}),
         "workers": {name: counted[name] for name in ("alive", "replaced", "lost")},
-        "processes": {"ready": counted["processes"], "held": memory.beside},
+        "processes": {"ready": counted["processes"], "held": memory.held_elsewhere},
     }
 
 

@@ -52,11 +52,11 @@ class Columns:
 
     def until(self, step: float) -> Columns:
         """Returns a copy of the rows up to this step."""
-        early, rows = Columns(self.names), self.rows()
+        copy, rows = Columns(self.names), self.rows()
         for row in zip(*rows.values(), strict=True):
             if row[0] <= step:
-                early.append(*row)
-        return early
+                copy.append(*row)
+        return copy
 
     def frame(self) -> DataFrame:
         """Returns all complete rows as a pandas DataFrame."""
@@ -110,11 +110,11 @@ class History:
 
     def until(self, step: int) -> History:
         """Returns a copy of the records up to this step, without later events and without probes."""
-        early = History()
-        early.steps, early.validations = self.steps.until(step), self.validations.until(step)
-        early.diagnostics = self.diagnostics and self.diagnostics.until(step)
-        early.events = [event for event in self.events if event[0] < step]
-        return early
+        copy = History()
+        copy.steps, copy.validations = self.steps.until(step), self.validations.until(step)
+        copy.diagnostics = self.diagnostics and self.diagnostics.until(step)
+        copy.events = [event for event in self.events if event[0] < step]
+        return copy
 
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain lists; non-finite numbers become null, since JSON can't express them."""
@@ -136,8 +136,8 @@ class History:
                     raise ValueError
                 history.diagnostics = Columns(names)
                 _fill(history.diagnostics, diagnostics, MAX_DIAGNOSTICS)
-            for step, said, value in data["events"]:
-                knob = current_name(said)
+            for step, name, value in data["events"]:
+                knob = current_name(name)
                 if knob not in MOVED_KNOBS:
                     raise ValueError
                 history.events.append((int(step), knob, check(knob, value)))

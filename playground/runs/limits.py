@@ -21,7 +21,7 @@ COUNTS = (
     *("body_bytes_address", "body_bytes", "step_seconds"),
 )
 
-NEVER, LASTING = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
+NEVER, UNLIMITED_NAMES = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
 ENGINES = ("here", "processes", "auto")  # in the page's process, in separate processes, or those where there are several cores
 
 
@@ -74,7 +74,7 @@ class Limits:
         return cls(
             devices=machine_devices(),
             cluster=os.environ.get("RAY_ADDRESS", ""),
-            engine=wanted if (wanted := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else "auto",
+            engine=engine if (engine := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else "auto",
             cores=int(_number("CORES", machine_cores())),
             memory=int(_number("MEMORY", 0.7 * free_memory())),
             idle_seconds=60 * _number("IDLE_MINUTES", cls.idle_seconds / 60),
@@ -85,7 +85,7 @@ class Limits:
     def idle_minutes(self) -> str:
         return f"{self.idle_seconds / 60:g}"
 
-    def nobody_looked(self, step: int) -> Refusal:
+    def idle_message(self, step: int) -> Refusal:
         """Returns the message of a run stopped at this step because it was idle."""
         return Refusal("runs.nobody_looked", minutes=self.idle_minutes, step=step)
 
@@ -111,19 +111,19 @@ def machine_cores() -> int:
 def free_memory() -> int:
     """Returns the bytes still available to this process: the machine's, or less by the container's limit. 4 GB when unknown."""
     free = [int(line.split()[1]) * 1024 for line in _read("/proc/meminfo").splitlines() if line.startswith("MemAvailable:")]
-    most, used = _read("/sys/fs/cgroup/memory.max").strip(), _read("/sys/fs/cgroup/memory.current").strip()
-    if most.isdigit() and used.isdigit():
-        free.append(max(int(most) - int(used), 0))
+    limit, used = _read("/sys/fs/cgroup/memory.max").strip(), _read("/sys/fs/cgroup/memory.current").strip()
+    if limit.isdigit() and used.isdigit():
+        free.append(max(int(limit) - int(used), 0))
     return min(free, default=4 * GB)
 
 
 def _number(name: str, default: float) -> float:
     """Reads an environment variable as a positive number; returns the default when it is missing or invalid."""
-    said = os.environ.get(f"PLAYGROUND_{name}", "")
-    if said.lower() == NEVER and name.lower() in LASTING:
+    text = os.environ.get(f"PLAYGROUND_{name}", "")
+    if text.lower() == NEVER and name.lower() in UNLIMITED_NAMES:
         return math.inf
     try:
-        value = float(said)
+        value = float(text)
     except ValueError:
         return default
     return value if 0 < value < math.inf else default

@@ -23,7 +23,7 @@ class LoadedRuns:
     def oldest(self) -> float:
         return min((run.seen_at for run in self._unseen()), default=math.inf)
 
-    def give_up(self) -> None:
+    def evict_oldest(self) -> None:
         for run in sorted(self._unseen(), key=lambda run: run.seen_at)[:1]:
             run.release()
 

@@ -16,22 +16,22 @@ from cachetools import LRUCache
 def size_of(value: Any) -> int:
     """Estimates the bytes of a value: its arrays, and everything in its tuples, lists, dictionaries and fields, shared objects counted
     once."""
-    total, seen, left = 0, set(), [value]
-    while left:
-        part = left.pop()
-        if id(part) in seen:
+    total, seen_ids, parts = 0, set(), [value]
+    while parts:
+        part = parts.pop()
+        if id(part) in seen_ids:
             continue
-        seen.add(id(part))
+        seen_ids.add(id(part))
         if hasattr(part, "nbytes"):
             total += part.nbytes
             continue
         total += sys.getsizeof(part)
         if isinstance(part, (tuple, list, set, frozenset)):
-            left += part
+            parts += part
         elif isinstance(part, dict):
-            left += (*part.keys(), *part.values())
+            parts += (*part.keys(), *part.values())
         else:
-            left += getattr(part, "__dict__", {}).values()
+            parts += getattr(part, "__dict__", {}).values()
     return total
 
 
@@ -44,17 +44,17 @@ class LRU:
     def __init__(self, most: float = math.inf, most_bytes: float = math.inf, size: Callable[[Any], int] = size_of) -> None:
         self._most, self._size = most, size if most_bytes < math.inf else lambda value: 0
         self._lock = threading.Lock()
-        self._kept: LRUCache[Hashable, tuple[Any, int]] = LRUCache(most_bytes, getsizeof=lambda entry: entry[1])
-        self._used: dict[Hashable, float] = {}  # time of each last access, oldest first; may hold evicted keys
+        self._entries: LRUCache[Hashable, tuple[Any, int]] = LRUCache(most_bytes, getsizeof=lambda entry: entry[1])
+        self._access_times: dict[Hashable, float] = {}  # time of each last access, oldest first; may hold evicted keys
         self._making: dict[Hashable, Future[Any]] = {}
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     @property
     def bytes(self) -> float:
         """The total size, as measured by `size`."""
-        return self._kept.currsize
+        return self._entries.currsize
 
     @property
     def oldest(self) -> float:
@@ -62,30 +62,30 @@ class LRU:
         with self._lock:
             return self._oldest()[1]
 
-    def give_up(self) -> None:
+    def evict_oldest(self) -> None:
         """Evicts the least recently used entry."""
         with self._lock:
-            self._drop(self._oldest()[0])
+            self._remove(self._oldest()[0])
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._kept
+        return key in self._entries
 
     def get(self, key: Hashable) -> Any:
         """Returns the value under `key`, or None."""
         with self._lock:
-            return self._asked(key)
+            return self._touch(key)
 
     def get_or_make(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Returns the value under `key`. Concurrent calls make it once: the others wait, and get the same error if it fails. Errors are not
         cached."""
         with self._lock:
-            if key in self._kept:
-                return self._asked(key)
+            if key in self._entries:
+                return self._touch(key)
             future = self._making.get(key)
-            mine = future is None
-            if mine:
+            is_first = future is None
+            if is_first:
                 future = self._making[key] = Future()
-        if mine:
+        if is_first:
             self._make(key, make, future)
         return future.result()
 
@@ -93,18 +93,18 @@ class LRU:
         """Stores the value under `key`, replacing any other."""
         size = self._size(value)
         with self._lock:
-            self._keep(key, value, size)
+            self._store(key, value, size)
 
     def pop(self, key: Hashable) -> Any:
         """Removes the value under `key` and returns it; None when there is none."""
         with self._lock:
-            return self._drop(key)
+            return self._remove(key)
 
     def clear(self) -> None:
         """Empties the cache; values still being made won't be stored."""
         with self._lock:
-            self._kept.clear()
-            self._used.clear()
+            self._entries.clear()
+            self._access_times.clear()
             self._making.clear()
 
     def _make(self, key: Hashable, make: Callable[[], Any], future: Future[Any]) -> None:
@@ -113,46 +113,46 @@ class LRU:
             size = self._size(value)
         except BaseException as error:
             with self._lock:
-                self._forget(key, future)
+                self._end_call(key, future)
             future.set_exception(error)
             return
         with self._lock:
-            if self._forget(key, future):
-                self._keep(key, value, size)
+            if self._end_call(key, future):
+                self._store(key, value, size)
         future.set_result(value)
 
-    def _forget(self, key: Hashable, future: Future[Any]) -> bool:
+    def _end_call(self, key: Hashable, future: Future[Any]) -> bool:
         """Unregisters a call in progress. Returns whether its value may be stored."""
-        wanted = self._making.get(key) is future
-        if wanted:
+        is_current = self._making.get(key) is future
+        if is_current:
             del self._making[key]
-        return wanted
+        return is_current
 
-    def _keep(self, key: Hashable, value: Any, size: int) -> None:
-        self._drop(key)
-        if size <= self._kept.maxsize:
-            self._kept[key] = value, size
-            self._used[key] = time.monotonic()
-        while len(self._kept) > self._most:
-            self._kept.popitem()
+    def _store(self, key: Hashable, value: Any, size: int) -> None:
+        self._remove(key)
+        if size <= self._entries.maxsize:
+            self._entries[key] = value, size
+            self._access_times[key] = time.monotonic()
+        while len(self._entries) > self._most:
+            self._entries.popitem()
         self._oldest()  # drops the access times of evicted keys
 
-    def _asked(self, key: Hashable) -> Any:
-        if key not in self._kept:
+    def _touch(self, key: Hashable) -> Any:
+        if key not in self._entries:
             return None
-        self._used.pop(key)
-        self._used[key] = time.monotonic()
-        return self._kept[key][0]
+        self._access_times.pop(key)
+        self._access_times[key] = time.monotonic()
+        return self._entries[key][0]
 
-    def _drop(self, key: Hashable) -> Any:
-        self._used.pop(key, None)
-        return self._kept.pop(key, (None,))[0]
+    def _remove(self, key: Hashable) -> Any:
+        self._access_times.pop(key, None)
+        return self._entries.pop(key, (None,))[0]
 
     def _oldest(self) -> tuple[Hashable, float]:
         """Returns (key, time of its last access) of the least recently used entry."""
-        while self._used:
-            key, used = next(iter(self._used.items()))
-            if key in self._kept:
-                return key, used
-            del self._used[key]
+        while self._access_times:
+            key, accessed_at = next(iter(self._access_times.items()))
+            if key in self._entries:
+                return key, accessed_at
+            del self._access_times[key]
         return None, math.inf

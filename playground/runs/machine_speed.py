@@ -23,12 +23,12 @@ from playground.training.loop import Training
 from playground.training.work import Work, step_work
 
 log = logging.getLogger(__name__)
-WIDE = 256  # d_model from which on products dominate a step
-WORTH = 3.0  # minimum speed-up of bfloat16 products: the rest of a step gains nothing
-BFLOAT16 = 0.5  # fraction of that speed-up that a step achieves: measured at d_model 256
+MIN_WIDTH = 256  # d_model from which on products dominate a step
+MIN_SPEEDUP = 3.0  # minimum speed-up of bfloat16 products: the rest of a step gains nothing
+STEP_GAIN = 0.5  # fraction of that speed-up that a step achieves: measured at d_model 256
 SAMPLE_SECONDS = 0.004  # minimum duration of a product that is timed
 ROWS = (16, 1024)  # of the product: from the minimum, which is fast even where bfloat16 is emulated, to the maximum
-TIMED = 8  # steps, of which the fastest counts
+TIMED_STEPS = 8  # steps, of which the fastest counts
 TINY = {
     "d_model": 8,
     "d_ff": 8,
@@ -61,63 +61,63 @@ class MachineSpeed:
     element: float = 0.0
     once: float = 0.0
 
-    def step(self, layers: int, work: Work, faster: float = 1.0) -> float:
+    def step(self, count_layers: int, work: Work, faster: float = 1.0) -> float:
         """Returns a step's seconds. `faster` is the speed-up of products over float32."""
-        return self.once + self.layer * layers + self.operation * work.operations / faster + self.element * work.elements
+        return self.once + self.layer * count_layers + self.operation * work.operations / faster + self.element * work.elements
 
 
-def measured(device: str) -> MachineSpeed:
+def measure_speed(device: str) -> MachineSpeed:
     """Measures by training a few models for a few steps: a second or more, once per process; concurrent callers wait."""
     with _measuring:
-        return _measured(device)
+        return _measure_speed(device)
 
 
 @cache
-def _measured(device: str) -> MachineSpeed:
+def _measure_speed(device: str) -> MachineSpeed:
     torch.set_num_threads(1)  # for this thread, whose time is measured
     on_cpu = device == "cpu"
     experiments = [Experiment().with_(**knobs) for knobs in ((TINY, SMALL, PRODUCTS) if on_cpu else ON_GPU)]
     corpora = [build_corpus(experiment.data) for experiment in experiments]
-    work = [step_work(*one) for one in zip(experiments, corpora, strict=True)]
-    trainings = [Training(*one, device) for one in zip(experiments, corpora, strict=True)]
-    seconds = _step_seconds(trainings, time.thread_time if on_cpu else time.perf_counter)
-    return solved([(layers(experiment), one) for experiment, one in zip(experiments, work, strict=True)], seconds)
+    work = [step_work(*arguments) for arguments in zip(experiments, corpora, strict=True)]
+    trainings = [Training(*arguments, device) for arguments in zip(experiments, corpora, strict=True)]
+    seconds = _time_steps(trainings, time.thread_time if on_cpu else time.perf_counter)
+    return solve_speed(list(zip(map(count_layers, experiments), work, strict=True)), seconds)
 
 
-def solved(counted: list[tuple[int, Work]], seconds: list[float]) -> MachineSpeed:
+def solve_speed(counted: list[tuple[int, Work]], seconds: list[float]) -> MachineSpeed:
     """Fits the speed to the measured seconds of these (layers, work) by least squares, without negative terms. With three measurements
     `once` is 0."""
     rows = torch.tensor([(count, work.operations, work.elements, 1.0)[: len(counted)] for count, work in counted], dtype=torch.float64)
     scale = rows.amax(dim=0)
-    found = torch.linalg.lstsq(rows / scale, torch.tensor(seconds, dtype=torch.float64)[:, None]).solution[:, 0] / scale
-    return MachineSpeed(*found.clamp(min=0).tolist())
+    solution = torch.linalg.lstsq(rows / scale, torch.tensor(seconds, dtype=torch.float64)[:, None]).solution[:, 0] / scale
+    return MachineSpeed(*solution.clamp(min=0).tolist())
 
 
-def products_faster(experiment: Experiment, device: str = "cpu") -> float:
+def product_speedup(experiment: Experiment, device: str = "cpu") -> float:
     """Returns the speed-up of the training's products over float32, conversions included."""
     if precision(experiment.training.precision, experiment.model.d_model, device) == "float32":
         return 1.0
     with _measuring:
-        return BFLOAT16 * product_rate(WIDE, torch.bfloat16, device) / product_rate(WIDE, torch.float32, device)
+        return STEP_GAIN * measure_rate(MIN_WIDTH, torch.bfloat16, device) / measure_rate(MIN_WIDTH, torch.float32, device)
 
 
-def layers(experiment: Experiment) -> int:
+def count_layers(experiment: Experiment) -> int:
     """Returns the number of layers in units of call overhead: a decoder layer makes half as many calls again as an encoder layer."""
     return 2 * experiment.model.encoder_layers + 3 * experiment.model.decoder_layers
 
 
-def _step_seconds(trainings: list[Training], clock: Callable[[], float] = time.thread_time) -> list[float]:
+def _time_steps(trainings: list[Training], clock: Callable[[], float] = time.thread_time) -> list[float]:
     """Returns the seconds of each training's fastest step, synchronised. They alternate, so that a load spike affects all alike."""
-    every = [training.steps() for training in trainings]
-    for steps in every:
+    generators = [training.steps() for training in trainings]
+    for steps in generators:
         next(steps)
-    found = [math.inf] * len(every)
-    for _ in range(TIMED):
-        for at, steps in enumerate(every):
+    fastest = [math.inf] * len(generators)
+    for _ in range(TIMED_STEPS):
+        for at, steps in enumerate(generators):
             started = clock()
             next(steps)
-            found[at] = min(found[at], clock() - started)
-    return found
+            fastest[at] = min(fastest[at], clock() - started)
+    return fastest
 
 
 def execution_plan(experiment: Experiment, device: str) -> dict[str, Any]:
@@ -133,41 +133,41 @@ def precision(wanted: str, d_model: int, device: str) -> str:
     fails."""
     if wanted != "auto":
         return wanted
-    if d_model < WIDE:
+    if d_model < MIN_WIDTH:
         return "float32"
     try:
         with _measuring:
-            ratio = product_rate(WIDE, torch.bfloat16, device) / product_rate(WIDE, torch.float32, device)
+            ratio = measure_rate(MIN_WIDTH, torch.bfloat16, device) / measure_rate(MIN_WIDTH, torch.float32, device)
     except Exception as error:
         log.warning("products on %s could not be measured: %r", device, error)
         return "float32"
-    return "bfloat16" if ratio > WORTH else "float32"
+    return "bfloat16" if ratio > MIN_SPEEDUP else "float32"
 
 
 @cache
-def product_rate(width: int, dtype: torch.dtype, device: str) -> float:
+def measure_rate(width: int, dtype: torch.dtype, device: str) -> float:
     """Measures operations per second of a matrix product of this width on one thread, cached."""
     weight = torch.ones(width, width, dtype=dtype, device=device)
     rows, most = ROWS
     while True:
         x = torch.ones(rows, width, dtype=dtype, device=device)
-        took = min(_timed(x, weight) for _ in range(3))
+        took = min(_time_product(x, weight) for _ in range(3))
         if took >= SAMPLE_SECONDS or rows >= most:
             return 2 * rows * width * width / took
         rows *= 2
 
 
-def _timed(x: torch.Tensor, weight: torch.Tensor) -> float:
+def _time_product(x: torch.Tensor, weight: torch.Tensor) -> float:
     """Returns the product's seconds: this thread's processor time, or wall-clock time on a GPU, for which the processor only waits."""
     clock = time.perf_counter if x.is_cuda else time.thread_time
-    _wait(x)
+    _synchronise(x)
     started = clock()
     x @ weight
-    _wait(x)
+    _synchronise(x)
     return max(clock() - started, 1e-9)
 
 
-def _wait(x: torch.Tensor) -> None:
+def _synchronise(x: torch.Tensor) -> None:
     """Synchronises with a GPU."""
     if x.is_cuda:
         torch.cuda.synchronize(x.device)

@@ -23,7 +23,7 @@ def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
     return Run(new_id(), "", experiment, owner, device="", **values)
 
 
-def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
+def copy_run(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     """Copies a folder's run for the caller; returns it, still unnamed, and its files. A run at work becomes paused, an interrupted one
     stopped, so that it doesn't resume automatically. Raises Refusal when it has no parameters yet."""
     owner = _owner(token)
@@ -39,7 +39,7 @@ def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     return run, folder.files()
 
 
-def forked(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str, bytes]]:
+def fork_run(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str, bytes]]:
     """Creates the caller's fork from the saved parameters nearest to `step` (None: the newest), and its files, all from this one save.
     Raises Refusal when it has no parameters yet.
 
@@ -59,7 +59,7 @@ def forked(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str,
         experiment, token, data=source.pairs, credit=source.credit, secret=source.secret, parent=(source.id, actual), first_step=actual,
         step=actual, checkpoint_step=actual, live=source.live_at(actual),
     )  # fmt: skip
-    history, replay = source.history.until(actual), source.replay.until(actual, run.steps, parameters)
+    history, replay = source.history.until(actual), source.replay.resume_at(actual, run.steps, parameters)
     run.parts |= {"history": history, "replay": replay, "tokenizers": source.tokenizers}
     return run, pack_run(run, parameters) | state
 

@@ -45,16 +45,16 @@ class ModelCache:
 
     def get(self, run: Run, step: int | None) -> Built:
         """Returns the model of the newest parameters when `step` is None, otherwise of the saved ones nearest to it. Raises Refusal."""
-        key, actual, parameters = self._place(run, step)
+        key, actual, parameters = self._locate(run, step)
         return self._built.get_or_make(
             key, lambda: Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
         )
 
-    def known(self, run: Run, step: int | None) -> Built | None:
+    def get_cached(self, run: Run, step: int | None) -> Built | None:
         """Returns the cached model as `get` would, without building it. Raises Refusal."""
-        return self._built.get(self._place(run, step)[0])
+        return self._built.get(self._locate(run, step)[0])
 
-    def _place(self, run: Run, step: int | None) -> tuple[tuple[str, int, int], int, Parameters]:
+    def _locate(self, run: Run, step: int | None) -> tuple[tuple[str, int, int], int, Parameters]:
         actual, parameters = run.parameters_at(step)
         return (run.id, actual, id(parameters)), actual, parameters  # a resumed run may reach the same step with other parameters
 
@@ -62,7 +62,7 @@ class ModelCache:
         tokenizers = run.tokenizers
         if tokenizers is None:
             raise Refusal("runs.nothing_yet")
-        config = replace(run.experiment.model, memory_mode=run.memory_at(step))
+        config = replace(run.experiment.model, memory_mode=run.memory_mode_at(step))
         model = build(config, *(tokenizer.size for tokenizer in tokenizers)).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():

@@ -31,14 +31,14 @@ def new_id() -> str:
     return secrets.token_urlsafe(16)
 
 
-def new_name(taken: Collection[str]) -> str:
+def new_name(used_names: Collection[str]) -> str:
     """Returns an adjective-animal that isn't taken, numbered once all pairs are."""
     draw = random.SystemRandom()
     for _ in range(200):
         name = f"{draw.choice(ADJECTIVES)}-{draw.choice(ANIMALS)}"
-        if name not in taken:
+        if name not in used_names:
             return name
-    return next(numbered for n in range(2, len(taken) + 3) if (numbered := f"{name}-{n}") not in taken)
+    return next(numbered for n in range(2, len(used_names) + 3) if (numbered := f"{name}-{n}") not in used_names)
 
 
 def clean_label(label: str) -> str:

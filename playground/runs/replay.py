@@ -15,11 +15,11 @@ from playground.runs.rounded import HEADER_BYTES, RoundedParameters, Shapes, rou
 Parameters = Mapping[str, torch.Tensor]
 
 MAX_FRAMES, MIN_FRAMES = 48, 24  # frames of a long run, and of a short one
-EVERY = 5  # steps per frame in between, so that a replay takes about the same share of any training
-MAX_KEPT = 12  # frames with parameters, beside the last, or as many as
-KEPT_BYTES = 3_250_000  # can hold: a default run takes 5 MB on the disk, and a small one has parameters at every frame
+STEPS_PER_FRAME = 5  # steps per frame in between, so that a replay takes about the same share of any training
+MAX_SAVED = 12  # frames with parameters, beside the last, or as many as
+SAVED_BYTES = 3_250_000  # can hold: a default run takes 5 MB on the disk, and a small one has parameters at every frame
 BUDGET_BYTES = 24_000_000  # the default budget for the two files of a replay
-ATTENTION = 0.5  # maximum fraction of the budget for attention; parameters get the rest
+ATTENTION_FRACTION = 0.5  # maximum fraction of the budget for attention; parameters get the rest
 TOP_TOKENS = 5  # likeliest tokens saved for each generated token
 TOKEN_BYTES = 4 + 2 + TOP_TOKENS * (4 + 2) + 8  # id, probability, the likeliest tokens, and a share of replay.json
 ROUNDING = 0.01  # maximum change of an attention weight by rounding the parameters
@@ -28,13 +28,13 @@ ROUNDING = 0.01  # maximum change of an attention weight by rounding the paramet
 def replay_steps(total: int, most: int = MAX_FRAMES) -> tuple[int, ...]:
     """Returns the steps to capture: MIN_FRAMES to `most` distinct, log-spaced from 0 to `total`; all steps when there are no more."""
     steps, points = {0, total}, 2
-    while len(steps) < min(max(total // EVERY, MIN_FRAMES), most, total + 1):
+    while len(steps) < min(max(total // STEPS_PER_FRAME, MIN_FRAMES), most, total + 1):
         points += 1
         steps = {0, total, *(round((total + 1) ** (i / (points - 1)) - 1) for i in range(points))}
     return tuple(sorted(steps))
 
 
-def spread(steps: Sequence[int], count: int) -> tuple[int, ...]:
+def select_evenly(steps: Sequence[int], count: int) -> tuple[int, ...]:
     """Selects `count` steps evenly from the list, including the first and the last (only the last when `count` is 1)."""
     if count <= 1:
         return tuple(steps[-1:]) if count == 1 else ()
@@ -42,7 +42,7 @@ def spread(steps: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(steps[i] for i in sorted(places))
 
 
-def including(steps: tuple[int, ...], step: int) -> tuple[int, ...]:
+def include_step(steps: tuple[int, ...], step: int) -> tuple[int, ...]:
     """Returns the same number of steps with `step` replacing the nearest inner one; unchanged when there is no inner step."""
     if step in steps or len(steps) < 3:
         return steps
@@ -94,25 +94,25 @@ class ReplayPlan:
 
 def plan(
     total: int, config: ModelConfig, parameters: Shapes, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
-    budget: int = BUDGET_BYTES, frames: int = MAX_FRAMES, most_kept: int = MAX_KEPT,
+    budget: int = BUDGET_BYTES, frames: int = MAX_FRAMES, max_saved: int = MAX_SAVED,
 ) -> ReplayPlan:  # fmt: skip
     """Divides the budget: first the tokens of every frame (at most `frames`), then attention up to its fraction, shortest probe first; the
-    rest goes to the parameters of at most `most_kept` frames, or of as many as KEPT_BYTES can hold.
+    rest goes to the parameters of at most `max_saved` frames, or of as many as SAVED_BYTES can hold.
 
     The last parameters are the run's own weights, which are saved anyway, so they cost nothing.
     """
     steps = replay_steps(total, frames)
     frames = len(steps) + 1  # a run that is stopped early adds one
     room = budget - 8 * HEADER_BYTES - frames * sum(target * TOKEN_BYTES for _, target in lengths)
-    attention, left = [False] * len(lengths), min(room, ATTENTION * budget)
+    attention, left = [False] * len(lengths), min(room, ATTENTION_FRACTION * budget)
     for i in sorted(range(0 if config.alteration.recurrent else len(lengths)), key=lambda i: lengths[i]):
         needed = frames * attention_bytes(config, *lengths[i]) + 3 * HEADER_BYTES
         if needed <= left:
             attention[i], left, room = True, left - needed, room - needed
     first, later = rounded_bytes(parameters)
-    fitting, small = (1 + int(bytes - first) // later if bytes >= first else 0 for bytes in (room, KEPT_BYTES))
-    kept = min(len(steps) - 1, fitting, max(most_kept, small))
-    return ReplayPlan(tuple(probes), tuple(lengths), tuple(attention), steps, spread(steps, 1 + kept))
+    fitting, small = (1 + int(bytes - first) // later if bytes >= first else 0 for bytes in (room, SAVED_BYTES))
+    parameter_count = min(len(steps) - 1, fitting, max(max_saved, small))
+    return ReplayPlan(tuple(probes), tuple(lengths), tuple(attention), steps, select_evenly(steps, 1 + parameter_count))
 
 
 class Replay:
@@ -123,7 +123,7 @@ class Replay:
 
     def __init__(self, plan: ReplayPlan | None = None) -> None:
         self.plan = plan or ReplayPlan()
-        self.kept: dict[int, RoundedParameters] = {}  # within the budget, in order of step: each is the predecessor of the next
+        self.parameters_by_step: dict[int, RoundedParameters] = {}  # within the budget, in order of step: each precedes the next
         self.last: tuple[int, Parameters] | None = None  # the final weights of the run
         self._frames: tuple[Frame, ...] = ()
         self._captured_steps: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # all later than the frames, in order of step
@@ -151,15 +151,15 @@ class Replay:
         return tuple(sorted({*captured, *(frame.step for frame in self._frames)}))
 
     @property
-    def waiting(self) -> int:
+    def pending_count(self) -> int:
         """The number of frames not yet materialised."""
         return len(self._captured_steps)
 
     @property
     def parameter_steps(self) -> tuple[int, ...]:
         """The steps with parameters."""
-        last, kept = self.last, list(self.kept)
-        return tuple(sorted({*kept, *([last[0]] if last else ())}))
+        last, steps = self.last, list(self.parameters_by_step)
+        return tuple(sorted({*steps, *([last[0]] if last else ())}))
 
     def frame(self, step: int) -> Frame | None:
         """Returns the last frame at or before `step` (otherwise the first; None in an empty replay)."""
@@ -170,21 +170,21 @@ class Replay:
     def parameters(self, step: int) -> tuple[int, Parameters]:
         """Returns (actual step, tensors by name): the saved parameters nearest to `step`. Raises KeyError when there are none."""
         last = self.last  # read once: the worker clears it when the run resumes
-        found = dict([last] if last else ()) | self.kept
-        if not found:
+        candidates = dict([last] if last else ()) | self.parameters_by_step
+        if not candidates:
             raise KeyError(step)
-        nearest = min(found, key=lambda kept: (abs(kept - step), kept))
-        return nearest, found[nearest]
+        nearest = min(candidates, key=lambda candidate: (abs(candidate - step), candidate))
+        return nearest, candidates[nearest]
 
-    def keep(self, step: int, parameters: Parameters) -> RoundedParameters | None:
+    def save_parameters(self, step: int, parameters: Parameters) -> RoundedParameters | None:
         """Rounds and saves the newest parameters if planned and finite; returns them rounded, or None. Called by the worker only."""
         planned = step in self.plan.parameter_steps and step != self.plan.steps[-1]
         if not planned or not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
             return None
-        earlier = {at: kept for at, kept in self.kept.items() if at < step}
-        kept = round_parameters(parameters, next(reversed(earlier.values()), None))
-        self.kept = earlier | {step: kept}
-        return kept
+        earlier = {at: rounded for at, rounded in self.parameters_by_step.items() if at < step}
+        rounded = round_parameters(parameters, next(reversed(earlier.values()), None))
+        self.parameters_by_step = earlier | {step: rounded}
+        return rounded
 
     def capture(self, step: int, materialise: Callable[[], tuple[Completion, ...]]) -> None:
         """Adds a frame at `step`, replacing any from `step` on. Called by the worker only."""
@@ -194,12 +194,12 @@ class Replay:
 
     def end(self, parameters: Parameters) -> None:
         """Ends the replay at the newest frame, with these weights. Called by the worker only."""
-        if self.steps and self.steps[-1] not in self.kept:
+        if self.steps and self.steps[-1] not in self.parameters_by_step:
             self.last = (self.steps[-1], parameters)
-        for kept in self.kept.values():
-            kept.read = None
+        for rounded in self.parameters_by_step.values():
+            rounded.read = None
 
-    def until(self, step: int, total: int, parameters: Parameters) -> Replay:
+    def resume_at(self, step: int, total: int, parameters: Parameters) -> Replay:
         """Returns the replay of a run that resumes at `step`, with these parameters, and ends at `total`: the same number of frames,
         including those up to `step`. Parameters saved up to there are reused, since rounding them again would change them. A lost replay,
         which has no plan, starts afresh."""
@@ -209,19 +209,19 @@ class Replay:
             return Replay()
         if total > steps[-1]:
             later = [step + more for more in replay_steps(total - step)[1:]]
-            steps = spread((*(old_step for old_step in steps if old_step <= step), *later), len(steps))
-        steps = including(steps, step)
-        earlier, most = [at for at in self.kept if at <= step], len(old.parameter_steps)
-        later = spread([at for at in steps if at >= step], max(most - len(earlier), most // 2))
-        early = Replay(replace(old, steps=steps, parameter_steps=tuple(sorted({*earlier, *later}))))
-        early.frames, early.kept = self.frames, dict(self.kept)
-        early.reopen(step)
-        if step not in early.kept:
-            early.keep(step, parameters)
-        return early
+            steps = select_evenly((*(old_step for old_step in steps if old_step <= step), *later), len(steps))
+        steps = include_step(steps, step)
+        earlier, planned_count = [at for at in self.parameters_by_step if at <= step], len(old.parameter_steps)
+        later = select_evenly([at for at in steps if at >= step], max(planned_count - len(earlier), planned_count // 2))
+        resumed = Replay(replace(old, steps=steps, parameter_steps=tuple(sorted({*earlier, *later}))))
+        resumed.frames, resumed.parameters_by_step = self.frames, dict(self.parameters_by_step)
+        resumed.reopen(step)
+        if step not in resumed.parameters_by_step:
+            resumed.save_parameters(step, parameters)
+        return resumed
 
     def reopen(self, step: int) -> None:
         """Resumes the replay at `step`: drops later frames, and those that exist only because the run had ended."""
         self.last = None
         self.frames = tuple([frame for frame in self.frames if frame.step <= step and frame.step in self.plan.steps])
-        self.kept = {kept: parameters for kept, parameters in self.kept.items() if kept <= step}
+        self.parameters_by_step = {at: parameters for at, parameters in self.parameters_by_step.items() if at <= step}

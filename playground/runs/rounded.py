@@ -31,7 +31,7 @@ class RoundedParameters(Mapping[str, torch.Tensor]):
             step = step.before
         values = step.stored[name].float() if read is None else read[name]
         for difference in reversed(differences):
-            values = _next(values, *difference)
+            values = _apply_difference(values, *difference)
         return values
 
     def __iter__(self) -> Iterator[str]:
@@ -46,32 +46,32 @@ def round_parameters(exact: Mapping[str, torch.Tensor], before: RoundedParameter
     if before is None:
         rounded = RoundedParameters({name: values.half() for name, values in exact.items()})
     else:
-        rounded = RoundedParameters({name: _difference(values, before[name]) for name, values in exact.items()}, before)
+        rounded = RoundedParameters({name: _encode_difference(values, before[name]) for name, values in exact.items()}, before)
     rounded.read = {name: rounded[name] for name in exact}
     if before is not None:
         before.read = None
     return rounded
 
 
-def pack_rounded(kept: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
+def pack_rounded(steps: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
     """Packs N consecutive steps: for each parameter "first." (*shape), "differences." (N - 1, *shape) and "scales." (N - 1, *shape[:-1],
     1)."""
     tensors = {}
-    for name in kept[0] if kept else ():
-        tensors[f"first.{name}"] = kept[0].stored[name]
-        if len(kept) > 1:
-            differences, scales = zip(*(step.stored[name] for step in kept[1:]), strict=True)
+    for name in steps[0] if steps else ():
+        tensors[f"first.{name}"] = steps[0].stored[name]
+        if len(steps) > 1:
+            differences, scales = zip(*(rounded.stored[name] for rounded in steps[1:]), strict=True)
             tensors |= {f"differences.{name}": torch.stack(differences), f"scales.{name}": torch.stack(scales)}
     return tensors
 
 
 def unpack_rounded(count: int, tensors: Mapping[str, torch.Tensor], names: Sequence[str]) -> list[RoundedParameters]:
     """Restores `count` steps from the tensors of `pack_rounded`."""
-    kept = [RoundedParameters({name: tensors[f"first.{name}"].clone() for name in names})] if count else []
+    steps = [RoundedParameters({name: tensors[f"first.{name}"].clone() for name in names})] if count else []
     for at in range(count - 1):
         stored = {name: (tensors[f"differences.{name}"][at].clone(), tensors[f"scales.{name}"][at].clone()) for name in names}
-        kept.append(RoundedParameters(stored, kept[-1]))
-    return kept
+        steps.append(RoundedParameters(stored, steps[-1]))
+    return steps
 
 
 def rounded_shapes(count: int, parameters: Shapes) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -96,11 +96,11 @@ def rounded_bytes(parameters: Shapes) -> tuple[int, int]:
     return 2 * numbers + 3 * HEADER_BYTES * len(parameters), numbers + 2 * rows
 
 
-def _difference(values: torch.Tensor, before: torch.Tensor) -> Difference:
+def _encode_difference(values: torch.Tensor, before: torch.Tensor) -> Difference:
     scale = ((values - before).abs().amax(dim=-1, keepdim=True) / LARGEST).bfloat16()
     steps = torch.where(scale > 0, (values - before) / scale, 0.0).round().clamp(-LARGEST, LARGEST).to(torch.int8)
     return steps, scale
 
 
-def _next(so_far: torch.Tensor, steps: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+def _apply_difference(so_far: torch.Tensor, steps: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     return so_far + steps * scale.float()

@@ -32,7 +32,7 @@ RESUMABLE = ("paused", "stopped", "interrupted")  # the state is saved: training
 FINISHED = ("done", "stopped", "failed", "diverged", "interrupted")  # interrupted: the server stopped while the run was working
 STATUSES = (*UNFINISHED, *FINISHED)
 WATCHED_SECONDS = 10.0  # a run counts as watched for this long after a view
-MARKS = 512  # versions that an update can start from; readers of older ones get everything
+MAX_MARKS = 512  # versions that an update can start from; readers of older ones get everything
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Run:
     def __post_init__(self, data: Pairs | None) -> None:
         # tenths of a second since 1970: a page that slept through a restart of the server can't mistake a new version for one it has
         self.version = time.time_ns() // 100_000_000
-        self.seen()
-        self._counting = threading.Lock()
+        self.mark_seen()
+        self._version_lock = threading.Lock()
         self.loading, self.disk = threading.RLock(), threading.Lock()  # lock order: loading, then disk
         self.marks: dict[int, Mark] = {}  # by version; written only by `touch`
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
@@ -157,18 +157,18 @@ class Run:
         if step is None:
             return newest
         try:
-            kept = self.replay.parameters(step)
+            nearest = self.replay.parameters(step)
         except KeyError:  # the replay has no parameters
             return newest
-        return newest if abs(newest[0] - step) < abs(kept[0] - step) else kept
+        return newest if abs(newest[0] - step) < abs(nearest[0] - step) else nearest
 
     def live_at(self, step: int) -> dict[str, Any]:
         """Returns the live knobs that were in effect at training step `step`; they may change between two steps."""
-        began = self.experiment.flat()
+        initial = self.experiment.flat()
         changed = {knob: value for after, knob, value in self.history.events if after < step}
-        return {knob: changed.get(knob, began[knob]) for knob in LIVE_KNOBS}
+        return {knob: changed.get(knob, initial[knob]) for knob in LIVE_KNOBS}
 
-    def memory_at(self, step: int) -> str:
+    def memory_mode_at(self, step: int) -> str:
         """Returns the memory_mode in effect at training step `step`."""
         return self.live_at(step)["memory_mode"]
 
@@ -213,11 +213,11 @@ class Run:
 
     def touch(self) -> int:
         """Marks the run as changed for its readers. Returns the new version."""
-        with self._counting:
+        with self._version_lock:
             version = self.version + 1
             if "history" in self.parts and "replay" in self.parts:
                 self.marks[version] = self.mark()
-            for old in list(self.marks)[:-MARKS]:
+            for old in list(self.marks)[:-MAX_MARKS]:
                 del self.marks[old]
             self.version = version
             return version
@@ -227,7 +227,7 @@ class Run:
         history, replay = self.history, self.replay
         return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
 
-    def say(self, status: str, message: Refusal | None = None) -> None:
+    def set_status(self, status: str, message: Refusal | None = None) -> None:
         """Sets the status and the message that explains it, and logs the change."""
         if status != self.status:
             reason = {"reason": message.key} if message else {}
@@ -235,7 +235,7 @@ class Run:
         self.status, self.message = status, message
         self.touch()
 
-    def seen(self, token: str = "") -> None:
+    def mark_seen(self, token: str = "") -> None:
         """Records a view by the token's holder: enables live snapshots and postpones the idle stop."""
         self.seen_at, self.looked_at = self.runtime.monotonic(), self.runtime.date()
         if token and not self.visited and self.owner:

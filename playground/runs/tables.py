@@ -49,17 +49,17 @@ def _row(run: Run) -> dict[str, Any]:
     row: dict[str, Any] = {name: getattr(run, name) for name in ("name", "label", "status", "step", "steps")}
     row |= {"task": run.experiment.data.task, "seconds": round(run.seconds, 1), "created": run.created or None}
     try:
-        found = run.history.validations.last() or {}
-        row |= {"validation_loss": found.get("loss")} | {name: found.get(name) for name in ("exact_match", "token_accuracy")}
+        validation = run.history.validations.last() or {}
+        row |= {"validation_loss": validation.get("loss")} | {name: validation.get(name) for name in ("exact_match", "token_accuracy")}
         return row | {"parameters": parameters_of(run), "tokens_per_second": speed_of(run)}
     except Refusal:  # damaged on the disk
         return row
 
 
-def known(ask: Callable[[Run], float | None], run: Run) -> float | None:
-    """Returns `ask(run)`, a function below; None for a run damaged on the disk."""
+def try_read(read_value: Callable[[Run], float | None], run: Run) -> float | None:
+    """Returns `read_value(run)`, a function below; None for a run damaged on the disk."""
     try:
-        return ask(run)
+        return read_value(run)
     except Refusal:
         return None
 

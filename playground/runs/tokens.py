@@ -8,7 +8,7 @@ from playground.config import EOS, UNK
 from playground.data.tokenizers import Tokenizer
 
 
-def shown(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[str, ...]:
+def get_pieces(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[str, ...]:
     """Returns the display text of each id."""
     return tuple(map(tokenizer.piece, ids))
 
@@ -20,7 +20,7 @@ def tokens_correct(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tupl
     which some are missing is wrong: another one belongs there. <unk> is never correct, being unreadable. All are correct only for a
     reference or its prefix.
     """
-    judged = (_aligned(tuple(ids), (*answer, EOS)) for answer in answers)
+    judged = (_match_tokens(tuple(ids), (*answer, EOS)) for answer in answers)
     return max(judged, key=sum, default=(False,) * len(ids))
 
 
@@ -28,39 +28,39 @@ def tokens_in_place(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tup
     """Compares by position: a token is correct if the reference has it at the same position."""
 
     def agreement(answer: Sequence[int]) -> tuple[bool, ...]:
-        whole = (*answer, EOS)
-        return tuple(i < len(whole) and token == whole[i] and token != UNK for i, token in enumerate(ids))
+        reference = (*answer, EOS)
+        return tuple(i < len(reference) and token == reference[i] and token != UNK for i, token in enumerate(ids))
 
     return max(map(agreement, answers), key=sum, default=(False,) * len(ids))
 
 
-def _aligned(ids: tuple[int, ...], whole: tuple[int, ...]) -> tuple[bool, ...]:
-    """Returns which of `ids` match a token of the reference `whole`, by the shortest alignment that matches earliest."""
-    if ids == whole:
+def _match_tokens(ids: tuple[int, ...], reference: tuple[int, ...]) -> tuple[bool, ...]:
+    """Returns which of `ids` match a token of the `reference`, by the shortest alignment that matches earliest."""
+    if ids == reference:
         return tuple(token != UNK for token in ids)
-    edits = _edits(ids, whole)
+    edits = _edit_distances(ids, reference)
     right, at, missing = [], 0, False
     for i, token in enumerate(ids):
-        paired = _paired(edits, ids, whole, i, at)
-        while not paired and at < len(whole) and edits[i][at] == edits[i][at + 1] + 1:
+        paired = _is_paired(edits, ids, reference, i, at)
+        while not paired and at < len(reference) and edits[i][at] == edits[i][at + 1] + 1:
             at, missing = at + 1, True
-            paired = _paired(edits, ids, whole, i, at)
-        right.append(paired and token == whole[at] and token != UNK and not missing)
+            paired = _is_paired(edits, ids, reference, i, at)
+        right.append(paired and token == reference[at] and token != UNK and not missing)
         at, missing = at + paired, False  # an unpaired token is an insertion
     return tuple(right)
 
 
-def _paired(edits: list[list[int]], ids: tuple[int, ...], whole: tuple[int, ...], i: int, at: int) -> bool:
+def _is_paired(edits: list[list[int]], ids: tuple[int, ...], reference: tuple[int, ...], i: int, at: int) -> bool:
     """Returns whether a shortest alignment pairs output token `i` with reference token `at`, equal or not."""
-    return at < len(whole) and edits[i][at] == edits[i + 1][at + 1] + (ids[i] != whole[at])
+    return at < len(reference) and edits[i][at] == edits[i + 1][at + 1] + (ids[i] != reference[at])
 
 
-def _edits(ids: tuple[int, ...], whole: tuple[int, ...]) -> list[list[int]]:
-    """Returns the table [i][j]: the minimum edits from ids[i:] to whole[j:]."""
-    edits = [[len(whole) - at for at in range(len(whole) + 1)]]
+def _edit_distances(ids: tuple[int, ...], reference: tuple[int, ...]) -> list[list[int]]:
+    """Returns the table [i][j]: the minimum edits from ids[i:] to reference[j:]."""
+    edits = [[len(reference) - at for at in range(len(reference) + 1)]]
     for token in reversed(ids):
         after, row = edits[-1], [edits[-1][-1] + 1]
-        for at in range(len(whole) - 1, -1, -1):
-            row.append(min(after[at + 1] + (token != whole[at]), after[at] + 1, row[-1] + 1))
+        for at in range(len(reference) - 1, -1, -1):
+            row.append(min(after[at + 1] + (token != reference[at]), after[at] + 1, row[-1] + 1))
         edits.append(row[::-1])
     return edits[::-1]

@@ -24,35 +24,35 @@ class Updates:
     """A cache of increments, built from the parts that readers see, without locking the run."""
 
     def __init__(self) -> None:
-        self._made = LRU(most_bytes=CACHED_BYTES, size=lambda made: len(made))
+        self._increments = LRU(most_bytes=CACHED_BYTES, size=lambda encoded: len(encoded))
 
     @property
     def caches(self) -> tuple[LRU]:
         """Shares of the memory budget, see memory.py."""
-        return (self._made,)
+        return (self._increments,)
 
     def get(self, run: Run, since: int) -> tuple[bytes, int]:
         """Returns (the increment from version `since`, the version that it leads to)."""
         version = run.version
-        return self._made.get_or_make((run.id, version, since), lambda: _packed(increment(run, since, version))), version
+        return self._increments.get_or_make((run.id, version, since), lambda: _encode(build_increment(run, since, version))), version
 
 
-def _packed(said: dict[str, Any]) -> bytes:
+def _encode(fields: dict[str, Any]) -> bytes:
     """Encodes as ASCII, so that typed text can't break the encoding."""
-    return json.dumps(said, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return json.dumps(fields, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def increment(run: Run, since: int, version: int) -> dict[str, Any]:
+def build_increment(run: Run, since: int, version: int) -> dict[str, Any]:
     """Builds an update, see `Runs.update`. An unknown `since` gets everything."""
     message = run.message
     if message and message.key == "runs.went_on" and run.status in ("done", "stopped"):
         message = None  # the run has ended since
     try:
-        history, now, known = run.history, run.mark(), run.marks.get(since)
+        history, now, previous = run.history, run.mark(), run.marks.get(since)
     except Refusal as refusal:  # damaged on the disk: only the error is sent
-        message, history, now, known = refusal, History(), Mark(0, 0, 0, (), ()), None
+        message, history, now, previous = refusal, History(), Mark(0, 0, 0, (), ()), None
     stop = min(run.marks.get(version, now).rows, now.rows)  # no mark exists while the history is on the disk, where it doesn't grow
-    start = min(known.rows if known else 0, stop)
+    start = min(previous.rows if previous else 0, stop)
     plain = ("id", "name", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device", "where")
     grown = {
         "validations": lambda: _rounded(decimate(history.validations.rows(), ROWS // 2)),
@@ -69,11 +69,11 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,
-        "picture": _newest_picture(run),
-    } | {name: make() for name, make in grown.items() if known is None or getattr(known, name) != getattr(now, name)}
+        "picture": _newest_snapshot_step(run),
+    } | {name: make() for name, make in grown.items() if previous is None or getattr(previous, name) != getattr(now, name)}
 
 
-def _newest_picture(run: Run) -> int | None:
+def _newest_snapshot_step(run: Run) -> int | None:
     """Returns the step of the newest snapshot in memory; None before the first, and for a resting run, which is not loaded for this."""
     snapshot = run.parts.get("snapshot")
     return snapshot.step if snapshot else None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playground.runs.names import owner_of
 
-MOST_OWNERS = 10_000  # remembered at a time: the most recent
+MAX_OWNERS = 10_000  # remembered at a time: the most recent
 
 
 class Visitors:
@@ -15,19 +15,19 @@ class Visitors:
 
     def __init__(self, new: Callable[[str], object] = lambda token: None) -> None:
         """`new` is called with the token of each first-time visitor."""
-        self._new = new
+        self._on_new = new
         self._addresses: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def came(self, token: str, address: str) -> None:
+    def record_address(self, token: str, address: str) -> None:
         """Records a request by the token's holder from this address."""
         with self._lock:
             before = self._addresses.pop(owner := owner_of(token), None)
             self._addresses[owner] = address
-            if len(self._addresses) > MOST_OWNERS:
+            if len(self._addresses) > MAX_OWNERS:
                 del self._addresses[next(iter(self._addresses))]
         if before is None:
-            self._new(token)
+            self._on_new(token)
 
     def address(self, owner: str) -> str:
         """Returns an owner's last address; "" when unknown."""

@@ -79,7 +79,7 @@ def train(runs: Runs, command: Command) -> dict:
         raise Refusal("page.not_a_command")
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.pairs(runs, experiment, command.token)
-    run = runs.create(experiment, command.token, pairs=pairs, credit=credit, beside=command.run[:64])
+    run = runs.create(experiment, command.token, pairs=pairs, credit=credit, compared_to=command.run[:64])
     return _begun(run) | {"other": True}  # that it trains is to be seen
 
 
@@ -142,7 +142,7 @@ def repeat(runs: Runs, command: Command) -> dict:
     """The same run with other seeds: with the next one, or with those of `seeds.FIRST` that are missing; and all of them to lay over each
     other."""
     source = runs.get(command.run)
-    have = seeds.alike(source, [source, *runs.mine(command.token), *runs.shipped()])
+    have = seeds.alike(source, [source, *runs.list_owned(command.token), *runs.shipped()])
     missing = seeds.missing(have) if command.values.get("all") else [seeds.unused(have)]
     made = runs.repeat(source.id, missing, command.token) if missing else []
     shown = seeds.shown(have | dict(zip(missing, made, strict=True)), missing)
@@ -156,10 +156,10 @@ def take_key(runs: Runs, command: Command) -> dict:
     key = command.text("key")
     if not KEY.fullmatch(key):
         raise Refusal("page.not_a_key")
-    if not runs.mine(key):
+    if not runs.list_owned(key):
         raise Refusal("page.key_unknown")
     runs.hand_over(command.token, key)
-    return {"notice": say(command.language, "page.key_taken", count=len(runs.mine(key)))}
+    return {"notice": say(command.language, "page.key_taken", count=len(runs.list_owned(key)))}
 
 
 def experiment(runs: Runs, command: Command) -> dict:
@@ -168,7 +168,7 @@ def experiment(runs: Runs, command: Command) -> dict:
     lab, seed = get(command.text("lab")), check("seed", command.values.get("seed"))
     if not isinstance(lab, ControlledExperiment):
         raise Refusal("page.not_a_command")
-    mine = [run for run in runs.mine(command.token) if run.unfinished or run.status == "done"]
+    mine = [run for run in runs.list_owned(command.token) if run.unfinished or run.status == "done"]
     have = {place[0]: run for run in mine if (place := lab.recognise(run)) and place[1] == seed and untouched(run)}
     new = [arm for arm in lab.arms_of(seed) if arm not in have]
     labels = [lab.label(command.language, arm, seed) for arm in new]

@@ -65,14 +65,14 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
 
 def last_run(runs: Runs, token: str) -> str:
     """The run of a visitor who comes back: one of theirs that is at work, else the one that was looked at last; "" when there is none."""
-    last = max(runs.mine(token), key=lambda run: (run.working, run.looked_at), default=None)
+    last = max(runs.list_owned(token), key=lambda run: (run.working, run.looked_at), default=None)
     return last.id if last else ""
 
 
 def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
     """The runs a visitor can choose: theirs, those of others that theirs came from, and those that came with the app."""
     return {
-        "mine": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.mine(token)],
+        "mine": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.list_owned(token)],
         "other": [{"id": run.id, "title": title(run, chosen, token)} for run in origins(runs, token)],
         "shipped": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.shipped()],
     }

@@ -12,7 +12,7 @@ from playground.queries.pooled import Pooled, pooled
 from playground.rooms import activities, experiment
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
-from playground.runs.tables import known, parameters_of
+from playground.runs.tables import parameters_of, try_read
 from playground.ui.controls import shown_setting
 from playground.ui.view import Screen, View
 from playground.words import listed, say
@@ -40,7 +40,7 @@ class ClassRun:
 
     @property
     def parameters(self) -> int | None:
-        return known(parameters_of, self.run)
+        return try_read(parameters_of, self.run)
 
 
 @dataclass(frozen=True)
@@ -168,6 +168,6 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
         member = room.member(number)
         if run is None or member is None:
             continue
-        run.seen()  # else it would be stopped because nobody looks at it
+        run.mark_seen()  # else it would be stopped because nobody looks at it
         found.append(ClassRun(number, name_of(view, member, named), activity["dealt"][text], run, learning_curve(run)))
     return found

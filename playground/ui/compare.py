@@ -27,13 +27,13 @@ def chosen(view: View) -> list[Run]:
 
 def offered(view: View) -> list[Run]:
     """What can be put beside the run on screen: what is there already, the visitor's own runs of the same task, and the shipped ones."""
-    beside = [*chosen(view)[1:], *view.runs.mine(view.token), *view.runs.shipped()]
+    beside = [*chosen(view)[1:], *view.runs.list_owned(view.token), *view.runs.shipped()]
     return list({run.id: run for run in beside if run is not view.run and _same_task(run, view.run)}.values())[:MAX_OFFERED]
 
 
 def origins(runs: Runs, token: str) -> list[Run]:
     """The runs of others from which the visitor's own came, or beside which they were started: seen once, they can be found again."""
-    mine = runs.mine(token)
+    mine = runs.list_owned(token)
     ids = dict.fromkeys(id for run in mine for id in (run.parent[0] if run.parent else "", run.beside) if id)
     found = [run for id in ids if (run := runs.find(id))]
     return [run for run in found if run not in mine and not run.shipped]

@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.config import PRESETS, Experiment, Refusal, preset
 from playground.figures.schedule import drawing
-from playground.runs.forecast import WITHIN, Forecast, forecast, spent
+from playground.runs.forecast import WITHIN, Forecast, duration_of, forecast
 from playground.runs.registry import Runs
 from playground.training.schedule import learning_rate
 from playground.ui.controls import label, shown_value
@@ -32,7 +32,7 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
             raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"
         seen = forecast(experiment, pairs)
-        seconds, timed = spent(experiment, seen)
+        seconds, timed = duration_of(experiment, seen)
         key = "page.outlook_timed" if timed else "page.outlook"
         time = say(language, key, steps=f"{experiment.training.steps:,}", time=duration(seconds, language))
         why = f"{say(language, about)}\n\n{_work(experiment, seen, language)}"

@@ -33,7 +33,7 @@ def require_room(right: Right, rooms: Rooms, code: str, ticket: str) -> None:
 def require_sentences(runs: Runs, values: Any, token: str) -> None:
     """For an action with these values: an id of own sentences, wherever it stands among them, must be of such as the asker may see. Raises
     Refusal."""
-    taken, left = {run.experiment.data.own for run in runs.kept()} - {""}, [values]
+    taken, left = {run.experiment.data.own for run in runs.list_unshipped()} - {""}, [values]
     while left:
         value = left.pop()
         if isinstance(value, dict | list):

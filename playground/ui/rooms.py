@@ -158,7 +158,7 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
     def forget(asked: Asked) -> dict:
         """The visitor leaves every room that they joined, and their runs are deleted."""
         rooms.leave_all(asked.token)
-        for run in (mine := runs.mine(asked.token)):
+        for run in (mine := runs.list_owned(asked.token)):
             runs.delete(run.id, asked.token)
         return {"run": runs.shipped()[0].id, "gone": True, "notice": say(asked.language, "page.room_forgotten", count=len(mine))}
 

@@ -110,7 +110,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     def panel_of(name: str, request: Request) -> tuple[dict, View]:
         view = view_of(request)
-        runs.seen(view.run.id, _token(request))
+        runs.mark_seen(view.run.id, _token(request))
         if shared := name in SHARED and view.run.may_be_read_by(""):
             view = view_of(request, shared)
         check(name, view)
@@ -176,7 +176,7 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
             except Refusal:
                 yield b"event: gone\ndata: {}\n\n"
                 return
-            runs.seen(run_id)
+            runs.mark_seen(run_id)
             if run.version != version:
                 version, quiet = run.version, 0.0
                 # a little more of what is in memory is made here in less time than another thread would take to begin

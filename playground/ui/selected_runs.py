@@ -45,13 +45,13 @@ def pinned(view: View) -> Run | None:
     """The run whose curves stand behind those of the others: who has pinned it is looking at it."""
     run = view.runs.find(view.field("pin"))
     if run:
-        run.seen(view.token)
+        run.mark_seen(view.token)
     return run
 
 
 def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
     """Every run that can be ticked, by whose it is: "mine", newest first, "other", which somebody shared, and "shipped"."""
-    mine, shipped = view.runs.mine(view.token), view.runs.shipped()
+    mine, shipped = view.runs.list_owned(view.token), view.runs.shipped()
     listed = mine[:MAX_LISTED]
     named = dict.fromkeys([view.run, *chosen, *compare.origins(view.runs, view.token), *([pin] if (pin := pinned(view)) else [])])
     listed += [run for run in named if run in mine and run not in listed]
@@ -150,7 +150,7 @@ def _relation(view: View) -> list[Run]:
     if parent:
         return [parent]
     beside = view.runs.find(view.run.beside) if view.run.beside else None
-    others = [*([beside] if beside else []), *view.runs.mine(view.token), *view.runs.shipped()]
+    others = [*([beside] if beside else []), *view.runs.list_owned(view.token), *view.runs.shipped()]
     alike = [run for run in others if run is not view.run and run.step and compare.task_of(run) == compare.task_of(view.run)]
     mine = disclosed(view.run).flat()
     return sorted(alike, key=lambda run: abs(len(compare.differing([mine, disclosed(run).flat()])) - 1))[:1]  # 0: nothing to compare

@@ -24,7 +24,7 @@ def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: 
     """The zip of a run, whose tokenizers and weights tell what it learned from: for readers of its sentences. With `sentences=on` also
     own sentences, for the owner alone. Pieces are made one at a time, whoever asks. Raises Refusal before the first byte is sent."""
     run, own = runs.require_reader(request.path_params["run"], token), request.query_params.get("sentences") == "on"
-    runs.seen(run.id)
+    runs.mark_seen(run.id)
     if own and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")
     taken = take(run)

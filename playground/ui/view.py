@@ -202,7 +202,7 @@ class View(Screen):
 
     def rounding_note(self, actual: int) -> str:
         """A sentence when the parameters of this step were kept rounded; empty otherwise."""
-        rounded = self.step is not None and actual in self.run.replay.kept
+        rounded = self.step is not None and actual in self.run.replay.parameters_by_step
         return self.say("page.rounded", most=f"{ROUNDING:g}") if rounded else ""
 
 

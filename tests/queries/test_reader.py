@@ -65,7 +65,7 @@ def test_of_a_run_at_work_the_step_that_is_taken_apart_changes_only_when_its_ste
 
 def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader, run, monkeypatch):
     replay = run.replay
-    monkeypatch.setattr(replay, "kept", {step: kept for step, kept in replay.kept.items() if step != 19})
+    monkeypatch.setattr(replay, "parameters_by_step", {step: kept for step, kept in replay.parameters_by_step.items() if step != 19})
     model, actual = reader.model_at(run, 19)
     assert actual != 19
     for probe, (source, _) in enumerate(replay.plan.probes):
@@ -91,7 +91,7 @@ def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):
     live, steps = world.runs.create(tiny(steps=30), "my token"), set()
     world.until(lambda: live.snapshot is not None)
     while live.working:
-        live.seen()
+        live.mark_seen()
         steps.add(reader.look(live, None, reader.examples(live)[0][0]).step)
         if not world.turn():
             world.round()

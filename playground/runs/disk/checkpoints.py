@@ -16,7 +16,7 @@ from playground.runs.queue import train_inline
 from playground.runs.replay import MIN_FRAMES, Frame
 from playground.runs.run import Run
 
-ALTOGETHER = 12_000_000  # bytes of all checkpoints
+MAX_TOTAL_BYTES = 12_000_000  # bytes of all checkpoints
 REPLAY_BYTES = 64_000_000  # during training: enough for the parameters of every frame
 SHORT = {"steps": 90, "learning_rate": 0.05, "batch_size": 80}
 SMALL = {
@@ -59,11 +59,11 @@ def leave_out_longest(run: Run) -> None:
     """Drops the longest probes' attention from the replay to save space: the parameters of every frame can reproduce it."""
     replay = run.replay
     limits = [limit for _, limit in replay.plan.lengths]
-    pictured = tuple(limit < max(limits) for limit in limits)
+    attention = tuple(limit < max(limits) for limit in limits)
     replay.frames = tuple(
         Frame(frame.step, tuple(
-            completion if shown else replace(completion, encoder=None, decoder=None, cross=None)
-            for completion, shown in zip(frame.completions, pictured, strict=True)
+            completion if has_attention else replace(completion, encoder=None, decoder=None, cross=None)
+            for completion, has_attention in zip(frame.completions, attention, strict=True)
         )) for frame in replay.frames
     )  # fmt: skip
-    replay.plan = replace(replay.plan, attention=pictured)
+    replay.plan = replace(replay.plan, attention=attention)

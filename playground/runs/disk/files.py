@@ -61,17 +61,17 @@ def sync_folder(path: Path) -> None:
             os.close(descriptor)
 
 
-class Beside(NamedTuple):
+class SiblingPaths(NamedTuple):
     """Paths beside a folder, named after it and the field."""
 
     new: Path  # being written
     old: Path  # the save before
-    gone: Path  # about to be deleted
+    gone: Path  # about to be deleted; the names are on the disk
     damaged: Path  # unreadable, set aside
 
 
-def beside(path: Path) -> Beside:
-    return Beside(*(path.with_name(f"{path.name}.{name}") for name in Beside._fields))
+def sibling_paths(path: Path) -> SiblingPaths:
+    return SiblingPaths(*(path.with_name(f"{path.name}.{field}") for field in SiblingPaths._fields))
 
 
 def replace_folder(
@@ -82,16 +82,16 @@ def replace_folder(
     Writes the new folder beside it, `marker` last, then swaps them. `recover` repairs a crash in between. Raises OSError, leaving
     everything unchanged.
     """
-    new, old, gone, _ = beside(path)
-    for leftover in (new, gone):
+    new, old, doomed, _ = sibling_paths(path)
+    for leftover in (new, doomed):
         shutil.rmtree(leftover, ignore_errors=True)
     try:
         _write_folder(new, files, keep or {}, marker)
-        _change_places((old, gone), (path, old), (new, path))
+        _move_all((old, doomed), (path, old), (new, path))
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
         raise
-    for leftover in (gone,) if spare else (gone, old):
+    for leftover in (doomed,) if spare else (doomed, old):
         shutil.rmtree(leftover, ignore_errors=True)
 
 
@@ -106,7 +106,7 @@ def _write_folder(new: Path, files: Mapping[str, bytes], keep: Mapping[str, Path
     sync_folder(new)
 
 
-def _change_places(*moves: tuple[Path, Path]) -> None:
+def _move_all(*moves: tuple[Path, Path]) -> None:
     """Moves existing paths in order: all or none. Raises OSError."""
     moved = []
     try:
@@ -124,34 +124,34 @@ def _change_places(*moves: tuple[Path, Path]) -> None:
 def recover(path: Path, marker: str = "run.json", spare: bool = False) -> bool:
     """Restores `path` to one complete state after a crash of `replace_folder`; with `spare` also the save before. Returns whether there is
     a folder."""
-    new, old, gone, _ = beside(path)
+    new, old, doomed, _ = sibling_paths(path)
     if not path.exists():
         # the old one is moved away only once the new one is complete
         source = new if old.exists() and (new / marker).exists() else old
         if source.exists():
             source.rename(path)
-    if path.exists() and gone.exists() and not old.exists():
-        gone.rename(old)
-    for leftover in (new, gone) if spare else (new, gone, old):
+    if path.exists() and doomed.exists() and not old.exists():
+        doomed.rename(old)
+    for leftover in (new, doomed) if spare else (new, doomed, old):
         shutil.rmtree(leftover, ignore_errors=True)
     return (path / marker).exists()
 
 
 def set_aside(path: Path) -> None:
     """Moves an unreadable folder to `damaged`, and the save before into its place. Raises OSError."""
-    _, old, _, damaged = beside(path)
+    _, old, _, damaged = sibling_paths(path)
     shutil.rmtree(damaged, ignore_errors=True)
-    _change_places((path, damaged), (old, path))
+    _move_all((path, damaged), (old, path))
 
 
 def delete_folder(path: Path) -> None:
     """Deletes the folder and all paths beside it; the folder itself last, so that no older save reappears after a crash."""
-    new, old, gone, damaged = beside(path)
-    for folder in (old, damaged, new, gone):
+    new, old, doomed, damaged = sibling_paths(path)
+    for folder in (old, damaged, new, doomed):
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
-        path.rename(gone)
-    for folder in (gone, path):
+        path.rename(doomed)
+    for folder in (doomed, path):
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -187,22 +187,22 @@ def to_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def read_bytes(path: Path, most: int, what: str | None = None) -> bytes:
+def read_bytes(path: Path, most: int, file_name: str | None = None) -> bytes:
     """Reads a regular file of at most `most` bytes. Raises Refusal("runs.not_a_run")."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > most:
             raise OSError
         return path.read_bytes()
     except OSError as error:
-        raise Refusal("runs.not_a_run", what=what or path.name) from error
+        raise Refusal("runs.not_a_run", what=file_name or path.name) from error
 
 
-def parse_json(data: bytes, what: str) -> Any:
+def parse_json(data: bytes, file_name: str) -> Any:
     """Parses JSON without NaN. Raises Refusal("runs.not_a_run") for anything else."""
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Refusal("runs.not_a_run", what=what) from error
+        raise Refusal("runs.not_a_run", what=file_name) from error
 
 
 def _no_constant(name: str) -> None:
@@ -211,11 +211,11 @@ def _no_constant(name: str) -> None:
 
 def to_safetensors(tensors: Mapping[str, torch.Tensor | np.ndarray], note: str | None = None) -> bytes:
     """Packs the tensors as a safetensors file, with `note` in its header."""
-    whole = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
-    return safetensors.torch.save(whole, {"note": note} if note is not None else None)
+    contiguous = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
+    return safetensors.torch.save(contiguous, {"note": note} if note is not None else None)
 
 
-def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
+def header(data: bytes, file_name: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
     """Returns ({name: (type, shape)}, note) of a safetensors file, validated to describe exactly the bytes that follow. Raises Refusal."""
     try:
         length = int.from_bytes(data[:8], "little")
@@ -239,19 +239,19 @@ def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]
         if [start for start, _ in sorted(spans)] != ends[:-1] or ends[-1] != len(data) - 8 - length or not isinstance(note, str):
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Refusal("runs.not_a_run", what=what) from error
+        raise Refusal("runs.not_a_run", what=file_name) from error
     return shapes, note
 
 
-def read_safetensors(data: bytes, expected: Shapes | None, what: str, finite: bool = True) -> dict[str, torch.Tensor]:
+def read_safetensors(data: bytes, expected: Shapes | None, file_name: str, finite: bool = True) -> dict[str, torch.Tensor]:
     """Reads a safetensors file's tensors, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
-    shapes, _ = header(data, what)
+    shapes, _ = header(data, file_name)
     if expected is not None and shapes != dict(expected):
-        raise Refusal("runs.not_a_run", what=what)
+        raise Refusal("runs.not_a_run", what=file_name)
     try:
         tensors = safetensors.torch.load(data)
     except Exception as error:  # any parser error: not a file of ours
-        raise Refusal("runs.not_a_run", what=what) from error
+        raise Refusal("runs.not_a_run", what=file_name) from error
     if finite and not all(bool(torch.isfinite(t).all()) for t in tensors.values() if t.is_floating_point()):
-        raise Refusal("runs.not_a_run", what=what)
+        raise Refusal("runs.not_a_run", what=file_name)
     return tensors

@@ -37,8 +37,8 @@ NAMES = (
 )  # fmt: skip
 TRAINED_FROM = ("config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "state.safetensors")
 FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"}  # former file names
-LAZY = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run loaded on first access
-PLAIN = (
+LAZY_PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run loaded on first access
+CARD_FIELDS = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
     "checkpoint_step", "first_step", "beside", "sentences_shared", "visited", "longest_target",
 )  # fmt: skip
@@ -69,7 +69,7 @@ def pack_state(training: Training) -> bytes:
 def card_of(run: Run, entries: Mapping[str, Mapping[str, Any]], rest: Rest | None = None) -> dict[str, Any]:
     """Returns run.json: the run's fields, and {"bytes", "sha256"} of every other file. `rest` is the upcoming status."""
     status, message = rest or (run.status, run.message)
-    card = {name: getattr(run, name) for name in PLAIN} | {"format": FORMAT, "id": run.id, "parent": run.parent, "files": entries}
+    card = {name: getattr(run, name) for name in CARD_FIELDS} | {"format": FORMAT, "id": run.id, "parent": run.parent, "files": entries}
     return card | {"status": status, "message": message and {"key": message.key, "values": message.values}}
 
 
@@ -98,7 +98,7 @@ class Folder:
             self.run = self._run(id)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="run.json") from error
-        self.run.loaders = {name: getattr(self, name) for name in LAZY}
+        self.run.loaders = {name: getattr(self, name) for name in LAZY_PARTS}
         self.run.release()
 
     def has(self, name: str) -> bool:
@@ -133,8 +133,8 @@ class Folder:
         card = missing | self.card  # defaults for older runs
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
-        values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
-        live = {current_name(said): value for said, value in card["live"].items()}  # knobs newer than the run are missing
+        values = {name: _plain(card[name], name) for name in CARD_FIELDS if name != "live"}
+        live = {current_name(name): value for name, value in card["live"].items()}  # knobs newer than the run are missing
         live = {knob: check(knob, value) for knob, value in live.items()}
         if not live.keys() <= set(MOVED_KNOBS):
             raise ValueError
@@ -176,12 +176,12 @@ class Folder:
         if not self.has("pairs.json"):
             return None
         data, digest = self.read("pairs.json"), self.entries["pairs.json"]["sha256"]
-        known = _PAIRS.get(digest)
-        if known is not None:
-            return known
-        said = files.parse_json(data, "pairs.json")
+        cached_pairs = _PAIRS.get(digest)
+        if cached_pairs is not None:
+            return cached_pairs
+        content = files.parse_json(data, "pairs.json")
         try:
-            return _PAIRS.setdefault(digest, read_report.from_json(said, said["pairs"]))
+            return _PAIRS.setdefault(digest, read_report.from_json(content, content["pairs"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="pairs.json") from error
 
@@ -198,8 +198,8 @@ class Folder:
             training.live = Live(**{name: self.run.live[name] for name in LIVE_KNOBS})
             return
         data = self.read("state.safetensors")
-        found, note = files.header(data, "state.safetensors")
-        for name, (_, shape) in found.items():  # moments have the shape of their parameter, or are a step count
+        shapes, note = files.header(data, "state.safetensors")
+        for name, (_, shape) in shapes.items():  # moments have the shape of their parameter, or are a step count
             _, parameter, _ = [*name.split("/"), "", ""][:3]
             if parameter not in weights or shape not in (weights[parameter].shape, ()):
                 raise Refusal("runs.not_a_run", what="state.safetensors")
@@ -226,14 +226,14 @@ class SentFolder(Folder):
 
 def check_version(card: Any, folder: str) -> None:
     """Raises Refusal when a later version of this program wrote this run.json, whose meaning is unknown."""
-    said = card.get("format") if isinstance(card, dict) else None
-    if type(said) is int and said > FORMAT:
-        raise Refusal("runs.newer_format", folder=folder, format=said, known=FORMAT)
+    version = card.get("format") if isinstance(card, dict) else None
+    if type(version) is int and version > FORMAT:
+        raise Refusal("runs.newer_format", folder=folder, format=version, known=FORMAT)
 
 
-def _entries(said: Any) -> dict[str, dict[str, Any]]:
+def _entries(raw: Any) -> dict[str, dict[str, Any]]:
     """Returns each file's {"bytes", "sha256"} by present name, with its name on disk as "called". Raises ValueError and its like."""
-    entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in said.items()}
+    entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in raw.items()}
     for name, entry in entries.items():
         most = limits.JSON_LIMIT if name.endswith(".json") else MAX_TENSOR_BYTES
         if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= most:
@@ -249,18 +249,18 @@ def _plain(value: Any, name: str) -> Any:
         "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
         "secret": (bool,), "sentences_shared": (bool,), "visited": (bool,), "first_step": (int,), "longest_target": (int,),
     }  # fmt: skip
-    wanted = kinds.get(name, (str,))
-    if type(value) not in wanted or (isinstance(value, str) and len(value) > 2000):
+    types = kinds.get(name, (str,))
+    if type(value) not in types or (isinstance(value, str) and len(value) > 2000):
         raise ValueError(name)
     if isinstance(value, (int, float)) and not 0 <= value < 1e12:
         raise ValueError(name)
     return value
 
 
-def _message(said: Any) -> Refusal | None:
-    if said is None:
+def _message(field: Any) -> Refusal | None:
+    if field is None:
         return None
-    values = {str(name): value for name, value in said["values"].items() if isinstance(value, (str, int, float))}
+    values = {str(name): value for name, value in field["values"].items() if isinstance(value, (str, int, float))}
     for language in words.LANGUAGES:
-        words.filled(words.say(language, said["key"]), values)  # raises for an unknown or incomplete message
-    return Refusal(said["key"], **values)
+        words.filled(words.say(language, field["key"]), values)  # raises for an unknown or incomplete message
+    return Refusal(field["key"], **values)

@@ -24,8 +24,8 @@ def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict
 def read_parameters(data: bytes, model: ModelConfig, src_vocab: int, tgt_vocab: int, name: str) -> dict[str, torch.Tensor]:
     """Reads the parameters from the file `name`. Compares their number with the formula before building a model of that size. Raises
     Refusal("runs.not_a_run") for another model's."""
-    found, _ = files.header(data, name)
-    numbers = sum(math.prod(shape) for _, shape in found.values())
+    shapes, _ = files.header(data, name)
+    numbers = sum(math.prod(shape) for _, shape in shapes.values())
     if numbers != parameter_count(model, src_vocab, tgt_vocab) + variant_of(model).extra_parameters(model):
         raise Refusal("runs.not_a_run", what=name)
     expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, src_vocab, tgt_vocab).items()}

@@ -16,7 +16,7 @@ from typing import Any
 
 from playground.config import Refusal, to_json
 from playground.runs.disk import files, saves
-from playground.runs.disk.folder import LAZY, Folder, Rest, card_of, describe, pack_pairs
+from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of, describe, pack_pairs
 from playground.runs.disk.kept import ID, KeptRuns
 from playground.runs.run import WORKING, Run
 from playground.runs.runtime import REAL, Runtime
@@ -27,11 +27,11 @@ except ImportError:  # Windows: two servers there must not share a folder
     fcntl = None
 
 log = logging.getLogger(__name__)
-LOOK_SECONDS = 600.0  # how far saved view times may lag behind
+VIEW_LAG_SECONDS = 600.0  # how far saved view times may lag behind
 OWN_DATA = ("pairs.json",)  # files that never change between saves
 
 
-def wanted_folder() -> Path:
+def default_folder() -> Path:
     """Returns PLAYGROUND_DATA, or a folder in the user's home."""
     return Path(os.environ.get("PLAYGROUND_DATA") or Path.home() / ".local/share/transformer-playground")
 
@@ -62,7 +62,7 @@ def lock(folder: Path) -> int | None:
 
 
 def write_run(
-    path: Path, run: Run, contents: Mapping[str, bytes], kept: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
+    path: Path, run: Run, contents: Mapping[str, bytes], entries: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
     spare: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Replaces the folder `path` atomically by these files and run.json; `kept` are files of the old one to reuse. With `spare` the old
@@ -70,8 +70,8 @@ def write_run(
 
     Returns run.json. Raises OSError, leaving the old folder unchanged.
     """
-    card = card_of(run, {**(kept or {}), **describe(contents)}, rest)
-    linked, written = saves.kept_files(path, kept or {}, spare)
+    card = card_of(run, {**(entries or {}), **describe(contents)}, rest)
+    linked, written = saves.split_unchanged(path, entries or {}, spare)
     files.replace_folder(path, {**contents, **written, "run.json": files.to_json(card)}, linked, spare=spare)
     return card
 
@@ -85,19 +85,19 @@ class Store(KeptRuns):
     """Saves and deletes runs."""
 
     def __init__(self, folder: Path | None = None, runtime: Runtime = REAL) -> None:
-        self.folder = make_folder(folder or wanted_folder())
-        self._held = lock(self.folder)
+        self.folder = make_folder(folder or default_folder())
+        self._lock_descriptor = lock(self.folder)
         files.delete_temporary(self.folder)
-        self.others = 0  # bytes of files that belong to no known run, at the last check
+        self.other_bytes = 0  # bytes of files that belong to no known run, at the last check
         super().__init__(self.folder / "runs", runtime)
-        self._waiting: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # by run id: a failed final save
+        self._deferred: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # by run id: a failed final save
 
     def close(self) -> None:
         """Unlocks the folder."""
         self.disk.close()
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
+        if self._lock_descriptor is not None:
+            os.close(self._lock_descriptor)
+            self._lock_descriptor = None
 
     def create(self, run: Run, contents: Mapping[str, bytes] | None = None) -> None:
         """Saves a new run: config, uploaded pairs, and for a fork the files that it continues from (`contents`)."""
@@ -108,33 +108,33 @@ class Store(KeptRuns):
 
         Raises OSError, leaving the old folder unchanged.
         """
-        with run.disk, self.disk.asked(writes=True):
+        with run.disk, self.disk.track(writes=True):
             self._write(run, contents, keep, rest or (run.status, run.message))
 
     def _write(self, run: Run, contents: Mapping[str, bytes], keep: tuple[str, ...], rest: Rest) -> None:
-        old, spare = self._cards.get(run.id, {}).get("files", {}), rest[0] in saves.TWICE
-        kept = {name: old[name] for name in keep if name in old}
-        self._cards[run.id] = write_run(self.path(run), run, contents, kept, rest, spare)
-        self._beside[run.id] = saves.bytes_beside(self.path(run))
-        self._waiting.pop(run.id, None)
-        run.loaders = {name: partial(self._load, run, name) for name in LAZY}
+        old, spare = self._cards.get(run.id, {}).get("files", {}), rest[0] in saves.TWO_SAVE_STATUSES
+        entries = {name: old[name] for name in keep if name in old}
+        self._cards[run.id] = write_run(self.path(run), run, contents, entries, rest, spare)
+        self._previous_bytes[run.id] = saves.previous_save_bytes(self.path(run))
+        self._deferred.pop(run.id, None)
+        run.loaders = {name: partial(self._load, run, name) for name in LAZY_PARTS}
 
-    def save_later(self, run: Run, contents: Mapping[str, bytes], rest: Rest) -> None:
+    def defer_save(self, run: Run, contents: Mapping[str, bytes], rest: Rest) -> None:
         """Keeps a failed final save in memory for a retry. run.json is updated to say so, if possible."""
-        self._waiting[run.id] = contents, rest
+        self._deferred[run.id] = contents, rest
         step = self._cards.get(run.id, {}).get("step", 0)
         with suppress(OSError):
-            self.note(run, *saves.PROGRESS, rest=("interrupted", Refusal("runs.end_not_saved", reached=run.step, step=step)))
+            self.write_card(run, *saves.SAVE_FIELDS, rest=("interrupted", Refusal("runs.end_not_saved", reached=run.step, step=step)))
 
-    def write_waiting(self, run: Run) -> None:
+    def retry_save(self, run: Run) -> None:
         """Retries a failed final save, if any. Raises OSError."""
         with run.disk:
-            if run.id not in self._waiting:
+            if run.id not in self._deferred:
                 return
-            contents, rest = self._waiting[run.id]
+            contents, rest = self._deferred[run.id]
             before, run.checkpoint_step = run.checkpoint_step, run.step
             try:
-                with self.disk.asked(writes=True):
+                with self.disk.track(writes=True):
                     self._write(run, contents, OWN_DATA, rest)
             except OSError:
                 run.checkpoint_step = before
@@ -142,21 +142,21 @@ class Store(KeptRuns):
             run.message = rest[1]
         run.touch()
 
-    def note(self, run: Run, *names: str, rest: Rest | None = None) -> None:
+    def write_card(self, run: Run, *names: str, rest: Rest | None = None) -> None:
         """Writes run.json only: the fields `names` (all if empty), the others as of the last save."""
-        with run.disk, self.disk.asked(writes=True):
+        with run.disk, self.disk.track(writes=True):
             self._write_card(run, names, rest)
 
-    def note_at_work(self, run: Run) -> None:
+    def save_at_work(self, run: Run) -> None:
         """Records that a run is at work again, and why, unless already saved. Raises OSError."""
         if run.message or self._cards.get(run.id, {}).get("status") not in WORKING:
-            self.note(run, *saves.PROGRESS)
+            self.write_card(run, *saves.SAVE_FIELDS)
 
     def delete(self, run: Run) -> None:
         """Deletes the run, all its saves, and leftovers of failed ones."""
-        with run.disk, self.disk.asked():
-            for known in (self._cards, self._beside, self._waiting):
-                known.pop(run.id, None)
+        with run.disk, self.disk.track():
+            for table in (self._cards, self._previous_bytes, self._deferred):
+                table.pop(run.id, None)
             files.delete_folder(self.path(run))
 
     def size(self, run: Run) -> int:
@@ -165,16 +165,16 @@ class Store(KeptRuns):
 
     def disk_size(self, run: Run) -> int:
         """Returns the bytes of all saves."""
-        return self.size(run) + self._beside.get(run.id, 0)
+        return self.size(run) + self._previous_bytes.get(run.id, 0)
 
-    def look_at_others(self) -> None:
+    def measure_other_files(self) -> None:
         """Measures the bytes of rooms, uploads and unreadable runs. May take as long as the disk."""
-        with self.disk.asked(), suppress(FileNotFoundError):
+        with self.disk.track(), suppress(FileNotFoundError):
             top = [path for path in self.folder.iterdir() if path != self.root]
             unknown = [path for path in self.root.iterdir() if path.name.partition(".")[0] not in self._cards]
-            self.others = sum(map(files.tree_size, (*top, *unknown)))
+            self.other_bytes = sum(map(files.tree_size, (*top, *unknown)))
 
-    def note_look(self, run: Run) -> None:
+    def save_view_time(self, run: Run) -> None:
         """Saves the time of the last view, as run.json's mtime, and the visited flag. Raises OSError."""
         with run.disk:
             card = self._cards.get(run.id)
@@ -183,37 +183,37 @@ class Store(KeptRuns):
             if card.get("visited", False) != run.visited:
                 self._write_card(run, ("visited",))
             path = self.path(run) / "run.json"
-            if run.looked_at - path.stat().st_mtime > LOOK_SECONDS:
+            if run.looked_at - path.stat().st_mtime > VIEW_LAG_SECONDS:
                 os.utime(path, (run.looked_at, run.looked_at))
 
 
 
 def read_kept(folder: Path) -> Iterator[Run]:
-    """Yields the runs of `kept_folders`."""
-    return (found.run for found in kept_folders(folder))
+    """Yields the runs of `open_kept_folders`."""
+    return (saved.run for saved in open_kept_folders(folder))
 
 
-def kept_folders(folder: Path) -> Iterator[Folder]:
+def open_kept_folders(folder: Path) -> Iterator[Folder]:
     """Yields the last saves in a server's `folder`, which may be in use: nothing is locked, repaired or written. Unreadable runs are
     skipped; for a damaged newest save the one before is read."""
     root = folder / "runs"
     for path in sorted(root.iterdir()) if root.is_dir() else ():
-        before = files.beside(path).old
-        if ID.fullmatch(path.name) and (found := _read(path) or (_read(before) if before.is_dir() else None)):
-            yield found
+        before = files.sibling_paths(path).old
+        if ID.fullmatch(path.name) and (saved := _read(path) or (_read(before) if before.is_dir() else None)):
+            yield saved
 
 
 def read_shipped(folder: Path | None) -> list[Run]:
-    """Returns the runs of `shipped_folders`."""
-    return [found.run for found in shipped_folders(folder)]
+    """Returns the runs of `open_shipped_folders`."""
+    return [shipped.run for shipped in open_shipped_folders(folder)]
 
 
-def shipped_folders(folder: Path | None) -> Iterator[Folder]:
+def open_shipped_folders(folder: Path | None) -> Iterator[Folder]:
     """Yields the runs in checkpoints/, named after their folders. Unreadable ones are logged and skipped."""
     for path in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
-        if found := _read(path, path.name):
-            found.run.name, found.run.owner, found.run.shipped = path.name, "", True
-            yield found
+        if shipped := _read(path, path.name):
+            shipped.run.name, shipped.run.owner, shipped.run.shipped = path.name, "", True
+            yield shipped
 
 
 def _read(path: Path, id: str | None = None) -> Folder | None:

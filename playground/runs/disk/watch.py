@@ -28,7 +28,7 @@ class DiskWatch:
         self._folder, self._runtime, self._identity = folder, runtime, identity_of(folder)
         # while it is open, no new folder gets its inode number; Windows can't open folders
         self._open: int | None = os.open(folder, os.O_RDONLY) if hasattr(os, "O_DIRECTORY") else None
-        self._asked: dict[object, tuple[int, float]] = {}  # pending operation -> (thread, start time)
+        self._pending: dict[object, tuple[int, float]] = {}  # pending operation -> (thread, start time)
         self.last_error: DiskError | None = None  # of a write
         self.refuses = False  # whether the newest write failed
         self.free: int | None = None  # bytes, at the last check
@@ -39,10 +39,10 @@ class DiskWatch:
             self._open = None
 
     @contextmanager
-    def asked(self, writes: bool = False) -> Iterator[None]:
+    def track(self, writes: bool = False) -> Iterator[None]:
         """Tracks a file operation; errors of one that `writes` are recorded."""
-        here = object()
-        self._asked[here] = threading.get_ident(), self._runtime.monotonic()
+        operation = object()
+        self._pending[operation] = threading.get_ident(), self._runtime.monotonic()
         try:
             if writes and self.is_gone():  # a recreated folder may belong to another server
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._folder))
@@ -55,26 +55,26 @@ class DiskWatch:
         else:
             self.refuses = self.refuses and not writes
         finally:
-            del self._asked[here]
+            del self._pending[operation]
 
     def is_awaited_by(self, thread: int) -> bool:
         """Returns whether the thread with this `ident` waits for the disk."""
-        return any(asking == thread for asking, _ in list(self._asked.values()))
+        return any(pending == thread for pending, _ in list(self._pending.values()))
 
     @property
     def silent_seconds(self) -> float:
         """Waiting time of the oldest pending operation; 0 when there is none."""
         now = self._runtime.monotonic()
-        return max((now - since for _, since in list(self._asked.values())), default=0.0)
+        return max((now - since for _, since in list(self._pending.values())), default=0.0)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Updates the free space, and records a failed write if the folder is gone. Raises OSError; may block as long as the disk."""
-        with self.asked():
+        with self.track():
             is_gone = self.is_gone()
             self.free = None if is_gone else shutil.disk_usage(self._folder).free
         with suppress(FileNotFoundError):
             if is_gone:
-                with self.asked(writes=True):
+                with self.track(writes=True):
                     pass
 
     def is_gone(self) -> bool:
@@ -87,5 +87,5 @@ class DiskWatch:
 
 def identity_of(folder: Path) -> tuple[int, int]:
     """Returns the device and inode numbers of a folder. Raises OSError."""
-    found = folder.stat()
-    return found.st_dev, found.st_ino
+    status = folder.stat()
+    return status.st_dev, status.st_ino

@@ -10,17 +10,17 @@ import torch
 
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
-from playground.runs.engines.hosted import HostedTraining, Wishes
+from playground.runs.engines.hosted import CallSettings, HostedTraining
 from playground.runs.engines.increment import Increment
 from playground.runs.engines.trainer import Failed, Lost
-from playground.runs.heap import give_back
+from playground.runs.heap import trim_heap
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers
 from playground.runs.runtime import REAL, Runtime
 from playground.training.loop import Diverged
 
 CORPORA_BYTES = 40_000_000  # cached corpora not in use: no share of the page's memory budget, which can't evict them
-KNOWN_EVERYWHERE = (Diverged, Refusal, MemoryError, Lost)  # errors that are sent as they are; others may not unpickle
+PORTABLE_ERRORS = (Diverged, Refusal, MemoryError, Lost)  # errors that are sent as they are; others may not unpickle
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,21 @@ class Host:
         self._corpora, self._helpers = Corpora(CORPORA_BYTES), Helpers(machine_cores() - 1)
         self._trainings: dict[str, HostedTraining] = {}
 
-    def answer(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
+    def answer(self, id: str, name: str, settings: CallSettings, *arguments: Any) -> Answer:
         """Calls the named method of the run's training. The first is "begin", the last "close"; an unknown training is Lost."""
         torch.set_num_threads(1)
         if name == "begin":
             self._trainings[id] = HostedTraining(self._corpora, self._runtime)
         elif name == "close":
             if self._trainings.pop(id, None):
-                give_back()  # memory of its steps, which another training may not reuse
+                trim_heap()  # memory of its steps, which another training may not reuse
             return Answer()
         training, value, error = self._trainings.get(id), None, None
         if training is None:
             return Answer(error=Lost())
         try:
-            training.obey(wishes, self._helpers.parallel_map(wishes.cores))
+            training.apply_settings(settings, self._helpers.parallel_map(settings.cores))
             value = getattr(training, name)(*arguments)
         except BaseException as raised:  # any error is this run's alone; the process has others
-            error = raised if isinstance(raised, KNOWN_EVERYWHERE) else Failed(type(raised).__name__, traceback.format_exc())
-        return Answer(value, error, training.news())
+            error = raised if isinstance(raised, PORTABLE_ERRORS) else Failed(type(raised).__name__, traceback.format_exc())
+        return Answer(value, error, training.take_increment())

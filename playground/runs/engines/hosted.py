@@ -10,7 +10,7 @@ from typing import Any
 from playground.data.corpus import Item
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import SentFolder, pack_state
-from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, arrays
+from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, to_arrays
 from playground.runs.history import History
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.recording import Recording, copy_parameters
@@ -46,7 +46,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class CallSettings:
     """Settings that may change between two calls."""
 
     live: Mapping[str, Any]  # the live knobs
@@ -54,31 +54,31 @@ class Wishes:
     cores: int  # available to the call
 
 
-class FarRecording(Recording):
+class RemoteRecording(Recording):
     """A recording that sends its frames instead of storing them. A frame is completed here if a viewer waits for it, or once the
     uncompleted ones take as many bytes as the replay's budget; otherwise by the client."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.pictures: list[Picture] = []
-        self._unmade = 0  # bytes of uncompleted frames
+        self._uncompleted_bytes = 0  # of frames
 
-    def _picture(self, look: bool) -> None:
+    def _capture_frame(self, look: bool) -> None:
         run, model, replay = self.run, self.training.model, self.run.replay
         completions = self.show() if look else ()
         if not look:
-            self._unmade += self._size
-            if self._unmade > self._replay_bytes:
+            self._uncompleted_bytes += self._size
+            if self._uncompleted_bytes > self._replay_bytes:
                 completions = self._completer.complete(model, (), run.step, replay.plan.attention)
         replay.frames = (*(frame for frame in replay.frames if frame.step < run.step), Frame(run.step, ()))
-        wanted = not completions or run.step in replay.plan.parameter_steps
-        parameters = arrays(copy_parameters(model)) if wanted else None
+        needs_parameters = not completions or run.step in replay.plan.parameter_steps
+        parameters = to_arrays(copy_parameters(model)) if needs_parameters else None
         self.pictures.append(Picture(run.step, completions, parameters, model.config))
         self._captured = True
 
 
 class HostedTraining:
-    """A training called by a Host: `begin` first, then Trainer methods, each after `obey`."""
+    """A training called by a Host: `begin` first, then Trainer methods, each after `apply_settings`."""
 
     def __init__(self, corpora: Corpora, runtime: Runtime = REAL) -> None:
         self._corpora, self._runtime = corpora, runtime
@@ -99,17 +99,17 @@ class HostedTraining:
         replay.frames = tuple(Frame(step, ()) for step in start.frames)
         run.hold(history=start.history, replay=replay, snapshot=None, pairs=None)
         self._run, self._cursor = run, Cursor(run)
-        self._recording = FarRecording(run, training, start.replay_bytes, clock=self._runtime.monotonic)
+        self._recording = RemoteRecording(run, training, start.replay_bytes, clock=self._runtime.monotonic)
         self._steps = self._recording.steps()
         src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
         longest = corpus.longest, run.longest_target
         return Prepared(run.step, run.seconds, run.replay.plan, self._recording.probes, *longest, (src.to_bytes(), tgt.to_bytes()))
 
-    def obey(self, wishes: Wishes, parallel_map: ParallelMap) -> None:
+    def apply_settings(self, settings: CallSettings, parallel_map: ParallelMap) -> None:
         """Applies the settings to the next call."""
         if self._cursor is not None:
-            self._run.live, self._recording.training.parallel_map = dict(wishes.live), parallel_map
-            self._run.seen_at = self._runtime.monotonic() if wishes.watched else -math.inf
+            self._run.live, self._recording.training.parallel_map = dict(settings.live), parallel_map
+            self._run.seen_at = self._runtime.monotonic() if settings.watched else -math.inf
 
     def advance(self, seconds: float, one_step: bool) -> bool:
         """Trains for about `seconds`, at least one step. Returns False at the end of the run."""
@@ -126,12 +126,12 @@ class HostedTraining:
         self._recording.finish()
 
     def parameters(self) -> Arrays:
-        return arrays(copy_parameters(self._recording.training.model))
+        return to_arrays(copy_parameters(self._recording.training.model))
 
     def state(self) -> bytes:
         return pack_state(self._recording.training)
 
-    def news(self) -> Increment | None:
+    def take_increment(self) -> Increment | None:
         """Returns the increment since the last call; None before `begin`."""
         if self._cursor is None:
             return None

@@ -60,7 +60,7 @@ class InProcess:
     def state(self) -> bytes:
         return pack_state(self._recording.training)
 
-    def cut_off(self) -> None:
+    def abort(self) -> None:
         """Does nothing: a thread can't be killed."""
 
     def close(self) -> None:

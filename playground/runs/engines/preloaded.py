@@ -12,10 +12,10 @@ from contextlib import suppress
 import torch
 
 from playground.runs.engines import children  # noqa: F401  loads its dependencies
-from playground.runs.queue.warmup import smallest
+from playground.runs.queue.warmup import build_smallest
 
 with suppress(Exception):  # the first training will report the error
     torch.set_num_threads(1)
-    smallest()  # a process's first optimiser imports for a second
+    build_smallest()  # a process's first optimiser imports for a second
 gc.collect()
 gc.freeze()  # a collection would write to the shared pages

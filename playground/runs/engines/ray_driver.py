@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError
 
-from playground.runs.engines.children import end_with_who_asks
+from playground.runs.engines.children import end_with_parent
 from playground.runs.engines.host import Answer, Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.heap import share_arenas
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 @ray.remote(max_restarts=0)
-class FarHost:
+class RayHost:
     """A process on a machine of the cluster, ready to train."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Driver:
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
         self._gpus = self.offer().gpus
         self._hosts: dict[int, Any] = {}
-        self._coming: dict[Any, int] = {}  # reference to a starting host's place -> its number
+        self._starting: dict[Any, int] = {}  # reference to a starting host's place -> its number
 
     def offer(self) -> Offer:
         alive = [machine for machine in ray.nodes() if machine["Alive"]]
@@ -79,13 +79,13 @@ class Driver:
     def begin(self, number: int) -> None:
         """Requests a process; Ray starts it once resources are free."""
         needed = {"num_gpus": 1} if self._gpus else {"num_cpus": 1}
-        self._hosts[number] = FarHost.options(**needed, scheduling_strategy="SPREAD").remote()
-        self._coming[self._hosts[number].place.remote()] = number
+        self._hosts[number] = RayHost.options(**needed, scheduling_strategy="SPREAD").remote()
+        self._starting[self._hosts[number].place.remote()] = number
 
-    def arrived(self, seconds: float) -> dict[int, Place | str]:
+    def take_arrivals(self, seconds: float) -> dict[int, Place | str]:
         """Returns the places of hosts that have started, or the error of those that failed."""
-        ready, _ = ray.wait(list(self._coming), num_returns=len(self._coming), timeout=seconds) if self._coming else ([], [])
-        return {self._coming.pop(reference): self._said(reference) for reference in ready}
+        ready, _ = ray.wait(list(self._starting), num_returns=len(self._starting), timeout=seconds) if self._starting else ([], [])
+        return {self._starting.pop(reference): self._place_or_error(reference) for reference in ready}
 
     def ask(self, number: int, question: tuple, seconds: float, machine: str) -> Answer:
         """Returns the host's answer. Raises Lost on an error or timeout, after killing the host."""
@@ -100,7 +100,7 @@ class Driver:
         if host := self._hosts.pop(number, None):
             ray.kill(host)
 
-    def _said(self, reference: Any) -> Place | str:
+    def _place_or_error(self, reference: Any) -> Place | str:
         try:
             return ray.get(reference)
         except RayError as error:
@@ -116,4 +116,4 @@ def prepare() -> None:
     """Initialises this process first of all. Ray's output would otherwise mix with the server's log."""
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  open as long as the process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_who_asks()
+    end_with_parent()

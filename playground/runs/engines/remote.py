@@ -13,12 +13,12 @@ from playground.data.tokenizers import load_tokenizer
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.engines.host import Answer
-from playground.runs.engines.hosted import Prepared, Start, Wishes
-from playground.runs.engines.increment import enter, tensors
+from playground.runs.engines.hosted import CallSettings, Prepared, Start
+from playground.runs.engines.increment import apply_increment, to_tensors
 from playground.runs.engines.trainer import Lost, ReadSave, parts_of
 from playground.runs.history import STEPS, Columns
 from playground.runs.queue.parallel import ParallelMap
-from playground.runs.recording import TOLD
+from playground.runs.recording import PROGRESS_PERIOD_S
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
@@ -31,7 +31,7 @@ class Link(Hashable, Protocol):
     up: bool  # False while the host is unreachable
     where: Mapping[str, Any]  # for display: "process" on this machine, or "node" and perhaps "gpu"
 
-    def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
+    def ask(self, id: str, name: str, settings: CallSettings, *arguments: Any) -> Answer:
         """Returns the reply of Host.answer. Raises Lost when there will be none."""
 
     def close(self) -> None:
@@ -46,7 +46,7 @@ class Remote:
     def __init__(self, run: Run, link: Link, replay_bytes: int) -> None:
         self.run, self.lane, self._replay_bytes = run, link, replay_bytes
         self._completer: Completer | None = None  # None before `prepare`
-        self._next_told = 0.0  # when viewers' next progress update is due
+        self._next_update = 0.0  # when viewers' next progress update is due
 
     def prepare(self, read: ReadSave) -> None:
         run = self.run
@@ -79,12 +79,12 @@ class Remote:
         self.run.replay.end(self.run.snapshot.parameters)
 
     def parameters(self) -> Parameters:
-        return tensors(self._ask("parameters"))
+        return to_tensors(self._ask("parameters"))
 
     def state(self) -> bytes:
         return self._ask("state")
 
-    def cut_off(self) -> None:
+    def abort(self) -> None:
         """Kills the process; the other runs in it resume elsewhere."""
         self.lane.close()
 
@@ -94,13 +94,13 @@ class Remote:
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         run = self.run
-        wishes = Wishes(run.live, run.watched, getattr(self.parallel_map, "cores", 1))
-        answer = self.lane.ask(run.id, name, wishes, *arguments)
+        settings = CallSettings(run.live, run.watched, getattr(self.parallel_map, "cores", 1))
+        answer = self.lane.ask(run.id, name, settings, *arguments)
         if answer.increment and self._completer:
-            enter(answer.increment, run, self._completer)
-            if wishes.watched and run.runtime.monotonic() >= self._next_told:
+            apply_increment(answer.increment, run, self._completer)
+            if settings.watched and run.runtime.monotonic() >= self._next_update:
                 run.touch()
-                self._next_told = run.runtime.monotonic() + TOLD
+                self._next_update = run.runtime.monotonic() + PROGRESS_PERIOD_S
         if answer.error:
             raise answer.error
         return answer.value

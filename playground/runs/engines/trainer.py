@@ -64,7 +64,7 @@ class Trainer(Protocol):
     def state(self) -> bytes:
         """Returns the state needed to resume exactly, besides the parameters."""
 
-    def cut_off(self) -> None:
+    def abort(self) -> None:
         """Aborts a hung call where possible; its caller gets Lost. Thread-safe."""
 
     def close(self) -> None:

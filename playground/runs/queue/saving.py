@@ -14,7 +14,7 @@ from playground.runs.run import RESUMABLE, WORKING, Run
 
 log = logging.getLogger(__name__)
 SAVE_SHARE = 0.02  # maximum fraction of the training time; a large run is saved less often
-PASSING = ("runs.not_saved", "runs.process_ended")  # messages that the next save makes obsolete
+TRANSIENT_MESSAGES = ("runs.not_saved", "runs.process_ended")  # messages that the next save makes obsolete
 
 
 class Saving:
@@ -37,7 +37,7 @@ class Saving:
         return self.run.seconds - self._since >= max(self.limits.save_seconds, self._cost / SAVE_SHARE)
 
     @property
-    def in_vain(self) -> bool:
+    def has_just_failed(self) -> bool:
         """Whether the last save failed and it is too soon to retry."""
         return self._failed and not self.due
 
@@ -56,28 +56,28 @@ class Saving:
                 run.checkpoint_step = run.step
                 self.store.save(run, contents, OWN_DATA, rest)
             else:
-                self.store.note(run, rest=rest)
+                self.store.write_card(run, rest=rest)
         except OSError as error:
             event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
             run.checkpoint_step, self._failed = before, True
             if trainer:  # otherwise the disk is up to date, and memory may not be
                 run.hold()
-            rest = rest[0], self._said_of_full_disk(contents, rest)
+            rest = rest[0], self._full_disk_message(contents, rest)
         self._cost, self._since = self.run.runtime.monotonic() - started, run.seconds
         return rest[1]
 
     def lasting_message(self) -> Refusal | None:
         """Returns the run's message unless a save makes it obsolete."""
         message = self.run.message
-        return message if message and message.key not in PASSING else None
+        return message if message and message.key not in TRANSIENT_MESSAGES else None
 
-    def _said_of_full_disk(self, contents: dict[str, bytes], rest: Rest) -> Refusal | None:
+    def _full_disk_message(self, contents: dict[str, bytes], rest: Rest) -> Refusal | None:
         """Returns the message after a failed save. While the run trains, the next save retries; its end is written once there is space."""
         if rest[0] in WORKING:
             return rest[1] or Refusal("runs.not_saved")
         if not contents:
             return rest[1] or Refusal("runs.change_not_saved")
-        self.store.save_later(self.run, contents, rest)
+        self.store.defer_save(self.run, contents, rest)
         return Refusal("runs.end_not_on_disk")
 
     def _contents(self, trainer: Trainer, status: str) -> dict[str, bytes]:

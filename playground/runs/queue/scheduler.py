@@ -4,8 +4,8 @@ A job gets all the cores it can use while no other waits, otherwise one: that se
 whose memory doesn't fit wait, first come first served.
 
 Among owners with at most LEAD_S core seconds more than the least served, the shortest remaining job goes first: of thirty equal jobs half
-end well before the others, and the last is no later than with equal shares. Every FAIR-th turn goes to the least-served owner's
-least-served run: so all make visible progress, and none starves.
+end well before the total time is over, and the last is no later than with equal shares. Every FAIR_EVERY-th turn goes to the least-served
+owner's least-served run: so all make visible progress, and none starves.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from playground.runs.queue.parallel import Helpers, ParallelMap
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
-LEAD_S, FAIR = 10.0, 4
+LEAD_S, FAIR_EVERY = 10.0, 4
 RECOVERY_S = 1.0  # seconds until a worker retries after an error outside a job
-CROWD = 15  # remote processes whose replies to short turns take half of this interpreter: beyond that turns are longer
+REMOTE_CROWD = 15  # remote processes whose replies to short turns take half of this interpreter: beyond that turns are longer
 
 
 class Job(Protocol):
@@ -58,11 +58,11 @@ class Scheduler:
 
     def __init__(
         self, cores: int, memory: int, turn_seconds: float = 0.1, warm_up: Callable[[], object] | None = None,
-        unaccounted: Callable[[], int] = int, room: Callable[[Hashable], float] = lambda node: math.inf, runtime: Runtime = REAL,
+        unaccounted: Callable[[], int] = int, capacity: Callable[[Hashable], float] = lambda node: math.inf, runtime: Runtime = REAL,
     ) -> None:  # fmt: skip
-        """`unaccounted` returns the bytes of `memory` used by anything but jobs, `room` another machine's bytes for jobs."""
+        """`unaccounted` returns the bytes of `memory` used by anything but jobs, `capacity` another machine's bytes for jobs."""
         self.cores, self.memory, self.turn_seconds, self._warm_up, self._unaccounted = cores, memory, turn_seconds, warm_up, unaccounted
-        self._room, self._runtime = room, runtime
+        self._capacity, self._runtime = capacity, runtime
         self._changed = threading.Condition()
         self._waiting: list[Job] = []  # for memory
         self._jobs: list[Job] = []  # with turns, in order of arrival
@@ -71,40 +71,40 @@ class Scheduler:
         self._longest: dict[Job, float] = {}
         self._job_used: dict[Job, float] = {}  # core seconds
         self._owner_used: dict[str, float] = {}
-        self._given = 0  # turns so far
+        self._turn_count = 0  # turns so far
         self._free, self._closing, self._helpers = cores, False, Helpers(cores - 1)
-        self._far_seconds = turn_seconds
+        self._remote_turn_seconds = turn_seconds
         self.replaced = 0  # threads so far
-        self._threads = [self._started(number) for number in range(cores)]
+        self._threads = [self._start_worker(number) for number in range(cores)]
 
-    def _started(self, number: int) -> threading.Thread:
+    def _start_worker(self, number: int) -> threading.Thread:
         return self._runtime.spawn(self._work, f"worker-{number}")
 
     def grow(self, elsewhere: int) -> None:
         """Allows `elsewhere` more concurrent turns on other machines. Their replies are read by this interpreter, so turns lengthen with
         their number."""
         with self._changed:
-            self._far_seconds = self.turn_seconds * max(1.0, elsewhere / CROWD)
+            self._remote_turn_seconds = self.turn_seconds * max(1.0, elsewhere / REMOTE_CROWD)
             if not self._closing:
-                self._threads += [self._started(number) for number in range(len(self._threads), self.cores + elsewhere)]
+                self._threads += [self._start_worker(number) for number in range(len(self._threads), self.cores + elsewhere)]
 
     def add(self, job: Job) -> None:
         """Adds a job; it gets turns once there is memory for it."""
         with self._changed:
             self._waiting.append(job)
-            self._let_in()
+            self._admit_waiting()
             self._changed.notify_all()
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Wakes the workers: a job has become urgent, or memory has been freed."""
         with self._changed:
-            self._let_in()
+            self._admit_waiting()
             self._changed.notify_all()
 
     @property
     def reserved(self) -> int:
         """Bytes of this machine reserved by jobs with turns, and by hung ones that haven't released theirs."""
-        return self._taken(None)
+        return self._reserved_on(None)
 
     def count(self) -> dict[str, int]:
         """Returns the jobs "training" and "waiting", and the workers "alive", "replaced" so far, and "lost" in a hung turn."""
@@ -121,16 +121,16 @@ class Scheduler:
                 self._turns.remove(turn)
                 self._free += turn.cores
                 if turn.cores > 1:  # a helper thread may be the one that hangs
-                    self._helpers.leave()
+                    self._helpers.abandon()
                     self._helpers = Helpers(self.cores - 1)
                 if turn.thread.is_alive():
                     self._lost.append(turn)
-                self._leave(turn.job)
+                self._remove(turn.job)
             lost = [turn.thread for turn in self._lost]
             for number, thread in enumerate(self._threads):
                 if thread in lost or not thread.is_alive():
                     event(log, "worker_replaced", logging.ERROR, worker=thread.name, came_to="hang" if thread in lost else "end")
-                    self._threads[number] = self._started(number)
+                    self._threads[number] = self._start_worker(number)
                     self.replaced += 1
             self._changed.notify_all()
             return over
@@ -147,12 +147,12 @@ class Scheduler:
             if thread is not threading.current_thread():
                 thread.join(None if until == math.inf else max(0.0, until - clock()))
         if self._turns or self._lost:
-            self._helpers.leave()
+            self._helpers.abandon()
         else:
             self._helpers.close()
         return [turn.job for turn in self._turns]
 
-    def _let_in(self) -> None:
+    def _admit_waiting(self) -> None:
         """Admits waiting jobs, first come first served, while their memory fits or no other job has turns."""
         while self._waiting:
             job = self._waiting[0]
@@ -171,10 +171,10 @@ class Scheduler:
     def _fits(self, job: Job) -> bool:
         if job.node is None:
             return job.bytes + self.reserved + self._unaccounted() <= self.memory
-        there = job.bytes + self._taken(job.node) <= self._room(job.node)
-        return there and self.reserved + self._unaccounted() <= self.memory  # a remote run's snapshots are held here in any case
+        fits_node = job.bytes + self._reserved_on(job.node) <= self._capacity(job.node)
+        return fits_node and self.reserved + self._unaccounted() <= self.memory  # a remote run's snapshots are held here in any case
 
-    def _taken(self, node: Hashable | None) -> int:
+    def _reserved_on(self, node: Hashable | None) -> int:
         return sum(job.bytes for job in (*self._jobs, *(turn.job for turn in self._lost)) if job.node == node)
 
     def _next(self) -> tuple[Job, int] | None:
@@ -184,24 +184,24 @@ class Scheduler:
         for job in ready:
             if job.urgent:
                 return job, 0
-        due = sorted((job for job in ready if job in self._job_used), key=self._order())
-        here = [job for job in due if job.node is None]
+        due = sorted((job for job in ready if job in self._job_used), key=self._turn_key())
+        local_jobs = [job for job in due if job.node is None]
         for job in due:
             if job.node is not None:
                 return job, 0
             if self._free:
-                return job, 1 if len(here) > 1 else min(job.cores, self._free)
+                return job, 1 if len(local_jobs) > 1 else min(job.cores, self._free)
         return None
 
-    def _had(self, job: Job) -> tuple[float, float]:
+    def _used_seconds(self, job: Job) -> tuple[float, float]:
         return self._owner_used[job.owner], self._job_used[job]
 
-    def _order(self) -> Callable[[Job], tuple]:
+    def _turn_key(self) -> Callable[[Job], tuple]:
         """Returns the sort key of the next turn: least served first, or shortest remaining first among owners who are not far ahead."""
-        if self._given % FAIR == 0:
-            return self._had
+        if self._turn_count % FAIR_EVERY == 0:
+            return self._used_seconds
         most = min((self._owner_used[job.owner] for job in self._jobs), default=0.0) + LEAD_S
-        return lambda job: (self._owner_used[job.owner] > most, job.left, self._had(job))
+        return lambda job: (self._owner_used[job.owner] > most, job.left, self._used_seconds(job))
 
     def _work(self) -> None:
         """Runs a worker until the scheduler is closed or the thread is replaced."""
@@ -210,10 +210,10 @@ class Scheduler:
                 self._warm_up()
         except BaseException:  # the first training will report it to its owner
             log.exception("the warm-up failed")
-        mine = True
-        while mine and not self._closing:
+        is_worker = True
+        while is_worker and not self._closing:
             try:
-                mine = self.give_turn()
+                is_worker = self.give_turn()
             except BaseException:
                 log.exception("a turn could not be given")
                 with self._changed:
@@ -223,7 +223,7 @@ class Scheduler:
         """Gives the next turn in the calling thread, waiting for one if `blocking`. Returns whether this thread is still a worker, or, if
         not blocking, whether there was a turn."""
         with self._changed:
-            self._let_in()  # admits jobs skipped by an earlier error
+            self._admit_waiting()  # admits jobs skipped by an earlier error
             while not self._closing and (due := self._next()) is None:
                 if not blocking:
                     return False
@@ -231,22 +231,22 @@ class Scheduler:
             if self._closing:
                 return blocking
             job, cores = due
-            seconds = self.turn_seconds if job.node is None else self._far_seconds
+            seconds = self.turn_seconds if job.node is None else self._remote_turn_seconds
             self._charge(job, max(cores, 1) * seconds)  # in advance, so that other workers take it into account
             turn = Turn(job, cores, threading.current_thread(), self._runtime.monotonic(), self._longest.get(job, 0.0))
             self._turns.append(turn)
-            self._given += 1
+            self._turn_count += 1
             self._free -= cores
-        more = False
+        continues = False
         try:
-            more = job.turn(seconds, self._helpers.parallel_map(cores))
+            continues = job.turn(seconds, self._helpers.parallel_map(cores))
         except BaseException:  # jobs handle their own errors; a worker must survive any other
             log.exception("a job broke off")
         with self._changed:
             self._changed.notify_all()
             if turn in self._lost:
                 self._lost.remove(turn)
-                self._let_in()
+                self._admit_waiting()
                 return False
             self._turns.remove(turn)
             self._free += cores
@@ -255,8 +255,8 @@ class Scheduler:
                 self._longest[job] = max(turn.longest, took)
                 self._charge(job, max(cores, 1) * (took - seconds))
             finally:
-                if not more:
-                    self._leave(job)
+                if not continues:
+                    self._remove(job)
         return True
 
     def _charge(self, job: Job, seconds: float) -> None:
@@ -264,13 +264,13 @@ class Scheduler:
             self._job_used[job] += seconds
             self._owner_used[job.owner] += seconds
 
-    def _leave(self, job: Job) -> None:
+    def _remove(self, job: Job) -> None:
         for jobs in (self._jobs, self._waiting):
             if job in jobs:
                 jobs.remove(job)
-        for known in (self._job_used, self._longest):
-            known.pop(job, None)
+        for table in (self._job_used, self._longest):
+            table.pop(job, None)
         least = min((self._owner_used[other.owner] for other in self._jobs), default=math.inf)
-        here = {other.owner for other in self._jobs}  # absent owners are remembered while they are ahead, as they may return
-        self._owner_used = {owner: used for owner, used in self._owner_used.items() if owner in here or used > least}
-        self._let_in()
+        present_owners = {other.owner for other in self._jobs}  # absent owners are remembered while they are ahead, as they may return
+        self._owner_used = {owner: used for owner, used in self._owner_used.items() if owner in present_owners or used > least}
+        self._admit_waiting()

@@ -10,8 +10,8 @@ import torch
 
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
-from playground.runs.heap import keep_free_pages, leave_alone
-from playground.runs.machine_speed import TINY, measured
+from playground.runs.heap import freeze_objects, keep_free_pages
+from playground.runs.machine_speed import TINY, measure_speed
 from playground.training.loop import Training
 
 log = logging.getLogger(__name__)
@@ -29,27 +29,27 @@ def warm_up(device: str = "cpu") -> None:
         if device not in _ready:
             try:
                 _train_smallest(device)
-                leave_alone()
+                freeze_objects()
                 _ready.add(device)
             except Exception:
                 log.exception("the warm-up failed")
 
 
-def get_ready(device: str) -> None:
+def warm_up_and_measure(device: str) -> None:
     """Warms up and measures the machine's speed, for the server's forecasts. Runs in a thread that the interpreter joins at exit, unlike
     the calling one: torch aborts an interpreter that is finalised during its work, and on a loaded machine this may outlast the runs."""
     torch.set_num_threads(1)
     with ThreadPoolExecutor(1, "warm-up") as waited_for:
-        waited_for.submit(lambda: (warm_up(device), measured(device))).result()
+        waited_for.submit(lambda: (warm_up(device), measure_speed(device))).result()
 
 
-def smallest(device: str = "cpu") -> Training:
+def build_smallest(device: str = "cpu") -> Training:
     """Builds a training of the smallest model with two steps."""
     small = Experiment().with_(**TINY, steps=2)
     return Training(small, build_corpus(small.data), device)
 
 
 def _train_smallest(device: str) -> None:
-    training = smallest(device)
+    training = build_smallest(device)
     for _ in training.steps():
         training.validate()

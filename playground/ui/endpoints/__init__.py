@@ -53,7 +53,7 @@ def _called(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) -> Callab
         try:
             asked = checked(endpoint.arguments, given)
             if asked.get("owner") and request and request.request:
-                runs.visitors.came(asked["owner"], address_of(request.request))
+                runs.visitors.record_address(asked["owner"], address_of(request.request))
             return endpoint.answer(Caller(runs, reader, request), **asked)
         except Refusal as refusal:
             raise said(refusal) from refusal

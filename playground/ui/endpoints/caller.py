@@ -21,7 +21,7 @@ class Caller:
     def run(self, id: str) -> Run:
         """A run that somebody looks at. Raises Refusal."""
         run = self.runs.get(id)
-        run.seen()
+        run.mark_seen()
         return run
 
     def readable(self, id: str, owner: str) -> Run:

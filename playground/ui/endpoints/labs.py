@@ -41,7 +41,7 @@ def _begin(caller: Caller, asked: ControlledExperiment, seeds: list[int], owner:
     """The runs of each seed for which there was room. Raises Refusal when there was none for any."""
     check_owner(owner)
     begun: dict[int, list[Run]] = {}
-    mine = [(run, place) for run in caller.runs.mine(owner) if (place := asked.recognise(run))]
+    mine = [(run, place) for run in caller.runs.list_owned(owner) if (place := asked.recognise(run))]
     for seed in seeds:
         for run, place in mine:
             if place[1] == seed and run.status in HOPELESS:  # the same seed would come to the same end

@@ -43,7 +43,7 @@ class Facts:
 
 
 def facts(runs: Runs, counts: Counts) -> Facts:
-    kept = runs.kept()
+    kept = runs.list_unshipped()
     sizes = {run.id: runs.store.disk_size(run) for run in kept}
     mine: dict[str, list[Run]] = {}
     for run in kept:

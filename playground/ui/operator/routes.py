@@ -84,7 +84,7 @@ def absent(routes: Sequence[Route]) -> frozenset[str]:
 
 def _find(runs: Runs, called: str) -> Run | None:
     """The unfinished run of a pseudonym: ids stand neither on the page nor in an address."""
-    return next((run for run in runs.kept() if called and run.unfinished and pseudonym(run.id) == called), None)
+    return next((run for run in runs.list_unshipped() if called and run.unfinished and pseudonym(run.id) == called), None)
 
 
 def _language(request: Request) -> str:

@@ -54,7 +54,7 @@ def _source(view: View, found: Diagnostics) -> str:
 
 def _memory(view: View, found: Diagnostics) -> list[dict]:
     """What arrives at the encoder over training, and the knob beside it; a comparison of the three kinds where nothing trains."""
-    numbers, memory = found.numbers, view.run.memory_at(found.step)
+    numbers, memory = found.numbers, view.run.memory_mode_at(found.step)
     reaching = facts.reaching(memory, *(numbers[f"{name}/gradient"] for name in REACHING))
     said = [_say(view, reaching), *_changed(view)]
     table = view.run.history.diagnostics

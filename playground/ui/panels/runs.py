@@ -26,7 +26,7 @@ def panel(view: View) -> dict:
     chosen = ticked(view)
     listed = groups(view, chosen.runs)
     for run in chosen.runs:
-        run.seen()  # else one that trains would be stopped because nobody looks at it
+        run.mark_seen()  # else one that trains would be stopped because nobody looks at it
     works = any(run.working for runs in listed.values() for run in runs if run is not view.run)  # for that one the page asks by itself
     shown = [
         blocks.text("about", view.say("compare.about", most=MAX_TICKED), css="pg-caption"),
@@ -51,13 +51,13 @@ def _lost(view: View, chosen: Ticked) -> list[dict]:
 def _kept(view: View) -> list[dict]:
     """What the visitor's runs take on this server, and which of them goes first; nothing for whoever has none."""
     share = view.runs.share(view.token)
-    said = [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.most))] if share.count else []
+    said = [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.limit))] if share.count else []
     if share.next:
         name = compare.name(share.next, view.language, view.token)
         if share.crowded:
             said.append(view.say("compare.kept_crowded", name=name))
         else:
-            said.append(view.say("compare.kept_next", name=name, date=time.strftime("%Y-%m-%d", time.gmtime(share.goes))))
+            said.append(view.say("compare.kept_next", name=name, date=time.strftime("%Y-%m-%d", time.gmtime(share.expires_at))))
     return [blocks.text("kept", paragraph(said), css="pg-caption")] if said else []
 
 

@@ -26,7 +26,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     experiment, _ = read_query(parameters)
     experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
     pairs, _ = uploading.pairs(runs, experiment, token)
-    corpus, found = runs.corpora.look(experiment, pairs)
+    corpus, found = runs.corpora.get_for_preview(experiment, pairs)
     said = summary.facts(found, screen) + summary.elsewhere(pairs, corpus.left_out, found, experiment.data.max_tokens, screen)
     lines = []
     for item in corpus.train[:PAIRS]:

@@ -256,14 +256,14 @@ def suggestion(pairs: Pairs, own: str, given: Mapping[str, Any]) -> Suggestion:
 def found(runs: Runs, own: str, ticket: str) -> Pairs | None:
     """The pairs of the visitor's upload, or of a run that was made of them and is theirs or open to all. None where there are none, and
     where they are somebody else's: nobody learns which."""
-    opened = [run for run in runs.made_of(own) if run.may_be_read_by("") or _is(ticket, _ticket(run.owner))]
+    opened = [run for run in runs.find_by_data(own) if run.may_be_read_by("") or _is(ticket, _ticket(run.owner))]
     return _kept(own, ticket) or next((run.pairs for run in opened), None)
 
 
 def dealt(runs: Runs, own: str) -> Pairs | None:
     """The pairs that a teacher has dealt to a class, for a member of it."""
     kept = KEPT.get(own) if own else None
-    return kept.pairs if kept else next((run.pairs for run in runs.made_of(own)), None)
+    return kept.pairs if kept else next((run.pairs for run in runs.find_by_data(own)), None)
 
 
 def _kept(own: str, ticket: str) -> Pairs | None:

@@ -101,7 +101,7 @@ def _seeds(view: View, lab: ControlledExperiment) -> dict[int, Arms]:
         except Refusal:  # deleted since
             continue
         if place := lab.recognise(run):
-            run.seen()  # else a long experiment would be stopped because nobody looks at its arms
+            run.mark_seen()  # else a long experiment would be stopped because nobody looks at its arms
             found.setdefault(place[1], {})[place[0]] = run
     order = {seed: lab.arms_of(seed) for seed in sorted(found)}
     return {seed: {arm: found[seed][arm] for arm in arms} for seed, arms in order.items() if len(found[seed]) == len(arms)}

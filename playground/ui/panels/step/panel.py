@@ -68,7 +68,7 @@ def _which(view: View, taken: TakenStep) -> str:
     if taken.start.exact and kind == "made" and taken.recorded != taken.slow.loss:
         kind = "close"  # it was trained on another machine
     said = [view.say(f"step.{'exact' if taken.start.exact else 'fresh'}_{kind}", **values)]
-    if not taken.start.exact and taken.start.step in view.run.replay.kept:
+    if not taken.start.exact and taken.start.step in view.run.replay.parameters_by_step:
         said.append(view.say("step.rounded"))
     if taken.start.step != view.step and view.step is not None:
         said.append(view.say("page.nearest_step", wanted=view.step, actual=taken.start.step))

@@ -31,7 +31,7 @@ def _bench(site):
             small(patch, name)
         yield
     for token in OWNERS:
-        for run in site.runs.mine(token):
+        for run in site.runs.list_owned(token):
             site.runs.delete(run.id, token)
 
 
