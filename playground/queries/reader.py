@@ -54,7 +54,7 @@ class Reader:
         return self._threads.seconds
 
     def one_answer(self, patience: float = 0.0) -> AbstractContextManager[None]:
-        """Of the thread that calls, see `ReaderThreads.one_answer`."""
+        """Of the thread that calls, see `ReaderThreads.shared_deadline`."""
         return self._threads.shared_deadline(patience)
 
     @property

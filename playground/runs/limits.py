@@ -22,7 +22,7 @@ COUNTS = (
 )
 
 NEVER, UNLIMITED_NAMES = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
-ENGINES = ("here", "processes", "auto")  # in the page's process, in separate processes, or those where there are several cores
+ENGINES = ("here", "processes", "auto")  # in the page's process, in separate processes, or "auto": separate if there are several cores
 
 
 @dataclass(frozen=True)

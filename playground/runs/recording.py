@@ -28,8 +28,8 @@ from playground.training.loop import Live, Training
 from playground.words.amounts import percentage
 
 DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and replay frames, whose step has diagnostics
-LIVE_PERIOD_S = 0.4  # minimum seconds between two live snapshots of a watched run; or more, so that
-LIVE_FRACTION = 0.03  # at most this fraction of the time goes to snapshots that are not the replay's
+LIVE_PERIOD_S = 0.4  # minimum time between two live snapshots of a watched run
+LIVE_FRACTION = 0.03  # maximum fraction of the time for live snapshots
 PROGRESS_PERIOD_S = 0.1  # seconds between two progress updates for viewers
 BRIEF, FULL_FROM = 100, 0.5  # sentences of a short validation, and the exact match from which on it is a full one
 

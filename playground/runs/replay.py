@@ -16,8 +16,8 @@ Parameters = Mapping[str, torch.Tensor]
 
 MAX_FRAMES, MIN_FRAMES = 48, 24  # frames of a long run, and of a short one
 STEPS_PER_FRAME = 5  # steps per frame in between, so that a replay takes about the same share of any training
-MAX_SAVED = 12  # frames with parameters, beside the last, or as many as
-SAVED_BYTES = 3_250_000  # can hold: a default run takes 5 MB on the disk, and a small one has parameters at every frame
+MAX_SAVED = 12  # frames with parameters besides the last; more if they fit into SAVED_BYTES
+SAVED_BYTES = 3_250_000  # a default run takes 5 MB on the disk, and a small one has parameters at every frame
 BUDGET_BYTES = 24_000_000  # the default budget for the two files of a replay
 ATTENTION_FRACTION = 0.5  # maximum fraction of the budget for attention; parameters get the rest
 TOP_TOKENS = 5  # likeliest tokens saved for each generated token
