@@ -59,7 +59,7 @@ def test_an_earlier_step_is_the_nearest_kept(reader, run, text):
 @pytest.mark.parametrize(("saved", "begins"), [(None, 5), (3, 3)])
 def test_of_a_run_at_work_the_step_that_is_taken_apart_changes_only_when_its_steps_have_doubled(saved, begins):
     run = SimpleNamespace(tokenizers=(), unfinished=True, checkpoint_step=saved, steps=99, step=7, first_step=0, working=True)
-    run.snapshot, run.replay = None, SimpleNamespace(kept=dict.fromkeys((1, 2, 3, 5, 7)))
+    run.snapshot, run.replay = None, SimpleNamespace(parameters_by_step=dict.fromkeys((1, 2, 3, 5, 7)))
     assert starting_point(run, None).step == begins
 
 

@@ -132,7 +132,7 @@ def meanwhile(monkeypatch):
 
 def test_what_takes_long_is_done_without_the_lock(world, meanwhile):
     runs, done = world.runs, set()
-    long = dict.fromkeys(("create", "save", "note", "delete"), runs.store)
+    long = dict.fromkeys(("create", "save", "write_card", "delete"), runs.store)
     long |= {"bytes_needed": registry, "wait": runs._workers}
     for name, thing in long.items():
         meanwhile(thing, name, lambda name=name: done.add((name, runs._admission.lock.locked())))
