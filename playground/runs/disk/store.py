@@ -187,7 +187,6 @@ class Store(KeptRuns):
                 os.utime(path, (run.looked_at, run.looked_at))
 
 
-
 def read_kept(folder: Path) -> Iterator[Run]:
     """Yields the runs of `open_kept_folders`."""
     return (saved.run for saved in open_kept_folders(folder))
