@@ -117,10 +117,10 @@ def test_a_note_changes_what_it_names_and_nothing_else(kept):
     kept.save(run, train_inline.contents(run))
     run.label, run.step = "a label", 61
     for names, step in ((("label",), 12), ((), 61)):
-        kept.note(run, *names)
+        kept.write_card(run, *names)
         card = json.loads((kept.path(run) / "run.json").read_bytes())
         assert (card["label"], card["step"]) == ("a label", step)
-    kept.note(a_run("never-saved-run-of-22-"))
+    kept.write_card(a_run("never-saved-run-of-22-"))
     assert [path.name for path in kept.root.iterdir()] == [ID]
 
 

@@ -111,7 +111,7 @@ def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatc
     last = lab(caller, quick.name, [1, 2], owner)
     assert (last["done"], last["numbers"]["seeds"], last["answer"] in quick.guesses) == (True, 2, True)
     assert set(site.runs.list_owned(owner)) == set(begun)
-    begun[0].say("diverged")
+    begun[0].set_status("diverged")
     with pytest.raises(Refusal, check=lambda refusal: refusal.key == "api.arm_ended"):
         lab(caller, quick.name, [1, 2], owner)
     answer = lab(caller, "order", [1, 2, 3, 4, 5], owner)
