@@ -94,7 +94,7 @@ def _round(engine: str, address: str, options: argparse.Namespace) -> Round:
         reader = Reader(runs)
         try:
             if engine == "processes":
-                _wait(lambda: runs.counted()["processes"] >= limits.cores)
+                _wait(lambda: runs.count()["processes"] >= limits.cores)
             elif engine == "ray":
                 _wait(lambda: runs.cluster["processes"] >= options.nodes * max(1, machine_cores() // options.nodes))
             experiment = cacheable(Experiment().with_(**dict(options.set)))
@@ -120,7 +120,7 @@ def _window(made: list[Run], reader: Reader, options: argparse.Namespace) -> Rou
     before, started, worked = sum(one.step for one in made), time.perf_counter(), time.process_time()
     while time.perf_counter() - started < options.window:
         one = drawn.choice(made)
-        one.seen()
+        one.mark_seen()
         began = time.perf_counter()
         reader.look(one, None, " ".join(drawn.sample(LETTERS, 6)))
         looks.append(time.perf_counter() - began)

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.server import TOKEN
 from playground.config import Experiment
 from playground.queries.reader import Reader
-from playground.runs.heap import leave_alone
+from playground.runs.heap import freeze_objects
 from playground.runs.lru import size_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
@@ -41,7 +41,7 @@ class Control:
 
     def known(self) -> list[str]:
         """The runs of this benchmark."""
-        return [run.id for run in self._runs.mine(TOKEN)]
+        return [run.id for run in self._runs.list_owned(TOKEN)]
 
     def forget(self) -> None:
         """The next training makes its sentences anew, as the first one with these settings does."""
@@ -60,7 +60,7 @@ class Control:
     def follow(self, known: list[str], knobs: dict[str, Any], target: float) -> dict[str, Any]:
         """The next run that somebody makes, followed to its target. Raises ValueError when it is not the experiment that `knobs` are."""
         until = time.time() + 30
-        while not (new := [run for run in self._runs.mine(TOKEN) if run.id not in known]):
+        while not (new := [run for run in self._runs.list_owned(TOKEN) if run.id not in known]):
             if time.time() > until:
                 raise ValueError("nobody made a run")
             time.sleep(LOOK)
@@ -132,8 +132,8 @@ class Control:
             **_malloc(),
             "answers": reader._known.bytes,
             "models": reader._models._built.bytes,
-            "updates": self._runs.updates._made.bytes,
-            "corpora": size_of(list(corpora._made["corpus"]._kept.values())),
+            "updates": self._runs.updates._increments.bytes,
+            "corpora": size_of(list(corpora._caches["corpus"]._entries.values())),
             "loaded": sum(size_of([run.parts]) for run in loaded),
             "count_loaded": len(loaded),
             "count_answers": len(reader._known),
@@ -191,7 +191,7 @@ def main() -> None:
     runs = Runs(Path(sys.argv[1]))
     reader = Reader(runs)
     demo, _, _ = start(runs, reader, "127.0.0.1", int(sys.argv[2]))
-    leave_alone()
+    freeze_objects()
     control = Control(runs, reader)
     print(json.dumps({"answer": "ready"}), file=answers, flush=True)
     try:

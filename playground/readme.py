@@ -45,7 +45,7 @@ WHERE = (
     ("Follow a click on a number to its arithmetic", "playground/ui/panels/map/panel.py", "def panel(",
      ("playground/queries/activations.py", "playground/inspection/derivation.py", "playground/inspection/arithmetic.py",
       "playground/ui/panels/map/stage.py", "playground/ui/panels/map/derivation_view.py")),
-    ("See who may change a run", "playground/runs/registry.py", "def _mine(", ("playground/runs/names.py",)),
+    ("See who may change a run", "playground/runs/registry.py", "def _get_owned(", ("playground/runs/names.py",)),
     ("Find where the replay is kept", "playground/runs/replay.py", "class Replay:",
      ("playground/runs/recording.py", "playground/runs/disk/replay_file.py", "playground/runs/disk/folder.py")),
 )  # fmt: skip

@@ -53,7 +53,7 @@ def _no_power_cut() -> Iterator[None]:
     """Files are not waited for until they are on the disk: a test may kill a process, but not the machine. How fast that is takes two
     seconds to measure, which the stories' server does; here it is said."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_speed, "_measured", lambda device: machine_speed.MachineSpeed(0.0018, 1.2e-11, 2.2e-9))
+        patch.setattr(machine_speed, "_measure_speed", lambda device: machine_speed.MachineSpeed(0.0018, 1.2e-11, 2.2e-9))
         patch.setattr(os, "fsync", lambda file: None)
         yield
 

@@ -91,7 +91,7 @@ def test_what_no_option_says_is_as_suggested_for_these_files(capsys):
 
 def test_own_pairs_are_told_how_long_they_take_and_what_spoils_them(capsys, tmp_path, monkeypatch):
     """As the page says it; what a button mends there, options mend here."""
-    monkeypatch.setattr(forecast, "measured", lambda device: MachineSpeed(0.01, 0.0))
+    monkeypatch.setattr(forecast, "measure_speed", lambda device: MachineSpeed(0.01, 0.0))
     table = tmp_path / "ways.tsv"
     table.write_text("".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}\n" for n in range(100)) + f"lang\t{'long ' * 70}\tway\n")
     options = ["--steps", "20", "--batch-size", "4", "--max-tokens", "20", "--tokenizer", "words"]
@@ -108,7 +108,7 @@ def test_own_pairs_are_told_how_long_they_take_and_what_spoils_them(capsys, tmp_
 
 
 def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
-    monkeypatch.setattr(forecast, "measured", lambda device: MachineSpeed(0.01, 0.0))  # ten layers: a tenth of a second for each step
+    monkeypatch.setattr(forecast, "measure_speed", lambda device: MachineSpeed(0.01, 0.0))  # ten layers: a tenth of a second for each step
     monkeypatch.setattr(forecast, "machine_cores", lambda: 1)
     made = _experiment(parser().parse_args(["train", "--minutes", "5"]))
     assert made.training.steps == forecast.SLACK * 5 * 60 * 10

@@ -75,9 +75,9 @@ class TimedTraining(Training):
 
 
 class TimedRecording(Recording):
-    def _picture(self, look: bool) -> None:
+    def _capture_frame(self, look: bool) -> None:
         with self.training.spent.on("replay"):
-            super()._picture(look)
+            super()._capture_frame(look)
 
     def show(self) -> tuple:
         with self.training.spent.on("live"):
@@ -128,7 +128,7 @@ def _recorded(experiment: Experiment, corpus: Corpus, watched: bool) -> dict[str
         recording = TimedRecording(made, training)
         for _ in recording.steps():
             if watched:
-                made.seen()
+                made.mark_seen()
         with spent.on("materialise"):
             _ = made.replay.frames
         recording.finish()

@@ -11,7 +11,7 @@ from playground.config import Refusal
 from playground.rooms.store import FILE as ROOM_FILE
 from playground.rooms.store import SET_ASIDE, read_room
 from playground.runs.disk import files, saves
-from playground.runs.disk.folder import LAZY, Folder
+from playground.runs.disk.folder import LAZY_PARTS, Folder
 from playground.runs.disk.kept import ID
 
 WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save", "damaged", "newer format", "left over")
@@ -50,9 +50,9 @@ def require_store(root: Path) -> None:
 
 def read_whole(path: Path, id: str) -> Folder:
     """Reads every part of the save of the run `id` in the folder `path`. Raises Refusal unless it is whole."""
-    folder = saves.opened(path, id)
+    folder = saves.open_save(path, id)
     folder.files()
-    for name in LAZY:
+    for name in LAZY_PARTS:
         getattr(folder.run, name)
     if folder.has("state.safetensors"):
         files.read_safetensors(folder.read("state.safetensors"), None, "state.safetensors", finite=False)
@@ -62,7 +62,7 @@ def read_whole(path: Path, id: str) -> Folder:
 def newest_whole(path: Path) -> tuple[Folder, Refusal | None]:
     """Returns the newest whole save of a run, and the error of the last one if that is another. Raises Refusal when there is none."""
     first: Refusal | None = None
-    for place in (path, files.beside(path).old):
+    for place in (path, files.sibling_paths(path).old):
         if first and not place.is_dir():
             continue
         for attempt in range(TRIES):
@@ -92,7 +92,7 @@ def _runs(root: Path) -> Iterator[Finding]:
     known = set()
     for id in list_ids(root):
         path = root / id
-        neighbours = files.beside(path)
+        neighbours = files.sibling_paths(path)
         if not (path.exists() or neighbours.old.exists() or neighbours.new.exists()):
             continue
         known |= {path, neighbours.old}

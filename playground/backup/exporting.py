@@ -63,7 +63,7 @@ def _link_store(root: Path, snapshot: Path) -> None:
     for kind in ("runs", "rooms"):
         (snapshot / kind).mkdir()
     for id in list_ids(root / "runs"):
-        for path in (root / "runs" / id, files.beside(root / "runs" / id).old):
+        for path in (root / "runs" / id, files.sibling_paths(root / "runs" / id).old):
             _link_folder(path, snapshot / "runs" / path.name)
     _link_folder(root / "rooms", snapshot / "rooms")
 
@@ -99,7 +99,7 @@ def _add_runs(tar: tarfile.TarFile, snapshot: Path, report: Exported, all_saves:
             report.earlier[f"runs/{id}"] = str(wrong)
         _add_save(tar, folder, f"runs/{id}")
         report.runs += 1
-        before = files.beside(snapshot / id).old
+        before = files.sibling_paths(snapshot / id).old
         if all_saves and before.exists() and folder.path != before:
             try:
                 _add_save(tar, read_whole(before, id), f"runs/{id}{archive.OLD}")

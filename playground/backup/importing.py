@@ -69,7 +69,7 @@ def _bring(tar: tarfile.TarFile, members: list[tarfile.TarInfo], root: Path, sta
     report = Imported()
     for id, newest, before in archive.group_by_run(members):
         name, path = f"runs/{id}", root / "runs" / id
-        if path.exists() or any(place.exists() for place in files.beside(path)):
+        if path.exists() or any(place.exists() for place in files.sibling_paths(path)):
             report.there.append(name)
             continue
         try:
@@ -79,7 +79,7 @@ def _bring(tar: tarfile.TarFile, members: list[tarfile.TarInfo], root: Path, sta
             continue
         if before:
             try:
-                _stage(tar, id, before, staging / f"{id}{archive.OLD}").rename(files.beside(path).old)
+                _stage(tar, id, before, staging / f"{id}{archive.OLD}").rename(files.sibling_paths(path).old)
             except Refusal as refusal:
                 report.left_out[f"{name}{archive.OLD}"] = str(refusal)
         staged.rename(path)

@@ -40,7 +40,7 @@ def report_outlook(experiment: Experiment, pairs: Any, corpora: Any) -> list[str
     from playground.data.warnings import find_epochs, find_spoilers
     from playground.runs.forecast import estimate
 
-    corpus, statistics = corpora.look(experiment, pairs)
+    corpus, statistics = corpora.get_for_preview(experiment, pairs)
     lines = [estimate(experiment, pairs, find_epochs(experiment, statistics), ENGLISH)]
     for spoiler in find_spoilers(experiment, pairs, corpus, statistics, partial(suggest, pairs)):
         lines.append(say(ENGLISH, f"sentences.warn_{spoiler.name}", **spoiler.slots))

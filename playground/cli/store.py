@@ -58,9 +58,9 @@ def store(options: argparse.Namespace) -> int:
 
 
 def _folder(options: argparse.Namespace) -> Path:
-    from playground.runs.disk.store import wanted_folder
+    from playground.runs.disk.store import default_folder
 
-    return options.folder or wanted_folder()
+    return options.folder or default_folder()
 
 
 def _tell(reasons: Mapping[str, str], label: str) -> None:

@@ -136,7 +136,7 @@ def _check_free(folder: Path) -> None:
 
 
 def checkpoints(options: argparse.Namespace) -> int:
-    from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, make
+    from playground.runs.disk.checkpoints import CHECKPOINTS, MAX_TOTAL_BYTES, make
     from playground.runs.disk.files import tree_size
     from playground.runs.queue.warmup import warm_up
     from playground.runs.registry import SHIPPED
@@ -150,5 +150,5 @@ def checkpoints(options: argparse.Namespace) -> int:
         size, exact = tree_size(folder / run.name), run.exact_match or 0.0
         print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {size:>9,} bytes", flush=True)
     total = tree_size(folder)
-    print(f"{total:,} of {ALTOGETHER:,} bytes")
-    return 0 if total <= ALTOGETHER else 2
+    print(f"{total:,} of {MAX_TOTAL_BYTES:,} bytes")
+    return 0 if total <= MAX_TOTAL_BYTES else 2

@@ -16,7 +16,7 @@ from playground.config import Experiment, Refusal
 from playground.data.tokenizers import Tokenizer
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import kept_folders, shipped_folders, wanted_folder
+from playground.runs.disk.store import default_folder, open_kept_folders, open_shipped_folders
 from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
 from playground.runs.registry import SHIPPED
 from playground.runs.run import Run, Snapshot
@@ -45,7 +45,7 @@ class ExportedRun:
     @property
     def experiment(self) -> Experiment:
         """Its settings, with the memory mode of this step, and without the id of own sentences, which is valid on this server only."""
-        return self.run.experiment.with_(memory_mode=self.run.memory_at(self.step), own="")
+        return self.run.experiment.with_(memory_mode=self.run.memory_mode_at(self.step), own="")
 
     @property
     def vocabularies(self) -> tuple[int, int]:
@@ -97,7 +97,7 @@ def folder_of(name: str) -> Folder:
     """Returns the folder `name`, or that of the shipped or saved run with this name, label or id. Raises Refusal."""
     if (Path(name) / "run.json").is_file():
         return Folder(Path(name))
-    for folder in itertools.chain(shipped_folders(SHIPPED), kept_folders(wanted_folder())):
+    for folder in itertools.chain(open_shipped_folders(SHIPPED), open_kept_folders(default_folder())):
         if name in (folder.run.id, folder.run.name, folder.run.label):
             return folder
     if Path(name).is_dir():

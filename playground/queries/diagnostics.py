@@ -55,7 +55,7 @@ def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
         if rows:
             numbers = {name: table.column(name, rows - 1, rows)[0] for name in table.names}
             return Diagnostics(int(numbers.pop("step")), numbers)
-    return recompute(reader, run, step)[run.memory_at(step if step is not None else run.step)]
+    return recompute(reader, run, step)[run.memory_mode_at(step if step is not None else run.step)]
 
 
 def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnostics]:

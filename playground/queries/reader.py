@@ -54,8 +54,8 @@ class Reader:
         return self._threads.seconds
 
     def one_answer(self, patience: float = 0.0) -> AbstractContextManager[None]:
-        """Of the thread that calls, see `ReaderThreads.one_answer`."""
-        return self._threads.one_answer(patience)
+        """Of the thread that calls, see `ReaderThreads.shared_deadline`."""
+        return self._threads.shared_deadline(patience)
 
     @property
     def lost(self) -> int:
@@ -170,7 +170,7 @@ class Reader:
             found = self._known.get_or_make(_name(number, work, key), lambda: work(model, actual))
             return (found, self._known.get_or_make(_name(number, then[1], then[0]), lambda: then[1](model, found))) if then else found
 
-        built = None if then else self._models.known(run, step)
+        built = None if then else self._models.get_cached(run, step)
         known = built and self._known.get(_name(built.number, work, key))
         return self._ask(task, (run.id, work.__qualname__)) if known is None else known
 

@@ -110,13 +110,13 @@ def starting_point(run: Run, step: int | None) -> Start:
     found = [Start(saved, True, True)] if saved is not None and saved < run.steps else []
     if not run.first_step:
         found.append(Start(0, False, True))
-    with_parameters = {*run.replay.kept, *([run.snapshot.step] if run.snapshot else [])}
+    with_parameters = {*run.replay.parameters_by_step, *([run.snapshot.step] if run.snapshot else [])}
     found += [Start(at, False, False) for at in sorted(with_parameters, reverse=True) if 0 < at < run.steps]
     if not found:
         raise Refusal("runs.nothing_yet")
     if step is None:
         if run.working:
-            kept = sorted(run.replay.kept)
+            kept = sorted(run.replay.parameters_by_step)
             doubled = {0, *(next((at for at in kept if at >= 2**n), 0) for n in range(run.step.bit_length()))}
             found = [start for start in found if start.saved or start.step in doubled] or found
         return next((start for start in found if start.saved), max(found, key=lambda start: start.step))
@@ -151,7 +151,7 @@ def _training(runs: Runs, run: Run, start: Start) -> Training:
     else:
         training, knobs = made(), run.live_at(start.step + 1)
         if start.step:
-            training.go_on(run.replay.kept.get(start.step) or run.parameters_at(start.step)[1], start.step)
+            training.go_on(run.replay.parameters_by_step.get(start.step) or run.parameters_at(start.step)[1], start.step)
     training.planned = run.steps
     training.live = Live(**{name: knobs[name] for name in vars(training.live)})
     return training

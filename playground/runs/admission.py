@@ -1,7 +1,6 @@
-"""Admission: the runs there are, and whether there may be another unfinished one. Bookkeeping in memory, under one lock.
+"""Admission control: the registered runs, and whether another unfinished one fits. In-memory bookkeeping under one lock.
 
-Whoever holds the lock waits for nothing: neither for the disk nor for a worker. A new run takes its place first, then it is written, and
-when that is done it is there for all to see.
+A thread that holds the lock never waits for the disk or a worker. A new run reserves its place, is saved, then becomes visible.
 """
 
 from __future__ import annotations
@@ -20,81 +19,80 @@ from playground.runs.visitors import Visitors
 
 
 class Admission:
-    """So many unfinished runs for each owner, at each address, and altogether. When all places are taken, paused runs that nobody looks at
-    give way."""
+    """Limits unfinished runs per owner, per address, and in total. When all places are taken, unwatched paused runs are stopped to make
+    room."""
 
     def __init__(self, runs: Iterable[Run], limits: Limits, visitors: Visitors, shared: Callable[[Run], bool]) -> None:
-        """`shared` says of a run that more than its owner count on it."""
+        """`shared` returns whether visitors besides its owner depend on a run."""
         self.lock = threading.Lock()
         self._visitors, self._shared = visitors, shared
         self.runs = {run.id: run for run in runs}
-        self._coming: dict[str, Run] = {}  # being written: they have their places, and nobody else sees them
+        self._reserved: dict[str, Run] = {}  # being saved: their places are reserved, but no other thread sees them
         self._limits = limits
 
     def all(self) -> list[Run]:
-        """As they are now, whoever comes and goes meanwhile."""
+        """Returns a snapshot of the runs."""
         return list(self.runs.values())
 
     def reserve(self, new: Sequence[Run], in_room: bool) -> list[Run]:
-        """Gives new runs their places and names: all of them, or raises Refusal. Returns the runs that were put away for them."""
+        """Assigns places and names to new runs, all or none. Returns the runs stopped to make room. Raises Refusal."""
         with self.lock:
-            gone = []
+            stopped_runs = []
             for owner, count in Counter(run.owner for run in new if run.unfinished).items():
-                gone += self.check(owner, count, in_room)
+                stopped_runs += self.check(owner, count, in_room)
             for run in new:
-                run.name = new_name({other.name for other in (*self.all(), *self._coming.values())})
-                self._coming[run.id] = run
-            return gone
+                run.name = new_name({other.name for other in (*self.all(), *self._reserved.values())})
+                self._reserved[run.id] = run
+            return stopped_runs
 
     def release(self, new: Sequence[Run]) -> None:
-        """They don't come after all."""
+        """Cancels a reservation."""
         with self.lock:
             for run in new:
-                self._coming.pop(run.id, None)
+                self._reserved.pop(run.id, None)
 
-    def enter(self, new: Sequence[Run], begin: Callable[[Run], object]) -> None:
-        """They are there from now on, and `begin` is called for each."""
+    def publish(self, new: Sequence[Run], begin: Callable[[Run], object]) -> None:
+        """Makes reserved runs visible and calls `begin` for each."""
         with self.lock:
             for run in new:
-                self.runs[run.id] = self._coming.pop(run.id)
+                self.runs[run.id] = self._reserved.pop(run.id)
                 begin(run)
 
-    def leave(self, run: Run, busy: Callable[[Run], bool]) -> bool:
-        """The run is gone, unless it is `busy`. Returns whether it is."""
+    def remove(self, run: Run, busy: Callable[[Run], bool]) -> bool:
+        """Removes the run unless it is `busy`. Returns whether it was removed."""
         with self.lock:
-            gone = not busy(run)
-            if gone:
+            is_removed = not busy(run)
+            if is_removed:
                 self.runs.pop(run.id, None)
-            return gone
+            return is_removed
 
-    def check(self, owner: str, more: int = 1, in_room: bool = False) -> list[Run]:
-        """Makes room for so many more runs of this owner. Of those who are `in_room` an address may have all but a share for the others.
-        Returns the runs that were put away, which the disk doesn't know yet. Raises Refusal when there is no place. Whoever calls holds
-        the lock."""
-        unfinished = [run for run in (*self.all(), *self._coming.values()) if run.unfinished]
-        mine = [run for run in unfinished if run.owner == owner]
-        if len(mine) + more > self._limits.runs_each:
-            names = [run.name for run in mine] or "–"
-            raise Refusal("runs.too_many_yours", most=self._limits.runs_each, count=len(mine), more=more, names=names)
+    def check(self, owner: str, count: int = 1, in_room: bool = False) -> list[Run]:
+        """Makes room for `count` more runs of this owner; the caller holds the lock. With `in_room` an address may take all places but a
+        share for others. Returns the stopped runs, whose status is not saved yet. Raises Refusal when there is no place."""
+        unfinished = [run for run in (*self.all(), *self._reserved.values()) if run.unfinished]
+        owned_runs = [run for run in unfinished if run.owner == owner]
+        if len(owned_runs) + count > self._limits.runs_each:
+            names = [run.name for run in owned_runs] or "–"
+            raise Refusal("runs.too_many_yours", most=self._limits.runs_each, count=len(owned_runs), more=count, names=names)
         address = self._visitors.address(owner)
-        near = sum(self._visitors.address(run.owner) == address for run in unfinished) if address else 0
+        address_count = sum(self._visitors.address(run.owner) == address for run in unfinished) if address else 0
         most = self._limits.runs_address
         if in_room:
             most = max(most, self._limits.runs_unfinished - self._limits.runs_elsewhere)
-        if near and near + more > most:
+        if address_count and address_count + count > most:
             raise Refusal("runs.too_many_near", most=most, minutes=self._limits.idle_minutes)
-        lacking = max(0, len(unfinished) + more - self._limits.runs_unfinished)
-        alone = [run for run in unfinished if run.status == "paused" and not run.watched and not self._shared(run)] if lacking else []
-        if len(alone) < lacking:
+        lacking = max(0, len(unfinished) + count - self._limits.runs_unfinished)
+        paused_runs = [run for run in unfinished if run.status == "paused" and not run.watched and not self._shared(run)] if lacking else []
+        if len(paused_runs) < lacking:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)
-        gone = sorted(alone, key=lambda run: run.seen_at)[:lacking]
-        for run in gone:
-            run.say("stopped", Refusal("runs.gave_way", step=run.step))
-        return gone
+        stopped_runs = sorted(paused_runs, key=lambda run: run.seen_at)[:lacking]
+        for run in stopped_runs:
+            run.set_status("stopped", Refusal("runs.gave_way", step=run.step))
+        return stopped_runs
 
 
 def bytes_needed(run: Run, memory: int) -> int:
-    """What its training takes. Raises Refusal when that is more than all the `memory` there is."""
+    """Estimates the memory of a training. Raises Refusal when it exceeds `memory`."""
     size = sizes(run.experiment, run.pairs)
     admit(run.experiment, *size, memory)
     return training_bytes(run.experiment, *size)

@@ -1,4 +1,4 @@
-"""Taking pictures of a model: what it writes for the probe sentences, how sure it is, and where it looks."""
+"""Captures a model's output for the probe sentences: tokens, probabilities and attention weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.model.padding import padded
 from playground.model.transformer import Output, Transformer
 from playground.runs.replay import TOP_TOKENS, Completion
 
-Weights = tuple[torch.Tensor, ...]  # of each layer
+Weights = tuple[torch.Tensor, ...]  # per layer
 
 
 @torch.inference_mode()
@@ -23,92 +23,92 @@ def complete(
     model: Transformer, sources: Sequence[Sequence[int]], guesses: Sequence[Sequence[int]], limits: Sequence[int],
     attention: Sequence[bool],
 ) -> tuple[Completion, ...]:  # fmt: skip
-    """Greedy decoding of all sources at once, each up to its limit, in a few passes instead of one for every token.
+    """Decodes all sources greedily, each up to its limit, in a few passes instead of one per token.
 
-    A whole output is guessed (`guesses`: an earlier one, or the right answer; may be any), fed, and replaced by what the model says at
-    every position, until it says what it was fed: then each token is the likeliest after those before it, which is what greedy decoding
-    writes. Every pass makes at least one more token final, most make many, and the last one is the picture. The model is in eval mode.
+    Speculative: feeds a whole guessed output (`guesses`: an earlier output or the reference; any will do) and replaces it by the model's
+    prediction at every position, until input and prediction agree: then every token is the argmax after its prefix, which is greedy
+    decoding. Each pass fixes at least one more token, usually many, and the last one is the result. The model is in eval mode.
     """
     device = model.projection.weight.device
     src = padded([(*source, EOS) for source in sources]).to(device)
     memory, encoder = model.encode(src)
     decode = partial(model.decode, memory=memory, memory_mask=padding_mask(src))
-    logits, decoder, cross = _guessed(model, decode, guesses, limits) if model.cacheable else _one_by_one(model, decode, limits)
+    logits, decoder, cross = _decode_guessed(model, decode, guesses, limits) if model.cacheable else _decode_stepwise(model, decode, limits)
     picture = Output(logits.softmax(dim=-1).nan_to_num(), encoder, decoder, cross)
-    return _completions(picture, logits.argmax(dim=-1).tolist(), [len(source) + 1 for source in sources], limits, attention)
+    return _split_batch(picture, logits.argmax(dim=-1).tolist(), [len(source) + 1 for source in sources], limits, attention)
 
 
-def _guessed(
+def _decode_guessed(
     model: Transformer, decode: Callable, guesses: Sequence[Sequence[int]], limits: Sequence[int]
 ) -> tuple[torch.Tensor, Weights, Weights]:
-    """(logits (B, T, V), the decoder's weights, the cross-attention's) of what is written, as `complete` says."""
+    """Returns (logits (B, T, V), decoder weights, cross-attention weights) by fixed-point iteration, see `complete`."""
     width = max(limits)
     written = torch.tensor([[*guess, *[EOS] * width][:width] for guess in guesses], device=model.projection.weight.device)
     while True:
-        states, decoder, cross = decode(_fed(written))
+        states, decoder, cross = decode(_shift_right(written))
         logits = model.project(states)
-        said = logits.argmax(dim=-1)
-        if all(_agree(*pair, limit) for *pair, limit in zip(written.tolist(), said.tolist(), limits, strict=True)):
+        predictions = logits.argmax(dim=-1)
+        if all(_matches_input(*pair, limit) for *pair, limit in zip(written.tolist(), predictions.tolist(), limits, strict=True)):
             return logits, decoder, cross
-        written = said
+        written = predictions
 
 
-def _one_by_one(model: Transformer, decode: Callable, limits: Sequence[int]) -> tuple[torch.Tensor, Weights, Weights]:
-    """The same of a model in which a token changes with what is written after it: each is asked for when it is the last, and the weights
-    are those with which a sentence's last token was written."""
+def _decode_stepwise(model: Transformer, decode: Callable, limits: Sequence[int]) -> tuple[torch.Tensor, Weights, Weights]:
+    """The same for a model in which later tokens change earlier ones: decodes stepwise; the weights are those of the pass that generated a
+    sentence's last token."""
     most = torch.tensor(limits, device=model.projection.weight.device)
     written, growing = torch.full_like(most, BOS)[:, None], most > 0
-    found, decoder, cross = [], (), ()
+    logits, decoder, cross = [], (), ()
     for length in range(1, max(limits) + 1):
-        states, new, new_cross = decode(written)
-        found.append(model.project(states[:, -1:]))
-        said = found[-1].argmax(dim=-1)
-        decoder, cross = _longer(decoder, new, growing), _longer(cross, new_cross, growing)
-        growing = growing & (said[:, 0] != EOS) & (length < most)
-        written = torch.cat((written, said), dim=1)
-    return torch.cat(found, dim=1), decoder, cross
+        states, new_decoder, new_cross = decode(written)
+        logits.append(model.project(states[:, -1:]))
+        next_tokens = logits[-1].argmax(dim=-1)
+        decoder, cross = _merge_weights(decoder, new_decoder, growing), _merge_weights(cross, new_cross, growing)
+        growing = growing & (next_tokens[:, 0] != EOS) & (length < most)
+        written = torch.cat((written, next_tokens), dim=1)
+    return torch.cat(logits, dim=1), decoder, cross
 
 
-def _longer(old: Weights, new: Weights, growing: torch.Tensor) -> Weights:
-    """Of each layer the `new` weights (B, H, T, L) of sentences that are still `growing` (B,), and for others those they had."""
+def _merge_weights(old: Weights, new: Weights, growing: torch.Tensor) -> Weights:
+    """Returns per layer the `new` weights (B, H, T, L) of sentences still `growing` (B,), and the padded old ones of the others."""
     if not old:
         return new
-    more = new[0].shape[-1] - old[0].shape[-1]
-    return tuple(torch.where(growing[:, None, None, None], b, pad(a, (0, more, 0, 1))) for a, b in zip(old, new, strict=True))
+    growth = new[0].shape[-1] - old[0].shape[-1]
+    return tuple(torch.where(growing[:, None, None, None], b, pad(a, (0, growth, 0, 1))) for a, b in zip(old, new, strict=True))
 
 
-def _fed(written: torch.Tensor) -> torch.Tensor:
-    """(B, T) -> (B, T): BOS, then all but the last."""
+def _shift_right(written: torch.Tensor) -> torch.Tensor:
+    """Shifts right: (B, T) -> (B, T), BOS and all but the last token."""
     return torch.cat((torch.full_like(written[:, :1], BOS), written[:, :-1]), dim=1)
 
 
-def _length(ids: Sequence[int], limit: int) -> int:
-    """How many tokens count: up to EOS, or the limit."""
+def _output_length(ids: Sequence[int], limit: int) -> int:
+    """Returns the output's length: up to EOS, or the limit."""
     ids = ids[:limit]
     return ids.index(EOS) + 1 if EOS in ids else len(ids)
 
 
-def _agree(written: list[int], said: list[int], limit: int) -> bool:
-    """Whether what was fed is what came out, as far as it counts. The token at the end was never fed, so it is free."""
-    length = _length(said, limit)
-    return written[: length - 1] == said[: length - 1]
+def _matches_input(written: list[int], predictions: list[int], limit: int) -> bool:
+    """Returns whether input and prediction agree up to the output's length. Its last token was never an input, so it is free."""
+    length = _output_length(predictions, limit)
+    return written[: length - 1] == predictions[: length - 1]
 
 
-def _completions(
+def _split_batch(
     output: Output, ids: list[list[int]], sources: Sequence[int], limits: Sequence[int], attention: Sequence[bool]
 ) -> tuple[Completion, ...]:
-    """Cuts the rectangle (B, ...) into one completion a row. `output.logits` holds probabilities here."""
+    """Splits the batch (B, ...) into one completion per row. `output.logits` holds probabilities here."""
     top = output.logits.topk(min(TOP_TOKENS, output.logits.shape[-1]), dim=-1)
     top_ids, top_probabilities = top.indices.int().cpu().numpy(), top.values.half().cpu().numpy()
     chosen = output.logits.max(dim=-1).values.half().cpu().numpy()
     stacks = [torch.stack(weights, dim=1).nan_to_num().half().cpu().numpy() for weights in output[1:]] if any(attention) else []
     rows = []
-    for row, (written, s, limit, wanted) in enumerate(zip(ids, sources, limits, attention, strict=True)):
-        t = _length(written, limit)
-        pictures: list[np.ndarray] = []
-        if wanted:
-            pictures = [stack[row, :, :, :q, :k].copy() for stack, q, k in zip(stacks, (s, t, t), (s, t, s), strict=True)]
+    for row, (written, s, limit, has_attention) in enumerate(zip(ids, sources, limits, attention, strict=True)):
+        t = _output_length(written, limit)
+        weights: list[np.ndarray] = []
+        if has_attention:
+            weights = [stack[row, :, :, :q, :k].copy() for stack, q, k in zip(stacks, (s, t, t), (s, t, s), strict=True)]
         rows.append(
-            Completion(tuple(written[:t]), chosen[row, :t].copy(), top_ids[row, :t].copy(), top_probabilities[row, :t].copy(), *pictures)
+            Completion(tuple(written[:t]), chosen[row, :t].copy(), top_ids[row, :t].copy(), top_probabilities[row, :t].copy(), *weights)
         )
     return tuple(rows)

@@ -1,4 +1,4 @@
-"""Corpora, each built once and shared: they never change, and several runs and readers use the same one."""
+"""Corpora, built once and shared: they are immutable, and several runs and readers use the same one."""
 
 from __future__ import annotations
 
@@ -15,79 +15,79 @@ from playground.reading.uploads import Pairs
 from playground.runs.lru import LRU, size_of
 
 MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics
-SAMPLED = 50  # sentences of a corpus that are weighed
-LOOKING, TIMEOUT_S = 2, 20.0  # corpora that are built at once for somebody who only looks, and seconds that others wait for it
+SAMPLED = 50  # sentences sampled to estimate a corpus's size
+MAX_PREVIEWS, TIMEOUT_S = 2, 20.0  # corpora built at once for previews, and seconds that another preview waits
 
 
 class Corpora:
-    """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
+    """An LRU cache of corpora and their statistics. Concurrent requests for the same one build it once."""
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
-        """At most so many bytes, or the newest one alone."""
-        self._made = {
-            "corpus": LRU(MAX_CORPORA, most_bytes, lambda corpus: min(_size(corpus), most_bytes)),
+        """Holds at most `most_bytes`, or the newest corpus alone."""
+        self._caches = {
+            "corpus": LRU(MAX_CORPORA, most_bytes, lambda corpus: min(_estimate_size(corpus), most_bytes)),
             "statistics": LRU(MAX_CORPORA, most_bytes),
         }
-        self._room = threading.BoundedSemaphore(LOOKING)
+        self._preview_slots = threading.BoundedSemaphore(MAX_PREVIEWS)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:
-        """The corpus of an experiment; `pairs` for own data. Raises Refusal (as build_corpus does), every time it is asked again."""
+        """Returns an experiment's corpus; `pairs` for uploaded data. Raises Refusal (as build_corpus does); failures are not cached."""
         joint = experiment.model.share_embeddings == "all"
-        return self._made["corpus"].get_or_make(_key(experiment, pairs), lambda: build_corpus(experiment.data, pairs, joint))
+        return self._caches["corpus"].get_or_make(_cache_key(experiment, pairs), lambda: build_corpus(experiment.data, pairs, joint))
 
-    def look(self, experiment: Experiment, pairs: Pairs) -> tuple[Corpus, Statistics]:
-        """What `get` and `statistics` give, for somebody who may change their mind: only few are built at once. Raises Refusal."""
-        if not self._room.acquire(timeout=TIMEOUT_S):
+    def get_for_preview(self, experiment: Experiment, pairs: Pairs) -> tuple[Corpus, Statistics]:
+        """Returns corpus and statistics for a preview, which may be discarded: limits how many are built at once. Raises Refusal."""
+        if not self._preview_slots.acquire(timeout=TIMEOUT_S):
             raise Refusal("data.reading_busy")
         try:
             return self.get(experiment, pairs), self.statistics(experiment, pairs)
         finally:
-            self._room.release()
+            self._preview_slots.release()
 
     def statistics(self, experiment: Experiment, pairs: Pairs | None = None) -> Statistics:
-        """Of the corpus that `get` gives."""
-        return self._made["statistics"].get_or_make(_key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
+        """Returns the statistics of the corpus from `get`."""
+        return self._caches["statistics"].get_or_make(_cache_key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
 
     @property
     def caches(self) -> tuple[LRU, ...]:
-        """Shares of the memory, see memory.py."""
-        return tuple(self._made.values())
+        """Shares of the memory budget, see memory.py."""
+        return tuple(self._caches.values())
 
     def forget(self) -> None:
-        """Whatever is asked next is made anew."""
-        for made in self._made.values():
-            made.clear()
+        """Clears the caches."""
+        for cache in self._caches.values():
+            cache.clear()
 
 
-def _size(corpus: Corpus) -> int:
-    """About how many bytes a corpus takes once all its sentences are made: what some of them take, times all."""
+def _estimate_size(corpus: Corpus) -> int:
+    """Estimates a corpus's bytes with all sentences built, by extrapolating from a sample."""
     some = corpus.heldout[:SAMPLED]
     return size_of(some) * (len(corpus.train) + len(corpus.heldout) + len(corpus.test)) // len(some)
 
 
-def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:
-    """Two experiments with the same key have the same sentences and tokenizers."""
+def _cache_key(experiment: Experiment, pairs: Pairs | None) -> tuple:
+    """Returns the cache key: equal keys mean equal sentences and tokenizers."""
     return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", (pairs.pairs, pairs.given) if pairs else None
 
 
 def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int, int]:
-    """About (source vocabulary, target vocabulary, longest sentence in tokens), without building the whole corpus: for admission."""
+    """Estimates (source vocabulary, target vocabulary, longest sentence in tokens) without building the whole corpus, for admission."""
     data, joint = experiment.data, experiment.model.share_embeddings == "all"
     if data.task != "own" or pairs is None:
         return _sizes_of_sample(replace(data, train_size=200, validation_size=20), joint)
-    most = [max(found) for found in zip(*pairs.units.values(), strict=True)]
+    most = [max(counts) for counts in zip(*pairs.units.values(), strict=True)]
     return *vocabularies(data, most, joint), data.max_tokens + 1
 
 
 @lru_cache(maxsize=256)
 def _sizes_of_sample(data: DataConfig, joint: bool) -> tuple[int, int, int]:
-    """As `sizes`. A class that trains the same task asks for the same."""
+    """As `sizes`, cached: a class that trains the same task shares the result."""
     corpus = build_corpus(data, None, joint)
     return corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest
 
 
 def vocabularies(data: DataConfig, units: Sequence[int], joint: bool) -> tuple[int, int]:
-    """About how large the vocabularies of own sentences are, with so many different units on each side."""
+    """Estimates the vocabulary sizes of uploaded sentences from the distinct units on each side."""
     if data.tokenizer in ("bpe", "unigram"):
         return data.vocab_size, data.vocab_size
     src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + count) for count in units)

@@ -1,9 +1,9 @@
-"""Runs that were cut off: the server went away while they were at work. They go on by themselves once somebody is there again for whom they
-train: whoever looks at one, its owner, or a class that has its room open.
+"""Runs interrupted by a server stop. They resume automatically once a visitor returns for whom they train: any viewer, the owner, or a
+class that has its room open.
 
-One after another, through the same admission as a click on Resume. Those that a person paused or stopped are none of them. Such a run may
-be what brings the server down: one that has come no step further TRIES times waits for a person. Where several were at work each is
-likelier to be innocent, and has more.
+Resumed one at a time, through the same admission as a click on Resume; runs that a person paused or stopped are excluded. The run itself
+may crash the server: one that has made no progress in TRIES attempts waits for a person. When several were at work, each is likelier to be
+innocent and has more attempts.
 """
 
 from __future__ import annotations
@@ -18,97 +18,97 @@ from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
-TRIES, TRIES_TOGETHER = 3, 12  # of a run that was at work alone, and beside others
-RETRY_SECONDS = 5.0  # until a run for which there was no place is tried again
+TRIES, TRIES_TOGETHER = 3, 12  # of a run that was at work alone, and with others
+RETRY_SECONDS = 5.0  # until a run that found no place is retried
 
-GOES_ON = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # whose message this is; one that hung waits for a person
-NEVER = ("runs.unknown", "runs.not_resumable")  # of a run that was deleted, or is no such run any more
+RESUMING_MESSAGES = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # a hung run waits for a person
+FINAL_REFUSALS = ("runs.unknown", "runs.not_resumable")  # the run was deleted, or its status has changed
 
 
-def said_of(run: Run, is_alone: bool) -> Refusal:
-    """Why a run rests that was at work when the server went away, as its run.json has it; whether no other was."""
-    tries, most = _tries(run.message, run.step), TRIES if is_alone else TRIES_TOGETHER
+def interruption_message(run: Run, is_alone: bool) -> Refusal:
+    """Returns the message of a run that was at work when the server stopped; `is_alone`: no other run was."""
+    tries, most = _count_tries(run.message, run.step), TRIES if is_alone else TRIES_TOGETHER
     return Refusal("runs.cut_off_often" if tries >= most else "runs.interrupted", step=run.step, tries=tries)
 
 
-def said_again(run: Run) -> Refusal:
-    """That it goes on by itself."""
-    return Refusal("runs.went_on", step=run.step, tries=_tries(run.message, run.step) + 1)
+def resumption_message(run: Run) -> Refusal:
+    """Returns the message of a run that resumed automatically."""
+    return Refusal("runs.went_on", step=run.step, tries=_count_tries(run.message, run.step) + 1)
 
 
-def _tries(said: Refusal | None, step: int) -> int:
-    """How often it went on from this very step."""
-    count = said.values.get("tries") if said and said.values.get("step") == step else 0
+def _count_tries(message: Refusal | None, step: int) -> int:
+    """Returns how often the run has resumed from this very step."""
+    count = message.values.get("tries") if message and message.values.get("step") == step else 0
     return count if isinstance(count, int) else 0
 
 
 class CutOff:
-    """Thread-safe. Its thread is there as long as there is a run that may yet go on."""
+    """Resumes interrupted runs. Thread-safe. Its thread lives as long as such runs are left."""
 
     def __init__(
-        self, runs: Iterable[Run], wanted_seconds: float, go_on: Callable[[Run, bool], object], runtime: Runtime = REAL
+        self, runs: Iterable[Run], wanted_seconds: float, resume: Callable[[Run, bool], object], runtime: Runtime = REAL
     ) -> None:
-        """Of the runs that were just read back. `go_on(run, in_room)` raises Refusal while there is no place; a wish holds for so long."""
-        self._left = {run.id: run for run in runs if _may_go_on(run)}
-        self._seconds, self._go_on = wanted_seconds, go_on
-        self._wanted: dict[str, tuple[float, bool]] = {}  # run id -> until when, and whether in a room; first come, first served
-        self._lock, self._news, self._closing = threading.Lock(), threading.Event(), False
+        """`resume(run, in_room)` raises Refusal while there is no place; a request expires after `wanted_seconds`."""
+        self._runs = {run.id: run for run in runs if _may_resume(run)}
+        self._seconds, self._resume = wanted_seconds, resume
+        self._requests: dict[str, tuple[float, bool]] = {}  # run id -> (deadline, whether in a room); FIFO
+        self._lock, self._wake_event, self._closing = threading.Lock(), threading.Event(), False
         self._clock = runtime.monotonic
-        self._thread = runtime.spawn(self._work, "cut-off") if self._left else None
+        self._thread = runtime.spawn(self._work, "cut-off") if self._runs else None
 
-    def want(self, id: str, in_room: bool = False) -> None:
-        """Somebody is there for this run. Returns at once."""
-        if id in self._left:
+    def request(self, id: str, in_room: bool = False) -> None:
+        """Requests that this run resumes. Returns at once."""
+        if id in self._runs:
             with self._lock:
-                is_news = id not in self._wanted
-                self._wanted[id] = self._clock() + self._seconds, in_room or self._wanted.get(id, (0.0, False))[1]
-            if is_news:
-                self._news.set()
+                is_new = id not in self._requests
+                self._requests[id] = self._clock() + self._seconds, in_room or self._requests.get(id, (0.0, False))[1]
+            if is_new:
+                self._wake_event.set()
 
-    def of(self, owner: str) -> list[str]:
-        """Those of this owner's."""
-        return [run.id for run in self.all() if run.owner == owner]
+    def ids_of_owner(self, owner: str) -> list[str]:
+        """Returns the ids of this owner's interrupted runs."""
+        return [run.id for run in self.list_runs() if run.owner == owner]
 
-    def all(self) -> list[Run]:
-        """Those that may yet go on."""
-        return list(self._left.values())
+    def list_runs(self) -> list[Run]:
+        """Returns the runs that may still resume."""
+        return list(self._runs.values())
 
     def close(self) -> None:
-        """Returns when the thread is gone."""
+        """Stops and joins the thread."""
         self._closing = True
-        self._news.set()
+        self._wake_event.set()
         if self._thread and self._thread is not threading.current_thread():
             self._thread.join()
 
     def _work(self) -> None:
-        while self._left and not self._closing:
-            self._news.wait(RETRY_SECONDS if self._wanted else None)
-            self._news.clear()
+        while self._runs and not self._closing:
+            self._wake_event.wait(RETRY_SECONDS if self._requests else None)
+            self._wake_event.clear()
             self.try_again()
 
     def try_again(self) -> None:
-        """Has those go on that are wanted and for which there is a place."""
-        for id, (until, in_room) in list(self._wanted.items()):
-            if not self._closing and (self._clock() > until or self._is_over(self._left.get(id), in_room)):
+        """Resumes the requested runs for which there is a place."""
+        for id, (deadline, in_room) in list(self._requests.items()):
+            if not self._closing and (self._clock() > deadline or self._try_resume(self._runs.get(id), in_room)):
                 with self._lock:
-                    del self._wanted[id]
+                    del self._requests[id]
 
-    def _is_over(self, run: Run | None, in_room: bool) -> bool:
-        """Whether nothing more is to be done for it: it goes on, or never will."""
+    def _try_resume(self, run: Run | None, in_room: bool) -> bool:
+        """Resumes a run if possible; returns whether its request is settled: resumed, or refused for good."""
         if run is None:
             return True
         try:
-            if _may_go_on(run):  # nobody has resumed it meanwhile
-                self._go_on(run, in_room)
+            if _may_resume(run):  # unless it has been resumed meanwhile
+                self._resume(run, in_room)
         except Refusal as refusal:
-            if refusal.key not in NEVER:
+            if refusal.key not in FINAL_REFUSALS:
                 log.info("run %s (%s) does not go on yet: %s", run.name, run.id, refusal)
                 return False
         except Exception:
             log.exception("run %s (%s) could not go on", run.name, run.id)
-        del self._left[run.id]
+        del self._runs[run.id]
         return True
 
 
-def _may_go_on(run: Run) -> Any:
-    return run.status == "interrupted" and not run.shipped and run.message and run.message.key in GOES_ON
+def _may_resume(run: Run) -> Any:
+    return run.status == "interrupted" and not run.shipped and run.message and run.message.key in RESUMING_MESSAGES

@@ -1,6 +1,6 @@
-"""How the server is, in numbers that name nobody: for a page of the operator's, and for whoever starts it anew when it fails.
+"""Server health in anonymous numbers: for the operator's page, and for a supervisor that restarts a failing server.
 
-Everything is read from memory. What may hang, such as a disk, is looked at by others, and here is only said since when they wait.
+Read from memory only. Calls that may hang, such as the disk's, run elsewhere; here only their waiting time is reported.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from playground.runs.engines.cluster import UNREACHABLE
 from playground.runs.registry import Runs
 from playground.words import ENGLISH, say
 
-SILENT_S = 60.0  # seconds after which a disk that has not answered counts as one that doesn't
+SILENT_S = 60.0  # seconds without an answer after which the disk counts as silent
 OK, BUSY, FAILING = "ok", "busy", "failing"
 
 
 def health(runs: Runs) -> dict[str, Any]:
-    """{"status", "reasons", "memory", "disk", "runs", "cluster", "workers", "processes": those beside this one that train}, sizes in bytes.
+    """Returns {"status", "reasons", "memory", "disk", "runs", "cluster", "workers", "processes": those besides this one}, sizes in bytes.
 
-    "failing" is what a new start may mend: nobody trains or tidies up any more, or the disk does not answer. "busy": new trainings wait, or
-    are refused, and those that are there go on. A cluster that can't be reached is neither: this machine trains then.
+    "failing": a restart may help: no thread trains or tidies up, or the disk is silent. "busy": new trainings wait or are refused; others
+    go on. An unreachable cluster is neither: this machine trains instead.
     """
-    counted, disk, memory = runs.counted(), runs.store.disk, runs.memory
+    counted, disk, memory = runs.count(), runs.store.disk, runs.memory
     failing, busy = list(_failing(runs, counted)), list(_busy(runs, counted))
     away = runs.cluster["state"] == UNREACHABLE
     error, shares = disk.last_error, memory.by_share()
@@ -39,7 +39,7 @@ def health(runs: Runs) -> dict[str, Any]:
         "runs": {name: counted[name] for name in ("training", "waiting", "kept")},
         "cluster": runs.cluster | ({"note": say(ENGLISH, "operator.reason_cluster_unreachable")} if away else {}),
         "workers": {name: counted[name] for name in ("alive", "replaced", "lost")},
-        "processes": {"ready": counted["processes"], "held": memory.beside},
+        "processes": {"ready": counted["processes"], "held": memory.held_elsewhere},
     }
 
 

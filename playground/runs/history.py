@@ -1,6 +1,6 @@
 """The curve of a run: one row per step, one per validation, one per step with diagnostics, one per change of a live knob.
 
-The worker that trains is the only writer and only ever appends; anyone may read at any time without a lock.
+The training worker is the only writer and only appends; readers need no lock.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
 VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")
 COUNTS = ("step", "pairs", "all_pairs")  # columns of whole numbers
 MAX_ROWS = int(KNOBS["steps"].metadata["knob"].high)
-MAX_DIAGNOSTICS, MAX_NUMBERS = 256, 1024  # rows of diagnostics, and numbers in one: a model of 6 + 6 layers and 8 heads has about 350
+MAX_DIAGNOSTICS, MAX_NUMBERS = 256, 1024  # rows of diagnostics, and numbers in a row: a model of 6 + 6 layers and 8 heads has about 350
 ADDRESS = re.compile(r"step|[a-z_0-9.]{1,40}/[a-z_0-9.]{1,40}")
-DIGITS = 4  # that are kept of a number of the diagnostics
+DIGITS = 4  # significant digits stored of a diagnostic number
 
 
 class Columns:
-    """Columns of float64 that only grow. A row is there for readers once its last column is written."""
+    """Append-only columns of float64. A row becomes visible to readers once its last column is written."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
@@ -46,39 +46,39 @@ class Columns:
         return self._columns[name][start : len(self) if stop is None else stop].tolist()
 
     def rows(self, start: int = 0, stop: int | None = None) -> dict[str, list[float]]:
-        """All columns from row `start` to `stop` (all whole rows when None), each as a list of the same length."""
+        """Returns all columns from row `start` to `stop` (all complete rows when None), as lists of equal length."""
         stop = len(self) if stop is None else stop
         return {name: self.column(name, start, stop) for name in self.names}
 
     def until(self, step: float) -> Columns:
-        """A copy of the rows up to this step."""
-        early, rows = Columns(self.names), self.rows()
+        """Returns a copy of the rows up to this step."""
+        copy, rows = Columns(self.names), self.rows()
         for row in zip(*rows.values(), strict=True):
             if row[0] <= step:
-                early.append(*row)
-        return early
+                copy.append(*row)
+        return copy
 
     def frame(self) -> DataFrame:
-        """All whole rows, for whoever wants to work with them: in pandas, or as a file."""
-        from pandas import DataFrame  # here, since importing it takes a third of a second, and few ask
+        """Returns all complete rows as a pandas DataFrame."""
+        from pandas import DataFrame  # here, since importing it takes a third of a second and few requests need it
 
         return DataFrame({name: np.array(column, "int64" if name in COUNTS else "float64") for name, column in self.rows().items()})
 
     def last(self) -> dict[str, float] | None:
-        """The newest row, or None when there is none yet."""
+        """Returns the newest row, or None when there is none."""
         n = len(self)
         return {name: self._columns[name][n - 1] for name in self.names} if n else None
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What the model makes of one fixed held-out sentence: shown tokens, which of them are right, and whether it came to an end."""
+    """The model's output for one fixed validation sentence: display tokens, which of them are correct, and whether it ended with EOS."""
 
     src: tuple[str, ...]
     reference: tuple[str, ...]
     output: tuple[str, ...]
     right: tuple[bool, ...]  # one per output token
-    finished: bool  # it said EOS
+    finished: bool  # the output ends with EOS
 
 
 class History:
@@ -93,38 +93,38 @@ class History:
         self.probes: tuple[Probe, ...] = ()
 
     def frame(self) -> DataFrame:
-        """The training steps, a row each: step, loss, learning_rate, grad_norm, tokens_per_second."""
+        """Returns the training steps, a row each: step, loss, learning_rate, grad_norm, tokens_per_second."""
         return self.steps.frame()
 
     def validation_frame(self) -> DataFrame:
-        """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many held-out sentences were asked) and
-        all_pairs (how many there are)."""
+        """Returns the validations, a row each: step, loss, token_accuracy, exact_match, pairs (validation sentences scored) and all_pairs
+        (their total)."""
         return self.validations.frame()
 
     def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:
-        """A row of training/diagnostics.py. A run that goes on with other numbers than before keeps the new ones only."""
+        """Appends a row of training/diagnostics.py. When the set of numbers changes, the earlier rows are dropped."""
         names = ("step", *numbers)
         if self.diagnostics is None or self.diagnostics.names != names:
             self.diagnostics = Columns(names)
         self.diagnostics.append(step, *(float(f"{number:.{DIGITS}g}") for number in numbers.values()))
 
     def until(self, step: int) -> History:
-        """What was recorded up to this step, without what was changed after it and without probes."""
-        early = History()
-        early.steps, early.validations = self.steps.until(step), self.validations.until(step)
-        early.diagnostics = self.diagnostics and self.diagnostics.until(step)
-        early.events = [event for event in self.events if event[0] < step]
-        return early
+        """Returns a copy of the records up to this step, without later events and without probes."""
+        copy = History()
+        copy.steps, copy.validations = self.steps.until(step), self.validations.until(step)
+        copy.diagnostics = self.diagnostics and self.diagnostics.until(step)
+        copy.events = [event for event in self.events if event[0] < step]
+        return copy
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain lists; what is not finite becomes null, since JSON has no word for it."""
+        """Returns everything as plain lists; non-finite numbers become null, since JSON can't express them."""
         tables = {"steps": self.steps, "validations": self.validations} | ({"diagnostics": self.diagnostics} if self.diagnostics else {})
         data: dict[str, Any] = {t: {n: _plain(c) for n, c in table.rows().items()} for t, table in tables.items()}
         return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
 
     @classmethod
     def from_json(cls, data: Any) -> History:
-        """Reads what `to_json` wrote, bit for bit. Raises Refusal("runs.not_a_run") for anything else."""
+        """Restores `to_json` output bit for bit. Raises Refusal("runs.not_a_run") for anything else."""
         history = cls()
         try:
             _fill(history.steps, data["steps"], 2 * MAX_ROWS)
@@ -136,8 +136,8 @@ class History:
                     raise ValueError
                 history.diagnostics = Columns(names)
                 _fill(history.diagnostics, diagnostics, MAX_DIAGNOSTICS)
-            for step, said, value in data["events"]:
-                knob = current_name(said)
+            for step, name, value in data["events"]:
+                knob = current_name(name)
                 if knob not in MOVED_KNOBS:
                     raise ValueError
                 history.events.append((int(step), knob, check(knob, value)))
@@ -148,7 +148,7 @@ class History:
 
 
 def _fill(table: Columns, columns: Mapping[str, list[float | None]], most: int) -> None:
-    """Appends the rows of a file. Raises ValueError and its like when they are not of this table, or more than `most`."""
+    """Appends the rows of a file. Raises ValueError and its like when the columns don't match or there are more than `most` rows."""
     if set(columns) != set(table.names) or max(map(len, columns.values())) > most:
         raise ValueError
     for row in zip(*(columns[name] for name in table.names), strict=True):
@@ -156,7 +156,7 @@ def _fill(table: Columns, columns: Mapping[str, list[float | None]], most: int) 
 
 
 def _with_all_pairs(validations: dict[str, list]) -> dict[str, list]:
-    """Runs of before don't say how many held-out sentences there are: as many as were asked at most, for in the end all were."""
+    """Fills in all_pairs for runs saved without it: the most pairs ever scored, since the last validation scored all."""
     pairs = validations["pairs"]
     return {"all_pairs": [max(pairs)] * len(pairs) if pairs else []} | validations
 
@@ -170,9 +170,9 @@ def _probe(entry: dict[str, Any]) -> Probe:
 
 
 def decimate(columns: dict[str, list[float]], most: int) -> dict[str, list[float]]:
-    """At most about `most` of the rows, chosen so that the drawn curve looks the same: in every stretch the lowest and the highest loss.
+    """Thins the rows to about `most` without changing the drawn curve: each bucket contributes its lowest and its highest loss.
 
-    First and newest row are always among them. Fewer rows than `most` come back untouched.
+    The first and the newest row are always included. Fewer than `most` rows are returned unchanged.
     """
     loss = np.array(columns["loss"], dtype=np.float64)
     n = len(loss)

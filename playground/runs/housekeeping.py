@@ -1,4 +1,4 @@
-"""Housekeeping: what nobody looks at makes room, whether or not anybody is there to ask for it."""
+"""Housekeeping: a background thread that stops idle runs, evicts old ones and frees memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from playground.logs import event, reason
 from playground.runs.admission import Admission
 from playground.runs.disk.store import Store
-from playground.runs.heap import give_back
+from playground.runs.heap import trim_heap
 from playground.runs.limits import Limits
 from playground.runs.loaded import LoadedRuns
 from playground.runs.memory import Memory
@@ -25,7 +25,7 @@ TIDY_SECONDS = 10.0  # between two rounds
 
 
 class Housekeeper:
-    """A thread that goes its round now and then, until it is closed."""
+    """A thread that runs its tasks periodically until closed."""
 
     def __init__(
         self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory,
@@ -34,13 +34,13 @@ class Housekeeper:
         self._admission, self._workers, self._store, self._limits, self._retention = admission, workers, store, limits, retention
         self._memory, self._loaded = memory, LoadedRuns(admission, store)
         memory.add("runs", self._loaded)
-        self._closing, self._at_work = threading.Event(), set()
-        self.full = False  # whether the last round found no room for another run
-        self._others: list[Callable[[], object]] = []
-        self._thread = runtime.spawn(self._go_rounds, "housekeeper")
+        self._closing, self._working_ids = threading.Event(), set()
+        self.is_full = False  # whether the last round found no room for another run
+        self._tasks: list[Callable[[], object]] = []
+        self._thread = runtime.spawn(self._run, "housekeeper")
 
     def close(self) -> None:
-        """Returns when the thread is gone, after the last of what others have it do: nothing that waits for a round is lost."""
+        """Stops and joins the thread after a last round of the added tasks, so that nothing pending is lost."""
         self._closing.set()
         self._thread.join()
 
@@ -48,81 +48,79 @@ class Housekeeper:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
-    def also(self, duty: Callable[[], object]) -> None:
-        """Has this done in each round, and once more at the end."""
-        self._others.append(duty)
+    def add_task(self, duty: Callable[[], object]) -> None:
+        """Adds a task to each round and to the end."""
+        self._tasks.append(duty)
 
     def stop_idle(self) -> None:
-        """Stops the runs that wait, paused or queued, and that nobody has looked at for too long; each may be resumed. Runs that train
-        see to it themselves."""
-        with self._admission.lock:  # nobody resumes one meanwhile
+        """Stops idle runs that are paused or queued; each can be resumed. Runs that train check this themselves."""
+        with self._admission.lock:  # so that none is resumed meanwhile
             idle = [run for run in self._admission.all() if run.unseen_seconds > self._limits.idle_seconds]
             paused, queued = ([run for run in idle if run.status == status] for status in ("paused", "queued"))
             for run in paused:
-                run.say("stopped", self._limits.nobody_looked(run.step))
+                run.set_status("stopped", self._limits.idle_message(run.step))
         for run in queued:
-            self._workers.ask(run, "stop", self._limits.nobody_looked(run.step))
-        self.note(paused)
+            self._workers.ask(run, "stop", self._limits.idle_message(run.step))
+        self.save_statuses(paused)
 
-    def note(self, stopped: Sequence[Run]) -> None:
-        """Has the disk know that these runs were stopped."""
+    def save_statuses(self, stopped: Sequence[Run]) -> None:
+        """Saves the status of stopped runs."""
         for run in stopped:
             try:
-                self._store.note(run, "status", "message")
+                self._store.write_card(run, "status", "message")
             except OSError as error:  # after a restart it is paused, and stopped once more
                 event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
 
     def free_memory(self) -> None:
-        """Lets go of the replays and weights of runs at rest that nobody has looked at for longest, and then of whatever the memory as a
-        whole has no room for. What is free then goes back to the system, and what ended runs have left; while the same ones train it
-        stays, for they will take it again."""
+        """Releases replays and weights of resting runs, least recently viewed first, then whatever exceeds the memory budget. Returns free
+        pages to the system if anything was released or a run has ended; while the same runs train they stay, for reuse."""
         released = False
         while self._loaded.bytes > self._limits.bytes_loaded and self._loaded.oldest < math.inf:
-            self._loaded.give_up()
+            self._loaded.evict_oldest()
             released = True
         self._memory.keep_within()
-        if self._memory.used > self._memory.limit:  # and there is nothing more to let go of
-            self._workers.end_what_grows()
-        self._workers.poke()
-        before, self._at_work = self._at_work, {run.id for run in self._admission.all() if run.working}
-        if released or before - self._at_work or not self._at_work:
-            give_back()
+        if self._memory.used > self._memory.limit:  # although every share is empty
+            self._workers.end_leaking_process()
+        self._workers.wake_workers()
+        before, self._working_ids = self._working_ids, {run.id for run in self._admission.all() if run.working}
+        if released or before - self._working_ids or not self._working_ids:
+            trim_heap()
 
-    def retire(self) -> None:
-        """Lets go of the runs that make room, unless somebody looks at one in this very moment."""
-        for run in self._retention.overdue(self._admission.all()):
-            if self._admission.leave(run, lambda run: self._workers.busy(run) or self._retention.stays(run)):
+    def evict_overdue(self) -> None:
+        """Evicts overdue runs, except those viewed at this very moment."""
+        for run in self._retention.find_evictable(self._admission.all()):
+            if self._admission.remove(run, lambda run: self._workers.busy(run) or self._retention.is_protected(run)):
                 event(log, "run_made_room", run=run.id, name=run.name, owner=run.owner)
                 self._store.delete(run)
-        self.full = self._retention.full(self._admission.all())
+        self.is_full = self._retention.is_full(self._admission.all())
 
-    def note_looks(self) -> None:
-        """Has the disk know who looked at which runs, so that a restart does not make them old."""
+    def save_view_times(self) -> None:
+        """Saves when runs were last viewed, so that a restart doesn't age them."""
         for run in self._admission.all():
             if not (run.shipped or run.working):
-                with suppress(OSError):  # the next round tries again
-                    self._store.note_look(run)
+                with suppress(OSError):  # retried in the next round
+                    self._store.save_view_time(run)
 
-    def write_waiting(self) -> None:
-        """Writes the ends of trainings that the disk did not take when they came."""
+    def retry_saves(self) -> None:
+        """Retries final saves that failed."""
         for run in self._admission.all():
             if not run.working:
-                with suppress(OSError):  # the log has said it
-                    self._store.write_waiting(run)
+                with suppress(OSError):  # already logged
+                    self._store.retry_save(run)
 
-    def go_round(self) -> None:
-        """All duties once."""
-        looks = self._store.disk.look, self._store.look_at_others
-        _do(*looks, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory, *self._others)
+    def run_round(self) -> None:
+        """Runs all tasks once."""
+        measurements = self._store.disk.check, self._store.measure_other_files
+        _run_all(*measurements, self.stop_idle, self.retry_saves, self.save_view_times, self.evict_overdue, self.free_memory, *self._tasks)
 
-    def _go_rounds(self) -> None:
+    def _run(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
-            self.go_round()
-        _do(*self._others)
+            self.run_round()
+        _run_all(*self._tasks)
 
 
-def _do(*duties: Callable[[], object]) -> None:
-    """All of them, whichever fails."""
+def _run_all(*duties: Callable[[], object]) -> None:
+    """Runs all tasks, even if some fail."""
     for duty in duties:
         try:
             duty()

@@ -1,4 +1,4 @@
-"""What this server allows: how many runs, how much memory and disk, for how long. All from the environment."""
+"""This server's limits on runs, memory, disk and time, from environment variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from playground.config import Refusal
 
 GB = 2**30
-# The limits that the environment may set by their own names.
+# Limits with an environment variable of the same name.
 COUNTS = (
     *("runs_each", "runs_address", "runs_unfinished", "runs_elsewhere", "runs_kept", "bytes_kept", "bytes_each"),
     *("unseen_days", "shared_days", "recent_hours", "requests_each", "requests_address"),
@@ -21,60 +21,60 @@ COUNTS = (
     *("body_bytes_address", "body_bytes", "step_seconds"),
 )
 
-NEVER, LASTING = "never", ("unseen_days", "shared_days")  # what those may be instead of a number
-ENGINES = ("here", "processes", "auto")  # in the page's process, in processes beside it, or there where it has not the only core
+NEVER, UNLIMITED_NAMES = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
+ENGINES = ("here", "processes", "auto")  # in the page's process, in separate processes, or "auto": separate if there are several cores
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Everything a test or a server may want to be different."""
+    """All settings that a test or a server may override."""
 
     devices: tuple[str, ...] = ("cpu",)
-    cluster: str = ""  # the address of a Ray cluster that trains what this machine would
-    engine: str = "here"  # where runs are trained, one of ENGINES; a server's is "auto" if nothing else is said
+    cluster: str = ""  # address of a Ray cluster that trains instead of this machine
+    engine: str = "here"  # one of ENGINES; a server's default is "auto"
     cores: int = 2
-    memory: int = 4 * GB  # bytes for all trainings together, and what is kept because it may be asked for, see memory.py
+    memory: int = 4 * GB  # bytes for all trainings and caches together, see memory.py
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
-    runs_address: int = 90  # unfinished, of all owners who came last from the same address, such as a school's
+    runs_address: int = 90  # unfinished, of all owners last seen at one address, such as a school's
     runs_unfinished: int = 150
-    runs_elsewhere: int = 30  # of those, for other addresses than that of a class
+    runs_elsewhere: int = 30  # of those, reserved for other addresses than a class's
     runs_kept: int = 500
     bytes_kept: int = 4 * GB
     bytes_each: int = 2 * GB  # of one owner's runs
-    unseen_days: float = 365.0  # after which a run goes that nobody has looked at: a school year, so that a course finds its last one
-    shared_days: float = 90.0  # for which one that others have opened makes no room: a term and its holidays
-    recent_hours: float = 1.0  # for which none does that somebody has looked at: a lesson
-    idle_seconds: float = 600.0  # an unfinished run at which nobody looks for so long is stopped
+    unseen_days: float = 365.0  # unviewed runs expire then: a school year, so that a course finds its last one
+    shared_days: float = 90.0  # protection of a run opened by others: a term and its holidays
+    recent_hours: float = 1.0  # protection of any run after a view: a lesson
+    idle_seconds: float = 600.0  # an unfinished run without a view for this long is stopped
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1
-    step_seconds: float = 120.0  # a step that takes longer, and longer than the run's own usually do, is given up, see queue/watchdog.py
+    step_seconds: float = 120.0  # timeout of a step, unless the run's own usually take longer, see queue/watchdog.py
     replay_bytes: int = 24_000_000
-    bytes_loaded: int = GB // 16  # replays and weights of runs at rest held in memory; they are on the disk
-    # What one visitor, and all at one address, may ask of the page: at an address sixty students are no crowd.
-    requests_each: int = 1_200  # a minute
+    bytes_loaded: int = GB // 16  # replays and weights of resting runs held in memory; they are on the disk
+    # Rate limits per visitor and per address: sixty students at an address are no crowd.
+    requests_each: int = 1_200  # per minute
     requests_address: int = 7_200
     streams_each: int = 12  # open at a time
     streams_address: int = 360
-    uploads_address: int = 600  # files an hour
-    upload_bytes_address: int = 2 * GB  # an hour
-    upload_bytes: int = GB // 2  # that lie on the disk: the oldest give way
+    uploads_address: int = 600  # files per hour
+    upload_bytes_address: int = 2 * GB  # per hour
+    upload_bytes: int = GB // 2  # on the disk: the oldest are evicted
     calls_address: int = 60  # in the queue at a time
-    body_bytes_address: int = 40_000_000  # of requests that are still coming or being answered
+    body_bytes_address: int = 40_000_000  # of request bodies being received or answered
     body_bytes: int = 200_000_000
     connections: int = 800
     connections_address: int = 400  # a browser has six at most: sixty students at one address fit
-    head_seconds: float = 10.0  # until the head of a request has come whole
-    request_seconds: float = 20.0  # until a request has come whole; a long one has more, see ui/connections.py
-    unread_seconds: float = 30.0  # that an answer waits for a client who doesn't read it
+    head_seconds: float = 10.0  # timeout of a request's headers
+    request_seconds: float = 20.0  # timeout of a whole request; longer for a long one, see ui/connections.py
+    unread_seconds: float = 30.0  # timeout of a client that doesn't read its response
 
     @classmethod
     def from_environment(cls) -> Limits:
-        """PLAYGROUND_ and DEVICE, ENGINE, CORES, MEMORY, IDLE_MINUTES or the name of one of COUNTS in capitals, and RAY_ADDRESS; else the
-        machine's, or as here."""
+        """Reads PLAYGROUND_ and DEVICE, ENGINE, CORES, MEMORY, IDLE_MINUTES or a name of COUNTS in capitals, and RAY_ADDRESS; otherwise the
+        machine's values, or the defaults here."""
         return cls(
             devices=machine_devices(),
             cluster=os.environ.get("RAY_ADDRESS", ""),
-            engine=wanted if (wanted := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else "auto",
+            engine=engine if (engine := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else "auto",
             cores=int(_number("CORES", machine_cores())),
             memory=int(_number("MEMORY", 0.7 * free_memory())),
             idle_seconds=60 * _number("IDLE_MINUTES", cls.idle_seconds / 60),
@@ -85,13 +85,13 @@ class Limits:
     def idle_minutes(self) -> str:
         return f"{self.idle_seconds / 60:g}"
 
-    def nobody_looked(self, step: int) -> Refusal:
-        """Why a run was stopped at this step."""
+    def idle_message(self, step: int) -> Refusal:
+        """Returns the message of a run stopped at this step because it was idle."""
         return Refusal("runs.nobody_looked", minutes=self.idle_minutes, step=step)
 
 
 def machine_devices() -> tuple[str, ...]:
-    """Every GPU, else Apple's, else the CPU. PLAYGROUND_DEVICE names another choice."""
+    """Returns every GPU, otherwise Apple's, otherwise the CPU. PLAYGROUND_DEVICE overrides it."""
     if os.environ.get("PLAYGROUND_DEVICE"):
         return (os.environ["PLAYGROUND_DEVICE"],)
     if torch.cuda.is_available():
@@ -100,7 +100,7 @@ def machine_devices() -> tuple[str, ...]:
 
 
 def machine_cores() -> int:
-    """The cores this process may use: what the operating system allows, less where the container's share is smaller."""
+    """Returns the cores available to this process: CPU affinity, or less by the container's quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota, period, *_ = [*_read("/sys/fs/cgroup/cpu.max").split(), "", ""]
     if quota.isdigit() and period.isdigit():
@@ -109,21 +109,21 @@ def machine_cores() -> int:
 
 
 def free_memory() -> int:
-    """Bytes this process may still take: the machine's, less where the container's share is smaller. 4 GB where nobody says."""
+    """Returns the bytes still available to this process: the machine's, or less by the container's limit. 4 GB when unknown."""
     free = [int(line.split()[1]) * 1024 for line in _read("/proc/meminfo").splitlines() if line.startswith("MemAvailable:")]
-    most, used = _read("/sys/fs/cgroup/memory.max").strip(), _read("/sys/fs/cgroup/memory.current").strip()
-    if most.isdigit() and used.isdigit():
-        free.append(max(int(most) - int(used), 0))
+    limit, used = _read("/sys/fs/cgroup/memory.max").strip(), _read("/sys/fs/cgroup/memory.current").strip()
+    if limit.isdigit() and used.isdigit():
+        free.append(max(int(limit) - int(used), 0))
     return min(free, default=4 * GB)
 
 
 def _number(name: str, default: float) -> float:
-    """An environment variable as a positive number; the default when it is missing or no such thing."""
-    said = os.environ.get(f"PLAYGROUND_{name}", "")
-    if said.lower() == NEVER and name.lower() in LASTING:
+    """Reads an environment variable as a positive number; returns the default when it is missing or invalid."""
+    text = os.environ.get(f"PLAYGROUND_{name}", "")
+    if text.lower() == NEVER and name.lower() in UNLIMITED_NAMES:
         return math.inf
     try:
-        value = float(said)
+        value = float(text)
     except ValueError:
         return default
     return value if 0 < value < math.inf else default

@@ -1,4 +1,4 @@
-"""Runs at rest of which replay and weights are in memory: a share of it, for all of it is on the disk."""
+"""Resting runs whose replay and weights are in memory: an evictable share, since all of it is on the disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playground.runs.run import Run
 
 
 class LoadedRuns:
-    """What is held of runs that do not train. Those that somebody looks at stay."""
+    """The loaded parts of runs that do not train. Watched runs are not evicted."""
 
     def __init__(self, admission: Admission, store: Store) -> None:
         self._admission, self._store = admission, store
@@ -23,7 +23,7 @@ class LoadedRuns:
     def oldest(self) -> float:
         return min((run.seen_at for run in self._unseen()), default=math.inf)
 
-    def give_up(self) -> None:
+    def evict_oldest(self) -> None:
         for run in sorted(self._unseen(), key=lambda run: run.seen_at)[:1]:
             run.release()
 

@@ -1,5 +1,5 @@
-"""A run with a turn that never ends. Nobody can stop who is in it, so the run is read once more from its last save, and that is the run
-from now on; what is still being written to in memory is nobody's, and gone when the turn is.
+"""A run whose turn hangs. A hung step can't be killed, so the run is reloaded from its last save; the abandoned object, to which the thread
+may still write, is garbage once the turn ends.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from playground.runs.run import Run
 log = logging.getLogger(__name__)
 
 
-def put_back(run: Run, message: Refusal, admission: Admission, store: Store) -> None:
-    """Says at once that the run is over, and then has its last save in its place; the disk may take its time."""
+def restore_last_save(run: Run, message: Refusal, admission: Admission, store: Store) -> None:
+    """Marks the run as failed at once, then replaces it by its last save in the background, since the disk may be slow."""
     run.eta, run.place = None, 0
-    run.say("failed", message)
-    run.runtime.spawn(partial(_put_back, run, message, admission, store), "lost-run")
+    run.set_status("failed", message)
+    run.runtime.spawn(partial(_restore_last_save, run, message, admission, store), "lost-run")
 
 
-def _put_back(run: Run, message: Refusal, admission: Admission, store: Store) -> None:
+def _restore_last_save(run: Run, message: Refusal, admission: Admission, store: Store) -> None:
     try:
-        back = store.again(run)
-        back.version = run.version + 1
-        back.say("interrupted", message)
+        reloaded = store.reload(run)
+        reloaded.version = run.version + 1
+        reloaded.set_status("interrupted", message)
         with admission.lock:
             if admission.runs.get(run.id) is not run:  # deleted meanwhile
                 return
-            admission.runs[run.id] = back
-        store.note(back, "status", "message")
+            admission.runs[run.id] = reloaded
+        store.write_card(reloaded, "status", "message")
     except (Refusal, OSError) as error:
         log.warning("run %s (%s): its last save is not in its place: %s", run.name, run.id, error)

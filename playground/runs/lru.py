@@ -1,4 +1,4 @@
-"""What was made once and may be asked for again, as long as there is room: answers, models, corpora, increments, uploads."""
+"""A thread-safe LRU cache, bounded in entries and bytes: answers, models, corpora, increments, uploads."""
 
 from __future__ import annotations
 
@@ -14,97 +14,97 @@ from cachetools import LRUCache
 
 
 def size_of(value: Any) -> int:
-    """About how many bytes a value takes: its arrays and all else that its tuples, lists, dictionaries and fields hold. What it holds twice
-    counts once."""
-    total, seen, left = 0, set(), [value]
-    while left:
-        part = left.pop()
-        if id(part) in seen:
+    """Estimates the bytes of a value: its arrays, and everything in its tuples, lists, dictionaries and fields, shared objects counted
+    once."""
+    total, seen_ids, parts = 0, set(), [value]
+    while parts:
+        part = parts.pop()
+        if id(part) in seen_ids:
             continue
-        seen.add(id(part))
+        seen_ids.add(id(part))
         if hasattr(part, "nbytes"):
             total += part.nbytes
             continue
         total += sys.getsizeof(part)
         if isinstance(part, (tuple, list, set, frozenset)):
-            left += part
+            parts += part
         elif isinstance(part, dict):
-            left += (*part.keys(), *part.values())
+            parts += (*part.keys(), *part.values())
         else:
-            left += getattr(part, "__dict__", {}).values()
+            parts += getattr(part, "__dict__", {}).values()
     return total
 
 
 class LRU:
-    """The most recently used values: at most `most` of them, and together at most `most_bytes`, as `size` counts them. Thread-safe.
+    """A thread-safe LRU cache of at most `most` entries and `most_bytes`, as measured by `size`.
 
-    A value that is larger than all the room is not kept. It is a share of the memory as a whole, see memory.py.
+    A larger value is not cached. It is a share of the memory budget, see memory.py.
     """
 
     def __init__(self, most: float = math.inf, most_bytes: float = math.inf, size: Callable[[Any], int] = size_of) -> None:
         self._most, self._size = most, size if most_bytes < math.inf else lambda value: 0
         self._lock = threading.Lock()
-        self._kept: LRUCache[Hashable, tuple[Any, int]] = LRUCache(most_bytes, getsizeof=lambda entry: entry[1])
-        self._used: dict[Hashable, float] = {}  # when each was last asked for, the longest ago first; of some that have gone as well
+        self._entries: LRUCache[Hashable, tuple[Any, int]] = LRUCache(most_bytes, getsizeof=lambda entry: entry[1])
+        self._access_times: dict[Hashable, float] = {}  # time of each last access, oldest first; may hold evicted keys
         self._making: dict[Hashable, Future[Any]] = {}
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     @property
     def bytes(self) -> float:
-        """Of all values, as `size` counts them."""
-        return self._kept.currsize
+        """The total size, as measured by `size`."""
+        return self._entries.currsize
 
     @property
     def oldest(self) -> float:
-        """The time.monotonic() at which what nobody has asked for longest was asked for; inf when there is nothing."""
+        """The time.monotonic() of the least recently used entry's last access; inf when empty."""
         with self._lock:
             return self._oldest()[1]
 
-    def give_up(self) -> None:
-        """Forgets what nobody has asked for longest."""
+    def evict_oldest(self) -> None:
+        """Evicts the least recently used entry."""
         with self._lock:
-            self._drop(self._oldest()[0])
+            self._remove(self._oldest()[0])
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._kept
+        return key in self._entries
 
     def get(self, key: Hashable) -> Any:
-        """The value under `key`, or None."""
+        """Returns the value under `key`, or None."""
         with self._lock:
-            return self._asked(key)
+            return self._touch(key)
 
     def get_or_make(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """The value under `key`. It is made once: who asks meanwhile waits for it, and gets the same error when it can't be made. An error
-        is not kept."""
+        """Returns the value under `key`. Concurrent calls make it once: the others wait, and get the same error if it fails. Errors are not
+        cached."""
         with self._lock:
-            if key in self._kept:
-                return self._asked(key)
+            if key in self._entries:
+                return self._touch(key)
             future = self._making.get(key)
-            mine = future is None
-            if mine:
+            is_first = future is None
+            if is_first:
                 future = self._making[key] = Future()
-        if mine:
+        if is_first:
             self._make(key, make, future)
         return future.result()
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Keeps the value under `key`, in place of what was there."""
+        """Stores the value under `key`, replacing any other."""
         size = self._size(value)
         with self._lock:
-            self._keep(key, value, size)
+            self._store(key, value, size)
 
     def pop(self, key: Hashable) -> Any:
-        """Forgets what is under `key` and returns it; None when there is nothing."""
+        """Removes the value under `key` and returns it; None when there is none."""
         with self._lock:
-            return self._drop(key)
+            return self._remove(key)
 
     def clear(self) -> None:
-        """Whatever is asked for next is made anew."""
+        """Empties the cache; values still being made won't be stored."""
         with self._lock:
-            self._kept.clear()
-            self._used.clear()
+            self._entries.clear()
+            self._access_times.clear()
             self._making.clear()
 
     def _make(self, key: Hashable, make: Callable[[], Any], future: Future[Any]) -> None:
@@ -113,46 +113,46 @@ class LRU:
             size = self._size(value)
         except BaseException as error:
             with self._lock:
-                self._forget(key, future)
+                self._end_call(key, future)
             future.set_exception(error)
             return
         with self._lock:
-            if self._forget(key, future):
-                self._keep(key, value, size)
+            if self._end_call(key, future):
+                self._store(key, value, size)
         future.set_result(value)
 
-    def _forget(self, key: Hashable, future: Future[Any]) -> bool:
-        """Nobody waits for it any more. Returns whether it is still wanted."""
-        wanted = self._making.get(key) is future
-        if wanted:
+    def _end_call(self, key: Hashable, future: Future[Any]) -> bool:
+        """Unregisters a call in progress. Returns whether its value may be stored."""
+        is_current = self._making.get(key) is future
+        if is_current:
             del self._making[key]
-        return wanted
+        return is_current
 
-    def _keep(self, key: Hashable, value: Any, size: int) -> None:
-        self._drop(key)
-        if size <= self._kept.maxsize:
-            self._kept[key] = value, size
-            self._used[key] = time.monotonic()
-        while len(self._kept) > self._most:
-            self._kept.popitem()
-        self._oldest()  # no longer keeps what had to make room
+    def _store(self, key: Hashable, value: Any, size: int) -> None:
+        self._remove(key)
+        if size <= self._entries.maxsize:
+            self._entries[key] = value, size
+            self._access_times[key] = time.monotonic()
+        while len(self._entries) > self._most:
+            self._entries.popitem()
+        self._oldest()  # drops the access times of evicted keys
 
-    def _asked(self, key: Hashable) -> Any:
-        if key not in self._kept:
+    def _touch(self, key: Hashable) -> Any:
+        if key not in self._entries:
             return None
-        self._used.pop(key)
-        self._used[key] = time.monotonic()
-        return self._kept[key][0]
+        self._access_times.pop(key)
+        self._access_times[key] = time.monotonic()
+        return self._entries[key][0]
 
-    def _drop(self, key: Hashable) -> Any:
-        self._used.pop(key, None)
-        return self._kept.pop(key, (None,))[0]
+    def _remove(self, key: Hashable) -> Any:
+        self._access_times.pop(key, None)
+        return self._entries.pop(key, (None,))[0]
 
     def _oldest(self) -> tuple[Hashable, float]:
-        """(key, when it was last asked for)."""
-        while self._used:
-            key, used = next(iter(self._used.items()))
-            if key in self._kept:
-                return key, used
-            del self._used[key]
+        """Returns (key, time of its last access) of the least recently used entry."""
+        while self._access_times:
+            key, accessed_at = next(iter(self._access_times.items()))
+            if key in self._entries:
+                return key, accessed_at
+            del self._access_times[key]
         return None, math.inf

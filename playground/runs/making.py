@@ -1,8 +1,7 @@
-"""Runs before anybody knows of them: new ones, and those that begin from another: a copy is the same run once more, a fork goes on from one
-of its steps.
+"""Creates runs before they are registered: new ones, copies, and forks, which continue from a step of another run.
 
-A copy and a fork are made as files, so that they are on the disk, whole, before anybody sees them. What is secret in a run is secret in
-both. Whoever has no token is refused.
+Copies and forks are made as files, so that they are complete on the disk before any request sees them. They inherit `secret`. Raises
+Refusal without a token.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from playground.runs.steady_clock import now
 
 
 def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
-    """One to be named and settled. Raises Refusal when its data are missing."""
+    """Creates a run without a name and a device. Raises Refusal when its data are missing."""
     owner = _owner(token)
     if experiment.data.task == "own" and values.get("data") is None:
         raise Refusal("data.no_own_pairs")
     return Run(new_id(), "", experiment, owner, device="", **values)
 
 
-def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
-    """The run of a folder as the caller's, still without a name, and its files. In the copy one at work is paused, and one that was cut
-    off is stopped: it doesn't go on by itself. Raises Refusal when it has no parameters yet."""
+def copy_run(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
+    """Copies a folder's run for the caller; returns it, still unnamed, and its files. A run at work becomes paused, an interrupted one
+    stopped, so that it doesn't resume automatically. Raises Refusal when it has no parameters yet."""
     owner = _owner(token)
     if not folder.has("weights.safetensors"):
         raise Refusal("runs.nothing_yet")
@@ -40,13 +39,12 @@ def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     return run, folder.files()
 
 
-def forked(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str, bytes]]:
-    """A run of the caller's that goes on from the parameters which the run of a folder kept nearest to `step` (None: the newest), and the
-    files it goes on from. All is of this one save. Raises Refusal when it has no parameters yet.
+def fork_run(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str, bytes]]:
+    """Creates the caller's fork from the saved parameters nearest to `step` (None: the newest), and its files, all from this one save.
+    Raises Refusal when it has no parameters yet.
 
-    Steps count on, so the learning rate does too; history and replay up to there are the parent's. It has its parent's last step, or
-    as many steps again when there is none left. Live knobs are as they were; the optimiser goes on where its state is kept, and is
-    fresh elsewhere.
+    Step numbers continue, hence the learning rate too; history and replay up to there are the parent's. The last step is the parent's, or
+    as many steps again when none are left. Live knobs keep their values; the optimiser state is restored if saved there, otherwise fresh.
     """
     source, file = folder.run, "state.safetensors"
     actual, parameters = source.parameters_at(step)
@@ -61,7 +59,7 @@ def forked(folder: Folder, step: int | None, token: str) -> tuple[Run, dict[str,
         experiment, token, data=source.pairs, credit=source.credit, secret=source.secret, parent=(source.id, actual), first_step=actual,
         step=actual, checkpoint_step=actual, live=source.live_at(actual),
     )  # fmt: skip
-    history, replay = source.history.until(actual), source.replay.until(actual, run.steps, parameters)
+    history, replay = source.history.until(actual), source.replay.resume_at(actual, run.steps, parameters)
     run.parts |= {"history": history, "replay": replay, "tokenizers": source.tokenizers}
     return run, pack_run(run, parameters) | state
 

@@ -1,4 +1,4 @@
-"""Names for runs that people can say across a classroom, and ids that nobody can guess."""
+"""Run names that are easy to say in a classroom, and unguessable ids."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ ANIMALS = (
 
 
 def new_id() -> str:
-    """22 characters that stand in a link without escaping: 128 bits, not to be guessed."""
+    """Returns 22 URL-safe characters with 128 random bits."""
     return secrets.token_urlsafe(16)
 
 
-def new_name(taken: Collection[str]) -> str:
-    """adjective-animal, not among the taken ones; with a number behind it once the pairs run out."""
+def new_name(used_names: Collection[str]) -> str:
+    """Returns an adjective-animal that isn't taken, numbered once all pairs are."""
     draw = random.SystemRandom()
     for _ in range(200):
         name = f"{draw.choice(ADJECTIVES)}-{draw.choice(ANIMALS)}"
-        if name not in taken:
+        if name not in used_names:
             return name
-    return next(numbered for n in range(2, len(taken) + 3) if (numbered := f"{name}-{n}") not in taken)
+    return next(numbered for n in range(2, len(used_names) + 3) if (numbered := f"{name}-{n}") not in used_names)
 
 
 def clean_label(label: str) -> str:
-    """Text that can be stored and shown: no control characters, no half characters, at most LABEL characters."""
+    """Sanitises a label for storage and display: printable characters, no lone surrogates, at most LABEL characters."""
     text = str(label).encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() else " " for c in text)[:LABEL].strip()
 
 
 def owner_of(token: str) -> str:
-    """What is stored of a token: its sha256 in hexadecimal."""
+    """Returns the stored form of a token: its sha256 in hexadecimal."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def owns(owner: str, token: str) -> bool:
-    """Whether the token is the owner's, compared in constant time. A run without owner belongs to nobody; an empty token owns nothing."""
+    """Returns whether the token is the owner's, compared in constant time. An empty token owns nothing; a run without an owner has none."""
     return bool(token) and hmac.compare_digest(owner.encode(), owner_of(token).encode())

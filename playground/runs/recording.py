@@ -1,6 +1,6 @@
-"""Training, written down: every step, validation and picture goes into the run's history and replay. No threads and no disk here.
+"""Records training: every step, validation and frame goes into the run's history and replay. No threads and no disk here.
 
-The scheduler's worker and the command line use the same recording; a run made by one is bit for bit a run made by the other.
+The scheduler's worker and the command line share this code; their runs are bit for bit the same.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
-from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_KEPT, Completion, ReplayPlan, plan, spread
+from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED, Completion, ReplayPlan, plan, select_evenly
 from playground.runs.rounded import HEADER_BYTES, shapes_of
 from playground.runs.run import Run, Snapshot
 from playground.runs.runtime import Clock
 from playground.runs.timed_steps import TimedSteps
-from playground.runs.tokens import shown, tokens_correct
+from playground.runs.tokens import get_pieces, tokens_correct
 from playground.training.loop import Live, Training
 from playground.words.amounts import percentage
 
-DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step comes with diagnostics
-PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
-LIVE_SHARE = 0.03  # of the time at most is for those that are not the replay's
-TOLD = 0.1  # seconds between two times that those who watch hear how far the curve is
-BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
+DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and replay frames, whose step has diagnostics
+LIVE_PERIOD_S = 0.4  # minimum time between two live snapshots of a watched run
+LIVE_FRACTION = 0.03  # maximum fraction of the time for live snapshots
+PROGRESS_PERIOD_S = 0.1  # seconds between two progress updates for viewers
+BRIEF, FULL_FROM = 100, 0.5  # sentences of a short validation, and the exact match from which on it is a full one
 
 
 class Recording:
-    """One run and its training. `steps()` is a generator: pause is not asking."""
+    """Trains and records one run. `steps()` is a generator: to pause, stop iterating."""
 
     def __init__(
         self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, clock: Clock = time.perf_counter,
-        most_kept: int = MAX_KEPT,
+        max_saved: int = MAX_SAVED,
     ) -> None:  # fmt: skip
-        """The replay has at most so many `frames`, and parameters of `most_kept` of them."""
+        """`frames` and `max_saved` limit the replay's frames, and those with parameters."""
         corpus, self.clock = training.corpus, clock
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
         shadow = trainable_copy(training.model)
         self._completer = Completer(self.probes, corpus.longest, lambda: shadow)
-        self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
-        self._next_told = 0.0
-        self._captured = False  # whether the model is as in the replay's newest frame
+        self._next_live, self._newest = 0.0, ()  # when a viewer's next snapshot is due; the newest completions
+        self._next_update = 0.0
+        self._captured = False  # whether the replay's newest frame shows the present model
         self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
-        self._replay_bytes = replay_bytes  # what is still to be materialised may take as much again
+        self._replay_bytes = replay_bytes  # limits the frames not yet materialised as well
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
         run.longest_target = corpus.longest_target
         replay = run.replay
         if not replay.plan.steps:
-            replay.plan = self._plan(frames, most_kept)
+            replay.plan = self._plan(frames, max_saved)
         training.diagnostic_steps = (
             diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
         )  # see training/diagnostics.py
@@ -66,23 +66,23 @@ class Recording:
         minutes = run.experiment.training.minutes
         self._timed = TimedSteps(minutes, run.experiment.training.steps, run.step, run.seconds) if minutes else None
 
-    def _plan(self, frames: int, most_kept: int) -> ReplayPlan:
+    def _plan(self, frames: int, max_saved: int) -> ReplayPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
         lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._completer.limits, strict=True)]
         model = self.training.model
         shapes = shapes_of(dict(model.named_parameters()))
-        return plan(self.run.steps, model.config, shapes, sentences, lengths, self._replay_bytes, frames, most_kept)
+        return plan(self.run.steps, model.config, shapes, sentences, lengths, self._replay_bytes, frames, max_saved)
 
     def steps(self) -> Iterator[int]:
-        """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
+        """Trains and records one step per next(); yields its number. Ends when the run is done; raises Diverged."""
         run, training = self.run, self.training
         started = self.clock()
-        if training.step in run.replay.plan.steps and training.step not in run.replay.steps:  # where it begins
-            self._picture(look=True)
+        if training.step in run.replay.plan.steps and training.step not in run.replay.steps:  # the first frame
+            self._capture_frame(look=True)
         elif not run.probes:
             self.show()
         steps = training.steps()
-        while self._goes_on():
+        while self._has_next_step():
             before, self._captured = self.clock(), False
             step = next(steps)
             after = self.clock()
@@ -90,7 +90,7 @@ class Recording:
                 run.history.add_diagnostics(step.step, step.diagnostics)
             run.history.steps.append(step.step, step.loss, step.learning_rate, step.grad_norm, step.tokens / max(after - before, 1e-9))
             run.step = step.step
-            self._look_around()
+            self._do_due_work()
             now = self.clock()
             run.seconds += now - started
             if self._timed and (planned := self._timed.plan(run.step, run.seconds)):
@@ -98,29 +98,29 @@ class Recording:
             yield step.step
             started = self.clock()
 
-    def _goes_on(self) -> bool:
-        """Whether there is another step, by the knobs as they are now: events of another run may have more of them."""
-        if self._over():
+    def _has_next_step(self) -> bool:
+        """Applies the live knobs and returns whether another step follows; replayed events may extend the run."""
+        if self._is_over():
             return False
-        self._obey_live_knobs()
+        self._apply_live_knobs()
         return self.training.step < self.training.planned
 
-    def _look_around(self) -> None:
-        """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""
+    def _do_due_work(self) -> None:
+        """Does the work that is due after a step: validation, replay frame, live snapshot, progress update."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.eval_every == 0:
-            self.validate(whole=step == self.training.planned)
+            self.validate(is_full=step == self.training.planned)
         look = run.watched and self.clock() >= self._next_live
         if step in run.replay.plan.steps:
-            self._picture(look)
+            self._capture_frame(look)
         elif look:
             self.show()
-        if run.watched and self.clock() >= self._next_told:
+        if run.watched and self.clock() >= self._next_update:
             run.touch()
-            self._next_told = self.clock() + TOLD
+            self._next_update = self.clock() + PROGRESS_PERIOD_S
 
-    def _over(self) -> bool:
-        """Whether the run has reached what it was to reach; says what, when that came before the last step."""
+    def _is_over(self) -> bool:
+        """Returns whether a stop condition holds; sets the message when that is before the last step."""
         run, config = self.run, self.run.experiment.training
         last = run.history.validations.last()
         if config.stop_at and last and last["step"] == run.step > run.first_step and last["exact_match"] >= config.stop_at:
@@ -132,13 +132,13 @@ class Recording:
         return False
 
     def _plan_steps(self, planned: int) -> None:
-        """Another last step."""
+        """Changes the planned last step."""
         if planned != self.training.planned:
             self.run.history.events.append((self.run.step, "steps", planned))
             self.training.planned = planned
 
-    def _obey_live_knobs(self) -> None:
-        self._plan_steps(self.run.live.get("steps", self.training.planned))  # where a run is repeated with the events of another
+    def _apply_live_knobs(self) -> None:
+        self._plan_steps(self.run.live.get("steps", self.training.planned))  # for a run that replays another run's events
         wanted, training = Live(**{name: self.run.live[name] for name in LIVE_KNOBS}), self.training
         if wanted == training.live:
             return
@@ -146,74 +146,74 @@ class Recording:
             if getattr(wanted, knob) != value:
                 self.run.history.events.append((self.run.step, knob, getattr(wanted, knob)))
                 if knob == "memory_mode" and training.diagnostic_steps and len(self.run.history.diagnostics or ()) < MAX_DIAGNOSTICS // 2:
-                    training.diagnostic_steps |= {self.run.step + 1}  # what it does is to be seen at once
+                    training.diagnostic_steps |= {self.run.step + 1}  # shows the effect at once
         training.live = wanted
 
-    def validate(self, whole: bool = False) -> None:
-        """A row in the history's validations, unless this step has one. While it does not get half of BRIEF sentences right, the model is
-        asked no others, but for the last time."""
-        table, every = self.run.history.validations, len(self.corpus.heldout)
+    def validate(self, is_full: bool = False) -> None:
+        """Appends a row to the history's validations, unless this step has one. Below an exact match of FULL_FROM only BRIEF sentences are
+        scored, except at the end."""
+        table, total = self.run.history.validations, len(self.corpus.heldout)
         last = table.last() or {"step": -1, "exact_match": 0.0, "pairs": 0}
-        if last["step"] == self.run.step and (last["pairs"] == every or not whole):
+        if last["step"] == self.run.step and (last["pairs"] == total or not is_full):
             return
-        found = None if whole or last["exact_match"] >= HALF else self.training.validate(most=BRIEF)
-        if found is None or (found.exact_match >= HALF and found.pairs < every):
-            found = self.training.validate()
-        table.append(self.run.step, *asdict(found).values(), every)
+        scores = None if is_full or last["exact_match"] >= FULL_FROM else self.training.validate(most=BRIEF)
+        if scores is None or (scores.exact_match >= FULL_FROM and scores.pairs < total):
+            scores = self.training.validate()
+        table.append(self.run.step, *asdict(scores).values(), total)
 
     def finish(self) -> None:
-        """The run ends here, for whatever reason: last validation, last picture, and the weights it ends with."""
+        """Ends the run: last validation, last frame, and final weights."""
         started = self.clock()
         self.run.step = self.training.step
-        self.validate(whole=True)
+        self.validate(is_full=True)
         if self._captured:
             self.show()
         else:
-            self._picture(look=True)
+            self._capture_frame(look=True)
         self.run.replay.end(self.run.snapshot.parameters)
         self.run.seconds += self.clock() - started
 
-    def _picture(self, look: bool) -> None:
-        """A frame of the replay at this step, and the parameters with it where the plan keeps them: then the frame is of these, so that
-        both say the same. Those who look see it at once."""
+    def _capture_frame(self, look: bool) -> None:
+        """Captures a replay frame. If the plan saves parameters here, the frame is computed from them as rounded, so that both agree.
+        Viewers get it at once."""
         step, replay, config = self.run.step, self.run.replay, self.training.model.config
         completions = self.show() if look else ()
         parameters = self.run.snapshot.parameters if look else copy_parameters(self.training.model)
-        kept = replay.keep(step, parameters)
-        if completions and kept is None:
+        rounded = replay.save_parameters(step, parameters)
+        if completions and rounded is None:
             replay.capture(step, lambda: completions)
         else:
-            replay.capture(step, partial(self._completer.at, step, kept or parameters, config, replay.plan.attention))
-            if replay.waiting * self._size > self._replay_bytes:
+            replay.capture(step, partial(self._completer.at, step, rounded or parameters, config, replay.plan.attention))
+            if replay.pending_count * self._size > self._replay_bytes:
                 _ = replay.frames
         self._captured = True
 
     def show(self) -> tuple[Completion, ...]:
-        """The newest parameters and completions, for everyone who looks."""
+        """Publishes the newest parameters and completions to all viewers."""
         run, started = self.run, self.clock()
         self._newest = self._completer.complete(self.training.model, self._newest, run.step, run.replay.plan.attention)
         run.history.probes = tuple(map(self._probe, self.probes, self._newest))
         run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model), run.probes)
         run.touch()
         now = self.clock()
-        self._next_live = now + max(PULSE, (now - started) / LIVE_SHARE)
+        self._next_live = now + max(LIVE_PERIOD_S, (now - started) / LIVE_FRACTION)
         return self._newest
 
     def _probe(self, item: Item, completion: Completion) -> Probe:
         src, tgt = self.corpus.src_tokenizer, self.corpus.tgt_tokenizer
         right = tokens_correct(completion.ids, [tgt.encode(answer) for answer in self.corpus.references.get(item.src, (item.tgt,))])
         finished = completion.ids[-1] == EOS
-        return Probe(shown(src, item.src_ids), shown(tgt, item.tgt_ids), shown(tgt, completion.ids), right, finished)
+        return Probe(get_pieces(src, item.src_ids), get_pieces(tgt, item.tgt_ids), get_pieces(tgt, completion.ids), right, finished)
 
 
 def diagnostic_steps(run: Run, plan: ReplayPlan) -> frozenset[int]:
-    """The steps whose diagnostics are kept: the first, some of the replay's, which are dense at the beginning, and those of the
-    validations, or of every so many where there are a great many."""
-    every = run.experiment.training.eval_every
-    every *= -(-run.steps // (every * DIAGNOSED_VALIDATIONS))
-    return frozenset({run.first_step + 1, *spread(plan.steps, DIAGNOSED_FRAMES), *range(every, run.steps + 1, every)})
+    """Returns the steps with diagnostics: the first, some of the replay's, which are dense at the beginning, and those of the validations
+    (of every n-th when there are many)."""
+    period = run.experiment.training.eval_every
+    period *= -(-run.steps // (period * DIAGNOSED_VALIDATIONS))
+    return frozenset({run.first_step + 1, *select_evenly(plan.steps, DIAGNOSED_FRAMES), *range(period, run.steps + 1, period)})
 
 
 def copy_parameters(model: Transformer) -> dict[str, torch.Tensor]:
-    """Every parameter once (tied ones have one name), as copies on the CPU."""
+    """Copies every parameter once (tied ones share a name) to the CPU."""
     return {name: parameter.detach().to("cpu", copy=True) for name, parameter in model.named_parameters()}

@@ -1,4 +1,4 @@
-"""All runs of this server: what the page and its routes ask for. Every call that changes something takes the caller's token."""
+"""All runs of this server: the interface for the page and its routes. Every call that changes a run takes the caller's token."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
-from playground.runs.cut_off import CutOff, said_again
+from playground.runs.cut_off import CutOff, resumption_message
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
 from playground.runs.engines.choice import Engines
 from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
-from playground.runs.lost import put_back
-from playground.runs.making import copied, forked, new_run
+from playground.runs.lost import restore_last_save
+from playground.runs.making import copy_run, fork_run, new_run
 from playground.runs.memory import Memory
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
@@ -35,12 +35,12 @@ from playground.runs.visitors import Visitors
 
 log = logging.getLogger(__name__)
 _PACKAGE, _ROOT = Path(__file__).parents[1:3]
-# The runs that come with the app: inside the package where it was installed, beside it in a clone.
+# The shipped runs: inside the package when installed, beside it in a clone.
 SHIPPED = (_PACKAGE if (_PACKAGE / "checkpoints").is_dir() else _ROOT) / "checkpoints"
 
 
 class Runs:
-    """Thread-safe. A visitor's ids are looked up, never joined to a path; a visitor's token is compared by hash, in constant time."""
+    """Thread-safe. A visitor's ids are looked up, never joined to a path; tokens are compared by hash, in constant time."""
 
     table = staticmethod(runs_table)
 
@@ -48,89 +48,89 @@ class Runs:
         self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None, runtime: Runtime = REAL,
         engines: Callable[..., Engines] = Engines,
     ) -> None:  # fmt: skip
-        """Reads the shipped runs and those kept in `folder` (wanted_folder() when None), and starts the workers. `runtime` gives time and
-        threads, `engines` makes what trains."""
+        """Loads the shipped runs and those saved in `folder` (default_folder() if None), and starts the workers. `runtime` provides clocks
+        and threads, `engines` creates the training engines."""
         share_arenas()
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder, runtime)
         self._shipped, self._runtime = shipped, runtime
-        self.visitors = Visitors(self._came)
-        known = (*read_shipped(shipped), *self.store.read_all())
-        self._admission = Admission(known, self.limits, self.visitors, self._in_room)
-        self._retention = Retention(self.limits, self.store.disk_size, self._in_room, runtime.date, lambda: self.store.others)
+        self.visitors = Visitors(self._resume_for_visitor)
+        runs = (*read_shipped(shipped), *self.store.read_all())
+        self._admission = Admission(runs, self.limits, self.visitors, self._in_room)
+        self._retention = Retention(self.limits, self.store.disk_size, self._in_room, runtime.date, lambda: self.store.other_bytes)
         self.memory = Memory(self.limits.memory)
         for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
             self.memory.add(name, *share.caches)
-        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back, runtime, engines)
+        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._restore_last_save, runtime, engines)
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory, runtime)
-        self._cut_off = CutOff(known, self.limits.idle_seconds, self._go_on_again, runtime)
-        self._housekeeper.also(self._look_after_rooms)
+        self._cut_off = CutOff(runs, self.limits.idle_seconds, self._resume_automatically, runtime)
+        self._housekeeper.add_task(self._resume_for_rooms)
         atexit.register(self.close)
 
     def create(
-        self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", beside: str = "",
+        self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", compared_to: str = "",
         sentences_shared: bool = False,
     ) -> Run:  # fmt: skip
-        """A new run, queued, which is to be compared with the one `beside` it. Raises Refusal: too large for the machine, too many
-        unfinished runs, no data for task "own"."""
+        """Creates and queues a run, to be compared with the run `beside`. Raises Refusal: too large for the machine, too many unfinished
+        runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
-        values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": beside, "sentences_shared": sentences_shared}
-        return self._begin([new_run(experiment, token, **values)], token)[0]
+        values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": compared_to, "sentences_shared": sentences_shared}
+        return self._create([new_run(experiment, token, **values)], token)[0]
 
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
     ) -> list[Run]:
-        """New runs for experiments that make their own sentences, to be compared with the first: all of them, or a Refusal and none. `lab`
-        says of which lab they are the arms."""
+        """Creates runs of generated tasks, to be compared with the first: all or none. `lab` names the lab of which they are the arms.
+        Raises Refusal."""
         named = zip(experiments, labels, strict=True)
         new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
         for run in new[1:]:
             run.beside = new[0].id
-        return self._begin(new, token, lab=lab)
+        return self._create(new, token, lab=lab)
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
-        """New runs with the settings and the sentences of a run, from step 0, one for each of other `seeds`: all of them, or a Refusal and
-        none. Anyone may repeat any run whose sentences they may see."""
+        """Creates one run for each of other `seeds` with a run's settings and sentences, from step 0: all or none. Allowed for any run
+        whose sentences the caller may see. Raises Refusal."""
         source = self.require_reader(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
-        return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
+        return self._create([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
     def get(self, id: str) -> Run:
-        """Raises Refusal: there is no such run, or its folder can't be read."""
+        """Returns the run of an id. Raises Refusal when it is unknown, or its folder can't be read."""
         run = self.find(id)
         if run is None:
-            known = self.store.unreadable.get(id, Refusal("runs.unknown"))
-            raise Refusal(known.key, **known.values)
+            error = self.store.unreadable.get(id, Refusal("runs.unknown"))
+            raise Refusal(error.key, **error.values)
         return run
 
     def find(self, id: str) -> Run | None:
-        """The run of an id, whoever made it: an id can't be guessed. None when there is none, or no more."""
+        """Returns the run of an id, regardless of its owner, since ids can't be guessed; None when it is unknown or deleted."""
         return self._admission.runs.get(id)
 
     def shipped(self) -> list[Run]:
-        """The runs that came with the app; first the one that everybody meets, whose attention can be followed by reading."""
+        """Lists the shipped runs; first the one shown to new visitors, whose attention follows the reading order."""
         return sorted((run for run in self._admission.all() if run.shipped), key=lambda run: (run.id != "german_english", run.id))
 
-    def mine(self, token: str) -> list[Run]:
-        """The caller's runs, newest first."""
+    def list_owned(self, token: str) -> list[Run]:
+        """Lists the caller's runs, newest first."""
         return sorted((run for run in self._admission.all() if owns(run.owner, token)), key=lambda run: -run.created)
 
-    def made_of(self, own: str) -> list[Run]:
-        """The runs that were made of the own data with this id, whoever made them."""
+    def find_by_data(self, own: str) -> list[Run]:
+        """Lists the runs trained on the uploaded data with this id, of any owner."""
         return [run for run in self._admission.all() if own and run.experiment.data.own == own]
 
     def share_sentences(self, id: str, token: str, shared: bool) -> None:
-        """Opens own sentences to whoever has the run's link, or closes them to all but the caller."""
-        run = self._mine(id, token)
+        """Makes uploaded sentences readable with the run's link, or private again."""
+        run = self._get_owned(id, token)
         run.sentences_shared = shared
         run.touch()
-        self._note(run, "sentences_shared")
+        self._save_fields(run, "sentences_shared")
 
     def owns(self, id: str, token: str) -> bool:
         return owns(self.get(id).owner, token)
 
     def require_owner(self, id: str, token: str) -> Run:
-        """The caller's run. Raises Refusal, the same for a run that there is not and for one of somebody else's."""
+        """Returns the caller's run. Raises Refusal, the same for an unknown run and for another owner's."""
         run = self.find(id)
         if run is None and id in self.store.unreadable:
             return self.get(id)
@@ -139,56 +139,56 @@ class Runs:
         return run
 
     def require_reader(self, id: str, token: str) -> Run:
-        """A run whose sentences the caller may see. Raises Refusal."""
+        """Returns a run whose sentences the caller may see. Raises Refusal."""
         run = self.get(id)
         if not run.may_be_read_by(token):
             raise Refusal("runs.sentences_private")
         return run
 
     def pause(self, id: str, token: str) -> None:
-        """At the end of the present step. Raises Refusal when the run isn't at work."""
-        if not self._workers.ask(self._mine(id, token), "pause"):
+        """Pauses at the end of the present step. Raises Refusal when the run isn't at work."""
+        if not self._workers.ask(self._get_owned(id, token), "pause"):
             raise Refusal("runs.not_at_work")
 
     def stop(self, id: str, token: str) -> None:
-        """At the end of the present step; what was learnt stays, and the run may be resumed. Raises Refusal when it isn't at work."""
-        self._stop(self._mine(id, token))
+        """Stops at the end of the present step; the run is saved and can be resumed. Raises Refusal when it isn't at work."""
+        self._stop(self._get_owned(id, token))
 
     def stop_for_operator(self, id: str) -> None:
-        """The same, of anybody's run; its owner reads who did it."""
+        """Stops a run of any owner, and tells the owner that the operator did it."""
         run = self.get(id)
         event(log, "operator_stopped", logging.WARNING, run=run.id, name=run.name, owner=run.owner)
         self._stop(run, Refusal("runs.operator_stopped", step=run.step))
 
     def resume(self, id: str, token: str) -> None:
-        """Goes on exactly where the run was saved. Raises Refusal when it can't."""
-        self._go_on(self._mine(id, token), "train", self.rules.in_room(token))
+        """Resumes a run exactly where it was saved. Raises Refusal when it can't."""
+        self._resume(self._get_owned(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
-        """One training step; the run is paused after it."""
-        self._go_on(self._mine(id, token), "step", self.rules.in_room(token))
+        """Trains one step, then pauses the run."""
+        self._resume(self._get_owned(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
-        """The run and everything it left on the disk."""
-        self._delete(self._mine(id, token))
+        """Deletes the run and all its files."""
+        self._delete(self._get_owned(id, token))
 
     def rename(self, id: str, token: str, label: str) -> None:
         """Changes the label: text, at most LABEL characters."""
-        run = self._mine(id, token)
+        run = self._get_owned(id, token)
         run.label = clean_label(label)
         run.touch()
-        self._note(run, "label")
+        self._save_fields(run, "label")
 
     def hand_over(self, token: str, to: str) -> None:
-        """The caller's runs belong from now on to whoever holds the token `to`."""
-        for run in self.mine(token):
+        """Transfers the caller's runs to the holder of the token `to`."""
+        for run in self.list_owned(token):
             run.owner = owner_of(to)
             run.touch()
-            self._note(run, "owner")
+            self._save_fields(run, "owner")
 
     def set_live(self, id: str, token: str, knob: str, value: Any) -> None:
         """Changes a live knob from the next step on. Raises Refusal for any other knob, a value outside its range, or an ended run."""
-        run = self._mine(id, token)
+        run = self._get_owned(id, token)
         if knob not in LIVE_KNOBS:
             raise Refusal("runs.not_live", name=str(knob)[:40], names=tuple(LIVE_KNOBS))
         value = check(knob, value)
@@ -199,44 +199,43 @@ class Runs:
             run.live = run.live | {knob: value}
         run.touch()
         if not run.working:
-            self._note(run, "live")
+            self._save_fields(run, "live")
 
     def fork(self, id: str, step: int | None, token: str) -> Run:
-        """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
-        run whose sentences they may see. Raises Refusal when nothing is kept yet."""
+        """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
+        whose sentences the caller may see. Raises Refusal when none are saved yet."""
         source = self.require_reader(id, token)
-        run, contents = self._saved(source, lambda folder: forked(folder, step, token))
-        return self._begin([run], token, contents)[0]
+        run, contents = self._save_and_read(source, lambda folder: fork_run(folder, step, token))
+        return self._create([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
-        """The run as it is now as the caller's own, see making.py. Anyone may copy any run whose sentences they may see. Raises Refusal
-        when there is nothing yet."""
+        """Copies the run as it is now for the caller, see making.py. Allowed for any run whose sentences the caller may see. Raises Refusal
+        when nothing is saved yet."""
         source = self.require_reader(id, token)
-        run, contents = self._saved(source, lambda folder: copied(folder, token))
+        run, contents = self._save_and_read(source, lambda folder: copy_run(folder, token))
         with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
-            return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
+            return self._register([run], token, lambda run: self.store.save(run, contents), lambda run: run.mark_seen())[0]
 
-    def seen(self, id: str, token: str = "") -> None:
-        """Somebody is looking at this run: the holder of the token, where it is known who. One that was cut off goes on."""
-        self.get(id).seen(token)
-        self._cut_off.want(id)
+    def mark_seen(self, id: str, token: str = "") -> None:
+        """Records a view of this run, by the token's holder if known. A run that was cut off resumes."""
+        self.get(id).mark_seen(token)
+        self._cut_off.request(id)
 
-    def kept(self) -> list[Run]:
-        """All but those that came with the app."""
+    def list_unshipped(self) -> list[Run]:
+        """Lists all runs but the shipped ones."""
         return [run for run in self._admission.all() if not run.shipped]
 
     def share(self, token: str) -> Share:
-        """What the caller's runs take on the disk, and which makes room first."""
+        """Returns the caller's disk usage, and which run is evicted first."""
         return self._retention.share(self._admission.all(), token)
 
     def update(self, run: Run, since: int = 0) -> tuple[bytes, int]:
-        """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
+        """Returns (JSON of the changes since version `since`, the version for the next request); the bytes are shared by equal requests.
 
-        {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "id", "name", "status", "resumable", "message": {language: sentence} | null, "trouble": whether that tells of anything
-         wrong, "step", "steps", "seconds", "place",
-         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where there are
-        others than before:
+        {"version", "from": row of the history where this increment begins (0: replace all rows), "rows": {column: [...]},
+         "id", "name", "status", "resumable", "message": {language: sentence} | null, "trouble": whether the message reports a
+         problem, "step", "steps", "seconds", "place",
+         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where changed:
         {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
         """
         return self.updates.get(run, since)
@@ -246,19 +245,19 @@ class Runs:
         """See Workers.cluster."""
         return self._workers.cluster
 
-    def counted(self) -> dict[str, int]:
-        """What Workers.count says, and how many runs are "kept" and "unfinished", whether there is a "housekeeper", and whether it found
-        the server "full"."""
-        kept = [run for run in self._admission.all() if not run.shipped]
-        found = {"kept": len(kept), "unfinished": sum(run.unfinished for run in kept)}
-        return self._workers.count() | found | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.full)}
+    def count(self) -> dict[str, int]:
+        """Returns the counts of Workers.count, of "kept" and "unfinished" runs, and whether the "housekeeper" lives and found the server
+        "full"."""
+        saved_runs = [run for run in self._admission.all() if not run.shipped]
+        counts = {"kept": len(saved_runs), "unfinished": sum(run.unfinished for run in saved_runs)}
+        return self._workers.count() | counts | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.is_full)}
 
-    def every_round(self, duty: Callable[[], object]) -> None:
-        """Has the housekeeping thread do this as well, every few seconds and at the end."""
-        self._housekeeper.also(duty)
+    def add_task(self, duty: Callable[[], object]) -> None:
+        """Adds a task to the housekeeping thread, run every few seconds and at the end."""
+        self._housekeeper.add_task(duty)
 
     def close(self) -> None:
-        """Saves what trains, stops and joins every thread. Safe to call twice. A torch thread left alive would abort the interpreter."""
+        """Saves the runs at work, then stops and joins every thread. Idempotent. A live torch thread would abort the interpreter."""
         atexit.unregister(self.close)
         self._cut_off.close()
         self._housekeeper.close()
@@ -272,43 +271,43 @@ class Runs:
         with self._admission.lock:
             if run.status != "paused":
                 raise Refusal("runs.not_at_work")
-            run.say("stopped", message)
-        self._note(run, "status", "message")
+            run.set_status("stopped", message)
+        self._save_fields(run, "status", "message")
 
-    def _saved(self, run: Run, use: Callable[[Folder], Any]) -> Any:
-        """What `use` makes of the run on the disk as it is now; nobody writes there meanwhile."""
+    def _save_and_read(self, run: Run, use: Callable[[Folder], Any]) -> Any:
+        """Returns `use(folder)` of the run, saved as it is now; the folder is locked meanwhile."""
         self._workers.save(run)
-        self._write_waiting(run)
+        self._retry_save(run)
         return self.last_save(run, use)
 
     def last_save(self, run: Run, use: Callable[[Folder], Any]) -> Any:
-        """What `use` makes of the run as it was last saved, which may be a while ago; nobody writes there meanwhile."""
+        """Returns `use(folder)` of the run's last save, which may be old; the folder is locked meanwhile."""
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
 
-    def _put_back(self, run: Run, message: Refusal) -> None:
-        put_back(run, message, self._admission, self.store)
+    def _restore_last_save(self, run: Run, message: Refusal) -> None:
+        restore_last_save(run, message, self._admission, self.store)
 
     def _in_room(self, run: Run) -> bool:
-        """By the rules there are now: a server's come later than its runs."""
+        """Returns whether a class depends on the run. Reads `rules` late: a server replaces them after loading its runs."""
         return self.rules.shared(run)
 
-    def _write_waiting(self, run: Run) -> None:
-        """An end that the disk did not take is written now. Raises Refusal when it still doesn't take it."""
+    def _retry_save(self, run: Run) -> None:
+        """Retries a final save that failed. Raises Refusal when it fails again."""
         try:
-            self.store.write_waiting(run)
+            self.store.retry_save(run)
         except OSError as error:
             raise Refusal("runs.end_not_on_disk") from error
 
-    def _mine(self, id: str, token: str) -> Run:
-        """For whoever changes it, which is a look at it as well."""
+    def _get_owned(self, id: str, token: str) -> Run:
+        """Returns the caller's run to be changed, which counts as a view."""
         run = self.require_owner(id, token)
-        run.seen()
+        run.mark_seen()
         return run
 
-    def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
-        """Enters new runs, a fork with the files it goes on from, and gives them to the workers."""
+    def _create(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
+        """Registers new runs, a fork with the files that it continues from, and starts them."""
         def write(run: Run) -> None:
-            self._workers.settle(run, beside=new)
+            self._workers.assign_device(run, new_runs=new)
             self.store.create(run, contents)
             if contents:
                 run.release()
@@ -317,16 +316,16 @@ class Runs:
             return []
         with refusals(log, "run_refused", owner=new[0].owner), self.rules.beginning(new, token, lab):
             needed = {run.id: bytes_needed(run, self._workers.memory) for run in new}
-            return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
+            return self._register(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
-    def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
-        """Puts new runs on the disk, by `write`, and then they are there: all of them, or none."""
+    def _register(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
+        """Saves new runs by `write`, then makes them visible: all or none."""
         for run in new:
             run.runtime = self._runtime
-            run.seen()
+            run.mark_seen()
         self._housekeeper.stop_idle()
         self._retention.admit(self._admission.all(), new)
-        self._housekeeper.note(self._admission.reserve(new, self.rules.in_room(token)))
+        self._housekeeper.save_statuses(self._admission.reserve(new, self.rules.in_room(token)))
         try:
             for run in new:
                 write(run)
@@ -340,65 +339,65 @@ class Runs:
             raise
         for run in new:
             event(log, "run_made", run=run.id, name=run.name, owner=run.owner, task=run.experiment.data.task)
-        self._admission.enter(new, begin)
-        self._housekeeper.retire()
+        self._admission.publish(new, begin)
+        self._housekeeper.evict_overdue()
         return new
 
-    def _go_on(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
-        """`message` is what the run says from then on."""
+    def _resume(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
+        """Resumes a run, which then shows `message`."""
         if self._workers.ask(run, order):  # it was about to pause
             return
         self._workers.wait(run)
         if not (run.resumable or run.working):
             raise Refusal("runs.not_resumable")
-        self._write_waiting(run)
+        self._retry_save(run)
         needed = bytes_needed(run, self._workers.memory)
-        self._workers.settle(run)
+        self._workers.assign_device(run)
         self._housekeeper.stop_idle()
-        gone = []
+        stopped_runs = []
         with self._admission.lock:
             if self._admission.runs.get(run.id) is not run:
                 raise Refusal("runs.unknown")
-            if run.working:  # somebody else was faster
+            if run.working:  # another thread resumed it first
                 return
             if not run.resumable:
                 raise Refusal("runs.not_resumable")
             if run.status != "paused":
-                gone = self._admission.check(run.owner, in_room=in_room)
-            run.say("queued", message)
+                stopped_runs = self._admission.check(run.owner, in_room=in_room)
+            run.set_status("queued", message)
             self._workers.start(run, order, needed)
-        self._housekeeper.note(gone)
+        self._housekeeper.save_statuses(stopped_runs)
 
-    def _go_on_again(self, run: Run, in_room: bool) -> None:
-        """What was cut off goes on by itself."""
-        self._go_on(run, "train", in_room or self._in_room(run), said_again(run))
+    def _resume_automatically(self, run: Run, in_room: bool) -> None:
+        """Resumes a run that was cut off."""
+        self._resume(run, "train", in_room or self._in_room(run), resumption_message(run))
 
-    def _came(self, token: str) -> None:
-        """For the first time since this server began: what of theirs was cut off goes on."""
-        mine = self._cut_off.of(owner_of(token))
-        in_room = bool(mine) and self.rules.in_room(token)
-        for id in mine:
-            self._cut_off.want(id, in_room)
+    def _resume_for_visitor(self, token: str) -> None:
+        """Resumes the cut-off runs of a visitor seen for the first time since the server started."""
+        ids = self._cut_off.ids_of_owner(owner_of(token))
+        in_room = bool(ids) and self.rules.in_room(token)
+        for id in ids:
+            self._cut_off.request(id, in_room)
 
-    def _look_after_rooms(self) -> None:
-        """What was cut off of a class that is there goes on."""
-        for run in self._cut_off.all():
+    def _resume_for_rooms(self) -> None:
+        """Resumes the cut-off runs of classes that are present."""
+        for run in self._cut_off.list_runs():
             if self.rules.awaited(run):
-                self._cut_off.want(run.id, in_room=True)
+                self._cut_off.request(run.id, in_room=True)
 
-    def _note(self, run: Run, *names: str) -> None:
-        """Writes what has changed of a run. Raises Refusal when the disk doesn't take it; the change holds as long as the server runs."""
+    def _save_fields(self, run: Run, *names: str) -> None:
+        """Saves changed fields of a run. Raises Refusal when the disk refuses; the change lasts as long as the server."""
         try:
-            self.store.note(run, *names)
+            self.store.write_card(run, *names)
         except OSError as error:
             event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, what=",".join(names), error=reason(error))
             raise Refusal("runs.change_not_saved") from error
 
     def _delete(self, run: Run) -> None:
-        gone = False
-        while not gone:  # until nobody resumes it in between
+        is_removed = False
+        while not is_removed:  # retries when a thread resumes it in between
             self._workers.ask(run, "drop")
             self._workers.wait(run)
-            gone = self._admission.leave(run, self._workers.busy)
+            is_removed = self._admission.remove(run, self._workers.busy)
         self.store.delete(run)
         event(log, "run_deleted", run=run.id, name=run.name, owner=run.owner)

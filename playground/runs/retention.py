@@ -1,9 +1,9 @@
-"""Retention: which kept runs stay, and which go to make room, those that nobody has looked at for longest first.
+"""Retention: chooses the saved runs to evict, least recently viewed first.
 
-Never those that came with the app, that wait, train or are paused, that a room shows, or that somebody looked at just now. A run that
-others than its owner have opened has its link somewhere, on a sheet or in a letter, and no server can know whether it still stands there.
-So it stays as long as somebody opens it now and then; once nobody has for `shared_days` it makes room like any other, for else whoever
-opens runs of their own with a second browser would fill the server for ever.
+Never evicted: shipped runs, runs that wait, train or are paused, runs shown in a room, and runs viewed just now. The link of a run that
+visitors other than its owner have opened may be anywhere, on a sheet or in a letter, and a server can't know. Such a run is protected for
+`shared_days` after its last view; after that it is evicted like any other, or a visitor could fill the server for ever by opening their own
+runs in a second browser.
 """
 
 from __future__ import annotations
@@ -19,103 +19,103 @@ from playground.runs.run import Run
 from playground.runs.steady_clock import now
 
 DAY, HOUR = 86_400.0, 3_600.0
-NEARLY = 0.9  # of the places or the bytes: from then on whoever has runs is told which goes next
+CROWDED = 0.9  # fraction of the runs or bytes above which owners are told which run goes next
 
 
 @dataclass(frozen=True)
 class Share:
-    """What a visitor's runs take, and which of them goes first."""
+    """A visitor's disk usage, and the run to be evicted first."""
 
     count: int
     used: int  # bytes
-    most: int  # bytes that they may take
-    next: Run | None  # the first to go; None when all stay
-    goes: float  # seconds since 1970: when it goes at the latest, if nobody looks at it; inf: never, while there is room
-    crowded: bool  # a new run may take its place any time
+    limit: int  # bytes
+    next: Run | None  # the first to be evicted; None when all stay
+    expires_at: float  # seconds since 1970: when it is evicted if no visitor opens it; inf: never, while there is room
+    crowded: bool  # a new run may replace it at any time
 
 
 class Retention:
-    """Asked by the registry before a new run, and by the housekeeper now and then. Changes nothing itself."""
+    """The eviction policy, consulted before a run is created and by the housekeeper. Modifies nothing."""
 
     def __init__(
         self, limits: Limits, size: Callable[[Run], int], in_room: Callable[[Run], bool], clock: Callable[[], float] = now,
-        others: Callable[[], int] = lambda: 0,
+        other_bytes: Callable[[], int] = lambda: 0,
     ) -> None:  # fmt: skip
-        """`size` says what a run takes on the disk, `in_room` whether a class counts on it, and `others` what lies there beside runs."""
-        self._limits, self._size, self._in_room, self._clock, self._others = limits, size, in_room, clock, others
+        """`size` returns a run's bytes on the disk, `in_room` whether a class depends on it, `other_bytes` those besides runs."""
+        self._limits, self._size, self._in_room, self._clock, self._other_bytes = limits, size, in_room, clock, other_bytes
 
     @property
     def _most_bytes(self) -> int:
-        """What all runs may take."""
-        return max(0, self._limits.bytes_kept - self._others())
+        """Bytes available to all runs."""
+        return max(0, self._limits.bytes_kept - self._other_bytes())
 
-    def stays(self, run: Run) -> bool:
-        """Whether nothing may take this run away now."""
+    def is_protected(self, run: Run) -> bool:
+        """Returns whether this run is protected from eviction now."""
         unseen = self._clock() - run.looked_at
         shared = run.visited and unseen < self._limits.shared_days * DAY
         return run.shipped or run.unfinished or shared or unseen < self._limits.recent_hours * HOUR or self._in_room(run)
 
     def admit(self, runs: Iterable[Run], new: Sequence[Run]) -> None:
-        """Raises Refusal when the new runs would find no room, whatever went for them: of their owners' share, or on the server."""
-        kept = [run for run in runs if not run.shipped]
+        """Raises Refusal when no possible eviction makes room for the new runs, in their owners' share or on the server."""
+        saved_runs = [run for run in runs if not run.shipped]
         for owner in {run.owner for run in new}:
-            theirs = self._least([run for run in kept if run.owner == owner], len(kept), self._limits.bytes_each)
-            if theirs[1] >= self._limits.bytes_each:
-                raise Refusal("runs.share_full", used=megabytes(theirs[1]), most=megabytes(self._limits.bytes_each))
-        if staying := self._in_the_way(kept, len(new)):
+            share = self._usage_after_eviction([run for run in saved_runs if run.owner == owner], len(saved_runs), self._limits.bytes_each)
+            if share[1] >= self._limits.bytes_each:
+                raise Refusal("runs.share_full", used=megabytes(share[1]), most=megabytes(self._limits.bytes_each))
+        if staying := self._find_shortage(saved_runs, len(new)):
             count, used = staying
             raise Refusal("runs.server_full", count=count, used=megabytes(used), hours=f"{self._limits.recent_hours:g}")
 
-    def full(self, runs: Iterable[Run]) -> bool:
-        """Whether nobody can make a run now, whatever went for it."""
-        return self._in_the_way([run for run in runs if not run.shipped], 1) is not None
+    def is_full(self, runs: Iterable[Run]) -> bool:
+        """Returns whether no run can be created even after every possible eviction."""
+        return self._find_shortage([run for run in runs if not run.shipped], 1) is not None
 
-    def overdue(self, runs: Iterable[Run]) -> list[Run]:
-        """Those to let go: unseen for too long, beyond their owner's share, and then beyond what the server keeps."""
-        kept = [run for run in runs if not run.shipped]
-        gone = [run for run in kept if self._clock() >= self._expires(run) and not self.stays(run)]
-        for owner in {run.owner for run in kept}:
-            left = [run for run in kept if run.owner == owner and run not in gone]
-            gone += self._beyond(left, len(left), self._limits.bytes_each)
-        return gone + self._beyond([run for run in kept if run not in gone], self._limits.runs_kept, self._most_bytes)
+    def find_evictable(self, runs: Iterable[Run]) -> list[Run]:
+        """Returns the runs to evict: expired, then beyond their owner's share, then beyond the server's limits."""
+        saved_runs = [run for run in runs if not run.shipped]
+        evicted = [run for run in saved_runs if self._clock() >= self._expires(run) and not self.is_protected(run)]
+        for owner in {run.owner for run in saved_runs}:
+            left = [run for run in saved_runs if run.owner == owner and run not in evicted]
+            evicted += self._choose_evicted(left, len(left), self._limits.bytes_each)
+        return evicted + self._choose_evicted([run for run in saved_runs if run not in evicted], self._limits.runs_kept, self._most_bytes)
 
     def share(self, runs: Iterable[Run], token: str) -> Share:
-        """What the caller's runs take, and which goes first."""
-        kept = [run for run in runs if not run.shipped]
-        mine = [run for run in kept if owns(run.owner, token)]
-        used, most, all_used = sum(map(self._size, mine)), self._limits.bytes_each, sum(map(self._size, kept))
-        crowded = used > NEARLY * most or all_used > NEARLY * self._most_bytes or len(kept) > NEARLY * self._limits.runs_kept
-        first = min((run for run in mine if not self.stays(run)), key=lambda run: run.looked_at, default=None)
-        goes = self._expires(first) if first else 0.0
-        return Share(len(mine), used, most, first if crowded or goes < math.inf else None, goes, crowded)
+        """Returns the caller's disk usage, and which run is evicted first."""
+        saved_runs = [run for run in runs if not run.shipped]
+        owned_runs = [run for run in saved_runs if owns(run.owner, token)]
+        used, most, all_used = sum(map(self._size, owned_runs)), self._limits.bytes_each, sum(map(self._size, saved_runs))
+        crowded = used > CROWDED * most or all_used > CROWDED * self._most_bytes or len(saved_runs) > CROWDED * self._limits.runs_kept
+        first = min((run for run in owned_runs if not self.is_protected(run)), key=lambda run: run.looked_at, default=None)
+        expires_at = self._expires(first) if first else 0.0
+        return Share(len(owned_runs), used, most, first if crowded or expires_at < math.inf else None, expires_at, crowded)
 
-    def _in_the_way(self, kept: list[Run], new: int) -> tuple[int, int] | None:
-        """How many runs there would be, and of how many bytes, once those that may go are gone, where that leaves no room for new ones."""
-        count, used = self._least(kept, self._limits.runs_kept - new, self._most_bytes)
-        return (count, used) if count + new > self._limits.runs_kept or used >= self._most_bytes else None
+    def _find_shortage(self, saved_runs: list[Run], new_count: int) -> tuple[int, int] | None:
+        """Returns the (runs, bytes) left after every possible eviction if that leaves no room for the new runs, otherwise None."""
+        count, used = self._usage_after_eviction(saved_runs, self._limits.runs_kept - new_count, self._most_bytes)
+        return (count, used) if count + new_count > self._limits.runs_kept or used >= self._most_bytes else None
 
     def _expires(self, run: Run) -> float:
         return run.looked_at + self._limits.unseen_days * DAY
 
-    def _beyond(self, runs: list[Run], most: int, most_bytes: int) -> list[Run]:
-        """Those to let go so that the others keep within both numbers, as far as they may go. Whether one may is asked only of those whose
-        turn it is: a room is slow to say."""
+    def _choose_evicted(self, runs: list[Run], most: int, most_bytes: int) -> list[Run]:
+        """Returns the runs to evict until both limits hold, as far as possible. Tests the protection of each only when its turn comes,
+        since asking a room is slow."""
         count, size = len(runs), sum(map(self._size, runs))
-        gone = []
+        evicted = []
         for run in sorted(runs, key=lambda run: run.looked_at):
             if count <= most and size <= most_bytes:
                 break
-            if not self.stays(run):
-                gone.append(run)
+            if not self.is_protected(run):
+                evicted.append(run)
                 count, size = count - 1, size - self._size(run)
-        return gone
+        return evicted
 
-    def _least(self, runs: list[Run], most: int, most_bytes: int) -> tuple[int, int]:
-        """How many there would be, and of how many bytes, once those beyond the numbers are gone."""
-        gone = self._beyond(runs, most, most_bytes - 1)
-        return len(runs) - len(gone), sum(map(self._size, runs)) - sum(map(self._size, gone))
+    def _usage_after_eviction(self, runs: list[Run], most: int, most_bytes: int) -> tuple[int, int]:
+        """Returns the (runs, bytes) left after evicting down to the limits."""
+        evicted = self._choose_evicted(runs, most, most_bytes - 1)
+        return len(runs) - len(evicted), sum(map(self._size, runs)) - sum(map(self._size, evicted))
 
 
 def megabytes(size: float) -> str:
-    """A size for people, without its unit."""
+    """Formats a size in MB, without the unit."""
     return f"{size / 1e6:,.1f}"

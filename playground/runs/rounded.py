@@ -1,7 +1,7 @@
 """Parameters of many steps in a byte per number: the first step in half precision, each later one as its rounded difference from the step
-before, with one scale for each row of a matrix.
+before, with one scale per matrix row.
 
-Errors don't add up: a difference is taken from what will be read back, not from the exact parameters of the step before.
+Errors don't accumulate: a difference is taken from the values as decoded, not from the exact parameters of the step before.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 
-LARGEST = 127  # of a difference
-HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
+LARGEST = 127  # magnitude of a difference
+HEADER_BYTES = 160  # of one tensor in a safetensors file: name, type, shape and offsets
 Shapes = Mapping[str, tuple[int, ...]]
 Difference = tuple[torch.Tensor, torch.Tensor]  # (*shape) int8 and (*shape[:-1], 1) bfloat16, its scale
 
 
 class RoundedParameters(Mapping[str, torch.Tensor]):
-    """The parameters of one step, float32 where they are read. `stored` has a float16 tensor for each name, or the Difference from
-    `before`, the step before this one. `read` has what is read of each name while the next step will need it."""
+    """The parameters of one step, decoded to float32 on access. `stored` maps names to float16 tensors, or to the Difference from `before`,
+    the step before. `read` caches the decoded values while the next step needs them."""
 
     def __init__(self, stored: Mapping[str, torch.Tensor | Difference], before: RoundedParameters | None = None) -> None:
         self.stored, self.before = stored, before
@@ -31,7 +31,7 @@ class RoundedParameters(Mapping[str, torch.Tensor]):
             step = step.before
         values = step.stored[name].float() if read is None else read[name]
         for difference in reversed(differences):
-            values = _next(values, *difference)
+            values = _apply_difference(values, *difference)
         return values
 
     def __iter__(self) -> Iterator[str]:
@@ -42,40 +42,40 @@ class RoundedParameters(Mapping[str, torch.Tensor]):
 
 
 def round_parameters(exact: Mapping[str, torch.Tensor], before: RoundedParameters | None) -> RoundedParameters:
-    """`exact` as the step after `before`, or as a first one."""
+    """Encodes `exact` as the step after `before`, or as a first one."""
     if before is None:
         rounded = RoundedParameters({name: values.half() for name, values in exact.items()})
     else:
-        rounded = RoundedParameters({name: _difference(values, before[name]) for name, values in exact.items()}, before)
+        rounded = RoundedParameters({name: _encode_difference(values, before[name]) for name, values in exact.items()}, before)
     rounded.read = {name: rounded[name] for name in exact}
     if before is not None:
         before.read = None
     return rounded
 
 
-def pack_rounded(kept: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
-    """For each parameter "first." (*shape), "differences." (N - 1, *shape) and "scales." (N - 1, *shape[:-1], 1), for N steps of which each
-    comes `before` the next."""
+def pack_rounded(steps: Sequence[RoundedParameters]) -> dict[str, torch.Tensor]:
+    """Packs N consecutive steps: for each parameter "first." (*shape), "differences." (N - 1, *shape) and "scales." (N - 1, *shape[:-1],
+    1)."""
     tensors = {}
-    for name in kept[0] if kept else ():
-        tensors[f"first.{name}"] = kept[0].stored[name]
-        if len(kept) > 1:
-            differences, scales = zip(*(step.stored[name] for step in kept[1:]), strict=True)
+    for name in steps[0] if steps else ():
+        tensors[f"first.{name}"] = steps[0].stored[name]
+        if len(steps) > 1:
+            differences, scales = zip(*(rounded.stored[name] for rounded in steps[1:]), strict=True)
             tensors |= {f"differences.{name}": torch.stack(differences), f"scales.{name}": torch.stack(scales)}
     return tensors
 
 
 def unpack_rounded(count: int, tensors: Mapping[str, torch.Tensor], names: Sequence[str]) -> list[RoundedParameters]:
-    """The parameters of so many steps, which `pack_rounded` made the tensors of."""
-    kept = [RoundedParameters({name: tensors[f"first.{name}"].clone() for name in names})] if count else []
+    """Restores `count` steps from the tensors of `pack_rounded`."""
+    steps = [RoundedParameters({name: tensors[f"first.{name}"].clone() for name in names})] if count else []
     for at in range(count - 1):
         stored = {name: (tensors[f"differences.{name}"][at].clone(), tensors[f"scales.{name}"][at].clone()) for name in names}
-        kept.append(RoundedParameters(stored, kept[-1]))
-    return kept
+        steps.append(RoundedParameters(stored, steps[-1]))
+    return steps
 
 
 def rounded_shapes(count: int, parameters: Shapes) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The tensors that hold `count` kept steps, as a safetensors file says them."""
+    """Returns the type and shape of each tensor that holds `count` steps in a safetensors file."""
     expected: dict[str, tuple[str, tuple[int, ...]]] = {}
     for name, shape in parameters.items() if count else ():
         expected[f"first.{name}"] = ("F16", shape)
@@ -90,17 +90,17 @@ def shapes_of(parameters: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ..
 
 
 def rounded_bytes(parameters: Shapes) -> tuple[int, int]:
-    """Bytes of the first kept step with all headers, and of each later one."""
+    """Returns the bytes of the first step with all headers, and of each later one."""
     numbers = sum(torch.Size(shape).numel() for shape in parameters.values())
     rows = sum(torch.Size(shape[:-1]).numel() for shape in parameters.values())
     return 2 * numbers + 3 * HEADER_BYTES * len(parameters), numbers + 2 * rows
 
 
-def _difference(values: torch.Tensor, before: torch.Tensor) -> Difference:
+def _encode_difference(values: torch.Tensor, before: torch.Tensor) -> Difference:
     scale = ((values - before).abs().amax(dim=-1, keepdim=True) / LARGEST).bfloat16()
     steps = torch.where(scale > 0, (values - before) / scale, 0.0).round().clamp(-LARGEST, LARGEST).to(torch.int8)
     return steps, scale
 
 
-def _next(so_far: torch.Tensor, steps: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+def _apply_difference(so_far: torch.Tensor, steps: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     return so_far + steps * scale.float()

@@ -1,4 +1,4 @@
-"""What others than this server's limits say to a new run, such as the room that its maker is in. By themselves they allow it."""
+"""Hooks by which other parts of a server restrict runs, such as the creator's room. The defaults allow everything."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from playground.runs.run import Run
 
 
 class Rules:
-    """Asked by the registry, wherever a wish comes from."""
+    """Consulted by the registry for every request."""
 
     @contextmanager
     def beginning(self, new: Sequence[Run], token: str, lab: str = "") -> Iterator[None]:
-        """These runs of the token's holder are made meanwhile; `lab` says that they are its arms. Raises Refusal for what may not be."""
+        """Wraps the creation of runs by the token's holder; `lab` names the lab of which they are arms. Raises Refusal when forbidden."""
         yield
 
     def shared(self, run: Run) -> bool:
-        """Whether more than its owner count on this run, so that it may not be put away."""
+        """Returns whether visitors besides its owner depend on this run, so that it may not be stopped for others."""
         return False
 
     def awaited(self, run: Run) -> bool:
-        """Whether some of those who count on this run are there."""
+        """Returns whether visitors who depend on this run are present."""
         return False
 
     def in_room(self, token: str) -> bool:
-        """Whether the token's holder is in a room, whose own limits then hold instead of those for an address."""
+        """Returns whether the token's holder is in a room, whose limits then replace those of an address."""
         return False
 
     def changing(self, token: str, knob: str, value: Any) -> None:
-        """A live knob gets this value. Raises Refusal for what may not be."""
+        """Checks a change of a live knob. Raises Refusal when forbidden."""

@@ -1,7 +1,7 @@
-"""A run: one experiment being trained, or trained. What it is, how far it is, and what a reader sees of it.
+"""A run: one experiment that is training or trained, its progress, and the snapshot that readers see.
 
-The worker that trains it is the only writer of everything under "how far it is". Readers take no lock: what they read is replaced whole
-(`snapshot`, `probes`, `status`) or only ever grows (`history`, `replay`).
+The worker that trains it is the only writer of everything under "progress". Readers are lock-free: `snapshot`, `probes` and `status` are
+replaced whole, `history` and `replay` are append-only.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from playground.reading.uploads import Pairs
 
 log = logging.getLogger(__name__)
-WORKING = ("queued", "preparing", "training")  # a worker has it, or will soon
-UNFINISHED = (*WORKING, "paused")  # what counts against an owner's share
-RESUMABLE = ("paused", "stopped", "interrupted")  # the state is kept: training goes on exactly where it was
-FINISHED = ("done", "stopped", "failed", "diverged", "interrupted")  # interrupted: the server went away while it was working
+WORKING = ("queued", "preparing", "training")  # a worker has the run, or will soon
+UNFINISHED = (*WORKING, "paused")  # statuses that count against an owner's limit
+RESUMABLE = ("paused", "stopped", "interrupted")  # the state is saved: training resumes bit for bit
+FINISHED = ("done", "stopped", "failed", "diverged", "interrupted")  # interrupted: the server stopped while the run was working
 STATUSES = (*UNFINISHED, *FINISHED)
-WATCHED_SECONDS = 10.0  # how long one look counts as looking
-MARKS = 512  # versions that an update can start from; older ones get everything
+WATCHED_SECONDS = 10.0  # a run counts as watched for this long after a view
+MAX_MARKS = 512  # versions that an update can start from; readers of older ones get everything
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The parameters as they were after `step` steps: a copy on the CPU, which training never touches again; while a run trains also what
-    they made of the probe sentences."""
+    """The parameters after `step` steps: a CPU copy that training never modifies; while a run trains, also the probe completions that they
+    produced."""
 
     version: int
     step: int
@@ -47,57 +47,57 @@ class Snapshot:
 
 
 class Mark(NamedTuple):
-    """What a reader of one version has seen of what grows, beside the rows of the curve."""
+    """The sizes of a run's growing parts at one version, beside the rows of the curve."""
 
     rows: int
     validations: int
     events: int
-    replay: tuple[int, ...]  # steps with a picture
+    replay: tuple[int, ...]  # steps with a frame
     parameter_steps: tuple[int, ...]
 
 
 @dataclass(eq=False)
 class Run:
-    """See the module. `owner` is the sha256 of the maker's token in hexadecimal ("" for shipped runs); the token itself is kept nowhere."""
+    """One run. `owner` is the sha256 of the creator's token in hexadecimal ("" for shipped runs); the token itself is never stored."""
 
     id: str
-    name: str  # adjective-animal, unique among the kept runs
+    name: str  # adjective-animal, unique among the saved runs
     experiment: Experiment
     owner: str = ""
-    label: str = ""  # what the owner typed; text, never a path
+    label: str = ""  # typed by the owner; text, never a path
     created: float = field(default_factory=now)  # seconds since 1970, UTC
-    secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
+    secret: bool = False  # its model was changed on purpose, for its reader to find out how; copies inherit the flag
     parent: tuple[str, int] | None = None  # forked from (run id, step)
-    beside: str = ""  # id of the run that it was started beside, or that it is a copy of: what it is compared with
-    first_step: int = 0  # where it began: a fork at its parent's step, with the history and the replay up to there
+    beside: str = ""  # id of the run that it is compared with: started together, or copied from
+    first_step: int = 0  # of a fork, its parent's step; history and replay up to there are included
     shipped: bool = False
     device: str = "cpu"
-    threads: int = 1  # into how many parts a batch is cut: it changes the last bits, so it is part of the record
-    precision: str = "float32"  # of the products in a step; "bfloat16" where that is faster
-    data: InitVar[Pairs | None] = None  # own pairs
+    threads: int = 1  # parts that a batch is split into: it changes the last bits, so it is recorded
+    precision: str = "float32"  # of the matrix products in a step; "bfloat16" where that is faster
+    data: InitVar[Pairs | None] = None  # uploaded pairs
     credit: str = ""
-    longest_target: int = 0  # of its corpus, in tokens with EOS: what it writes may be as long; 0 before it is known
-    visited: bool = False  # others than its owner have opened it
-    sentences_shared: bool = False  # own ones are open to whoever has the run's link; else to the owner alone
+    longest_target: int = 0  # the corpus's maximum, in tokens with EOS, which bounds the output; 0 before it is known
+    visited: bool = False  # whether a visitor other than its owner has opened it
+    sentences_shared: bool = False  # whether uploaded sentences are readable with the run's link; otherwise only by the owner
 
     status: str = "queued"
     message: Refusal | None = None
     step: int = 0
-    seconds: float = 0.0  # spent training, evaluation and replay included; waiting and pauses not
-    eta: tuple[float, float] | None = None  # seconds to the end, at least and at most (see pace.py); None when not training
+    seconds: float = 0.0  # training time, including evaluation and replay, excluding waiting and pauses
+    eta: tuple[float, float] | None = None  # seconds to the end, lower and upper bound (see pace.py); None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
-    where: dict[str, Any] = field(default_factory=dict)  # it is trained, where that isn't the page's process, see remote.Link
-    live: dict[str, Any] = field(default_factory=dict)  # the live knobs as they are to be from the next step on
-    runtime: Runtime = field(default=REAL, repr=False, compare=False)  # of the server that has it
+    where: dict[str, Any] = field(default_factory=dict)  # the process that trains it, if not the page's, see remote.Link
+    live: dict[str, Any] = field(default_factory=dict)  # live knobs that apply from the next step on
+    runtime: Runtime = field(default=REAL, repr=False, compare=False)  # clocks and threads of its server
 
     def __post_init__(self, data: Pairs | None) -> None:
         # tenths of a second since 1970: a page that slept through a restart of the server can't mistake a new version for one it has
         self.version = time.time_ns() // 100_000_000
-        self.seen()
-        self._counting = threading.Lock()
-        self.loading, self.disk = threading.RLock(), threading.Lock()  # whoever takes both takes them in this order
-        self.marks: dict[int, Mark] = {}  # version -> what belongs to it; written by `touch` and by nobody else
+        self.mark_seen()
+        self._version_lock = threading.Lock()
+        self.loading, self.disk = threading.RLock(), threading.Lock()  # lock order: loading, then disk
+        self.marks: dict[int, Mark] = {}  # by version; written only by `touch`
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
         self.parts: dict[str, Any] = {"history": History(), "replay": Replay(), "snapshot": None, "tokenizers": None, "pairs": data}
         for knob in LIVE_KNOBS:
@@ -113,7 +113,7 @@ class Run:
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The newest parameters a reader may have; None before the first step."""
+        """The newest parameters available to readers; None before the first step."""
         return self._part("snapshot")
 
     @property
@@ -123,15 +123,15 @@ class Run:
 
     @property
     def pairs(self) -> Pairs | None:
-        """Own data; None when the task makes its sentences."""
+        """Uploaded pairs; None when the task generates its sentences."""
         return self._part("pairs")
 
     def may_be_read_by(self, token: str) -> bool:
-        """Whether somebody may see what it learns from: sentences that a task makes, that were shared, or that are their own."""
+        """Returns whether the token's holder may see the training sentences: generated by a task, shared, or the holder's own."""
         return self.experiment.data.task != "own" or self.shipped or self.sentences_shared or owns(self.owner, token)
 
     def label_for(self, token: str) -> str:
-        """What its owner typed, which is as private as the sentences; "" for anybody who may not see them."""
+        """Returns the owner's label, which is as private as the sentences; "" for a visitor who may not see them."""
         return self.label if self.may_be_read_by(token) else ""
 
     @property
@@ -139,7 +139,7 @@ class Run:
         return self.history.probes
 
     def _part(self, name: str) -> Any:
-        """Read from the disk when first asked for. Raises Refusal when what is there is no run."""
+        """Loads a part from the disk on first access. Raises Refusal when the file is damaged."""
         try:
             return self.parts[name]
         except KeyError:
@@ -149,7 +149,7 @@ class Run:
                 return self.parts[name]
 
     def parameters_at(self, step: int | None) -> tuple[int, Parameters]:
-        """(actual step, tensors by name): the newest when `step` is None, else the kept ones nearest to it. Raises Refusal."""
+        """Returns (actual step, tensors by name): the newest when `step` is None, otherwise the nearest saved ones. Raises Refusal."""
         snapshot = self.snapshot
         if snapshot is None:
             raise Refusal("runs.nothing_yet")
@@ -157,36 +157,36 @@ class Run:
         if step is None:
             return newest
         try:
-            kept = self.replay.parameters(step)
-        except KeyError:  # none is kept
+            nearest = self.replay.parameters(step)
+        except KeyError:  # the replay has no parameters
             return newest
-        return newest if abs(newest[0] - step) < abs(kept[0] - step) else kept
+        return newest if abs(newest[0] - step) < abs(nearest[0] - step) else nearest
 
     def live_at(self, step: int) -> dict[str, Any]:
-        """The live knobs as they were in training step `step`; they may change between two steps."""
-        began = self.experiment.flat()
+        """Returns the live knobs that were in effect at training step `step`; they may change between two steps."""
+        initial = self.experiment.flat()
         changed = {knob: value for after, knob, value in self.history.events if after < step}
-        return {knob: changed.get(knob, began[knob]) for knob in LIVE_KNOBS}
+        return {knob: changed.get(knob, initial[knob]) for knob in LIVE_KNOBS}
 
-    def memory_at(self, step: int) -> str:
-        """How the decoder got the encoder's memory in training step `step`."""
+    def memory_mode_at(self, step: int) -> str:
+        """Returns the memory_mode in effect at training step `step`."""
         return self.live_at(step)["memory_mode"]
 
     def hold(self, **parts: Any) -> None:
-        """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""
+        """Replaces parts that are now newer than the disk, so that none can be released. Called by the worker only."""
         with self.loading:
             self.loaders = {}
             self.parts |= parts
 
     def release(self) -> None:
-        """Gives the memory of what can be read back from the disk free."""
+        """Frees the parts that can be reloaded from the disk."""
         with self.loading:
             for name in self.loaders:
                 self.parts.pop(name, None)
 
     @property
     def steps(self) -> int:
-        """The step at which the run is to end: the experiment's, unless the clock has moved it (see timed_steps.py)."""
+        """The planned last step: the experiment's, unless a time limit has moved it (see timed_steps.py)."""
         if self.experiment.training.minutes or "history" in self.parts:
             for _, knob, value in reversed(self.history.events):
                 if knob == "steps":
@@ -207,43 +207,43 @@ class Run:
 
     @property
     def exact_match(self) -> float | None:
-        """Of the newest validation."""
+        """The newest validation's exact match."""
         last = self.history.validations.last()
         return last["exact_match"] if last else None
 
     def touch(self) -> int:
-        """Says that something a reader shows has changed. Returns the new version."""
-        with self._counting:
+        """Marks the run as changed for its readers. Returns the new version."""
+        with self._version_lock:
             version = self.version + 1
             if "history" in self.parts and "replay" in self.parts:
                 self.marks[version] = self.mark()
-            for old in list(self.marks)[:-MARKS]:
+            for old in list(self.marks)[:-MAX_MARKS]:
                 del self.marks[old]
             self.version = version
             return version
 
     def mark(self) -> Mark:
-        """What there is now."""
+        """Returns the present sizes."""
         history, replay = self.history, self.replay
         return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
 
-    def say(self, status: str, message: Refusal | None = None) -> None:
-        """A new status, with the sentence that explains it; the log has it too."""
+    def set_status(self, status: str, message: Refusal | None = None) -> None:
+        """Sets the status and the message that explains it, and logs the change."""
         if status != self.status:
             reason = {"reason": message.key} if message else {}
             event(log, f"run_{status}", run=self.id, name=self.name, owner=self.owner, step=self.step, **reason)
         self.status, self.message = status, message
         self.touch()
 
-    def seen(self, token: str = "") -> None:
-        """Somebody is looking, the holder of this token: snapshots are made, and the run may go on."""
+    def mark_seen(self, token: str = "") -> None:
+        """Records a view by the token's holder: enables live snapshots and postpones the idle stop."""
         self.seen_at, self.looked_at = self.runtime.monotonic(), self.runtime.date()
         if token and not self.visited and self.owner:
             self.visited = not owns(self.owner, token)
 
     @property
     def unseen_seconds(self) -> float:
-        """Since somebody looked; of a run that was read from the disk, since then at most."""
+        """Seconds since the last view; for a run loaded from the disk, since loading at most."""
         return self.runtime.monotonic() - self.seen_at
 
     @property

@@ -1,4 +1,4 @@
-"""Time and threads as they are given to the parts of a server, so that a test can move both by hand."""
+"""Clocks and threads, injected into the parts of a server so that tests control both."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def start_thread(work: Callable[[], object], name: str) -> threading.Thread:
 
 @dataclass(frozen=True)
 class Runtime:
-    """What a server takes from the machine it runs on."""
+    """The machine's clocks and threads."""
 
-    monotonic: Clock = time.monotonic  # seconds that only go forward
+    monotonic: Clock = time.monotonic  # seconds, monotonic
     date: Clock = now  # seconds since 1970
     spawn: Callable[[Callable[[], object], str], threading.Thread] = start_thread  # (work, name of the thread)
-    wait: Callable[[threading.Event, float], bool] = threading.Event.wait  # until an event is set, or so many seconds; whether it is set
+    wait: Callable[[threading.Event, float], bool] = threading.Event.wait  # waits for an event or a timeout in s; returns whether it is set
 
 
 REAL = Runtime()

@@ -1,8 +1,8 @@
-"""The time of day for what lasts days: when a run was last looked at, and until when a room is open. Durations are measured elsewhere, by
-clocks that only go forward.
+"""The time of day for long periods: when a run was last viewed, until when a room is open. Durations are measured elsewhere, by monotonic
+clocks.
 
-Somebody sets the machine's clock a day back, or it wakes up in another century: nothing is to be deleted for that. So time goes on evenly
-here, from what the machine's clock said first, and a jump is believed once it has lasted.
+A machine's clock may be set back a day, or start in another century: nothing must be deleted for that. So time continues steadily from the
+first reading, and a jump is accepted once it has lasted.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import time
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
-JUMP_SECONDS = 60.0  # less is a clock that is put right a little, or a machine that is busy
-LASTING_SECONDS = 3600.0  # after which whoever set the clock meant it, or has noticed
+JUMP_SECONDS = 60.0  # smaller differences are clock adjustments or load
+LASTING_SECONDS = 3600.0  # after which the jump was meant, or would have been corrected
 
 
 class SteadyClock:
-    """Called, it says the seconds since 1970. Somebody must ask it now and then; it keeps no lock, since who comes late changes nothing."""
+    """Returns seconds since 1970 when called, which must happen now and then. Lock-free: a late caller changes nothing."""
 
     def __init__(self, wall: Callable[[], float] = time.time, even: Callable[[], float] = time.monotonic) -> None:
         self._wall, self._even = wall, even
         self._offset = wall() - even()
-        self._jump: tuple[float, float] | None = None  # when the clocks came apart, and by what offset they are now
+        self._jump: tuple[float, float] | None = None  # when the clocks diverged, and their present offset
 
     def __call__(self) -> float:
         even = self._even()
@@ -41,5 +41,5 @@ _clock = SteadyClock()
 
 
 def now() -> float:
-    """The same for all of this process."""
+    """Returns the seconds since 1970 by this process's clock."""
     return _clock()

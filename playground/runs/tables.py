@@ -1,4 +1,4 @@
-"""Tables: runs side by side, and any table as CSV. pandas is imported when somebody asks for one."""
+"""Runs as a table, and any table as CSV. pandas is imported on first use."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ COLUMNS: dict[str, type | str] = {
 
 
 def runs_table(runs: Iterable[Run]) -> DataFrame:
-    """A row for each run, in their order; columns and types as in COLUMNS. The newest validation counts; what a run hasn't got yet, or
-    what can't be read, is missing."""
+    """Returns a row per run, in their order; columns and types as in COLUMNS. Metrics are the newest validation's; missing or unreadable
+    values are NA."""
     import pandas
 
     table = pandas.DataFrame(map(_row, runs), columns=list(COLUMNS))
@@ -31,14 +31,14 @@ def runs_table(runs: Iterable[Run]) -> DataFrame:
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> DataFrame:
-    """Rows with the same columns in the same order; where there is no row, a table of these `columns`."""
+    """Returns rows with equal columns as a table; without rows an empty one with these `columns`."""
     import pandas
 
     return pandas.DataFrame(rows, columns=list(rows[0] if rows else columns))
 
 
 def csv_of(table: DataFrame) -> str:
-    """With a header and without row numbers. A text that a spreadsheet would take for a formula is guarded, as exported sentences are."""
+    """Formats a table as CSV with a header. Text that a spreadsheet would take for a formula is escaped, as in exported sentences."""
     for name in {"label", "difference", "student", "arm"} & set(table):
         _, *texts = guarded([name], [[text] for text in table[name]])
         table = table.assign(**{name: [text for (text,) in texts]})
@@ -49,23 +49,23 @@ def _row(run: Run) -> dict[str, Any]:
     row: dict[str, Any] = {name: getattr(run, name) for name in ("name", "label", "status", "step", "steps")}
     row |= {"task": run.experiment.data.task, "seconds": round(run.seconds, 1), "created": run.created or None}
     try:
-        found = run.history.validations.last() or {}
-        row |= {"validation_loss": found.get("loss")} | {name: found.get(name) for name in ("exact_match", "token_accuracy")}
+        validation = run.history.validations.last() or {}
+        row |= {"validation_loss": validation.get("loss")} | {name: validation.get(name) for name in ("exact_match", "token_accuracy")}
         return row | {"parameters": parameters_of(run), "tokens_per_second": speed_of(run)}
     except Refusal:  # damaged on the disk
         return row
 
 
-def known(ask: Callable[[Run], float | None], run: Run) -> float | None:
-    """What one of the two below says of a run; None for one that is damaged on the disk."""
+def try_read(read_value: Callable[[Run], float | None], run: Run) -> float | None:
+    """Returns `read_value(run)`, a function below; None for a run damaged on the disk."""
     try:
-        return ask(run)
+        return read_value(run)
     except Refusal:
         return None
 
 
 def parameters_of(run: Run) -> int | None:
-    """How many numbers the run's model learns, by formula: nothing of its size is read. None before the run is prepared."""
+    """Computes the model's parameter count by formula, without loading it. None before the run is prepared."""
     model = run.experiment.model
     if run.tokenizers is None:
         return None
@@ -73,6 +73,6 @@ def parameters_of(run: Run) -> int | None:
 
 
 def speed_of(run: Run) -> float | None:
-    """Tokens a second in training, over all steps; None before the first."""
+    """Returns the training's tokens per second over all steps; None before the first."""
     speeds = [speed for speed in run.history.steps.column("tokens_per_second") if speed > 0]
     return round(len(speeds) / sum(1 / speed for speed in speeds)) if speeds else None

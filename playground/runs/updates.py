@@ -1,6 +1,6 @@
-"""What a page that follows a run is sent: only what changed since it last asked, as JSON, made once for all who ask for the same.
+"""Incremental JSON updates for a page that follows a run: the changes since its last request, encoded once for all equal requests.
 
-Rows of the curve come one after another; validations, live changes and the replay's steps come whole, and only when there are others.
+Rows of the curve are appended; validations, live changes and the replay's steps are sent whole, and only after a change.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from playground.runs.run import Mark, Run
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
 CACHED_BYTES = 16_000_000
-NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over")  # sentences about a run with which nothing is wrong
+NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over")  # messages that report no problem
 
 
 class Updates:
-    """A cache of increments. They are made from what a run's readers may see, without a lock on the run."""
+    """A cache of increments, built from the parts that readers see, without locking the run."""
 
     def __init__(self) -> None:
-        self._made = LRU(most_bytes=CACHED_BYTES, size=lambda made: len(made))
+        self._increments = LRU(most_bytes=CACHED_BYTES, size=lambda encoded: len(encoded))
 
     @property
     def caches(self) -> tuple[LRU]:
-        """Shares of the memory, see memory.py."""
-        return (self._made,)
+        """Shares of the memory budget, see memory.py."""
+        return (self._increments,)
 
     def get(self, run: Run, since: int) -> tuple[bytes, int]:
-        """(the increment from version `since`, the version it leads to)."""
+        """Returns (the increment from version `since`, the version that it leads to)."""
         version = run.version
-        return self._made.get_or_make((run.id, version, since), lambda: _packed(increment(run, since, version))), version
+        return self._increments.get_or_make((run.id, version, since), lambda: _encode(build_increment(run, since, version))), version
 
 
-def _packed(said: dict[str, Any]) -> bytes:
-    """ASCII, so that nothing a person typed can break the encoding."""
-    return json.dumps(said, allow_nan=False, separators=(",", ":")).encode("ascii")
+def _encode(fields: dict[str, Any]) -> bytes:
+    """Encodes as ASCII, so that typed text can't break the encoding."""
+    return json.dumps(fields, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def increment(run: Run, since: int, version: int) -> dict[str, Any]:
-    """See `Runs.update`. A `since` that this server doesn't remember gets everything."""
+def build_increment(run: Run, since: int, version: int) -> dict[str, Any]:
+    """Builds an update, see `Runs.update`. An unknown `since` gets everything."""
     message = run.message
     if message and message.key == "runs.went_on" and run.status in ("done", "stopped"):
-        message = None  # how it came to its end is over too
+        message = None  # the run has ended since
     try:
-        history, now, known = run.history, run.mark(), run.marks.get(since)
-    except Refusal as refusal:  # damaged on the disk: there is nothing but what it says
-        message, history, now, known = refusal, History(), Mark(0, 0, 0, (), ()), None
-    stop = min(run.marks.get(version, now).rows, now.rows)  # there is no mark while the history is on the disk, where it doesn't grow
-    start = min(known.rows if known else 0, stop)
+        history, now, previous = run.history, run.mark(), run.marks.get(since)
+    except Refusal as refusal:  # damaged on the disk: only the error is sent
+        message, history, now, previous = refusal, History(), Mark(0, 0, 0, (), ()), None
+    stop = min(run.marks.get(version, now).rows, now.rows)  # no mark exists while the history is on the disk, where it doesn't grow
+    start = min(previous.rows if previous else 0, stop)
     plain = ("id", "name", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device", "where")
     grown = {
         "validations": lambda: _rounded(decimate(history.validations.rows(), ROWS // 2)),
@@ -69,19 +69,18 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,
-        "picture": _newest_picture(run),
-    } | {name: make() for name, make in grown.items() if known is None or getattr(known, name) != getattr(now, name)}
+        "picture": _newest_snapshot_step(run),
+    } | {name: make() for name, make in grown.items() if previous is None or getattr(previous, name) != getattr(now, name)}
 
 
-def _newest_picture(run: Run) -> int | None:
-    """The step that whoever looks at the newest sees; None while there is nothing, and of a run that rests on the disk, where it is not
-    read for this."""
+def _newest_snapshot_step(run: Run) -> int | None:
+    """Returns the step of the newest snapshot in memory; None before the first, and for a resting run, which is not loaded for this."""
     snapshot = run.parts.get("snapshot")
     return snapshot.step if snapshot else None
 
 
 def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:
-    """Six digits are more than a curve shows; what is not finite becomes null."""
+    """Rounds to six digits, enough for a curve; non-finite numbers become null."""
     return {
         name: [int(v) for v in column] if name in COUNTS else [float(f"{v:.6g}") if math.isfinite(v) else None for v in column]
         for name, column in columns.items()

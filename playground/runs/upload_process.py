@@ -1,6 +1,6 @@
-"""Reading uploads beside the page: in a process of its own, ended when it takes too long or too much memory. The page goes on meanwhile.
+"""Reads uploads in a separate process, which is killed when it exceeds its time or memory. The page goes on meanwhile.
 
-`read` asks; `python -m playground.runs.upload_process` answers: one line about what was read, then lines of pairs.
+`read` sends the request; `python -m playground.runs.upload_process` replies: a line of metadata, then lines of pairs.
 """
 
 from __future__ import annotations
@@ -27,109 +27,109 @@ from playground.reading.text import normalise
 from playground.reading.uploads import Pairs, read_files
 from playground.reading.uploads import read_hub as read_hub_here
 from playground.runs.disk import read_report
-from playground.runs.upload_turns import Turn, Turns
+from playground.runs.upload_turns import UploadQueue, UploadTurn
 
 try:
     import resource
-except ImportError:  # Windows: there only time is limited
+except ImportError:  # Windows: only time is limited there
     resource = None
 
 log = logging.getLogger(__name__)
-AT_ONCE = 2
-ROOM_TIMEOUT_S = 3 * SECONDS  # how long to wait for others' files
-TIMEOUT_S = 3 * SECONDS  # by the clock: on a busy machine others have the processor too
-TURNS = Turns(AT_ONCE)
+MAX_READERS = 2
+QUEUE_TIMEOUT_S = 3 * SECONDS  # how long to wait in the queue
+TIMEOUT_S = 3 * SECONDS  # wall-clock time: on a busy machine the processor is shared
+UPLOAD_QUEUE = UploadQueue(MAX_READERS)
 _OUT_OF_MEMORY = 3  # exit code
-_FRUGAL = {  # pyarrow would map a gigabyte before it reads the first byte
+_FRUGAL = {  # pyarrow would map a gigabyte before reading the first byte
     "ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1",
 }  # fmt: skip
-_BATCH = 5000  # pairs on a line
-HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which comes through a network and a large library
+_PAIRS_PER_LINE = 5000
+HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which needs a network and a large library
 
 
 def read(
     files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT, asker: Sequence[str] = ()  # noqa: B008
 ) -> Pairs:
-    """What `uploads.read_files` reads, within SECONDS of a processor, TIMEOUT_S and MEMORY_LIMIT, when it is the turn of `asker` (see
-    upload_turns.py). Raises Refusal, and nothing else."""
-    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # before it is sent anywhere
+    """Calls `uploads.read_files` within SECONDS of processor time, TIMEOUT_S and MEMORY_LIMIT, queued as `asker` (see upload_turns.py).
+    Raises only Refusal."""
+    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # checked before anything is sent
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
     name = " + ".join(name for name, _ in files)[:60] or "?"
-    asked = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
-    asked["limits"] = SECONDS, MEMORY_LIMIT
-    return _ask(name, asked, b"".join(data for _, data in files), TIMEOUT_S, asker)
+    request = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
+    request["limits"] = SECONDS, MEMORY_LIMIT
+    return _read_queued(name, request, b"".join(data for _, data in files), TIMEOUT_S, asker)
 
 
 def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices(), asker: Sequence[str] = ()) -> Pairs:  # noqa: B008
-    """What `uploads.read_hub` reads, within HUB_SECONDS and HUB_MEMORY. Raises Refusal, and nothing else."""
-    asked = {"hub": (dataset[:300], config[:100], split[:100] or "train"), "choices": asdict(choices), "max_characters": LINE_LIMIT}
-    asked["limits"] = HUB_SECONDS, HUB_MEMORY
-    return _ask(normalise(dataset)[:60] or "?", asked, b"", HUB_SECONDS, asker)
+    """Calls `uploads.read_hub` within HUB_SECONDS and HUB_MEMORY. Raises only Refusal."""
+    request = {"hub": (dataset[:300], config[:100], split[:100] or "train"), "choices": asdict(choices), "max_characters": LINE_LIMIT}
+    request["limits"] = HUB_SECONDS, HUB_MEMORY
+    return _read_queued(normalise(dataset)[:60] or "?", request, b"", HUB_SECONDS, asker)
 
 
-def _ask(name: str, asked: dict[str, Any], data: bytes, timeout_s: float, asker: Sequence[str]) -> Pairs:
-    with refusals(log, "upload_refused", bytes=len(data)), TURNS.turn(asker, len(data), ROOM_TIMEOUT_S) as turn:
-        pairs = _answer(name, asked, data, timeout_s, turn)
+def _read_queued(name: str, request: dict[str, Any], data: bytes, timeout_s: float, asker: Sequence[str]) -> Pairs:
+    with refusals(log, "upload_refused", bytes=len(data)), UPLOAD_QUEUE.turn(asker, len(data), QUEUE_TIMEOUT_S) as turn:
+        pairs = _read_in_process(name, request, data, timeout_s, turn)
     event(log, "upload_read", bytes=len(data), pairs=len(pairs.pairs), kind=pairs.kind)
     return pairs
 
 
-def _answer(name: str, asked: dict[str, Any], data: bytes, timeout_s: float, turn: Turn) -> Pairs:
-    turn.seconds = asked["limits"][0]  # unless it says that it took less
+def _read_in_process(name: str, request: dict[str, Any], data: bytes, timeout_s: float, turn: UploadTurn) -> Pairs:
+    turn.seconds = request["limits"][0]  # unless it reports less
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "playground.runs.upload_process"],
-            input=json.dumps(asked).encode() + b"\n" + data,
+            input=json.dumps(request).encode() + b"\n" + data,
             capture_output=True, timeout=timeout_s, check=False, cwd=Path(playground.__file__).parents[1], env={**os.environ, **_FRUGAL},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise Refusal("data.reading_slow", name=name, limit=timeout_s) from None
-    if resource and done.returncode == -signal.SIGXCPU:
-        raise Refusal("data.reading_slow", name=name, limit=asked["limits"][0])
-    if done.returncode:
-        event(log, "reading_broke_off", logging.WARNING, code=done.returncode, bytes=len(data))
-        memory = done.returncode == _OUT_OF_MEMORY or done.returncode < 0  # a process killed by the system was too large for it
+    if resource and process.returncode == -signal.SIGXCPU:
+        raise Refusal("data.reading_slow", name=name, limit=request["limits"][0])
+    if process.returncode:
+        event(log, "reading_broke_off", logging.WARNING, code=process.returncode, bytes=len(data))
+        memory = process.returncode == _OUT_OF_MEMORY or process.returncode < 0  # a process killed by the system was too large for it
         raise Refusal("data.reading_memory" if memory else "data.reading_failed", name=name, limit=MEMORY_LIMIT // 1024**2)
-    return _unpack(done.stdout.splitlines(), turn)
+    return _unpack(process.stdout.splitlines(), turn)
 
 
-def _unpack(lines: Sequence[bytes], turn: Turn) -> Pairs:
-    said = json.loads(lines[0])
-    turn.seconds = said.pop("seconds")
-    if "refusal" in said:
-        raise Refusal(said["refusal"], **said["values"])
-    return read_report.from_json(said, [pair for line in lines[1:] for pair in json.loads(line)])
+def _unpack(lines: Sequence[bytes], turn: UploadTurn) -> Pairs:
+    fields = json.loads(lines[0])
+    turn.seconds = fields.pop("seconds")
+    if "refusal" in fields:
+        raise Refusal(fields["refusal"], **fields["values"])
+    return read_report.from_json(fields, [pair for line in lines[1:] for pair in json.loads(line)])
 
 
-# --- in the process of its own ---
+# --- in the separate process ---
 
 
 def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
-    """Reads what is asked on `stdin`. Returns the exit code."""
-    asked = json.loads(stdin.readline())
-    choices, most = Choices(**asked["choices"]), asked["max_characters"]
-    _limit(*asked["limits"])
-    gc.disable()  # it ends before there is rubbish; looking for it takes a third of the time
+    """Serves the request on `stdin`. Returns the exit code."""
+    request = json.loads(stdin.readline())
+    choices, max_characters = Choices(**request["choices"]), request["max_characters"]
+    _limit_resources(*request["limits"])
+    gc.disable()  # the process is short-lived; collecting would take a third of the time
     try:
         try:
-            if "hub" in asked:
-                pairs = read_hub_here(*asked["hub"], choices, most)
+            if "hub" in request:
+                pairs = read_hub_here(*request["hub"], choices, max_characters)
             else:
-                pairs = read_files([(name, stdin.read(size)) for name, size in asked["files"]], choices, most)
+                pairs = read_files([(name, stdin.read(size)) for name, size in request["files"]], choices, max_characters)
         except Refusal as refusal:
             stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values, "seconds": sum(os.times()[:2])}).encode())
             return 0
         stdout.write(json.dumps(read_report.to_json(pairs) | {"seconds": sum(os.times()[:2])}).encode() + b"\n")
-        for start in range(0, len(pairs.pairs), _BATCH):
-            stdout.write(json.dumps(pairs.pairs[start : start + _BATCH], ensure_ascii=False).encode() + b"\n")
+        for start in range(0, len(pairs.pairs), _PAIRS_PER_LINE):
+            stdout.write(json.dumps(pairs.pairs[start : start + _PAIRS_PER_LINE], ensure_ascii=False).encode() + b"\n")
         stdout.flush()
     except MemoryError:
         return _OUT_OF_MEMORY
     return 0
 
 
-def _limit(seconds: float, memory: int) -> None:
-    """No more memory than this on top of what Python itself has now, and an end even if nobody waits for the answer."""
+def _limit_resources(seconds: float, memory: int) -> None:
+    """Limits memory, on top of Python's present use, and processor time, in case the parent is gone."""
     status = Path("/proc/self/status")
     if resource is None or not status.exists():
         return
@@ -137,7 +137,7 @@ def _limit(seconds: float, memory: int) -> None:
     now, mapped = (1024 * int(has.get(name, 0)) for name in ("Data", "Size"))
     resource.setrlimit(resource.RLIMIT_DATA, (now + memory,) * 2)
     resource.setrlimit(resource.RLIMIT_AS, (mapped + 3 * memory,) * 2)  # libraries map more than they use
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))  # of a processor: others may have it for longer by the clock
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))  # processor time; wall-clock time may be longer under load
 
 
 if __name__ == "__main__":

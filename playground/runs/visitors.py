@@ -1,4 +1,4 @@
-"""From which address each owner asked last. In memory only: the disk never says where somebody was."""
+"""The last address of each owner. In memory only: visitors' addresses are never written to the disk."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Callable
 
 from playground.runs.names import owner_of
 
-MOST_OWNERS = 10_000  # remembered at a time: those that came last
+MAX_OWNERS = 10_000  # remembered at a time: the most recent
 
 
 class Visitors:
-    """Thread-safe."""
+    """Remembers owners' addresses. Thread-safe."""
 
     def __init__(self, new: Callable[[str], object] = lambda token: None) -> None:
-        """`new` is called with the token of whoever comes for the first time."""
-        self._new = new
+        """`new` is called with the token of each first-time visitor."""
+        self._on_new = new
         self._addresses: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def came(self, token: str, address: str) -> None:
-        """Whoever holds this token asks from there."""
+    def record_address(self, token: str, address: str) -> None:
+        """Records a request by the token's holder from this address."""
         with self._lock:
             before = self._addresses.pop(owner := owner_of(token), None)
             self._addresses[owner] = address
-            if len(self._addresses) > MOST_OWNERS:
+            if len(self._addresses) > MAX_OWNERS:
                 del self._addresses[next(iter(self._addresses))]
         if before is None:
-            self._new(token)
+            self._on_new(token)
 
     def address(self, owner: str) -> str:
-        """ "" of somebody who has not come yet."""
+        """Returns an owner's last address; "" when unknown."""
         return self._addresses.get(owner, "")

@@ -79,7 +79,7 @@ def train(runs: Runs, command: Command) -> dict:
         raise Refusal("page.not_a_command")
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.experiment_pairs(runs, experiment, command.token)
-    run = runs.create(experiment, command.token, pairs=pairs, credit=credit, beside=command.run[:64])
+    run = runs.create(experiment, command.token, pairs=pairs, credit=credit, compared_to=command.run[:64])
     return _open_new_run(run) | {"other": True}  # the page shows that it trains
 
 
@@ -141,7 +141,7 @@ def copy(runs: Runs, command: Command) -> dict:
 def repeat(runs: Runs, command: Command) -> dict:
     """Repeats a run with other seeds: the next one, or the missing ones of `seeds.FIRST_SEEDS`; returns all runs for overlaid curves."""
     source = runs.get(command.run)
-    by_seed = seeds.runs_by_seed(source, [source, *runs.mine(command.token), *runs.shipped()])
+    by_seed = seeds.runs_by_seed(source, [source, *runs.list_owned(command.token), *runs.shipped()])
     missing = seeds.missing_seeds(by_seed) if command.values.get("all") else [seeds.next_seed(by_seed)]
     new_runs = runs.repeat(source.id, missing, command.token) if missing else []
     overlaid_runs = seeds.choose_overlaid(by_seed | dict(zip(missing, new_runs, strict=True)), missing)
@@ -155,10 +155,10 @@ def take_key(runs: Runs, command: Command) -> dict:
     key = command.text("key")
     if not KEY.fullmatch(key):
         raise Refusal("page.not_a_key")
-    if not runs.mine(key):
+    if not runs.list_owned(key):
         raise Refusal("page.key_unknown")
     runs.hand_over(command.token, key)
-    return {"notice": say(command.language, "page.key_taken", count=len(runs.mine(key)))}
+    return {"notice": say(command.language, "page.key_taken", count=len(runs.list_owned(key)))}
 
 
 def experiment(runs: Runs, command: Command) -> dict:
@@ -167,7 +167,7 @@ def experiment(runs: Runs, command: Command) -> dict:
     lab, seed = get(command.text("lab")), check("seed", command.values.get("seed"))
     if not isinstance(lab, ControlledExperiment):
         raise Refusal("page.not_a_command")
-    own_runs = [run for run in runs.mine(command.token) if run.unfinished or run.status == "done"]
+    own_runs = [run for run in runs.list_owned(command.token) if run.unfinished or run.status == "done"]
     runs_by_arm = {place[0]: run for run in own_runs if (place := lab.recognise(run)) and place[1] == seed and untouched(run)}
     missing = [arm for arm in lab.arms_of(seed) if arm not in runs_by_arm]
     labels = [lab.label(command.language, arm, seed) for arm in missing]

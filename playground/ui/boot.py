@@ -64,14 +64,14 @@ def collect_boot_data(runs: Runs, parameters: Mapping[str, str], token: str) -> 
 
 def last_run(runs: Runs, token: str) -> str:
     """Returns the run of a returning visitor: one of theirs at work, else the last one viewed; "" without any."""
-    last = max(runs.mine(token), key=lambda run: (run.working, run.looked_at), default=None)
+    last = max(runs.list_owned(token), key=lambda run: (run.working, run.looked_at), default=None)
     return last.id if last else ""
 
 
 def list_runs(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
     """Returns the runs a visitor can choose: their own, the origins of those, and those shipped with the app."""
     return {
-        "mine": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.mine(token)],
+        "mine": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.list_owned(token)],
         "other": [{"id": run.id, "title": title(run, chosen, token)} for run in origins(runs, token)],
         "shipped": [{"id": run.id, "title": title(run, chosen, token)} for run in runs.shipped()],
     }

@@ -13,7 +13,7 @@ from playground.queries.pooled import Pooled, pooled
 from playground.rooms import activities, experiment
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
-from playground.runs.tables import known, parameters_of
+from playground.runs.tables import parameters_of, try_read
 from playground.ui.controls import shown_setting
 from playground.ui.measured import percent
 from playground.ui.view import Screen, View
@@ -42,7 +42,7 @@ class ClassRun:
 
     @property
     def parameters(self) -> int | None:
-        return known(parameters_of, self.run)
+        return try_read(parameters_of, self.run)
 
 
 @dataclass(frozen=True)
@@ -178,6 +178,6 @@ def _find_runs(view: View, room: Room, activity: activities.Activity, named: boo
         member = room.member(number)
         if run is None or member is None:
             continue
-        run.seen()  # marks it as viewed: an unwatched run would be stopped
+        run.mark_seen()  # marks it as viewed: an unwatched run would be stopped
         class_runs.append(ClassRun(number, member_name(view, member, named), activity["dealt"][key], run, learning_curve(run)))
     return class_runs

@@ -27,13 +27,13 @@ def compared_runs(view: View) -> list[Run]:
 
 def offered_runs(view: View) -> list[Run]:
     """Returns the runs to offer for comparison: those compared already, the visitor's own with the same task, and the shipped ones."""
-    candidates = [*compared_runs(view)[1:], *view.runs.mine(view.token), *view.runs.shipped()]
+    candidates = [*compared_runs(view)[1:], *view.runs.list_owned(view.token), *view.runs.shipped()]
     return list({run.id: run for run in candidates if run is not view.run and _same_task(run, view.run)}.values())[:MAX_OFFERED]
 
 
 def origins(runs: Runs, token: str) -> list[Run]:
     """Returns other visitors' runs that the visitor's own came from or were started beside: seen once, they can be found again."""
-    own_runs = runs.mine(token)
+    own_runs = runs.list_owned(token)
     ids = dict.fromkeys(id for run in own_runs for id in (run.parent[0] if run.parent else "", run.beside) if id)
     related_runs = [run for id in ids if (run := runs.find(id))]
     return [run for run in related_runs if run not in own_runs and not run.shipped]

@@ -7,7 +7,7 @@ from typing import Any
 
 from playground.config import PRESETS, Experiment, Refusal, preset
 from playground.figures.schedule import drawing
-from playground.runs.forecast import WITHIN, Forecast, forecast, spent
+from playground.runs.forecast import WITHIN, Forecast, duration_of, forecast
 from playground.runs.registry import Runs
 from playground.training.schedule import learning_rate
 from playground.ui.controls import label, shown_value
@@ -31,7 +31,7 @@ def describe_cost(runs: Runs, language: str, values: Mapping[str, Any], ticket: 
             raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{preset_name}" if preset_name else "page.own_settings"
         prediction = forecast(experiment, pairs)
-        seconds, is_timed = spent(experiment, prediction)
+        seconds, is_timed = duration_of(experiment, prediction)
         key = "page.outlook_timed" if is_timed else "page.outlook"
         time = say(language, key, steps=f"{experiment.training.steps:,}", time=duration(seconds, language))
         why = f"{say(language, about)}\n\n{_describe_work(experiment, prediction, language)}"

@@ -52,7 +52,7 @@ class Guard:
         request = Request(scope)
         address, token = address_of(request), token_of(request.headers)
         if token:
-            self._visitors.came(token, address)
+            self._visitors.record_address(token, address)
         refusal = self._check_rate(request, address, token) or self._check_queue(request, address)
         streams, most = self._stream_limits(request, address)
         if not refusal and self._open.is_full(most):

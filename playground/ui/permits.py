@@ -32,7 +32,7 @@ def require_room(right: Right, rooms: Rooms, code: str, ticket: str) -> None:
 
 def require_sentences(runs: Runs, values: Any, token: str) -> None:
     """Checks that every id of own sentences anywhere in `values` is readable with this token. Raises Refusal."""
-    run_uploads, pending = {run.experiment.data.own for run in runs.kept()} - {""}, [values]
+    run_uploads, pending = {run.experiment.data.own for run in runs.list_unshipped()} - {""}, [values]
     while pending:
         value = pending.pop()
         if isinstance(value, dict | list):

@@ -158,7 +158,7 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
     def forget(call: ActionRequest) -> dict:
         """Leaves every room that the visitor has joined, and deletes their runs."""
         rooms.leave_all(call.token)
-        for run in (own_runs := runs.mine(call.token)):
+        for run in (own_runs := runs.list_owned(call.token)):
             runs.delete(run.id, call.token)
         return {"run": runs.shipped()[0].id, "gone": True, "notice": say(call.language, "page.room_forgotten", count=len(own_runs))}
 

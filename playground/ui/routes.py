@@ -110,7 +110,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     def panel_of(name: str, request: Request) -> tuple[dict, View]:
         view = view_of(request)
-        runs.seen(view.run.id, _token(request))
+        runs.mark_seen(view.run.id, _token(request))
         if shared := name in SHARED_PANELS and view.run.may_be_read_by(""):
             view = view_of(request, shared)
         check(name, view)
@@ -177,7 +177,7 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
             except Refusal:
                 yield b"event: gone\ndata: {}\n\n"
                 return
-            runs.seen(run_id)
+            runs.mark_seen(run_id)
             if run.version != version:
                 version, quiet_s = run.version, 0.0
                 # serialising a small update of a training run takes less time here than starting another thread

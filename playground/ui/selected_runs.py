@@ -45,13 +45,13 @@ def pinned(view: View) -> Run | None:
     """Returns the pinned run, whose curves stand behind the others, and marks it as viewed."""
     run = view.runs.find(view.field("pin"))
     if run:
-        run.seen(view.token)
+        run.mark_seen(view.token)
     return run
 
 
 def group_runs(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
     """Returns all runs that can be ticked, by group: "mine", newest first, "other", shared by another visitor, and "shipped"."""
-    own_runs, shipped = view.runs.mine(view.token), view.runs.shipped()
+    own_runs, shipped = view.runs.list_owned(view.token), view.runs.shipped()
     listed = own_runs[:MAX_LISTED]
     named = dict.fromkeys([view.run, *chosen, *compare.origins(view.runs, view.token), *([pin] if (pin := pinned(view)) else [])])
     listed += [run for run in named if run in own_runs and run not in listed]
@@ -150,7 +150,7 @@ def _nearest_relation(view: View) -> list[Run]:
     if parent:
         return [parent]
     neighbour = view.runs.find(view.run.beside) if view.run.beside else None
-    candidates = [*([neighbour] if neighbour else []), *view.runs.mine(view.token), *view.runs.shipped()]
+    candidates = [*([neighbour] if neighbour else []), *view.runs.list_owned(view.token), *view.runs.shipped()]
     same_task = [run for run in candidates if run is not view.run and run.step and compare.task_of(run) == compare.task_of(view.run)]
     here = disclosed(view.run).flat()
     return sorted(same_task, key=lambda run: abs(len(compare.diff_knobs([here, disclosed(run).flat()])) - 1))[:1]  # 0: nothing to compare

@@ -31,7 +31,7 @@ from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
-from playground.runs.heap import leave_alone
+from playground.runs.heap import freeze_objects
 from playground.runs.registry import Runs
 from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, sessions
 from playground.ui import rooms as rooms_routes
@@ -100,7 +100,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     rooms = Rooms(runs.store.folder / "rooms", limits=runs.limits)
     runs.rules = RoomRules(rooms, runs)
-    runs.every_round(rooms.tidy)
+    runs.add_task(rooms.tidy)
     demo = build_page(runs)
     link_preview.install(gr.routes.templates.env)
     sessions.use_lean_sessions()
@@ -228,7 +228,7 @@ def serve() -> None:
     reader = Reader(runs)
     stored_files.install(runs)
     demo, _, url = start(runs, reader, port=port)
-    leave_alone()
+    freeze_objects()
     logs.adopt("uvicorn")
     limits = runs.limits
     logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)

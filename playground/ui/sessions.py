@@ -59,7 +59,7 @@ class Sessions:
         then = min(list(self._page.state_holder.time_last_used.values()), default=None)
         return math.inf if then is None else time.monotonic() - (datetime.now() - then).total_seconds()
 
-    def give_up(self) -> None:
+    def evict_oldest(self) -> None:
         holder = self._page.state_holder
         with holder.lock, suppress(ValueError):
             oldest = min(holder.time_last_used, key=holder.time_last_used.get)

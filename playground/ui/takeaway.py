@@ -24,7 +24,7 @@ def takeaway(runs: Runs, reader: Reader, request: Request, token: str, packing: 
     """Returns a run's zip, for readers of its sentences, which its tokenizers and weights reveal. With `sentences=on` also own sentences,
     for the owner only. Pieces of all requests are packed one at a time. Raises Refusal before the first byte is sent."""
     run, with_sentences = runs.require_reader(request.path_params["run"], token), request.query_params.get("sentences") == "on"
-    runs.seen(run.id)
+    runs.mark_seen(run.id)
     if with_sentences and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")
     snapshot = export_run(run)

@@ -203,7 +203,7 @@ class View(Screen):
 
     def rounding_note(self, actual: int) -> str:
         """Returns a sentence if the parameters of this step were stored rounded, else ""."""
-        rounded = self.step is not None and actual in self.run.replay.kept
+        rounded = self.step is not None and actual in self.run.replay.parameters_by_step
         return self.say("page.rounded", most=f"{ROUNDING:g}") if rounded else ""
 
 

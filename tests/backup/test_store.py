@@ -60,7 +60,7 @@ def test_a_moved_store_serves_the_same_runs_to_the_same_people(moved, tmp_path):
     assert set(verdicts(tmp_path / "new").values()) == {WHOLE}
     assert Rooms(tmp_path / "new" / "rooms").authenticate(code, ticket_of(code, ME))[1] == 0
     with served(tmp_path / "new") as runs:
-        assert [found.id for found in runs.mine(ME)] == [run.id]
+        assert [found.id for found in runs.list_owned(ME)] == [run.id]
         again, other = runs.get(run.id), runs.get(ended.id)
         assert (again.pairs, again.status, again.step) == (PAIRS, "paused", run.step)
         assert again.looked_at == int((folder / "runs" / run.id / "run.json").stat().st_mtime)

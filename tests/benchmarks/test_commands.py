@@ -9,7 +9,7 @@ import pytest
 from benchmarks import modes, page, suite
 from benchmarks.browser import INSTALL
 from benchmarks.server import Server
-from playground.runs.queue.scheduler import FAIR
+from playground.runs.queue.scheduler import FAIR_EVERY
 
 
 def result_of(capsys, *arguments: str) -> dict:
@@ -78,7 +78,7 @@ def test_it_runs(name, options, capsys, one_server):
 def test_a_class_of_eight_meets_no_error_hears_no_secret_and_none_waits_for_ever(capsys):
     result = result_of(capsys, "classroom", "--students", "8", "--minutes", "0.5", "--every", "10")
     assert result["errors"] == result["leaks"] == {}
-    assert result["training"]["least"] >= 0.8 / FAIR, "every FAIR-th turn goes round"
+    assert result["training"]["least"] >= 0.8 / FAIR_EVERY, "every FAIR_EVERY-th turn goes round"
     assert result["heard"] > 100_000
     assert result["times"]["joining"]["count"] == 9
     assert result["times"].keys() >= {"own run", "what the teacher shows", "guessing", "what the class guessed", "board", "translating"}

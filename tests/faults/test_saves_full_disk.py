@@ -70,12 +70,12 @@ def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written
             assert run.message.key == "runs.end_not_on_disk"
             assert run.checkpoint_step != 60
             assert {path.name for path in runs.store.root.iterdir()} <= {run.id, f"{run.id}.old"}
-            runs._housekeeper.write_waiting()  # still no space
+            runs._housekeeper.retry_saves()  # still no space
             assert run.message.key == "runs.end_not_on_disk"
             with pytest.raises(Refusal, match="disk"):
                 runs.copy(run.id, YOU)
             assert run.snapshot.step == 60, "it is whole in memory"
-        runs._housekeeper.write_waiting()
+        runs._housekeeper.retry_saves()
         assert (run.status, run.message, run.checkpoint_step) == ("done", None, 60)
     with served(tmp_path) as runs:
         back = runs.get(run.id)
@@ -144,7 +144,7 @@ def test_a_real_full_disk(tmp_path):
                 change()
         assert {path.name for path in runs.store.root.iterdir()} <= {run.id, f"{run.id}.old"}
         os.unlink(tmp_path / "ballast")
-        runs._housekeeper.write_waiting()
+        runs._housekeeper.retry_saves()
         assert run.message is None
         runs.close()
         back = stack.enter_context(served(tmp_path / "data")).get(run.id)

@@ -97,7 +97,7 @@ def test_a_run_with_a_save_before_is_shown_as_it_was_then(site, paused, caplog):
         for path, answer in read_everything(site, paused, {"X-Playground-Token": TOKEN}):
             assert b"damaged" not in answer.content[:200], path
     assert not any(record.exc_info for record in caplog.records)
-    assert files.beside(site.runs.store.path(paused)).damaged.is_dir()
+    assert files.sibling_paths(site.runs.store.path(paused)).damaged.is_dir()
 
 
 @pytest.mark.fault("two servers on one folder", "the second ends with one sentence and code 2")

@@ -29,7 +29,7 @@ def test_scores_are_those_of_the_parameters_shown(reader, run, step):
 
 def test_where_parameters_were_not_kept_the_replays_own_sentences_count(reader):
     run = alone(tiny(**KNOBS, seed=2))[0]
-    run.replay.kept.clear()  # as of one whose byte budget had no room
+    run.replay.parameters_by_step.clear()  # as of one whose byte budget had no room
     step = run.replay.steps[3]
     result = heads.named(reader, run, step, step, "cross")
     frame = run.replay.frame(step)

@@ -59,13 +59,13 @@ def test_an_earlier_step_is_the_nearest_kept(reader, run, text):
 @pytest.mark.parametrize(("saved", "begins"), [(None, 5), (3, 3)])
 def test_of_a_run_at_work_the_step_that_is_taken_apart_changes_only_when_its_steps_have_doubled(saved, begins):
     run = SimpleNamespace(tokenizers=(), unfinished=True, checkpoint_step=saved, steps=99, step=7, first_step=0, working=True)
-    run.snapshot, run.replay = None, SimpleNamespace(kept=dict.fromkeys((1, 2, 3, 5, 7)))
+    run.snapshot, run.replay = None, SimpleNamespace(parameters_by_step=dict.fromkeys((1, 2, 3, 5, 7)))
     assert starting_point(run, None).step == begins
 
 
 def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader, run, monkeypatch):
     replay = run.replay
-    monkeypatch.setattr(replay, "kept", {step: kept for step, kept in replay.kept.items() if step != 19})
+    monkeypatch.setattr(replay, "parameters_by_step", {step: kept for step, kept in replay.parameters_by_step.items() if step != 19})
     model, actual = reader.model_at(run, 19)
     assert actual != 19
     for probe, (source, _) in enumerate(replay.plan.probes):
@@ -91,7 +91,7 @@ def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):
     live, steps = world.runs.create(tiny(steps=30), "my token"), set()
     world.until(lambda: live.snapshot is not None)
     while live.working:
-        live.seen()
+        live.mark_seen()
         steps.add(reader.look(live, None, reader.examples(live)[0][0]).step)
         if not world.turn():
             world.round()

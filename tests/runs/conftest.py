@@ -19,7 +19,7 @@ def serve(tmp_path):
 
     def start(limits=LIMITS, folder=None, shipped=None):
         runs = Runs(folder or tmp_path / "data", shipped, limits)
-        runs.corpora._made = CORPORA._made
+        runs.corpora._caches = CORPORA._caches
         opened.append(runs)
         return runs
 

@@ -77,7 +77,7 @@ def test_trainings_come_before_what_is_only_kept_and_where_nothing_can_go_nothin
 def test_what_the_system_says_counts_where_it_is_more_and_free_pages_go_before_anything(monkeypatch, free, gone):
     """A process that holds 900 bytes more than at the start, of which caches know 600, and malloc some that are free."""
     held, trimmed, values = [1000], [], cache(a=300, b=300)
-    monkeypatch.setattr(module, "give_back", lambda: trimmed.append(held.__setitem__(0, 1900 - free)))
+    monkeypatch.setattr(module, "trim_heap", lambda: trimmed.append(held.__setitem__(0, 1900 - free)))
     memory = budget(800, {"one": values}, held=lambda: held[0])
     held[0] = 1900
     assert memory.keep_within() == gone
@@ -112,7 +112,7 @@ def test_a_training_waits_for_memory_that_something_else_has_taken(world):
     first = begun(world)
     assert ended(world, YOU, steps=2).status == "done", "there is room for both"
     runs.memory._measure = lambda: runs.memory._at_start + 2 * needed(tiny())
-    runs.memory.look()
+    runs.memory.measure()
     third = runs.create(tiny(steps=2), YOU)
     world.turn()
     assert (third.status, third.place, third.message.key) == ("queued", 1, "runs.waits_for_memory")
@@ -174,7 +174,7 @@ def test_what_was_used_last_stays_within_both_limits(operations, limits):
         elif name == "pop":
             assert cache.pop(key) == plain.pop(key, None)
         elif name == "give_up":
-            cache.give_up()
+            cache.evict_oldest()
             plain and plain.popitem(last=False)
         else:
             cache.clear()
@@ -182,7 +182,7 @@ def test_what_was_used_last_stays_within_both_limits(operations, limits):
         if name in ("get", "make") and key in plain:
             plain.move_to_end(key)
         assert [key in cache for key in range(7)] == [key in plain for key in range(7)]
-        assert len(cache) == len(cache._used) == len(plain)
+        assert len(cache) == len(cache._access_times) == len(plain)
         assert cache.bytes == (sum(plain.values()) if most_bytes < math.inf else 0)
         assert (cache.oldest == math.inf) == (not plain)
 
@@ -243,12 +243,12 @@ def test_models_are_built_once_and_bounded(monkeypatch):
     monkeypatch.setattr(model_cache, "MAX_BYTES", 3 * ModelCache().get(run, 0).nbytes)
     cache = ModelCache()
     one = cache.get(run, 0)
-    assert cache.get(run, 0) is one is cache.known(run, 0)
+    assert cache.get(run, 0) is one is cache.get_cached(run, 0)
     assert not one.model.training
     assert not any(parameter.requires_grad for parameter in one.model.parameters())
     others = [cache.get(run, step) for step in run.replay.parameter_steps[1:5]]
     assert len({built.number for built in (one, *others)}) == 5
-    assert (len(cache._built), cache.known(run, 0)) == (3, None)
+    assert (len(cache._built), cache.get_cached(run, 0)) == (3, None)
     monkeypatch.setattr(model_cache, "MAX_BYTES", 10)
     cache = ModelCache()
     assert cache.get(run, 0) is cache.get(run, 0), "one larger than all the room has it to itself"
@@ -296,7 +296,7 @@ def test_the_same_data_are_built_once_a_failure_is_no_memory_and_only_the_last_f
 def test_a_corpus_weighs_about_what_its_sentences_take():
     corpus = Corpora().get(tiny(train_size=3000, validation_size=100))
     whole = size_of((tuple(corpus.train), corpus.heldout))
-    assert whole / 2 < corpora._size(corpus) < 2 * whole
+    assert whole / 2 < corpora._estimate_size(corpus) < 2 * whole
 
 
 def real_sizes(experiment, pairs=None):

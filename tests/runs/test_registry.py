@@ -17,8 +17,8 @@ from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, curve, ended_as_if_a
 def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkeypatch):
     """Bit for bit, with dropout, while they share two workers; and whatever step a snapshot says it is from, its parameters are exactly
     those that the solitary twin had then."""
-    monkeypatch.setattr(recording, "PULSE", 0.0)  # a snapshot after every step
-    monkeypatch.setattr(recording, "LIVE_SHARE", 1e9)
+    monkeypatch.setattr(recording, "LIVE_PERIOD_S", 0.0)  # a snapshot after every step
+    monkeypatch.setattr(recording, "LIVE_FRACTION", 1e9)
     runs = serve(limits(turn_seconds=0.0))
     experiments = [tiny(), tiny(seed=2, optimiser="muon"), tiny(seed=3, task="sort", norm="pre")]
     then, training = {}, Training(experiments[0], CORPORA.get(experiments[0]))
@@ -29,7 +29,7 @@ def test_interleaved_and_looked_at_runs_equal_their_solitary_twins(serve, monkey
 
     def over():
         for run in live:
-            run.seen()
+            run.mark_seen()
         if snapshot := live[0].snapshot:
             snapshots[snapshot.step] = snapshot
         return not any(run.working for run in live)
@@ -102,7 +102,7 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then_also_after_a_restart
     world.until(lambda: run.history.events)
     ordered(world, run, "pause")
     cut, reader = run.history.events[0][0], Reader(world.runs)
-    assert [run.memory_at(step) for step in (0, cut, cut + 1, 5000)] == ["whole", "whole", "cut", "cut"]
+    assert [run.memory_mode_at(step) for step in (0, cut, cut + 1, 5000)] == ["whole", "whole", "cut", "cut"]
     for step in (*run.replay.parameter_steps, None):
         model, actual = reader.model_at(run, step)
         assert model.config.memory_mode == ("cut" if actual > cut else "whole")
@@ -131,7 +131,7 @@ def test_a_finished_run_is_copied_finished_and_the_copy_outlives_it(world):
     assert (copy.owner, copy.label, copy.visited, copy.name == source.name) == (owner_of(YOU), "", False, False)
     world.runs.delete(source.id, ME)
     again = world.restart().get(copy.id)
-    assert (again.name, world.runs.mine(YOU)) == (copy.name, [again])
+    assert (again.name, world.runs.list_owned(YOU)) == (copy.name, [again])
     assert same(again, source)
 
 
@@ -242,7 +242,7 @@ def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_becom
     back = world.restart(killed).get(run.id)
     step = back.step
     assert 3 <= step == back.checkpoint_step < 12
-    world.runs.seen(run.id)
+    world.runs.mark_seen(run.id)
     world.until(lambda: back.status == "done")
     assert (back.message.key, back.message.values["step"]) == ("runs.went_on", step)
     twin, _ = alone(tiny())
@@ -256,9 +256,9 @@ def test_what_a_person_paused_or_stopped_stays_as_it_is(world):
     held = [ordered(world, training(world), order) for order in ("pause", "stop")]
     cut = training(world)
     after = world.restart()
-    after.visitors.came(ME, ADDRESS)
+    after.visitors.record_address(ME, ADDRESS)
     for run in (*held, cut):
-        after.seen(run.id)
+        after.mark_seen(run.id)
     world.until(lambda: after.get(cut.id).step > cut.checkpoint_step)
     assert [after.get(run.id).status for run in held] == ["paused", "stopped"]
 
@@ -267,7 +267,7 @@ def test_the_owner_comes_or_a_class_and_all_of_theirs_go_on_and_no_others(world,
     mine, yours, awaited = [training(world, seed=seed) for seed in (1, 2)], training(world, YOU), training(world, "a third")
     after = world.restart()
     status = lambda *runs: {after.get(run.id).status for run in runs}  # noqa: E731
-    after.visitors.came(ME, ADDRESS)
+    after.visitors.record_address(ME, ADDRESS)
     world.until(lambda: status(*mine) == {"training"})
     assert status(yours, awaited) == {"interrupted"}
     monkeypatch.setattr(after.rules, "awaited", lambda run: run.id == awaited.id)
@@ -283,13 +283,13 @@ def test_without_a_place_it_waits_until_there_is_one(world, away):
     cut = training(world)
     after = world.restart(runs_unfinished=1)
     other = after.create(tiny(steps=LONG), YOU)
-    after.seen(cut.id)
+    after.mark_seen(cut.id)
     back = after.get(cut.id)
     for _ in range(3):
         world.round()
         assert back.status == "interrupted"
     world.clock.passed += away
-    other.seen()
+    other.mark_seen()
     world.round()
     after.delete(other.id, YOU)
     for _ in range(3):
@@ -304,13 +304,13 @@ def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(world):
     for tries in range(1, cut_off.TRIES + 1):
         back = world.restart().get(run.id)  # no save has come since
         assert back.message.key == "runs.interrupted"
-        world.runs.seen(run.id)
+        world.runs.mark_seen(run.id)
         world.until(lambda: back.status == "training")  # noqa: B023
         assert card(world, run)["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
     back = world.restart().get(run.id)
     assert (back.status, back.message.key, back.message.values["tries"]) == ("interrupted", "runs.cut_off_often", cut_off.TRIES)
-    world.runs.seen(run.id)
-    world.runs.visitors.came(ME, ADDRESS)
+    world.runs.mark_seen(run.id)
+    world.runs.visitors.record_address(ME, ADDRESS)
     world.round()
     assert back.status == "interrupted"
     world.runs.resume(run.id, ME)
@@ -321,7 +321,7 @@ def test_one_that_gets_on_is_tried_anew_each_time(world):
     run = training(world)
     for _ in range(cut_off.TRIES + 1):
         back = world.restart().get(run.id)
-        world.runs.seen(run.id)
+        world.runs.mark_seen(run.id)
         world.until(lambda: back.status == "training")  # noqa: B023
         assert back.message.values["tries"] == 1
         world.until(lambda step=back.step: back.step > step)  # noqa: B023
@@ -342,7 +342,7 @@ def cut(world, runs) -> list:
     back = [world.restart().get(run.id) if run is runs[0] else world.runs.get(run.id) for run in runs]
     for run in back:
         if run.message.key != "runs.cut_off_often":
-            world.runs.seen(run.id)
+            world.runs.mark_seen(run.id)
             world.until(lambda run=run: run.status == "training")
     return back
 

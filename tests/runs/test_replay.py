@@ -62,7 +62,7 @@ def captured(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=9
         frame = Frame(
             step, tuple(completion(rng, MODEL, s, t, wanted) for (s, t), wanted in zip(lengths, made.plan.attention, strict=True))
         )
-        made.keep(step, {name: tensor + step for name, tensor in parameters.items()})
+        made.save_parameters(step, {name: tensor + step for name, tensor in parameters.items()})
         made.capture(step, lambda frame=frame: frame.completions)
     made.end({name: tensor + total for name, tensor in parameters.items()})
     return made
@@ -99,7 +99,7 @@ def test_frames_and_parameters_are_there_for_every_step():
         assert made.frame(step).step == max(at for at in made.steps if at <= step)
         actual, tensors = made.parameters(step)
         assert abs(actual - step) == min(abs(at - step) for at in made.parameter_steps)
-        assert tensors is (made.last[1] if actual == 300 else made.kept[actual])
+        assert tensors is (made.last[1] if actual == 300 else made.parameters_by_step[actual])
     assert Replay().frame(3) is None
     with pytest.raises(KeyError):
         Replay().parameters(3)
@@ -108,7 +108,7 @@ def test_frames_and_parameters_are_there_for_every_step():
 def test_a_frame_is_there_once_and_parameters_that_are_no_numbers_are_not_kept():
     made = Replay(ReplayPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
     for step, number in ((0, 1.0), (1, float("inf")), (1, float("inf"))):
-        made.keep(step, {"a": torch.tensor([number])})
+        made.save_parameters(step, {"a": torch.tensor([number])})
         made.capture(step, tuple)
     assert (made.steps, made.parameter_steps) == ((0, 1), (0,))
 
@@ -117,7 +117,7 @@ def test_a_replay_comes_back_from_its_files():
     made = captured(500_000, parameter_numbers=12_000)
     packed = pack_replay(made)
     back = unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, shapes_of(made.last[1]))
-    assert (back.plan, back.steps, list(back.kept)) == (made.plan, made.steps, list(made.kept))
+    assert (back.plan, back.steps, list(back.parameters_by_step)) == (made.plan, made.steps, list(made.parameters_by_step))
     back.last = made.last  # which is among the weights
     assert same_replay(SimpleNamespace(replay=made), SimpleNamespace(replay=back))
     packed = pack_replay(Replay())
@@ -127,42 +127,42 @@ def test_a_replay_comes_back_from_its_files():
 def test_a_replay_of_before_parameters_were_rounded_is_read():
     made = captured(500_000, parameter_numbers=12_000)
     packed = pack_replay(made)
-    exact = {step: {"a.weight": torch.randn(12_000), "b.weight": torch.randn(3, 4)} for step in made.kept}
+    exact = {step: {"a.weight": torch.randn(12_000), "b.weight": torch.randn(3, 4)} for step in made.parameters_by_step}
     tensors = {name: tensor for name, tensor in load(packed["replay.safetensors"]).items() if "weight" not in name}
     tensors |= {f"parameters.{step}.{name}": tensor for step, parameters in exact.items() for name, tensor in parameters.items()}
     said = packed["replay.json"].replace(b'"rounded":true', b'"rounded":false')
     back = unpack_replay(said, save(tensors), MODEL, VOCABULARY, shapes_of(made.last[1]))
-    assert list(back.kept) == list(exact)
-    for step, parameters in back.kept.items():
+    assert list(back.parameters_by_step) == list(exact)
+    for step, parameters in back.parameters_by_step.items():
         for name, values in parameters.items():
             torch.testing.assert_close(values, exact[step][name], atol=0.03, rtol=0)
 
 
 def test_a_run_that_goes_on_from_another_has_its_parameters_to_the_bit():
     """However often, and as many more as there were."""
-    assert Replay().until(3, 12, {}).plan == Replay().plan, "one without a plan is planned anew"
+    assert Replay().resume_at(3, 12, {}).plan == Replay().plan, "one without a plan is planned anew"
     made = captured(1_500_000)
     for step, total in ((100, 300), (250, 600), (590, 9000)):
         begun = {name: torch.randn(shape) for name, shape in shapes_of(made.last[1]).items()}
-        forked = made.until(step, total, begun)
-        earlier = [at for at in made.kept if at <= step]
-        assert all(forked.kept[at] is made.kept[at] for at in earlier)
-        assert step in forked.kept
+        forked = made.resume_at(step, total, begun)
+        earlier = [at for at in made.parameters_by_step if at <= step]
+        assert all(forked.parameters_by_step[at] is made.parameters_by_step[at] for at in earlier)
+        assert step in forked.parameters_by_step
         later = [[at for at in steps if at > step] for steps in (forked.plan.parameter_steps, forked.plan.steps)]
         assert len(later[0]) >= min(len(later[1]), len(made.plan.parameter_steps) // 2 - 1)
         back = unpack_replay(*pack_replay(forked).values(), MODEL, VOCABULARY, shapes_of(begun))
-        assert all(torch.equal(back.kept[at]["a.weight"], kept["a.weight"]) for at, kept in forked.kept.items())
+        assert all(torch.equal(back.parameters_by_step[at]["a.weight"], kept["a.weight"]) for at, kept in forked.parameters_by_step.items())
         for at in forked.plan.parameter_steps:
             if at > step:
-                forked.keep(at, begun)
+                forked.save_parameters(at, begun)
         forked.last, made = made.last, forked
 
 
 def test_a_frame_says_what_the_parameters_of_its_step_say():
     run, _ = recorded(watched=True)
     model, sentences = ModelCache(), [run.tokenizers[0].encode(source) for source, _ in run.replay.plan.probes]
-    assert len(run.replay.kept) > 2
-    for step in run.replay.kept:
+    assert len(run.replay.parameters_by_step) > 2
+    for step in run.replay.parameters_by_step:
         completions, most = run.replay.frame(step).completions, [limit for _, limit in run.replay.plan.lengths]
         said = complete(model.get(run, step).model, sentences, [one.ids for one in completions], most, run.replay.plan.attention)
         for one, other in zip(completions, said, strict=True):
@@ -332,8 +332,8 @@ def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_l
     (quiet, _), (watched, _) = recorded(**knobs), recorded(watched=True, **knobs)
     assert [value for _, knob, value in quiet.history.events if knob == "memory_mode"] == ["cut", "whole"]
     assert quiet.replay.steps == watched.replay.steps == quiet.replay.plan.steps
-    assert quiet.replay.waiting > 10
+    assert quiet.replay.pending_count > 10
     assert same_replay(quiet, watched)
-    assert quiet.replay.waiting == 0
+    assert quiet.replay.pending_count == 0
     assert quiet.history.validations.rows() == watched.history.validations.rows()
     assert variant == "none" or quiet.history.diagnostics is None, "these are of the paper's model"

@@ -48,13 +48,13 @@ def test_those_go_that_may_and_must_and_no_others(runs, limits, each, rooms):
     """Unseen for longest first, beyond what an owner, and then what the server keeps."""
     roomed = runs[:1] if rooms else []
     retention = keeping(roomed, **limits, bytes_each=each, unseen_days=365)
-    gone = retention.overdue(runs)
+    gone = retention.find_evictable(runs)
     left = [run for run in runs if run not in gone and not run.shipped]
     for run in gone:
         seen = NOW - run.looked_at
         reasons = run.status in UNFINISHED, run.shipped, run in roomed, seen < HOUR, run.visited and seen < 90 * DAY
         assert not any(reasons)
-    free = [run for run in left if not retention.stays(run)]
+    free = [run for run in left if not retention.is_protected(run)]
     assert not [run for run in free if run.looked_at <= NOW - 365 * DAY], "for a year"
     if free:
         assert len(left) <= limits["runs_kept"]
@@ -65,21 +65,21 @@ def test_those_go_that_may_and_must_and_no_others(runs, limits, each, rooms):
         old = [run for run in gone if run.looked_at > NOW - 365 * DAY]
         assert not old or max(run.looked_at for run in old) <= min(run.looked_at for run in free)
     assert len(gone) == len({*gone})
-    assert keeping(roomed).overdue(runs) == [run for run in gone if run.looked_at <= NOW - 365 * DAY], "there is room"
+    assert keeping(roomed).find_evictable(runs) == [run for run in gone if run.looked_at <= NOW - 365 * DAY], "there is room"
 
 
 def test_what_is_unseen_for_longest_goes_first_and_no_more_than_must():
     runs = [aged(days) for days in (5, 30, 2, 9)]
-    assert keeping().overdue(runs) == []
-    assert keeping(runs_kept=2).overdue(runs) == [runs[1], runs[3]]
-    assert keeping(bytes_kept=3 * MEGABYTE).overdue(runs) == [runs[1]]
-    assert keeping(bytes_kept=3 * MEGABYTE - 1).overdue(runs) == [runs[1], runs[3]]
+    assert keeping().find_evictable(runs) == []
+    assert keeping(runs_kept=2).find_evictable(runs) == [runs[1], runs[3]]
+    assert keeping(bytes_kept=3 * MEGABYTE).find_evictable(runs) == [runs[1]]
+    assert keeping(bytes_kept=3 * MEGABYTE - 1).find_evictable(runs) == [runs[1], runs[3]]
     ours, yours = [aged(3), aged(4), aged(5)], [aged(100, YOU)]
-    assert keeping(bytes_each=2 * MEGABYTE).overdue([*ours, *yours]) == [ours[2]]
+    assert keeping(bytes_each=2 * MEGABYTE).find_evictable([*ours, *yours]) == [ours[2]]
     never = {"unseen_days": math.inf, "shared_days": math.inf}
     old = [aged(10_000), aged(9_000, visited=True), aged(2)]
-    assert keeping(**never).overdue(old) == []
-    assert keeping(runs_kept=1, **never).overdue(old) == [old[0], old[2]]
+    assert keeping(**never).find_evictable(old) == []
+    assert keeping(runs_kept=1, **never).find_evictable(old) == [old[0], old[2]]
     assert [keeping(runs_kept=most, **never).share(old, ME).next for most in (4, 3)] == [None, old[0]]
 
 
@@ -99,8 +99,8 @@ def test_a_full_server_refuses_and_says_what_to_do():
 def test_the_owner_is_told_what_goes_and_when():
     mine = [aged(3), aged(40), aged(60, visited=True)]
     share = keeping().share([*mine, aged(80, YOU)], ME)
-    assert (share.count, share.used, share.most, share.next) == (3, 3 * MEGABYTE, 100 * MEGABYTE, mine[1])
-    assert (share.goes, share.crowded) == (NOW + (365 - 40) * DAY, False)
+    assert (share.count, share.used, share.limit, share.next) == (3, 3 * MEGABYTE, 100 * MEGABYTE, mine[1])
+    assert (share.expires_at, share.crowded) == (NOW + (365 - 40) * DAY, False)
     assert keeping(runs_kept=4).share([*mine, aged(80, YOU)], ME).crowded
     assert keeping().share(mine, "").count == 0
 
@@ -111,22 +111,22 @@ def test_a_server_lets_go_refuses_and_remembers_looks(world):
     first, second = (ended(world, steps=1) for _ in range(2))
     with refused("runs.server_full"):
         runs.create(tiny(), ME)
-    runs._housekeeper.retire()
+    runs._housekeeper.evict_overdue()
     assert (health(runs)["status"], health(runs)["reasons"]) == ("busy", ["kept_full"])
     for run in (first, second):
         run.looked_at -= 2 * HOUR
         os.utime(runs.store.path(run) / "run.json", (0, 0))
     for token in (ME, "", YOU):
         assert not first.visited, "only others make a run visited"
-        runs.seen(first.id, token)
-    runs._housekeeper.note_looks()
+        runs.mark_seen(first.id, token)
+    runs._housekeeper.save_view_times()
     runs = world.restart(killed=False)
     again, other = runs.get(first.id), runs.get(second.id)
     assert (again.visited, other.visited) == (True, False)
     assert again.looked_at - other.looked_at == pytest.approx(2 * HOUR, abs=60)
     again.looked_at -= 2 * HOUR
     new = runs.create(tiny(steps=1), ME)
-    assert {run.id for run in runs.mine(ME)} == {first.id, new.id}  # the link of the first is somewhere
+    assert {run.id for run in runs.list_owned(ME)} == {first.id, new.id}  # the link of the first is somewhere
     assert not runs.store.path(other).exists()
 
 
@@ -153,7 +153,7 @@ def test_a_paused_run_that_is_idle_is_stopped_and_goes_on_exactly_where_it_was(w
     run = begun(world, order="pause", steps=12)
     step = run.step
     world.clock.passed += IDLE_S
-    world.runs.seen(run.id)
+    world.runs.mark_seen(run.id)
     world.clock.passed += IDLE_S - 20
     world.round()
     assert run.status == "paused"
@@ -223,8 +223,8 @@ def test_new_tokens_at_one_address_get_no_more_than_its_share(world):
     """But for those in a room, where its own limits hold instead."""
     world.restart(runs_address=2)
     for token in ("one", "two", "three", "student"):
-        world.runs.visitors.came(token, "192.0.2.1")
-    world.runs.visitors.came(YOU, "192.0.2.2")
+        world.runs.visitors.record_address(token, "192.0.2.1")
+    world.runs.visitors.record_address(YOU, "192.0.2.2")
     for token in ("one", "two"):
         begun(world, token)
     with refused("runs.too_many_near"):
@@ -244,7 +244,7 @@ def test_no_address_takes_the_places_of_others_not_even_as_a_class(world, visito
     world.runs.rules = Room()
 
     def create(token: str, address: str) -> None:
-        world.runs.visitors.came(token, address)
+        world.runs.visitors.record_address(token, address)
         world.runs.create(tiny(steps=LONG), token)
 
     for number in range(most):

@@ -25,7 +25,7 @@ def test_only_its_owner_may_change_a_run_and_no_one_a_shipped_one(world, serve, 
     world.runs.store.path(world.runs.copy(run.id, ME)).rename(tmp_path / "checkpoints" / "reverse")
     others = serve(folder=tmp_path / "other", shipped=tmp_path / "checkpoints")
     shipped = others.get("reverse")
-    assert (shipped.shipped, others.shipped(), others.mine(ME)) == (True, [shipped], [])
+    assert (shipped.shipped, others.shipped(), others.list_owned(ME)) == (True, [shipped], [])
     strangers = [(world.runs, run, token) for token in (YOU, "", run.owner, "\ud800")]
     for name, values in CHANGES.items():
         for runs, one, token in [*strangers, *((others, shipped, token) for token in (ME, "", shipped.owner))]:
@@ -47,7 +47,7 @@ def test_mine_is_mine_newest_first(world):
     with refused("runs.no_token"):
         world.runs.create(tiny(), "")
     first, second, other = (world.runs.create(tiny(), owner) for owner in (ME, ME, YOU))
-    assert [world.runs.mine(token) for token in (ME, YOU, "")] == [[second, first], [other], []]
+    assert [world.runs.list_owned(token) for token in (ME, YOU, "")] == [[second, first], [other], []]
     assert [world.runs.owns(first.id, token) for token in (ME, YOU)] == [True, False]
     assert len({run.name for run in (first, second, other)}) == 3
 
@@ -90,7 +90,7 @@ def test_a_model_too_large_is_refused_before_anything_is_made(world, monkeypatch
     monkeypatch.setattr(in_process, "Training", None)
     with refused("model.too_large"):
         world.runs.create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
-    assert world.runs.mine(ME) == []
+    assert world.runs.list_owned(ME) == []
 
 
 def test_labels_are_text(world):
@@ -103,12 +103,12 @@ def test_labels_are_text(world):
 def test_runs_that_are_handed_over_are_the_others_also_after_a_restart(world):
     run, other = ended(world, steps=1), ended(world, "a third token", steps=1)
     world.runs.hand_over(ME, YOU)
-    assert (world.runs.mine(ME), world.runs.mine(YOU)) == ([], [run])
+    assert (world.runs.list_owned(ME), world.runs.list_owned(YOU)) == ([], [run])
     assert not world.runs.owns(other.id, YOU)
     world.runs.rename(run.id, YOU, "ours")
     again = world.restart()
-    assert [run.label for run in again.mine(YOU)] == ["ours"]
-    assert again.mine(ME) == []
+    assert [run.label for run in again.list_owned(YOU)] == ["ours"]
+    assert again.list_owned(ME) == []
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def meanwhile(monkeypatch):
 
 def test_what_takes_long_is_done_without_the_lock(world, meanwhile):
     runs, done = world.runs, set()
-    long = dict.fromkeys(("create", "save", "note", "delete"), runs.store)
+    long = dict.fromkeys(("create", "save", "write_card", "delete"), runs.store)
     long |= {"bytes_needed": registry, "wait": runs._workers}
     for name, thing in long.items():
         meanwhile(thing, name, lambda name=name: done.add((name, runs._admission.lock.locked())))
@@ -151,7 +151,7 @@ def test_places_are_reserved_while_runs_are_written(world, meanwhile):
     runs, seen = world.restart(runs_each=3, runs_unfinished=4), []
 
     def ask():
-        seen.append(runs.mine(ME))
+        seen.append(runs.list_owned(ME))
         for owner, count, key in ((ME, 2, "runs.too_many_yours"), (YOU, 3, "runs.too_many")):
             with refused(key):
                 runs.create_all([tiny()] * count, owner, [""] * count)
@@ -160,7 +160,7 @@ def test_places_are_reserved_while_runs_are_written(world, meanwhile):
     arms = [tiny(steps=LONG), tiny(steps=LONG, seed=2)]
     made = runs.create_all(arms, ME, ["one", "two"])
     assert [(run.experiment, run.label) for run in made] == list(zip(arms, ["one", "two"], strict=True))
-    assert (seen, runs.mine(ME)) == ([[], []], made[::-1])
+    assert (seen, runs.list_owned(ME)) == ([[], []], made[::-1])
 
 
 FULL = OSError(28, "No space left on device")
@@ -183,7 +183,7 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
         runs.create_all([tiny(steps=LONG)] * 3, ME, [""] * 3)
     monkeypatch.undo()
     assert len(begins) == 2
-    assert (runs.mine(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == ([], [], {})
+    assert (runs.list_owned(ME), list(runs.store.root.iterdir()), runs._workers._jobs) == ([], [], {})
     made = runs.create_all([tiny(steps=1)] * 3, ME, [""] * 3)
     assert [at_rest(world, run).status for run in made] == ["done"] * 3
 

@@ -9,12 +9,12 @@ import torch
 from playground.config import EOS, Experiment
 from playground.decoding import trace
 from playground.runs.disk import checkpoints
-from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, experiment, make
+from playground.runs.disk.checkpoints import CHECKPOINTS, MAX_TOTAL_BYTES, experiment, make
 from playground.runs.disk.files import tree_size
 from playground.runs.disk.store import read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.registry import SHIPPED
-from playground.runs.replay import MAX_KEPT, MIN_FRAMES, ROUNDING, Replay, replay_steps
+from playground.runs.replay import MAX_SAVED, MIN_FRAMES, ROUNDING, Replay, replay_steps
 from playground.runs.rounded import HEADER_BYTES, LARGEST, pack_rounded, round_parameters, rounded_bytes, rounded_shapes, unpack_rounded
 from playground.variants import build
 from tests.runs.tiny import CORPORA, TINY, tiny
@@ -57,14 +57,14 @@ def test_errors_do_not_add_up_and_what_does_not_change_is_exact(count, shape):
 @pytest.mark.night
 @pytest.mark.parametrize("knobs", [{}, {"seed": 2}, {"task": "sort", "norm": "pre"}, CHECKPOINTS["german_english"]])
 def test_a_run_takes_5_mb_and_no_attention_weight_changes_by_more_than_the_page_says(monkeypatch, knobs):
-    exact, keep = {}, Replay.keep
+    exact, keep = {}, Replay.save_parameters
 
     def note(replay, step, parameters):
         if kept := keep(replay, step, parameters):
             exact[step] = parameters
         return kept
 
-    monkeypatch.setattr(Replay, "keep", note)
+    monkeypatch.setattr(Replay, "save_parameters", note)
     run = train_inline.new_run(Experiment().with_(**knobs))
     for _ in train_inline.train(run, CORPORA):
         pass
@@ -77,8 +77,8 @@ def test_a_run_takes_5_mb_and_no_attention_weight_changes_by_more_than_the_page_
         traces = [trace(model, item.src_ids, (*item.tgt_ids, EOS)) for item in heldout]
         return np.concatenate([stack.ravel() for each in traces for stack in (each.encoder, each.decoder, each.cross)])
 
-    assert len(exact) >= (MAX_KEPT if run.experiment.model.d_model == 64 else len(run.replay.steps) - 1)
-    assert max(np.abs(weights(exact[step]) - weights(run.replay.kept[step])).max() for step in exact) < ROUNDING
+    assert len(exact) >= (MAX_SAVED if run.experiment.model.d_model == 64 else len(run.replay.steps) - 1)
+    assert max(np.abs(weights(exact[step]) - weights(run.replay.parameters_by_step[step])).max() for step in exact) < ROUNDING
 
 
 def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
@@ -95,7 +95,7 @@ def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
 def test_all_shipped_runs_are_there_small_and_whole_and_every_frame_has_its_parameters():
     shipped = {run.id: run for run in read_shipped(SHIPPED)}
-    assert tree_size(SHIPPED) <= ALTOGETHER
+    assert tree_size(SHIPPED) <= MAX_TOTAL_BYTES
     for name in CHECKPOINTS:
         run = shipped[name]
         assert (run.experiment, run.status) == (experiment(name), "done")

@@ -15,11 +15,11 @@ from playground.rooms.registry import WRONG_CODES, Rooms
 from playground.runs import limits, machine_speed, steady_clock
 from playground.runs.history import History
 from playground.runs.limits import Limits, free_memory, machine_cores
-from playground.runs.pace import STRETCHES, Pace
+from playground.runs.pace import MAX_STRETCHES, Pace
 from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.runs.steady_clock import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
-from playground.runs.timed_steps import MOMENTS, TimedSteps
+from playground.runs.timed_steps import REPLANNING_MOMENTS, TimedSteps
 from playground.training.loop import Training
 from playground.training.work import Work
 from tests.runs.by_hand import at_rest, begun, ended, refused
@@ -83,9 +83,9 @@ def test_a_run_trains_on_and_none_is_deleted(world, years):
     looked = old.looked_at
     world.clock.offset += years * 365 * DAY
     world.round()
-    assert world.runs.mine(ME) == [run, old]
+    assert world.runs.list_owned(ME) == [run, old]
     at_rest(world, run)
-    world.runs.seen(old.id)
+    world.runs.mark_seen(old.id)
     assert looked <= old.looked_at < looked + 600, "or it would be the last to go, or the first"
     assert (run.status, run.eta, curve(run)) == ("done", None, curve(alone(tiny())[0]))
 
@@ -133,7 +133,7 @@ def test_a_container_gets_its_share(monkeypatch):
 ])  # fmt: skip
 def test_what_is_chosen(monkeypatch, wanted, d_model, ratio, expected):
     """On a machine on which bfloat16 is so many times as fast as float32."""
-    monkeypatch.setattr(machine_speed, "product_rate", lambda width, dtype, device: ratio if dtype == torch.bfloat16 else 1.0)
+    monkeypatch.setattr(machine_speed, "measure_rate", lambda width, dtype, device: ratio if dtype == torch.bfloat16 else 1.0)
     assert machine_speed.precision(wanted, d_model, "cpu") == expected
 
 
@@ -142,10 +142,10 @@ def test_calls_products_and_elements_are_told_apart():
     counted = [(5, Work(1e6, 1e5, 1, 1)), (10, Work(3e9, 2e7, 1, 1)), (10, Work(9e9, 1e7, 1, 1)), (40, Work(1e6, 2e5, 1, 1))]
     for steps, once in ((3, 0.0), (4, 0.003)):
         speed = machine_speed.MachineSpeed(0.001, 1e-11, 1e-9, once)
-        again = machine_speed.solved(counted[:steps], [speed.step(*one) for one in counted[:steps]])
+        again = machine_speed.solve_speed(counted[:steps], [speed.step(*one) for one in counted[:steps]])
         assert (again.layer, again.operation, again.element, again.once) == pytest.approx((0.001, 1e-11, 1e-9, once))
     assert speed.step(*counted[2], faster=4.0) == pytest.approx(0.003 + 0.01 + 0.09 / 4 + 0.01)
-    assert machine_speed.solved(counted[:3], [0.01, 0.01, 0.01]).element == 0.0
+    assert machine_speed.solve_speed(counted[:3], [0.01, 0.01, 0.01]).element == 0.0
 
 
 TIMED = {"steps": 400, "minutes": 0.25, "schedule": "linear", "eval_every": 1000}
@@ -182,7 +182,7 @@ def test_the_schedule_ends_with_the_time():
     rates, planned = run.history.steps.column("learning_rate"), [value for _, knob, value in run.history.events if knob == "steps"]
     assert rates[-1] < 0.04 * max(rates)
     assert run.seconds == pytest.approx(15, rel=0.05)
-    assert 1 < len(planned) <= len(MOMENTS)
+    assert 1 < len(planned) <= len(REPLANNING_MOMENTS)
     assert planned[-1] == run.steps == run.step < 400
 
 
@@ -207,12 +207,12 @@ def test_what_was_planned_is_kept_when_it_goes_on():
 def test_the_time_that_is_left_is_a_range_around_the_mean_pace_of_the_newest_stretches(mean, spread, count, left):
     """What was long ago is forgotten; a stretch without a step goes on; and nothing is said before there are two."""
     pace, now = Pace(0.0, 0), 10_000.0
-    pace.note(now, 1)
-    assert pace.left(left) is None
-    for stretch in range(STRETCHES):
-        pace.note(now, 1 + stretch * count)  # no step since
+    pace.record(now, 1)
+    assert pace.estimate_left(left) is None
+    for stretch in range(MAX_STRETCHES):
+        pace.record(now, 1 + stretch * count)  # no step since
         now += count * mean * (1 + spread * (-1) ** stretch)
-        pace.note(now, 1 + (stretch + 1) * count)
-        assert pace.left(left)
-    deviation = mean * spread * (STRETCHES / (STRETCHES - 1)) ** 0.5
-    assert pace.left(left) == pytest.approx((left * max(mean - deviation, 0.0), left * (mean + deviation)))
+        pace.record(now, 1 + (stretch + 1) * count)
+        assert pace.estimate_left(left)
+    deviation = mean * spread * (MAX_STRETCHES / (MAX_STRETCHES - 1)) ** 0.5
+    assert pace.estimate_left(left) == pytest.approx((left * max(mean - deviation, 0.0), left * (mean + deviation)))

@@ -141,7 +141,7 @@ def test_it_is_in_both_languages_and_in_ascii_whatever_was_typed():
     run.label = "<s> 你好 \ud800"
     run.history.steps.append(1, float("nan"), 0.1, float("inf"), 10.0)
     run.history.validations.append(1, 0.123456789, 0.5, 0.25, 10, 40)
-    run.say("diverged", Refusal("runs.diverged", step=2))
+    run.set_status("diverged", Refusal("runs.diverged", step=2))
     answer = json.loads(Updates().get(run, 0)[0].decode("ascii"))
     assert answer["message"]["en"] != answer["message"]["zh"]
     assert (answer["rows"]["loss"], answer["rows"]["grad_norm"]) == ([None], [None])
@@ -158,7 +158,7 @@ NEWS = {
 @pytest.mark.parametrize(("status", "key"), NEWS)
 def test_news_of_a_run_is_no_trouble_and_ends_with_it(status, key):
     run, message = a_run(), Refusal(key, step=2, tries=1, minutes="1")
-    run.say(status, message)
+    run.set_status(status, message)
     answer = json.loads(Updates().get(run, 0)[0])
     assert (bool(answer["message"]), answer["trouble"]) == NEWS[status, key]
     assert not answer["message"] or answer["message"]["en"] == message.say("en")

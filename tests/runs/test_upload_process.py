@@ -16,7 +16,7 @@ from playground.config import Refusal
 from playground.reading.formats.limits import SECONDS
 from playground.reading.uploads import Choices, read_files
 from playground.runs import upload_process
-from playground.runs.upload_turns import HALF_LIFE_S, MOST_WAITING, Turns
+from playground.runs.upload_turns import HALF_LIFE_S, MAX_WAITING, UploadQueue
 from playground.words import LANGUAGES
 from tests.reading.test_unpacking import zipped
 
@@ -53,7 +53,7 @@ def here(monkeypatch):
             gc.enable()
         return subprocess.CompletedProcess(command, code, answer.getvalue(), b"")
 
-    monkeypatch.setattr(upload_process, "_limit", lambda seconds, memory: None)
+    monkeypatch.setattr(upload_process, "_limit_resources", lambda seconds, memory: None)
     monkeypatch.setattr(subprocess, "run", run)
 
 
@@ -107,8 +107,8 @@ def test_a_process_that_dies_is_a_refusal(monkeypatch, code, key):
 
 
 def test_each_gives_its_place_back_and_its_seconds_count(here, monkeypatch):
-    monkeypatch.setattr(upload_process, "ROOM_TIMEOUT_S", 0.01)
-    monkeypatch.setattr(upload_process, "TURNS", turns := Turns(1))
+    monkeypatch.setattr(upload_process, "QUEUE_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(upload_process, "UPLOAD_QUEUE", turns := UploadQueue(1))
     for _ in range(2):
         assert upload_process.read([("a.tsv", b"a\tb")], asker=("address",)).pairs
         assert refused([("a.tsv", b"")]).key
@@ -120,7 +120,7 @@ def test_each_gives_its_place_back_and_its_seconds_count(here, monkeypatch):
 class World:
     def __init__(self) -> None:
         self.now, self.order, self.threads = 0.0, [], []
-        self.turns = Turns(2, lambda: self.now)
+        self.turns = UploadQueue(2, lambda: self.now)
 
     def read(self, *asker: str, seconds: float = 0.0, size: int = 1) -> None:
         with self.turns.turn(asker, size, 0.0) as turn:
@@ -157,7 +157,7 @@ def test_a_costly_address_leaves_a_place_and_has_few_that_wait(world):
     world.read("greedy", "g", seconds=SECONDS + 1)
     with world.turns.turn(("greedy", "g"), 1, 0.0):
         assert is_refused(world, "greedy", "h")
-        for _ in range(MOST_WAITING):
+        for _ in range(MAX_WAITING):
             world.wait("greedy", "g")
         assert is_refused(world, "greedy", "h")
         assert not is_refused(world, "school", "a")
@@ -165,7 +165,7 @@ def test_a_costly_address_leaves_a_place_and_has_few_that_wait(world):
             assert is_refused(world, "school", "b")  # both places are taken
     for thread in world.threads:
         thread.join(60)
-    assert world.order == [("greedy", "g", 1)] * MOST_WAITING
+    assert world.order == [("greedy", "g", 1)] * MAX_WAITING
     world.now += 10 * HALF_LIFE_S  # what it has cost counts for little by now
     with ExitStack() as both:
         for _ in range(2):

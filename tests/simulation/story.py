@@ -131,7 +131,7 @@ class Story:
 
     def look(self) -> str:
         id, known = self._draw()
-        self.runs.seen(id, known.token)
+        self.runs.mark_seen(id, known.token)
         self.runs.update(self.runs.get(id))
         return id
 
@@ -203,7 +203,7 @@ class Story:
     def damage(self) -> str:
         """One file of a newest save is torn or flipped, where a whole save is beside it."""
         folders = [self.runs.store.root / id for id in self.known]
-        folders = [folder for folder in folders if is_whole(folder) and is_whole(files.beside(folder).old)]
+        folders = [folder for folder in folders if is_whole(folder) and is_whole(files.sibling_paths(folder).old)]
         if not folders:
             return "there is no save with another beside it"
         folder = self.random.choice(folders)
@@ -216,8 +216,8 @@ class Story:
         path.unlink()  # a linked file is not the one beside it
         path.write_bytes(data)
         known = self.known[folder.name]
-        known.saved, known.damaged = card(files.beside(folder).old)["step"], self.runs.get(folder.name).checkpoint_step or 0
-        known.labels.add(card(files.beside(folder).old)["label"])
+        known.saved, known.damaged = card(files.sibling_paths(folder).old)["step"], self.runs.get(folder.name).checkpoint_step or 0
+        known.labels.add(card(files.sibling_paths(folder).old)["label"])
         return f"{folder.name}/{path.name}"
 
     def _start_again(self, killed: bool) -> None:
@@ -230,7 +230,7 @@ class Story:
             self.world.end(killed=True)
         self.disk.heal()
         self.world.start()
-        for run in self.runs.kept():
+        for run in self.runs.list_unshipped():
             if run.id not in self.known:  # made just before the end, and not acknowledged
                 token = next(token for token in VISITORS if owns(run.owner, token))
                 experiment = run.experiment if run.parent is None else None
@@ -242,7 +242,7 @@ class Story:
 
     def check(self) -> None:
         """After everything that happens."""
-        runs = {run.id: run for run in self.runs.kept()}
+        runs = {run.id: run for run in self.runs.list_unshipped()}
         assert not self.runs.store.unreadable, f"can't be read: {self.runs.store.unreadable}"
         for id, known in self.known.items():
             run = runs.get(id)
@@ -260,7 +260,7 @@ class Story:
                 known.saved = max(known.saved, run.step)
             self._check_curve(run, known)
         for token in VISITORS:
-            ids = {run.id for run in self.runs.mine(token)}
+            ids = {run.id for run in self.runs.list_owned(token)}
             assert ids <= {id for id, known in self.known.items() if known.token == token}, "a visitor has a run of another's"
         assert threading.active_count() == self.threads, "a thread was left"
 
@@ -279,19 +279,19 @@ class Story:
         self.world.round()
         for token in VISITORS:
             for _ in range(TURNS):
-                ready = sorted((run for run in self.runs.mine(token) if run.resumable), key=lambda run: not run.unfinished)
+                ready = sorted((run for run in self.runs.list_owned(token) if run.resumable), key=lambda run: not run.unfinished)
                 for run in ready[:2]:
                     with suppress(Refusal):  # of others there may be too many, until they have come to their end
                         self.runs.resume(run.id, token)
-                if not ready and not any(run.working for run in self.runs.mine(token)):
+                if not ready and not any(run.working for run in self.runs.list_owned(token)):
                     break
                 for _ in range(10):
                     if not self.world.turn():
                         self.world.round()
-                for run in self.runs.mine(token):
-                    run.seen()
+                for run in self.runs.list_owned(token):
+                    run.mark_seen()
         self.check()
-        for run in self.runs.kept():
+        for run in self.runs.list_unshipped():
             known = self.known[run.id]
             assert run.status == "done" or known.may_be_gone, f"{run.id} does not come to its end: {run.status} at step {run.step}"
             if known.experiment is not None and run.status == "done":
@@ -333,7 +333,7 @@ class Story:
         return f"label {self.random.randrange(1000)}"
 
     def _state(self, run: Run) -> tuple:
-        return run.status, run.label, run.owner == owner_of(self.known[run.id].token), run.id in {other.id for other in self.runs.kept()}
+        return run.status, run.label, run.owner == owner_of(self.known[run.id].token), run.id in {r.id for r in self.runs.list_unshipped()}
 
 
 def card(folder: Path) -> dict:

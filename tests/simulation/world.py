@@ -149,7 +149,7 @@ class World:
         self.runtime = Runtime(self.clock.monotonic, SteadyClock(self.clock.wall, self.clock.monotonic), self._spawn, self._wait)
         self.processes = [Process(self) for _ in range(self._count)]
         self.runs = Runs(self.folder, None, self.limits, self.runtime, self._make_engines)
-        self.runs.corpora._made = CORPORA._made  # a corpus never changes
+        self.runs.corpora._caches = CORPORA._caches  # a corpus never changes
 
     def end(self, killed: bool) -> None:
         """The server goes away, in order or not."""
@@ -186,17 +186,17 @@ class World:
 
     def round(self) -> None:
         """What the other threads do now and then."""
-        self.runs._workers._watchdog.look()
+        self.runs._workers._watchdog.check_turns()
         left, self._left = self._left, []
         for work in left:
             work()
         self.runs._cut_off.try_again()
-        self.runs._housekeeper.go_round()
+        self.runs._housekeeper.run_round()
 
     def hang(self) -> None:
         """A step goes on for a day, and the watchdog looks."""
         self.clock.passed += HANG_S
-        self.runs._workers._watchdog.look()
+        self.runs._workers._watchdog.check_turns()
 
     @property
     def scheduler(self) -> Any:

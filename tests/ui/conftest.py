@@ -17,7 +17,7 @@ from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.reading.uploads import read_files
 from playground.rooms import registry
-from playground.runs.queue.warmup import get_ready
+from playground.runs.queue.warmup import warm_up_and_measure
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.actions import Command, act
@@ -95,8 +95,8 @@ def _at_rest():
     """When a file is over nothing trains in this process any more: the next one may count what is computed in it."""
     yield
     for site in OPENED:
-        get_ready("cpu")
-        for run in site.runs.kept():
+        warm_up_and_measure("cpu")
+        for run in site.runs.list_unshipped():
             if run.working:
                 with suppress(Refusal):  # over by itself
                     site.runs.stop_for_operator(run.id)

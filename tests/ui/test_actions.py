@@ -85,7 +85,7 @@ def test_a_key_of_another_browser_makes_the_runs_of_both_its_own(site, run):
     for entered, sentence in {"": "not_a_key", "c" * 31: "not_a_key", "C" * 32: "not_a_key", "d" * 32: "key_unknown"}.items():
         assert refusal(site, {"action": "take_key", "run": "", "key": entered})[0] == f"page.{sentence}", entered
     assert site.act(MINE, "take_key", key=key) == {"notice": say("en", "page.key_taken", count=2)}
-    assert (set(site.runs.mine(key)), site.runs.mine(MINE)) == ({run, there}, [])
+    assert (set(site.runs.list_owned(key)), site.runs.list_owned(MINE)) == ({run, there}, [])
     for one in (run, there):
         site.runs.delete(one.id, key)
 

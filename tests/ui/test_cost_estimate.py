@@ -4,7 +4,7 @@ import pytest
 
 from playground.config import PRESETS, Experiment, preset
 from playground.runs.forecast import forecast
-from playground.runs.machine_speed import MachineSpeed, layers
+from playground.runs.machine_speed import MachineSpeed, count_layers
 from playground.ui.cost_estimate import describe_cost, draw_schedule, find_preset, sample_rates
 from playground.words import LANGUAGES, say
 from playground.words.amounts import short
@@ -13,7 +13,7 @@ from playground.words.amounts import short
 @pytest.fixture(autouse=True)
 def pace(monkeypatch):
     """A machine of which we know how fast it is."""
-    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: MachineSpeed(layer=0.001, operation=1e-11, element=1e-9))
+    monkeypatch.setattr("playground.runs.forecast.measure_speed", lambda device: MachineSpeed(layer=0.001, operation=1e-11, element=1e-9))
 
 
 def test_a_preset_is_known_and_explained(site):
@@ -31,7 +31,7 @@ def test_a_preset_is_known_and_explained(site):
 def test_the_time_is_that_of_the_calls_the_operations_and_the_elements_and_a_choice_costs_its_difference(site):
     experiment = Experiment().with_(encoder_layers=1, decoder_layers=3)
     result = forecast(experiment)
-    assert layers(experiment) == 11
+    assert count_layers(experiment) == 11
     assert result.step_seconds == pytest.approx(0.011 + 1e-11 * result.work.operations + 1e-9 * result.work.elements)
     assert result.seconds == pytest.approx(experiment.training.steps * result.step_seconds)
     plain, wide = Experiment().with_(steps=200), Experiment().with_(steps=200, d_model=128)

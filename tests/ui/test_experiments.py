@@ -38,7 +38,7 @@ def dealt(site) -> Iterator[dict]:
         do(site, token, "join", code=code, nickname=name)
     yield deal(site, code)
     for token in (ANNA, BEN, CARL, TEACHER):
-        for run in site.runs.mine(token):
+        for run in site.runs.list_owned(token):
             site.runs.delete(run.id, token)
     do(site, TEACHER, "end", code=code)
 
@@ -85,7 +85,7 @@ def test_each_student_trains_their_own_arm_together_or_in_turn(site, dealt):
     in_turn = deal(site, dealt["code"], order="in_turn", steps=5000)
     first = do(site, ANNA, "train", **in_turn)["run"]
     assert do(site, BEN, "train", **in_turn)["key"] == "rooms.not_your_turn"
-    assert site.runs.mine(BEN) == [runs[BEN]], "no run is left over"
+    assert site.runs.list_owned(BEN) == [runs[BEN]], "no run is left over"
     site.runs.delete(first, ANNA)
     site.runs.delete(do(site, BEN, "train", **in_turn)["run"], BEN)
     assert do(site, ANNA, "train", **in_turn)["run"] not in (first, runs[ANNA].id), "a deleted run can be trained again"
@@ -213,7 +213,7 @@ def test_what_a_room_fixes_holds_at_every_door_until_it_is_lifted_or_they_leave(
     fix(settings={"d_model": 16, "task": "reverse", "learning_rate": 0.04}, labs=["no_ffn"])
     done(other)
     at_step(before, 1)
-    mine = site.runs.mine(ANNA)
+    mine = site.runs.list_owned(ANNA)
     sentence = say("zh", "rooms.fixed", name="d_model", value="16", code=code)
     assert train(site, ANNA, "zh", d_model=24, learning_rate=0.04) == {"error": sentence, "key": "rooms.fixed", "knob": "d_model"}
     doors = [(other.id, action, values) for action, values in (("fork", {"step": 1}), ("repeat", {}), ("copy", {}))]
@@ -222,7 +222,7 @@ def test_what_a_room_fixes_holds_at_every_door_until_it_is_lifted_or_they_leave(
         assert site.command({"action": action, "run": run, **values}, ANNA).json()["key"] == "rooms.fixed", action
     assert refused(site, "train", owner=ANNA, **{**SETTINGS, "d_model": 24})[0] == "rooms.fixed"
     assert site.command({"action": "experiment", "run": "", "lab": "skip", "seed": 1}, ANNA).json()["key"] == "rooms.lab_not_today"
-    assert site.runs.mine(ANNA) == mine
+    assert site.runs.list_owned(ANNA) == mine
     site.act(ANNA, "live", before.id, knob="label_smoothing", value=0.1)  # what trains goes on, and what is not fixed moves
     assert before.status == "training"
     made = [*site.act(ANNA, "experiment", lab="no_ffn", seed=1)["arms"], do(site, ANNA, "train", **dealt_later)["run"]]

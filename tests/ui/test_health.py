@@ -43,7 +43,7 @@ def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     usual = dict.fromkeys(("training", "waiting", "kept", "unfinished", "replaced", "lost", "full"), 0)
     usual |= {"alive": 2, "watchdog": 1, "housekeeper": 1, "processes": 2}
     parts = {name: getattr(site.runs, name) for name in ("store", "memory", "cluster")}
-    runs = SimpleNamespace(counted=lambda: usual | counted, limits=tiny_limits(runs_unfinished=9), **parts)
+    runs = SimpleNamespace(count=lambda: usual | counted, limits=tiny_limits(runs_unfinished=9), **parts)
     assert module.health(runs)["status"] == status
     route = health.health_routes(runs, {})[0]
     assert TestClient(Starlette(routes=[route])).get(route.path).status_code == code

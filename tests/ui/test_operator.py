@@ -27,7 +27,7 @@ INSIDE = "Cores for training"  # stands on the page, and not on its door
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     made = Runs(tmp_path_factory.mktemp("operator"), None, LIMITS)
-    made.corpora._made = CORPORA._made
+    made.corpora._caches = CORPORA._caches
     yield made
     made.close()
 
@@ -151,7 +151,7 @@ def test_metrics_are_what_prometheus_reads(client, runs, working):
         assert [private.get(path, headers=headers).status_code for headers in ({}, BEARER)] == [404, 200]
     families = {family.name: family for family in text_string_to_metric_families(answer.text)}
     samples = {(one.name, *one.labels.values()): one.value for family in families.values() for one in family.samples}
-    counted = runs.counted()
+    counted = runs.count()
     expected = {"runs training": 1, "streams": 5, "cores": LIMITS.cores, "memory_limit_bytes": LIMITS.memory,
                 "waiting": counted["waiting"], "processes": counted["processes"]}  # fmt: skip
     for name, value in expected.items():

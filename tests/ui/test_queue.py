@@ -116,12 +116,12 @@ def page(site):
 def test_the_tab_that_came_last_stays(page):
     tabs = Sessions(page)
     while len(tabs):
-        tabs.give_up()
+        tabs.evict_oldest()
     for name in ("first", "second", "third", "first"):
         _ = page.state_holder[name]
     assert tabs.bytes == 3 * SESSION_BYTES
     oldest = tabs.oldest
-    tabs.give_up()
+    tabs.evict_oldest()
     assert set(page.state_holder.session_data) == {"first", "third"} == set(page.state_holder.time_last_used)
     assert tabs.oldest >= oldest
     for number in range(2 * MAX_SESSIONS):

@@ -107,7 +107,7 @@ def test_who_wants_to_be_forgotten_leaves_with_their_runs(site, room):
     answer = do(site, ANNA, "forget")
     assert (answer["gone"], answer["notice"]) == (True, say("en", "page.room_forgotten", count=1))
     assert enter(site, TEACHER, room["code"])["room"]["members"] == []
-    assert (site.runs.mine(ANNA), site.runs.mine(BEN), site.runs.find(gone.id)) == ([], [other], None)
+    assert (site.runs.list_owned(ANNA), site.runs.list_owned(BEN), site.runs.find(gone.id)) == ([], [other], None)
     site.runs.delete(other.id, BEN)
 
 
@@ -116,7 +116,7 @@ def test_where_the_teacher_looks_outlives_the_server(tmp_path):
     runs = Runs(tmp_path, shipped=None)
     try:
         rooms = Rooms(tmp_path / "rooms")
-        runs.every_round(rooms.tidy)
+        runs.add_task(rooms.tidy)
         code = rooms.open(TEACHER, "en", time.time() + 60).code
         rooms.point(code, ticket_of(code, TEACHER), {"layer": "2"}, {})
     finally:

@@ -55,7 +55,7 @@ def owned(site, people: People) -> list[object]:
     """All that is the owner's or was made of it, and whether the room names it."""
     run = site.runs.get(people.run)
     room = people.get(f"{PREFIX}/room?code={people.room}", "teacher")
-    made = [one.id for one in site.runs.made_of(people.own)], len(site.runs.mine(people.tokens["owner"]))
+    made = [one.id for one in site.runs.find_by_data(people.own)], len(site.runs.list_owned(people.tokens["owner"]))
     return [run.label, run.status, run.step, run.sentences_shared, dict(run.live), *made, people.own in str(room)]
 
 

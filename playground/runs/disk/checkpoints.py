@@ -1,4 +1,4 @@
-"""The runs that ship with the app: one table of name -> knobs, each trained from a fixed seed."""
+"""The shipped runs: one table of name -> knobs, each trained from a fixed seed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from playground.runs.queue import train_inline
 from playground.runs.replay import MIN_FRAMES, Frame
 from playground.runs.run import Run
 
-ALTOGETHER = 12_000_000  # bytes of all of them
-REPLAY_BYTES = 64_000_000  # while they are trained: enough for the parameters of every frame
+MAX_TOTAL_BYTES = 12_000_000  # bytes of all checkpoints
+REPLAY_BYTES = 64_000_000  # during training: enough for the parameters of every frame
 SHORT = {"steps": 90, "learning_rate": 0.05, "batch_size": 80}
 SMALL = {
     "d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400, "learning_rate": 0.02, "batch_size": 80,
@@ -33,16 +33,16 @@ CHECKPOINTS = {
 
 
 def experiment(name: str) -> Experiment:
-    """What the checkpoint `name` is trained on and how. Raises KeyError."""
+    """Returns the experiment of the checkpoint `name`. Raises KeyError."""
     return Experiment().with_(**CHECKPOINTS[name])
 
 
 def make(folder: Path, names: tuple[str, ...] = tuple(CHECKPOINTS)) -> Iterator[Run]:
-    """Trains these checkpoints anew, on the CPU, into `folder`; yields each as it is done."""
+    """Trains these checkpoints on the CPU into `folder`; yields each when done."""
     for name in names:
         run = train_inline.new_run(experiment(name), limits=Limits())
         run.name = name
-        run.created = 0.0  # the same command makes the same files
+        run.created = 0.0  # reproducible files
         for _ in train_inline.train(run, Corpora(), REPLAY_BYTES, MIN_FRAMES, MIN_FRAMES):
             pass
         leave_out_longest(run)
@@ -56,14 +56,14 @@ def make(folder: Path, names: tuple[str, ...] = tuple(CHECKPOINTS)) -> Iterator[
 
 
 def leave_out_longest(run: Run) -> None:
-    """Takes the longest probes' attention out of the run's replay, to save room: the parameters, which every frame has, give it as well."""
+    """Drops the longest probes' attention from the replay to save space: the parameters of every frame can reproduce it."""
     replay = run.replay
     limits = [limit for _, limit in replay.plan.lengths]
-    pictured = tuple(limit < max(limits) for limit in limits)
+    attention = tuple(limit < max(limits) for limit in limits)
     replay.frames = tuple(
         Frame(frame.step, tuple(
-            completion if shown else replace(completion, encoder=None, decoder=None, cross=None)
-            for completion, shown in zip(frame.completions, pictured, strict=True)
+            completion if has_attention else replace(completion, encoder=None, decoder=None, cross=None)
+            for completion, has_attention in zip(frame.completions, attention, strict=True)
         )) for frame in replay.frames
     )  # fmt: skip
-    replay.plan = replace(replay.plan, attention=pictured)
+    replay.plan = replace(replay.plan, attention=attention)

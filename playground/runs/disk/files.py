@@ -1,6 +1,6 @@
-"""Files that can be trusted: written so that a crash at any moment leaves the old or the new, read so that nothing can surprise.
+"""Crash-safe, validated files: an atomic write leaves the old or the new content, and reads validate untrusted data.
 
-Only JSON and safetensors are ever read. A safetensors file is measured by its header before anything of its size is allocated.
+Only JSON and safetensors are ever read. A safetensors file's header is checked before its size is allocated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import torch
 from playground.config import Refusal
 
 MAX_HEADER_BYTES = 4_000_000
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")  # as write_file calls it
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")  # the names used by write_file
 TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
 
@@ -33,7 +33,7 @@ def digest(data: bytes) -> str:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """The whole file or nothing: a temporary beside it, flushed to the disk, takes its place in one move."""
+    """Writes atomically: a temporary file beside it, flushed to the disk, replaces it in one move."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         _write_new(temporary, data)
@@ -52,7 +52,7 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Makes the names in a folder last. Windows has no such thing and needs none."""
+    """Makes a folder's entries durable. Windows has no such call and needs none."""
     if os.name == "posix":
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -61,38 +61,37 @@ def sync_folder(path: Path) -> None:
             os.close(descriptor)
 
 
-class Beside(NamedTuple):
-    """What may stand beside a folder, under its name and the field's."""
+class SiblingPaths(NamedTuple):
+    """Paths beside a folder, named after it and the field."""
 
     new: Path  # being written
-    old: Path  # the one before
-    gone: Path  # about to be deleted
-    damaged: Path  # set aside, since it can't be read
+    old: Path  # the save before
+    gone: Path  # about to be deleted; the names are on the disk
+    damaged: Path  # unreadable, set aside
 
 
-def beside(path: Path) -> Beside:
-    return Beside(*(path.with_name(f"{path.name}.{name}") for name in Beside._fields))
+def sibling_paths(path: Path) -> SiblingPaths:
+    return SiblingPaths(*(path.with_name(f"{path.name}.{field}") for field in SiblingPaths._fields))
 
 
 def replace_folder(
     path: Path, files: Mapping[str, bytes], keep: Mapping[str, Path] | None = None, marker: str = "run.json", spare: bool = False
 ) -> None:
-    """Puts a folder with these files, and `keep`'s under their names, in the place of `path`: all or nothing. With `spare` the one
-    before stays beside it.
+    """Replaces the folder `path` atomically by these files, and `keep`'s under their names. With `spare` the old folder stays beside it.
 
-    The new folder is written beside it, `marker` last, then they change places. `recover` repairs what a crash in between leaves.
-    Raises OSError, and then everything is as it was.
+    Writes the new folder beside it, `marker` last, then swaps them. `recover` repairs a crash in between. Raises OSError, leaving
+    everything unchanged.
     """
-    new, old, gone, _ = beside(path)
-    for leftover in (new, gone):
+    new, old, doomed, _ = sibling_paths(path)
+    for leftover in (new, doomed):
         shutil.rmtree(leftover, ignore_errors=True)
     try:
         _write_folder(new, files, keep or {}, marker)
-        _change_places((old, gone), (path, old), (new, path))
+        _move_all((old, doomed), (path, old), (new, path))
     except OSError:
         shutil.rmtree(new, ignore_errors=True)
         raise
-    for leftover in (gone,) if spare else (gone, old):
+    for leftover in (doomed,) if spare else (doomed, old):
         shutil.rmtree(leftover, ignore_errors=True)
 
 
@@ -107,8 +106,8 @@ def _write_folder(new: Path, files: Mapping[str, bytes], keep: Mapping[str, Path
     sync_folder(new)
 
 
-def _change_places(*moves: tuple[Path, Path]) -> None:
-    """Moves what there is, one after the other, or nothing. Raises OSError."""
+def _move_all(*moves: tuple[Path, Path]) -> None:
+    """Moves existing paths in order: all or none. Raises OSError."""
     moved = []
     try:
         for source, target in moves:
@@ -123,46 +122,46 @@ def _change_places(*moves: tuple[Path, Path]) -> None:
 
 
 def recover(path: Path, marker: str = "run.json", spare: bool = False) -> bool:
-    """Brings `path` to one whole state after a crash of `replace_folder`; with `spare` the one before as well. Returns whether there is
-    anything there."""
-    new, old, gone, _ = beside(path)
+    """Restores `path` to one complete state after a crash of `replace_folder`; with `spare` also the save before. Returns whether there is
+    a folder."""
+    new, old, doomed, _ = sibling_paths(path)
     if not path.exists():
-        # the old one is out of the way only once the new one is whole
+        # the old one is moved away only once the new one is complete
         source = new if old.exists() and (new / marker).exists() else old
         if source.exists():
             source.rename(path)
-    if path.exists() and gone.exists() and not old.exists():
-        gone.rename(old)
-    for leftover in (new, gone) if spare else (new, gone, old):
+    if path.exists() and doomed.exists() and not old.exists():
+        doomed.rename(old)
+    for leftover in (new, doomed) if spare else (new, doomed, old):
         shutil.rmtree(leftover, ignore_errors=True)
     return (path / marker).exists()
 
 
 def set_aside(path: Path) -> None:
-    """The folder that can't be read stays as `damaged`, and the one before is in its place. Raises OSError."""
-    _, old, _, damaged = beside(path)
+    """Moves an unreadable folder to `damaged`, and the save before into its place. Raises OSError."""
+    _, old, _, damaged = sibling_paths(path)
     shutil.rmtree(damaged, ignore_errors=True)
-    _change_places((path, damaged), (old, path))
+    _move_all((path, damaged), (old, path))
 
 
 def delete_folder(path: Path) -> None:
-    """The folder and all that stands beside it; the folder last, so that a crash brings nothing of before back."""
-    new, old, gone, damaged = beside(path)
-    for folder in (old, damaged, new, gone):
+    """Deletes the folder and all paths beside it; the folder itself last, so that no older save reappears after a crash."""
+    new, old, doomed, damaged = sibling_paths(path)
+    for folder in (old, damaged, new, doomed):
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
-        path.rename(gone)
-    for folder in (gone, path):
+        path.rename(doomed)
+    for folder in (doomed, path):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def size_of(path: Path) -> int:
-    """Bytes of the files in a folder; 0 where there is none."""
+    """Returns the bytes of the files in a folder; 0 if missing."""
     return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else 0
 
 
 def tree_size(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder; what goes meanwhile counts for nothing."""
+    """Returns the bytes of a file, or of all files below a folder; files deleted meanwhile count 0."""
     total = 0
     for file in path.rglob("*") if path.is_dir() else (path,):
         with contextlib.suppress(OSError):
@@ -171,7 +170,7 @@ def tree_size(path: Path) -> int:
 
 
 def delete_temporary(folder: Path) -> None:
-    """What a crash of `write_file` left anywhere in a folder. Nobody may write there meanwhile."""
+    """Deletes temporary files of crashed `write_file` calls below a folder, which must have no writer meanwhile."""
     for path in folder.rglob(".*"):
         if _TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink(missing_ok=True)
@@ -179,7 +178,7 @@ def delete_temporary(folder: Path) -> None:
 
 def _link(source: Path, target: Path) -> None:
     try:
-        os.link(source, target)  # the same bytes under a second name: nothing to write
+        os.link(source, target)  # a hard link: nothing to write
     except OSError:
         _write_new(target, source.read_bytes())
 
@@ -188,22 +187,22 @@ def to_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def read_bytes(path: Path, most: int, what: str | None = None) -> bytes:
-    """A plain file of at most `most` bytes. Raises Refusal("runs.not_a_run")."""
+def read_bytes(path: Path, most: int, file_name: str | None = None) -> bytes:
+    """Reads a regular file of at most `most` bytes. Raises Refusal("runs.not_a_run")."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > most:
             raise OSError
         return path.read_bytes()
     except OSError as error:
-        raise Refusal("runs.not_a_run", what=what or path.name) from error
+        raise Refusal("runs.not_a_run", what=file_name or path.name) from error
 
 
-def parse_json(data: bytes, what: str) -> Any:
-    """JSON without NaN. Raises Refusal("runs.not_a_run") for anything else."""
+def parse_json(data: bytes, file_name: str) -> Any:
+    """Parses JSON without NaN. Raises Refusal("runs.not_a_run") for anything else."""
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Refusal("runs.not_a_run", what=what) from error
+        raise Refusal("runs.not_a_run", what=file_name) from error
 
 
 def _no_constant(name: str) -> None:
@@ -211,13 +210,13 @@ def _no_constant(name: str) -> None:
 
 
 def to_safetensors(tensors: Mapping[str, torch.Tensor | np.ndarray], note: str | None = None) -> bytes:
-    """The tensors as a safetensors file, with `note` in its header."""
-    whole = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
-    return safetensors.torch.save(whole, {"note": note} if note is not None else None)
+    """Packs the tensors as a safetensors file, with `note` in its header."""
+    contiguous = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
+    return safetensors.torch.save(contiguous, {"note": note} if note is not None else None)
 
 
-def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
-    """({name: (type, shape)}, note) of a safetensors file, proved to describe exactly the bytes that follow. Raises Refusal."""
+def header(data: bytes, file_name: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
+    """Returns ({name: (type, shape)}, note) of a safetensors file, validated to describe exactly the bytes that follow. Raises Refusal."""
     try:
         length = int.from_bytes(data[:8], "little")
         if len(data) < 8 or not 2 <= length <= min(MAX_HEADER_BYTES, len(data) - 8):
@@ -240,19 +239,19 @@ def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]
         if [start for start, _ in sorted(spans)] != ends[:-1] or ends[-1] != len(data) - 8 - length or not isinstance(note, str):
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Refusal("runs.not_a_run", what=what) from error
+        raise Refusal("runs.not_a_run", what=file_name) from error
     return shapes, note
 
 
-def read_safetensors(data: bytes, expected: Shapes | None, what: str, finite: bool = True) -> dict[str, torch.Tensor]:
-    """The tensors of a safetensors file, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
-    shapes, _ = header(data, what)
+def read_safetensors(data: bytes, expected: Shapes | None, file_name: str, finite: bool = True) -> dict[str, torch.Tensor]:
+    """Reads a safetensors file's tensors, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
+    shapes, _ = header(data, file_name)
     if expected is not None and shapes != dict(expected):
-        raise Refusal("runs.not_a_run", what=what)
+        raise Refusal("runs.not_a_run", what=file_name)
     try:
         tensors = safetensors.torch.load(data)
-    except Exception as error:  # whatever the parser says, it is no file of ours
-        raise Refusal("runs.not_a_run", what=what) from error
+    except Exception as error:  # any parser error: not a file of ours
+        raise Refusal("runs.not_a_run", what=file_name) from error
     if finite and not all(bool(torch.isfinite(t).all()) for t in tensors.values() if t.is_floating_point()):
-        raise Refusal("runs.not_a_run", what=what)
+        raise Refusal("runs.not_a_run", what=file_name)
     return tensors

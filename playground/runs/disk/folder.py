@@ -1,6 +1,6 @@
-"""A run as a folder, kept or shipped: config.json, weights.safetensors, tokenizers, history, replay, and run.json with a digest of each.
+"""A run's folder, saved or shipped: config.json, weights.safetensors, tokenizers, history, replay, and run.json with a digest of each.
 
-Nothing is believed: sizes are bounded, digests compared, and what the files hold is checked against the config before memory is taken.
+Files are untrusted: sizes are bounded, digests compared, and contents checked against the config before memory is allocated.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
 from playground.training.loop import Live, Training
 
 FORMAT = 1
-Rest = tuple[str, Refusal | None]  # a status and the sentence that explains it
-MAX_TENSOR_BYTES = 1_000_000_000  # of one file; JSON has limits.JSON_LIMIT
+Rest = tuple[str, Refusal | None]  # a status and the message that explains it
+MAX_TENSOR_BYTES = 1_000_000_000  # per file; JSON has limits.JSON_LIMIT
 MAX_CARD_BYTES = 4_000_000
 NAMES = (
     "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "replay.json",
     "replay.safetensors", "state.safetensors",
 )  # fmt: skip
 TRAINED_FROM = ("config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "state.safetensors")
-FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"}  # what files were called before
-LAZY = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
-PLAIN = (
+FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"}  # former file names
+LAZY_PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run loaded on first access
+CARD_FIELDS = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
     "checkpoint_step", "first_step", "beside", "sentences_shared", "visited", "longest_target",
 )  # fmt: skip
 
-_PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> own data that some run has: all runs have the same ones
+_PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> uploaded pairs in use, shared by all runs
 
 
 def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
-    """Everything about a prepared run but its own data and the state of its training, as files."""
+    """Packs a prepared run as files, except its uploaded pairs and its training state."""
     src, tgt = run.tokenizers
     return {
         "config.json": files.to_json(to_json(run.experiment)),
@@ -60,16 +60,16 @@ def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, byte
 
 
 def pack_state(training: Training) -> bytes:
-    """What is needed to go on exactly, beside the weights."""
+    """Packs the state needed to resume exactly, besides the weights."""
     tensors, meta = training.pack()
     rest = {name: tensor for name, tensor in tensors.items() if not name.startswith("model/")}
     return files.to_safetensors(rest, files.to_json(meta).decode())
 
 
 def card_of(run: Run, entries: Mapping[str, Mapping[str, Any]], rest: Rest | None = None) -> dict[str, Any]:
-    """run.json: the run in a few lines, and {"bytes", "sha256"} of every other file. `rest` is the status it is about to have."""
+    """Returns run.json: the run's fields, and {"bytes", "sha256"} of every other file. `rest` is the upcoming status."""
     status, message = rest or (run.status, run.message)
-    card = {name: getattr(run, name) for name in PLAIN} | {"format": FORMAT, "id": run.id, "parent": run.parent, "files": entries}
+    card = {name: getattr(run, name) for name in CARD_FIELDS} | {"format": FORMAT, "id": run.id, "parent": run.parent, "files": entries}
     return card | {"status": status, "message": message and {"key": message.key, "values": message.values}}
 
 
@@ -78,7 +78,7 @@ def describe(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
 
 
 def pack_pairs(pairs: Pairs) -> bytes:
-    """pairs.json. Raises Refusal when it would be too large to be read back."""
+    """Returns pairs.json. Raises Refusal when it would be too large to be read back."""
     check_size(pairs)
     data = b"".join(json_parts(pairs))
     _PAIRS.setdefault(files.digest(data), pairs)
@@ -86,7 +86,7 @@ def pack_pairs(pairs: Pairs) -> bytes:
 
 
 class Folder:
-    """A run on the disk. The constructor reads run.json and config.json; the rest is read when it is asked for. All raise Refusal."""
+    """A run on the disk. The constructor reads run.json and config.json; the rest is lazy. All methods raise Refusal."""
 
     def __init__(self, path: Path, id: str | None = None) -> None:
         self.path = path
@@ -98,14 +98,14 @@ class Folder:
             self.run = self._run(id)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="run.json") from error
-        self.run.loaders = {name: getattr(self, name) for name in LAZY}
+        self.run.loaders = {name: getattr(self, name) for name in LAZY_PARTS}
         self.run.release()
 
     def has(self, name: str) -> bool:
         return name in self.entries
 
     def read(self, name: str) -> bytes:
-        """A file's bytes, of the size and digest that run.json promises."""
+        """Reads a file and checks its size and digest against run.json."""
         entry = self.entries.get(name)
         if entry is None:
             raise Refusal("runs.not_a_run", what=name)
@@ -115,26 +115,26 @@ class Folder:
         return data
 
     def files(self) -> dict[str, bytes]:
-        """All of them but run.json."""
+        """Reads all files but run.json."""
         return {name: self.read(name) for name in self.entries}
 
     def sent(self) -> dict[str, bytes]:
-        """The files that a trainer in another process needs, see SentFolder."""
+        """Returns the files that a remote trainer needs, see SentFolder."""
         needed = {self.entries[name]["called"]: self.read(name) for name in TRAINED_FROM if self.has(name)}
         return needed | {"run.json": self._bytes("run.json", MAX_CARD_BYTES, "run.json")}
 
     def _bytes(self, called: str, most: int, name: str) -> bytes:
-        """Of a file that is called so, at most so many; one that can't be read is refused by its `name`."""
+        """Reads the file `called`, of at most `most` bytes; errors mention its `name`."""
         return files.read_bytes(self.path / called, most, name)
 
     def _run(self, id: str | None) -> Run:
         missing = {"precision": "float32", "secret": False, "first_step": 0, "beside": "", "sentences_shared": False}
         missing |= {"visited": False, "longest_target": 0}
-        card = missing | self.card  # which runs of before don't say
+        card = missing | self.card  # defaults for older runs
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
-        values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
-        live = {current_name(said): value for said, value in card["live"].items()}  # a knob that is younger than the run is missing
+        values = {name: _plain(card[name], name) for name in CARD_FIELDS if name != "live"}
+        live = {current_name(name): value for name, value in card["live"].items()}  # knobs newer than the run are missing
         live = {knob: check(knob, value) for knob, value in live.items()}
         if not live.keys() <= set(MOVED_KNOBS):
             raise ValueError
@@ -176,17 +176,17 @@ class Folder:
         if not self.has("pairs.json"):
             return None
         data, digest = self.read("pairs.json"), self.entries["pairs.json"]["sha256"]
-        known = _PAIRS.get(digest)
-        if known is not None:
-            return known
-        said = files.parse_json(data, "pairs.json")
+        cached_pairs = _PAIRS.get(digest)
+        if cached_pairs is not None:
+            return cached_pairs
+        content = files.parse_json(data, "pairs.json")
         try:
-            return _PAIRS.setdefault(digest, read_report.from_json(said, said["pairs"]))
+            return _PAIRS.setdefault(digest, read_report.from_json(content, content["pairs"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="pairs.json") from error
 
     def restore(self, training: Training) -> None:
-        """Puts a training into the state of the last save. Raises Refusal when the data or the model is no longer the same."""
+        """Restores a training to the last save. Raises Refusal when its data or model have changed."""
         corpus, snapshot = training.corpus, self.run.snapshot
         if snapshot is None:
             raise Refusal("runs.not_a_run", what="weights.safetensors")
@@ -194,12 +194,12 @@ class Folder:
             raise Refusal("runs.data_changed")
         weights = snapshot.parameters
         if not self.has("state.safetensors"):
-            training.go_on(weights, snapshot.step)  # a fork that has not begun, of a step whose parameters are all that was kept
+            training.go_on(weights, snapshot.step)  # a fork not yet started, from a step of which only the parameters are saved
             training.live = Live(**{name: self.run.live[name] for name in LIVE_KNOBS})
             return
         data = self.read("state.safetensors")
-        found, note = files.header(data, "state.safetensors")
-        for name, (_, shape) in found.items():  # moments have the shape of their parameter, or are a count of steps
+        shapes, note = files.header(data, "state.safetensors")
+        for name, (_, shape) in shapes.items():  # moments have the shape of their parameter, or are a step count
             _, parameter, _ = [*name.split("/"), "", ""][:3]
             if parameter not in weights or shape not in (weights[parameter].shape, ()):
                 raise Refusal("runs.not_a_run", what="state.safetensors")
@@ -212,7 +212,7 @@ class Folder:
 
 
 class SentFolder(Folder):
-    """A folder whose files came from elsewhere, as `sent` packed them: on another machine there is no such path."""
+    """A folder received from another process as packed by `sent`, without a path."""
 
     def __init__(self, sent: Mapping[str, bytes]) -> None:
         self._sent = sent
@@ -225,15 +225,15 @@ class SentFolder(Folder):
 
 
 def check_version(card: Any, folder: str) -> None:
-    """Raises Refusal when a later version of this program wrote this run.json: what it means is not known here."""
-    said = card.get("format") if isinstance(card, dict) else None
-    if type(said) is int and said > FORMAT:
-        raise Refusal("runs.newer_format", folder=folder, format=said, known=FORMAT)
+    """Raises Refusal when a later version of this program wrote this run.json, whose meaning is unknown."""
+    version = card.get("format") if isinstance(card, dict) else None
+    if type(version) is int and version > FORMAT:
+        raise Refusal("runs.newer_format", folder=folder, format=version, known=FORMAT)
 
 
-def _entries(said: Any) -> dict[str, dict[str, Any]]:
-    """{"bytes", "sha256"} of each file by its present name, with what it is "called" on the disk. Raises ValueError and its like."""
-    entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in said.items()}
+def _entries(raw: Any) -> dict[str, dict[str, Any]]:
+    """Returns each file's {"bytes", "sha256"} by present name, with its name on disk as "called". Raises ValueError and its like."""
+    entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in raw.items()}
     for name, entry in entries.items():
         most = limits.JSON_LIMIT if name.endswith(".json") else MAX_TENSOR_BYTES
         if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= most:
@@ -244,23 +244,23 @@ def _entries(said: Any) -> dict[str, dict[str, Any]]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """A value of run.json with the type that the run has there. Raises ValueError."""
+    """Validates the type of a value of run.json. Raises ValueError."""
     kinds = {
         "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
         "secret": (bool,), "sentences_shared": (bool,), "visited": (bool,), "first_step": (int,), "longest_target": (int,),
     }  # fmt: skip
-    wanted = kinds.get(name, (str,))
-    if type(value) not in wanted or (isinstance(value, str) and len(value) > 2000):
+    types = kinds.get(name, (str,))
+    if type(value) not in types or (isinstance(value, str) and len(value) > 2000):
         raise ValueError(name)
     if isinstance(value, (int, float)) and not 0 <= value < 1e12:
         raise ValueError(name)
     return value
 
 
-def _message(said: Any) -> Refusal | None:
-    if said is None:
+def _message(field: Any) -> Refusal | None:
+    if field is None:
         return None
-    values = {str(name): value for name, value in said["values"].items() if isinstance(value, (str, int, float))}
+    values = {str(name): value for name, value in field["values"].items() if isinstance(value, (str, int, float))}
     for language in words.LANGUAGES:
-        words.filled(words.say(language, said["key"]), values)  # a sentence that can't be said is none
-    return Refusal(said["key"], **values)
+        words.filled(words.say(language, field["key"]), values)  # raises for an unknown or incomplete message
+    return Refusal(field["key"], **values)

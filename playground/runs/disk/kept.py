@@ -1,6 +1,4 @@
-"""Runs that are kept: read back after a restart, and part by part when somebody looks. What is damaged is set aside, and the save before is
-used.
-"""
+"""Loads saved runs after a restart, and their parts on demand. A damaged save is set aside, falling back to the save before."""
 
 from __future__ import annotations
 
@@ -13,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
-from playground.runs.cut_off import said_of
+from playground.runs.cut_off import interruption_message
 from playground.runs.disk import files, saves
-from playground.runs.disk.folder import LAZY, Folder, Rest, card_of
+from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
@@ -31,100 +29,100 @@ class KeptRuns:
         self.root, self.runtime = root, runtime
         root.mkdir(exist_ok=True)
         self.disk = DiskWatch(root, runtime)
-        self.unreadable: dict[str, Refusal] = {}  # run id -> why it is left alone
-        self._cards: dict[str, dict[str, Any]] = {}  # run id -> its run.json as last written
-        self._beside: dict[str, int] = {}  # run id -> bytes of the save before, and of one set aside
-        self._told: set[str] = set()  # runs of which the log says that they can't be read
+        self.unreadable: dict[str, Refusal] = {}  # by run id: why it is ignored
+        self._cards: dict[str, dict[str, Any]] = {}  # by run id: run.json as last written
+        self._previous_bytes: dict[str, int] = {}  # by run id: bytes of the save before, and of one set aside
+        self._logged_ids: set[str] = set()  # runs already logged as unreadable
 
     def path(self, run: Run) -> Path:
         return self.root / run.id
 
     def read_all(self) -> list[Run]:
-        """Every run that can be read, repaired after a crash. One that was at work when the server went away is "interrupted" now."""
-        found, earlier = [], {}
+        """Loads every readable run, repairing crashes. Runs at work when the server stopped become "interrupted"."""
+        runs, fallback_messages = [], {}
         for id in sorted({path.name.partition(".")[0] for path in self.root.iterdir()}):
             if not ID.fullmatch(id):
                 continue
             try:
-                run, earlier[id] = self._read_back(self.root / id)
-                found += [run] if run else []
+                run, fallback_messages[id] = self._read_back(self.root / id)
+                runs += [run] if run else []
             except (Refusal, OSError) as error:
                 log.warning("%s is left alone: %s", self.root / id, error)
                 self.unreadable[id] = error if isinstance(error, Refusal) else Refusal("runs.not_a_run", what=id)
-        cut_off = [run for run in found if run.working]
+        cut_off = [run for run in runs if run.working]
         for run in cut_off:
-            run.status, run.message = "interrupted", said_of(run, len(cut_off) == 1)
-        for run in found:
-            run.message = earlier[run.id] or run.message
-        return found
+            run.status, run.message = "interrupted", interruption_message(run, len(cut_off) == 1)
+        for run in runs:
+            run.message = fallback_messages[run.id] or run.message
+        return runs
 
     def _read_back(self, path: Path) -> tuple[Run | None, Refusal | None]:
-        """The run in a folder, None when a crash came before its first save, and why it is that of an earlier one. Raises Refusal, and
-        OSError."""
+        """Loads a folder; returns the run, None when a crash came before its first save, and the message if it is an earlier save. Raises
+        Refusal, and OSError."""
         saves.check_versions(path)
         files.recover(path, spare=True)
         if not path.exists():
             return None, None
-        said = None
+        message = None
         try:
-            folder = saves.opened(path, path.name)
+            folder = saves.open_save(path, path.name)
         except Refusal as refusal:
-            folder = saves.step_back(path)
+            folder = saves.restore_previous(path)
             if folder is None:
                 raise
             log.warning("%s: the newest save is set aside, the one before is used: %s", path, refusal)
-            said = Refusal("runs.earlier_save", step=folder.run.step)
+            message = Refusal("runs.earlier_save", step=folder.run.step)
         run, self._cards[path.name] = folder.run, folder.card
         run.runtime, run.seen_at = self.runtime, self.runtime.monotonic()
-        if run.status not in saves.TWICE and files.beside(path).old.is_dir() and saves.is_whole(folder):
+        if run.status not in saves.TWO_SAVE_STATUSES and files.sibling_paths(path).old.is_dir() and saves.is_whole(folder):
             files.recover(path)
         run.looked_at = min((path / "run.json").stat().st_mtime, self.runtime.date())
-        run.loaders = {name: partial(self._load, run, name) for name in LAZY}
-        self._beside[run.id] = saves.bytes_beside(path)
-        return run, said
+        run.loaders = {name: partial(self._load, run, name) for name in LAZY_PARTS}
+        self._previous_bytes[run.id] = saves.previous_save_bytes(path)
+        return run, message
 
     def open(self, run: Run) -> Folder:
-        """The folder as it was last saved. Raises Refusal."""
+        """Opens the last save. Raises Refusal."""
         return Folder(self.path(run))
 
     def read(self, run: Run, use: Callable[[Folder], Any]) -> Any:
-        """What `use` makes of the run as it was last saved; nobody writes there meanwhile. A save that can't be read is set aside, and the
-        one before is used. Raises Refusal when there is none."""
-        with run.loading, run.disk, self.disk.asked():
+        """Returns `use(folder)` of the last save; the folder is locked meanwhile. A damaged save is set aside, falling back to the save
+        before. Raises Refusal when there is none."""
+        with run.loading, run.disk, self.disk.track():
             try:
                 return use(self.open(run))
             except Refusal as refusal:
-                if not saves.is_damage(refusal) or not self._step_back(run, refusal):
+                if not saves.is_damage(refusal) or not self._fall_back(run, refusal):
                     raise
             return use(self.open(run))
 
-    def _step_back(self, run: Run, refusal: Refusal) -> bool:
-        """Has the save before used from now on. Returns whether there is one."""
+    def _fall_back(self, run: Run, refusal: Refusal) -> bool:
+        """Falls back to the save before. Returns whether there is one."""
         try:
-            folder = saves.step_back(self.path(run))
+            folder = saves.restore_previous(self.path(run))
         except OSError as error:
             folder, refusal = None, error
         if folder is None:
-            if run.id not in self._told:
+            if run.id not in self._logged_ids:
                 log.warning("run %s (%s) can't be read: %s", run.name, run.id, refusal)
-            self._told.add(run.id)
+            self._logged_ids.add(run.id)
             return False
         log.warning("run %s (%s): the newest save is set aside, the one before is used: %s", run.name, run.id, refusal)
-        self._cards[run.id], self._beside[run.id] = folder.card, saves.bytes_beside(self.path(run))
-        if run.status != "training":  # then what is in memory is ahead of both
-            saves.set_back(run, folder.run)
-            with suppress(OSError):  # after a restart the run says where it is, but not why
-                self._write_card(run, saves.PROGRESS)
+        self._cards[run.id], self._previous_bytes[run.id] = folder.card, saves.previous_save_bytes(self.path(run))
+        if run.status != "training":  # otherwise memory is ahead of both saves
+            saves.roll_back(run, folder.run)
+            with suppress(OSError):  # after a restart the message is missing
+                self._write_card(run, saves.SAVE_FIELDS)
         return True
 
-    def again(self, run: Run) -> Run:
-        """The run as it was last saved, apart from the one in memory, which somebody goes on writing to that can't be stopped. Both have
-        one lock for their folder. Raises Refusal."""
-        back = self.read(run, lambda folder: folder.run)
-        back.runtime, back.disk, back.live = run.runtime, run.disk, dict(run.live)
-        back.seen_at, back.looked_at = run.seen_at, run.looked_at
-        back.loaders = {name: partial(self._load, back, name) for name in LAZY}
-        return back
+    def reload(self, run: Run) -> Run:
+        """Reloads the run from its last save as a new object, since a hung thread may still write to the old one. Both share one folder
+        lock. Raises Refusal."""
+        reloaded = self.read(run, lambda folder: folder.run)
+        reloaded.runtime, reloaded.disk, reloaded.live = run.runtime, run.disk, dict(run.live)
+        reloaded.seen_at, reloaded.looked_at = run.seen_at, run.looked_at
+        reloaded.loaders = {name: partial(self._load, reloaded, name) for name in LAZY_PARTS}
+        return reloaded
 
     def _load(self, run: Run, name: str) -> Any:
         return self.read(run, lambda folder: getattr(folder.run, name))
@@ -136,4 +134,4 @@ class KeptRuns:
             card = old | {name: new[name] for name in names or new}
             files.write_file(self.path(run) / "run.json", files.to_json(card))
             self._cards[run.id] = card
-            saves.note_before(self.path(run), {name: new[name] for name in names})
+            saves.update_previous_card(self.path(run), {name: new[name] for name in names})

@@ -1,4 +1,4 @@
-"""How sentences were read (lines dropped and why, columns, encodings), as JSON that is not believed when it comes back."""
+"""The report of how an upload was read (dropped lines and reasons, columns, encodings) as JSON, validated when read back."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from playground.words import LANGUAGES
 __all__ = ["from_json", "to_json"]
 
 
-def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
-    """The pairs with their account. Raises LookupError, TypeError, ValueError or AttributeError for what `to_json` can't have written."""
-    source, target = said.get("chosen", (0, 1))
-    validation, test = map(int, said.get("given", (0, 0)))
+def from_json(fields: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
+    """Restores pairs and report. Raises LookupError, TypeError, ValueError or AttributeError for anything but `to_json` output."""
+    source, target = fields.get("chosen", (0, 1))
+    validation, test = map(int, fields.get("given", (0, 0)))
     if min(validation, test) < 0 or validation + test >= max(len(pairs), 1):
         raise ValueError("more pairs are given away than there are")
-    found = Pairs(
+    restored = Pairs(
         tuple(Pair(_text(src), _text(tgt), int(line)) for src, tgt, line in pairs),
-        {_text(reason): tuple(map(int, lines)) for reason, lines in said.get("dropped", {}).items()},
-        int(said["lines"]),
-        _text(said["kind"]),
-        _texts(said["names"]),
-        credit=_text(said["credit"]),
-        notes=tuple((_text(key), {name: _plain(value) for name, value in values.items()}) for key, values in said.get("notes", ())),
-        unit=_text(said.get("unit", "line")),
-        columns=tuple(Column(_text(name), int(filled), _texts(samples)) for name, filled, samples in said.get("columns", ())),
+        {_text(reason): tuple(map(int, lines)) for reason, lines in fields.get("dropped", {}).items()},
+        int(fields["lines"]),
+        _text(fields["kind"]),
+        _texts(fields["names"]),
+        credit=_text(fields["credit"]),
+        notes=tuple((_text(key), {name: _plain(value) for name, value in values.items()}) for key, values in fields.get("notes", ())),
+        unit=_text(fields.get("unit", "line")),
+        columns=tuple(Column(_text(name), int(filled), _texts(samples)) for name, filled, samples in fields.get("columns", ())),
         chosen=(int(source), int(target)),
-        header=bool(said.get("header")),
-        named=bool(said.get("named")),
-        encodings=tuple(map(_encoding, said.get("encodings", ()))),
-        preview=_seen(said.get("preview", ())),
-        dropped_rows={_text(reason): _seen(rows) for reason, rows in said.get("dropped_rows", {}).items()},
-        traces=_texts(said.get("traces", ())),
-        undone=bool(said.get("undone")),
+        header=bool(fields.get("header")),
+        named=bool(fields.get("named")),
+        encodings=tuple(map(_encoding, fields.get("encodings", ()))),
+        preview=_seen(fields.get("preview", ())),
+        dropped_rows={_text(reason): _seen(rows) for reason, rows in fields.get("dropped_rows", {}).items()},
+        traces=_texts(fields.get("traces", ())),
+        undone=bool(fields.get("undone")),
         given=(validation, test),
-        joined=tuple(map(int, said.get("joined", ()))),
-        group=None if said.get("group") is None else int(said["group"]),
-        groups=_texts(said.get("groups", ())),
+        joined=tuple(map(int, fields.get("joined", ()))),
+        group=None if fields.get("group") is None else int(fields["group"]),
+        groups=_texts(fields.get("groups", ())),
     )
-    if found.groups and len(found.groups) != len(found.pairs):
-        raise ValueError(len(found.groups))
+    if restored.groups and len(restored.groups) != len(restored.pairs):
+        raise ValueError(len(restored.groups))
     for language in LANGUAGES:
-        report(found, language)  # reasons, notes and units that can't be said are none
-    return found
+        report(restored, language)  # raises for unknown reasons, notes and units
+    return restored
 
 
-def _encoding(said: Mapping[str, Any]) -> Encoding:
-    samples, others = _texts(said["samples"]), _texts(said["alternatives"])
-    return Encoding(_text(said["file"]), _text(said["name"]), bool(said["guessed"]), others, samples)
+def _encoding(fields: Mapping[str, Any]) -> Encoding:
+    samples, alternatives = _texts(fields["samples"]), _texts(fields["alternatives"])
+    return Encoding(_text(fields["file"]), _text(fields["name"]), bool(fields["guessed"]), alternatives, samples)
 
 
 def _seen(rows: Sequence[Sequence]) -> tuple[PreviewRow, ...]:

@@ -1,4 +1,4 @@
-"""A replay as two files: replay.json says what there is, replay.safetensors holds the numbers. It is checked against the model."""
+"""A replay as two files: replay.json is the index, replay.safetensors holds the numbers. Validated against the model."""
 
 from __future__ import annotations
 
@@ -17,67 +17,67 @@ Shape = tuple[int, ...]
 
 
 def pack_replay(replay: Replay) -> dict[str, bytes]:
-    """{"replay.json", "replay.safetensors"}. The last parameters are not in it: they are the run's weights."""
+    """Returns {"replay.json", "replay.safetensors"}, without the last parameters, which are the run's weights."""
     frames, plan = replay.frames, replay.plan
-    every = [completion for frame in frames for completion in frame.completions]
+    completions = [completion for frame in frames for completion in frame.completions]
     tensors: dict[str, Any] = {}
-    if every:
+    if completions:
         for name in ("probabilities", "top_ids", "top_probabilities"):
-            tensors[name] = np.concatenate([getattr(completion, name) for completion in every])
-    for probe, wanted in enumerate(plan.attention if frames else ()):
-        for stack in STACKS if wanted else ():
+            tensors[name] = np.concatenate([getattr(completion, name) for completion in completions])
+    for probe, has_attention in enumerate(plan.attention if frames else ()):
+        for stack in STACKS if has_attention else ():
             tensors[f"{stack}.{probe}"] = np.concatenate([getattr(frame.completions[probe], stack).ravel() for frame in frames])
-    tensors |= pack_rounded(list(replay.kept.values()))
-    said = {
+    tensors |= pack_rounded(list(replay.parameters_by_step.values()))
+    index = {
         "probes": plan.probes, "lengths": plan.lengths, "attention": plan.attention, "steps": plan.steps,
-        "parameter_steps": plan.parameter_steps, "kept": list(replay.kept), "rounded": True,
+        "parameter_steps": plan.parameter_steps, "kept": list(replay.parameters_by_step), "rounded": True,
         "frames": [[frame.step, [completion.ids for completion in frame.completions]] for frame in frames],
     }  # fmt: skip
-    return {"replay.json": to_json(said), "replay.safetensors": to_safetensors(tensors)}
+    return {"replay.json": to_json(index), "replay.safetensors": to_safetensors(tensors)}
 
 
-def unpack_replay(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: int, parameters: Mapping[str, Shape]) -> Replay:
-    """Reads what `pack_replay` wrote, for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
+def unpack_replay(index_data: bytes, numbers: bytes, model: ModelConfig, vocabulary: int, parameters: Mapping[str, Shape]) -> Replay:
+    """Restores `pack_replay` output for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
     try:
-        plan = parse_json(said, "replay.json")
+        plan = parse_json(index_data, "replay.json")
         rounded = plan.get("rounded") is True
-        replay, kept, frames = _read_plan(plan, vocabulary)
+        replay, steps, frames = _read_plan(plan, vocabulary)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Refusal("runs.not_a_run", what="replay.json") from error
     pictures = _expected(replay, frames, model, min(TOP_TOKENS, vocabulary))
-    tensors = read_safetensors(numbers, pictures | _expected_parameters(kept, parameters, rounded), "replay.safetensors")
+    tensors = read_safetensors(numbers, pictures | _expected_parameters(steps, parameters, rounded), "replay.safetensors")
     arrays = {name: tensors[name].numpy() for name in pictures}
     replay.frames = tuple(_frames(replay.plan, frames, model, arrays))
     if rounded:
-        replay.kept = dict(zip(kept, unpack_rounded(len(kept), tensors, list(parameters)), strict=True))
+        replay.parameters_by_step = dict(zip(steps, unpack_rounded(len(steps), tensors, list(parameters)), strict=True))
         return replay
     before: RoundedParameters | None = None
-    for step in kept:
+    for step in steps:
         exact = {name: tensors[f"parameters.{step}.{name}"] for name in parameters}
-        replay.kept[step] = before = round_parameters(exact, before)
+        replay.parameters_by_step[step] = before = round_parameters(exact, before)
     return replay
 
 
-def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[int], list[tuple[int, list[tuple[int, ...]]]]]:
-    """The replay without its numbers, the steps that have parameters, and (step, ids of each probe) of each frame. Raises ValueError and
-    its like."""
+def _read_plan(index: Any, vocabulary: int) -> tuple[Replay, list[int], list[tuple[int, list[tuple[int, ...]]]]]:
+    """Returns the replay without its numbers, the steps with parameters, and (step, ids of each probe) per frame. Raises ValueError and its
+    like."""
     plan = ReplayPlan(
-        probes=tuple((str(src), str(tgt)) for src, tgt in said["probes"]),
-        lengths=tuple((_whole(s, MAX_POSITIONS), _whole(t, MAX_POSITIONS)) for s, t in said["lengths"]),
-        attention=tuple(map(bool, said["attention"])),
-        steps=tuple(map(_whole, said["steps"])),
-        parameter_steps=tuple(map(_whole, said["parameter_steps"])),
+        probes=tuple((str(src), str(tgt)) for src, tgt in index["probes"]),
+        lengths=tuple((_whole(s, MAX_POSITIONS), _whole(t, MAX_POSITIONS)) for s, t in index["lengths"]),
+        attention=tuple(map(bool, index["attention"])),
+        steps=tuple(map(_whole, index["steps"])),
+        parameter_steps=tuple(map(_whole, index["parameter_steps"])),
     )
-    frames = [(_whole(step), [tuple(_whole(i, vocabulary - 1) for i in ids) for ids in probes]) for step, probes in said["frames"]]
-    kept = [_whole(step) for step in said["kept"]]
+    frames = [(_whole(step), [tuple(_whole(i, vocabulary - 1) for i in ids) for ids in probes]) for step, probes in index["frames"]]
+    parameter_steps = [_whole(step) for step in index["kept"]]
     n = len(plan.probes)
-    ordered = all(sorted(set(steps)) == list(steps) for steps in (plan.steps, kept, [step for step, _ in frames]))
+    ordered = all(sorted(set(steps)) == list(steps) for steps in (plan.steps, parameter_steps, [step for step, _ in frames]))
     fitting = all(len(p) == n and all(0 < len(ids) <= most for ids, (_, most) in zip(p, plan.lengths, strict=True)) for _, p in frames)
     if not (ordered and fitting and n == len(plan.lengths) == len(plan.attention) and n <= 16 and len(frames) <= MAX_FRAMES + 1):
         raise ValueError
-    if not set(kept) <= set(plan.parameter_steps):
+    if not set(parameter_steps) <= set(plan.parameter_steps):
         raise ValueError
-    return Replay(plan), kept, frames
+    return Replay(plan), parameter_steps, frames
 
 
 def _whole(value: Any, most: int = 2**31) -> int:
@@ -87,29 +87,29 @@ def _whole(value: Any, most: int = 2**31) -> int:
 
 
 def _shapes(model: ModelConfig, s: int, t: int) -> tuple[Shape, Shape, Shape]:
-    """Of the three attention stacks of one completion."""
+    """Returns the shapes of one completion's three attention stacks."""
     encoder, decoder, h = model.encoder_layers, model.decoder_layers, model.n_heads
     return (encoder, h, s, s), (decoder, h, t, t), (decoder, h, t, s)
 
 
 def _expected(replay: Replay, frames: list, model: ModelConfig, top: int) -> dict[str, tuple[str, Shape]]:
-    """The tensors of the pictures."""
+    """Returns the tensors of the frames."""
     expected: dict[str, tuple[str, Shape]] = {}
     tokens = sum(len(ids) for _, probes in frames for ids in probes)
     if tokens:
         expected |= {"probabilities": ("F16", (tokens,)), "top_ids": ("I32", (tokens, top)), "top_probabilities": ("F16", (tokens, top))}
-    for probe, ((source, _), wanted) in enumerate(zip(replay.plan.lengths, replay.plan.attention, strict=True)):
-        for stack, name in enumerate(STACKS if wanted and frames else ()):
+    for probe, ((source, _), has_attention) in enumerate(zip(replay.plan.lengths, replay.plan.attention, strict=True)):
+        for stack, name in enumerate(STACKS if has_attention and frames else ()):
             cells = sum(int(np.prod(_shapes(model, source, len(probes[probe]))[stack])) for _, probes in frames)
             expected[f"{name}.{probe}"] = ("F16", (cells,))
     return expected
 
 
-def _expected_parameters(kept: list[int], parameters: Mapping[str, Shape], rounded: bool) -> dict[str, tuple[str, Shape]]:
-    """The tensors of the parameters: of a run from before they were rounded, all of each step."""
+def _expected_parameters(steps: list[int], parameters: Mapping[str, Shape], rounded: bool) -> dict[str, tuple[str, Shape]]:
+    """Returns the tensors of the parameters; unrounded for runs of an older format."""
     if rounded:
-        return rounded_shapes(len(kept), parameters)
-    return {f"parameters.{step}.{name}": ("F32", shape) for step in kept for name, shape in parameters.items()}
+        return rounded_shapes(len(steps), parameters)
+    return {f"parameters.{step}.{name}": ("F32", shape) for step in steps for name, shape in parameters.items()}
 
 
 def _frames(plan: ReplayPlan, frames: list, model: ModelConfig, arrays: Mapping[str, np.ndarray]) -> Iterator[Frame]:

@@ -1,6 +1,6 @@
-"""The runs on disk: one folder each, replaced whole at every save, so that a crash at any moment leaves a run that can be read.
+"""All saved runs: one folder each, replaced atomically at every save, so that a crash leaves a readable run.
 
-Ids come from us, never from a visitor: nothing a visitor sends is ever joined to a path.
+Ids are generated here: no visitor's input is ever joined to a path.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from typing import Any
 
 from playground.config import Refusal, to_json
 from playground.runs.disk import files, saves
-from playground.runs.disk.folder import LAZY, Folder, Rest, card_of, describe, pack_pairs
+from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of, describe, pack_pairs
 from playground.runs.disk.kept import ID, KeptRuns
 from playground.runs.run import WORKING, Run
 from playground.runs.runtime import REAL, Runtime
 
 try:
     import fcntl
-except ImportError:  # Windows: whoever starts two servers there must give them two folders
+except ImportError:  # Windows: two servers there must not share a folder
     fcntl = None
 
 log = logging.getLogger(__name__)
-LOOK_SECONDS = 600.0  # how far the disk may lag behind those who look
-OWN_DATA = ("pairs.json",)  # a file that stays the same from one save to the next
+VIEW_LAG_SECONDS = 600.0  # how far saved view times may lag behind
+OWN_DATA = ("pairs.json",)  # files that never change between saves
 
 
-def wanted_folder() -> Path:
-    """PLAYGROUND_DATA, or a folder of the user's."""
+def default_folder() -> Path:
+    """Returns PLAYGROUND_DATA, or a folder in the user's home."""
     return Path(os.environ.get("PLAYGROUND_DATA") or Path.home() / ".local/share/transformer-playground")
 
 
 def make_folder(folder: Path) -> Path:
-    """The folder, there and open to this process. Raises Refusal when it can't be written: what is kept there would be lost."""
+    """Creates the folder and checks that it is writable. Raises Refusal otherwise: runs saved there would be lost."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -47,7 +47,7 @@ def make_folder(folder: Path) -> Path:
 
 
 def lock(folder: Path) -> int | None:
-    """Keeps the folder for this process. Returns the open lock, or None where there are none. Raises Refusal when another server has it."""
+    """Locks the folder for this process. Returns the open lock, or None where unsupported. Raises Refusal when another server has it."""
     if fcntl is None:
         return None
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -56,85 +56,85 @@ def lock(folder: Path) -> int | None:
     except BlockingIOError as error:
         os.close(descriptor)
         raise Refusal("runs.folder_in_use", folder=str(folder)) from error
-    except OSError as error:  # some network disks know no locks
+    except OSError as error:  # some network disks support no locks
         log.warning("%s can't be locked (%s): start no second server on it", folder, error)
     return descriptor
 
 
 def write_run(
-    path: Path, run: Run, contents: Mapping[str, bytes], kept: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
+    path: Path, run: Run, contents: Mapping[str, bytes], entries: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
     spare: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Puts these files and run.json in the place of the folder `path`, all or nothing; `kept` are files of the old one that stay. With
-    `spare` the old one is kept beside it.
+    """Replaces the folder `path` atomically by these files and run.json; `kept` are files of the old one to reuse. With `spare` the old
+    folder stays beside it.
 
-    Returns what run.json says. Raises OSError, and then the old folder stands.
+    Returns run.json. Raises OSError, leaving the old folder unchanged.
     """
-    card = card_of(run, {**(kept or {}), **describe(contents)}, rest)
-    linked, written = saves.kept_files(path, kept or {}, spare)
+    card = card_of(run, {**(entries or {}), **describe(contents)}, rest)
+    linked, written = saves.split_unchanged(path, entries or {}, spare)
     files.replace_folder(path, {**contents, **written, "run.json": files.to_json(card)}, linked, spare=spare)
     return card
 
 
 def first_files(run: Run) -> dict[str, bytes]:
-    """What a run has before it is prepared: its config and its own data."""
+    """Returns the files of an unprepared run: its config and uploaded pairs."""
     return {"config.json": files.to_json(to_json(run.experiment))} | ({"pairs.json": pack_pairs(run.pairs)} if run.pairs else {})
 
 
 class Store(KeptRuns):
-    """Saves runs, and lets go of them."""
+    """Saves and deletes runs."""
 
     def __init__(self, folder: Path | None = None, runtime: Runtime = REAL) -> None:
-        self.folder = make_folder(folder or wanted_folder())
-        self._held = lock(self.folder)
+        self.folder = make_folder(folder or default_folder())
+        self._lock_descriptor = lock(self.folder)
         files.delete_temporary(self.folder)
-        self.others = 0  # bytes in the folder that are no known run's, at the last look
+        self.other_bytes = 0  # bytes of files that belong to no known run, at the last check
         super().__init__(self.folder / "runs", runtime)
-        self._waiting: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # run id -> the end of its training, which the disk did not take
+        self._deferred: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # by run id: a failed final save
 
     def close(self) -> None:
-        """Lets another server have the folder."""
+        """Unlocks the folder."""
         self.disk.close()
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
+        if self._lock_descriptor is not None:
+            os.close(self._lock_descriptor)
+            self._lock_descriptor = None
 
     def create(self, run: Run, contents: Mapping[str, bytes] | None = None) -> None:
-        """A new run that has nothing but its config, its own data, and for a fork what it goes on from (`contents`)."""
+        """Saves a new run: config, uploaded pairs, and for a fork the files that it continues from (`contents`)."""
         self.save(run, {**first_files(run), **(contents or {})})
 
     def save(self, run: Run, contents: Mapping[str, bytes], keep: tuple[str, ...] = (), rest: Rest | None = None) -> None:
-        """Replaces the run's folder with these files, and of the old ones those in `keep`; `rest` is the status it is about to have.
+        """Replaces the run's folder by these files, and those in `keep` of the old one; `rest` is the upcoming status.
 
-        Raises OSError, and then the old folder stands.
+        Raises OSError, leaving the old folder unchanged.
         """
-        with run.disk, self.disk.asked(writes=True):
+        with run.disk, self.disk.track(writes=True):
             self._write(run, contents, keep, rest or (run.status, run.message))
 
     def _write(self, run: Run, contents: Mapping[str, bytes], keep: tuple[str, ...], rest: Rest) -> None:
-        old, spare = self._cards.get(run.id, {}).get("files", {}), rest[0] in saves.TWICE
-        kept = {name: old[name] for name in keep if name in old}
-        self._cards[run.id] = write_run(self.path(run), run, contents, kept, rest, spare)
-        self._beside[run.id] = saves.bytes_beside(self.path(run))
-        self._waiting.pop(run.id, None)
-        run.loaders = {name: partial(self._load, run, name) for name in LAZY}
+        old, spare = self._cards.get(run.id, {}).get("files", {}), rest[0] in saves.TWO_SAVE_STATUSES
+        entries = {name: old[name] for name in keep if name in old}
+        self._cards[run.id] = write_run(self.path(run), run, contents, entries, rest, spare)
+        self._previous_bytes[run.id] = saves.previous_save_bytes(self.path(run))
+        self._deferred.pop(run.id, None)
+        run.loaders = {name: partial(self._load, run, name) for name in LAZY_PARTS}
 
-    def save_later(self, run: Run, contents: Mapping[str, bytes], rest: Rest) -> None:
-        """The end of a training that the disk did not take: kept in memory until it does. What is on the disk says so, if that can be."""
-        self._waiting[run.id] = contents, rest
+    def defer_save(self, run: Run, contents: Mapping[str, bytes], rest: Rest) -> None:
+        """Keeps a failed final save in memory for a retry. run.json is updated to say so, if possible."""
+        self._deferred[run.id] = contents, rest
         step = self._cards.get(run.id, {}).get("step", 0)
         with suppress(OSError):
-            self.note(run, *saves.PROGRESS, rest=("interrupted", Refusal("runs.end_not_saved", reached=run.step, step=step)))
+            self.write_card(run, *saves.SAVE_FIELDS, rest=("interrupted", Refusal("runs.end_not_saved", reached=run.step, step=step)))
 
-    def write_waiting(self, run: Run) -> None:
-        """Writes what waits, if anything does. Raises OSError."""
+    def retry_save(self, run: Run) -> None:
+        """Retries a failed final save, if any. Raises OSError."""
         with run.disk:
-            if run.id not in self._waiting:
+            if run.id not in self._deferred:
                 return
-            contents, rest = self._waiting[run.id]
+            contents, rest = self._deferred[run.id]
             before, run.checkpoint_step = run.checkpoint_step, run.step
             try:
-                with self.disk.asked(writes=True):
+                with self.disk.track(writes=True):
                     self._write(run, contents, OWN_DATA, rest)
             except OSError:
                 run.checkpoint_step = before
@@ -142,41 +142,40 @@ class Store(KeptRuns):
             run.message = rest[1]
         run.touch()
 
-    def note(self, run: Run, *names: str, rest: Rest | None = None) -> None:
-        """Writes only what run.json says of the run: all of it, or what `names` name and the rest as it was at the last save."""
-        with run.disk, self.disk.asked(writes=True):
+    def write_card(self, run: Run, *names: str, rest: Rest | None = None) -> None:
+        """Writes run.json only: the fields `names` (all if empty), the others as of the last save."""
+        with run.disk, self.disk.track(writes=True):
             self._write_card(run, names, rest)
 
-    def note_at_work(self, run: Run) -> None:
-        """That a run is at work again, and why, unless the disk has it so. Raises OSError."""
+    def save_at_work(self, run: Run) -> None:
+        """Records that a run is at work again, and why, unless already saved. Raises OSError."""
         if run.message or self._cards.get(run.id, {}).get("status") not in WORKING:
-            self.note(run, *saves.PROGRESS)
+            self.write_card(run, *saves.SAVE_FIELDS)
 
     def delete(self, run: Run) -> None:
-        """The run and all its saves, and what one that failed may have left."""
-        with run.disk, self.disk.asked():
-            for known in (self._cards, self._beside, self._waiting):
-                known.pop(run.id, None)
+        """Deletes the run, all its saves, and leftovers of failed ones."""
+        with run.disk, self.disk.track():
+            for table in (self._cards, self._previous_bytes, self._deferred):
+                table.pop(run.id, None)
             files.delete_folder(self.path(run))
 
     def size(self, run: Run) -> int:
-        """Bytes of the newest save."""
+        """Returns the bytes of the newest save."""
         return sum(entry["bytes"] for entry in self._cards.get(run.id, {}).get("files", {}).values())
 
     def disk_size(self, run: Run) -> int:
-        """Bytes of everything that is kept of it."""
-        return self.size(run) + self._beside.get(run.id, 0)
+        """Returns the bytes of all saves."""
+        return self.size(run) + self._previous_bytes.get(run.id, 0)
 
-    def look_at_others(self) -> None:
-        """How much rooms, uploads and runs that can't be read take. Takes as long as the disk does."""
-        with self.disk.asked(), suppress(FileNotFoundError):
+    def measure_other_files(self) -> None:
+        """Measures the bytes of rooms, uploads and unreadable runs. May take as long as the disk."""
+        with self.disk.track(), suppress(FileNotFoundError):
             top = [path for path in self.folder.iterdir() if path != self.root]
             unknown = [path for path in self.root.iterdir() if path.name.partition(".")[0] not in self._cards]
-            self.others = sum(map(files.tree_size, (*top, *unknown)))
+            self.other_bytes = sum(map(files.tree_size, (*top, *unknown)))
 
-    def note_look(self, run: Run) -> None:
-        """Has the disk know when somebody last looked at the run, which is the time of its run.json, and whether others have. Raises
-        OSError."""
+    def save_view_time(self, run: Run) -> None:
+        """Saves the time of the last view, as run.json's mtime, and the visited flag. Raises OSError."""
         with run.disk:
             card = self._cards.get(run.id)
             if card is None:
@@ -184,37 +183,36 @@ class Store(KeptRuns):
             if card.get("visited", False) != run.visited:
                 self._write_card(run, ("visited",))
             path = self.path(run) / "run.json"
-            if run.looked_at - path.stat().st_mtime > LOOK_SECONDS:
+            if run.looked_at - path.stat().st_mtime > VIEW_LAG_SECONDS:
                 os.utime(path, (run.looked_at, run.looked_at))
 
 
-
 def read_kept(folder: Path) -> Iterator[Run]:
-    """The runs of `kept_folders`."""
-    return (found.run for found in kept_folders(folder))
+    """Yields the runs of `open_kept_folders`."""
+    return (saved.run for saved in open_kept_folders(folder))
 
 
-def kept_folders(folder: Path) -> Iterator[Folder]:
-    """The runs that a server keeps in `folder`, as they were last saved. It may be at work there: nothing is locked, repaired or written,
-    and what can't be read now is left out; where that is the newest save, the one before is read."""
+def open_kept_folders(folder: Path) -> Iterator[Folder]:
+    """Yields the last saves in a server's `folder`, which may be in use: nothing is locked, repaired or written. Unreadable runs are
+    skipped; for a damaged newest save the one before is read."""
     root = folder / "runs"
     for path in sorted(root.iterdir()) if root.is_dir() else ():
-        before = files.beside(path).old
-        if ID.fullmatch(path.name) and (found := _read(path) or (_read(before) if before.is_dir() else None)):
-            yield found
+        before = files.sibling_paths(path).old
+        if ID.fullmatch(path.name) and (saved := _read(path) or (_read(before) if before.is_dir() else None)):
+            yield saved
 
 
 def read_shipped(folder: Path | None) -> list[Run]:
-    """The runs of `shipped_folders`."""
-    return [found.run for found in shipped_folders(folder)]
+    """Returns the runs of `open_shipped_folders`."""
+    return [shipped.run for shipped in open_shipped_folders(folder)]
 
 
-def shipped_folders(folder: Path | None) -> Iterator[Folder]:
-    """The runs in checkpoints/, by the names of their folders. One that can't be read is said in the log and left out."""
+def open_shipped_folders(folder: Path | None) -> Iterator[Folder]:
+    """Yields the runs in checkpoints/, named after their folders. Unreadable ones are logged and skipped."""
     for path in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
-        if found := _read(path, path.name):
-            found.run.name, found.run.owner, found.run.shipped = path.name, "", True
-            yield found
+        if shipped := _read(path, path.name):
+            shipped.run.name, shipped.run.owner, shipped.run.shipped = path.name, "", True
+            yield shipped
 
 
 def _read(path: Path, id: str | None = None) -> Folder | None:

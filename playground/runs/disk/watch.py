@@ -1,4 +1,4 @@
-"""Whether the disk answers: how long somebody has been waiting for it, what it refused last, and how much room it has."""
+"""Monitors the disk: pending calls and their waiting time, the last write error, and free space."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from playground.runs.runtime import REAL, Runtime
 
 
 class DiskError(NamedTuple):
-    """What went wrong, by its number's name ("ENOSPC"), and at which date: seconds since 1970."""
+    """A write error by its errno name ("ENOSPC"), and its time in seconds since 1970."""
 
     name: str
     at: float
 
 
 class DiskWatch:
-    """Told of everything that is asked of a folder. Thread-safe."""
+    """Tracks all file operations in a folder. Thread-safe."""
 
     def __init__(self, folder: Path, runtime: Runtime = REAL) -> None:
         self._folder, self._runtime, self._identity = folder, runtime, identity_of(folder)
-        # as long as it is open, no new folder gets its number; Windows opens none
+        # while it is open, no new folder gets its inode number; Windows can't open folders
         self._open: int | None = os.open(folder, os.O_RDONLY) if hasattr(os, "O_DIRECTORY") else None
-        self._asked: dict[object, tuple[int, float]] = {}  # what has no answer yet -> (thread, since when)
+        self._pending: dict[object, tuple[int, float]] = {}  # pending operation -> (thread, start time)
         self.last_error: DiskError | None = None  # of a write
-        self.refuses = False  # the newest write failed
-        self.free: int | None = None  # bytes, at the last look
+        self.refuses = False  # whether the newest write failed
+        self.free: int | None = None  # bytes, at the last check
 
     def close(self) -> None:
         if self._open is not None:
@@ -39,12 +39,12 @@ class DiskWatch:
             self._open = None
 
     @contextmanager
-    def asked(self, writes: bool = False) -> Iterator[None]:
-        """Around whatever needs the disk; what `writes` and fails is remembered."""
-        here = object()
-        self._asked[here] = threading.get_ident(), self._runtime.monotonic()
+    def track(self, writes: bool = False) -> Iterator[None]:
+        """Tracks a file operation; errors of one that `writes` are recorded."""
+        operation = object()
+        self._pending[operation] = threading.get_ident(), self._runtime.monotonic()
         try:
-            if writes and self.is_gone():  # nothing goes into one that was made anew: another server could have it
+            if writes and self.is_gone():  # a recreated folder may belong to another server
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._folder))
             yield
         except OSError as error:
@@ -55,31 +55,30 @@ class DiskWatch:
         else:
             self.refuses = self.refuses and not writes
         finally:
-            del self._asked[here]
+            del self._pending[operation]
 
     def is_awaited_by(self, thread: int) -> bool:
-        """Whether the thread with this `ident` waits for the disk."""
-        return any(asking == thread for asking, _ in list(self._asked.values()))
+        """Returns whether the thread with this `ident` waits for the disk."""
+        return any(pending == thread for pending, _ in list(self._pending.values()))
 
     @property
     def silent_seconds(self) -> float:
-        """For how long somebody has been waiting by now; 0 when nobody waits."""
+        """Waiting time of the oldest pending operation; 0 when there is none."""
         now = self._runtime.monotonic()
-        return max((now - since for _, since in list(self._asked.values())), default=0.0)
+        return max((now - since for _, since in list(self._pending.values())), default=0.0)
 
-    def look(self) -> None:
-        """How much room there is, and whether the folder is still there, which counts as a write that failed. Raises OSError; may take as
-        long as the disk doesn't answer."""
-        with self.asked():
+    def check(self) -> None:
+        """Updates the free space, and records a failed write if the folder is gone. Raises OSError; may block as long as the disk."""
+        with self.track():
             is_gone = self.is_gone()
             self.free = None if is_gone else shutil.disk_usage(self._folder).free
         with suppress(FileNotFoundError):
             if is_gone:
-                with self.asked(writes=True):
+                with self.track(writes=True):
                     pass
 
     def is_gone(self) -> bool:
-        """Whether another folder is in the place of this one, or none. Raises OSError."""
+        """Returns whether the folder is missing or was replaced by another. Raises OSError."""
         try:
             return identity_of(self._folder) != self._identity
         except FileNotFoundError:
@@ -87,6 +86,6 @@ class DiskWatch:
 
 
 def identity_of(folder: Path) -> tuple[int, int]:
-    """What tells a folder from another one under its name. Raises OSError."""
-    found = folder.stat()
-    return found.st_dev, found.st_ino
+    """Returns the device and inode numbers of a folder. Raises OSError."""
+    status = folder.stat()
+    return status.st_dev, status.st_ino

@@ -1,4 +1,4 @@
-"""Which engine a run begins on, and stays on: a cluster where there is one, the page's process, or one beside it."""
+"""Chooses the engine that trains a run: a cluster if connected, the page's process, or a child process."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 PRELOADED = "playground.runs.engines.preloaded"
-# A process that holds more than so many times what its trainings should take, and so many bytes besides, has a leak.
-LEAK, BESIDES = 2.0, 400_000_000
+# A process leaks if it holds more than LEAK_FACTOR times its trainings' estimate plus LEAK_BYTES.
+LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
 
 
-class At(Protocol):
-    """What has to be known of another run at work: where it is, and how many bytes it takes there."""
+class Placement(Protocol):
+    """The placement of a run at work: where it trains, and how many bytes it takes there."""
 
     lane: Hashable | None
     node: Hashable | None
@@ -35,15 +35,15 @@ class At(Protocol):
 
 
 class Engines:
-    """Runs are trained on the cluster that limits.cluster names, as long as it can be reached, and else on this machine: in processes
-    beside the page's, so that who trains and who looks have an interpreter each, even when there is one run only. With limits.engine
-    "here" there are none, nor with "auto" on one core, which such a process would have to share. A GPU has one process anyway."""
+    """Trains on the cluster that limits.cluster names while it is reachable, otherwise on this machine: in child processes, so that
+    training and page have an interpreter each, even for a single run. There are none with limits.engine "here", nor with "auto" on a single
+    core, which they would have to share. A GPU has one process anyway."""
 
     def __init__(
-        self, corpora: Corpora, limits: Limits, grown: Callable[[int], object] = lambda count: None, runtime: Runtime = REAL
+        self, corpora: Corpora, limits: Limits, on_grow: Callable[[int], object] = lambda count: None, runtime: Runtime = REAL
     ) -> None:
-        """Begins to start the processes. As long as none is ready, runs are trained here, and they move there then. `grown` is told how
-        many a cluster will have."""
+        """Starts the processes in the background; until one is ready, runs train in this process, then they move. `on_grow` receives a
+        cluster's number of processes."""
         self._corpora, self._limits = corpora, limits
         self.ready: list[Link] = []
         self._children: list[Child] = []
@@ -51,70 +51,69 @@ class Engines:
         if "forkserver" in multiprocessing.get_all_start_methods():
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([PRELOADED])
-            wanted = limits.engine == "processes" or (limits.engine == "auto" and limits.cores > 1)
-            if wanted and "cpu" in limits.devices:
+            uses_processes = limits.engine == "processes" or (limits.engine == "auto" and limits.cores > 1)
+            if uses_processes and "cpu" in limits.devices:
                 self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
             if limits.cluster:
-                self.cluster = Cluster(lambda: begin(context, limits.cluster), limits.step_seconds, grown, runtime)
-        self._starter = runtime.spawn(self._start, "starter")
+                self.cluster = Cluster(lambda: begin(context, limits.cluster), limits.step_seconds, on_grow, runtime)
+        self._starter = runtime.spawn(self._start_children, "starter")
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """What a run that begins now may be computed on, as torch calls it there."""
-        return ("cuda:0" if self.cluster.gpus else "cpu",) if self._far() else self._limits.devices
+        """The devices available to a new run, by torch's names there."""
+        return ("cuda:0" if self.cluster.gpus else "cpu",) if self._cluster_links() else self._limits.devices
 
     @property
     def memory(self) -> int:
-        """Bytes that one run may take at most."""
-        return max(self.cluster.memory.values()) if self._far() and self.cluster.memory else self._limits.memory
+        """Maximum bytes of one run."""
+        return max(self.cluster.memory.values()) if self._cluster_links() and self.cluster.memory else self._limits.memory
 
     @property
     def state(self) -> dict[str, Any]:
-        """Of the cluster: its "state", and how many "machines" and "processes" are ready."""
+        """The cluster's "state", and its number of "machines" and "processes" that are ready."""
         ready = self.cluster.ready if self.cluster else []
         state = self.cluster.state if self.cluster else NONE
         return {"state": state, "machines": len({slot.node for slot in ready}), "processes": len(ready)}
 
-    def room(self, node: Hashable) -> float:
-        """Bytes for all runs on a machine of the cluster."""
-        return self.cluster.room(node) if self.cluster else float("inf")
+    def capacity(self, node: Hashable) -> float:
+        """Returns the bytes for all runs on a machine of the cluster."""
+        return self.cluster.capacity(node) if self.cluster else float("inf")
 
-    def trainer(self, run: Run, bytes: int, others: Iterable[At]) -> Trainer:
-        """For a run that begins beside `others`, and takes so many bytes."""
-        others = list(others)
-        if far := self._far(run):
-            return Remote(run, self._quietest(far, others, bytes), self._limits.replay_bytes)
+    def trainer(self, run: Run, bytes: int, other_runs: Iterable[Placement]) -> Trainer:
+        """Returns the trainer of a run that takes `bytes`, given the `other_runs` at work."""
+        other_runs = list(other_runs)
+        if cluster_links := self._cluster_links(run):
+            return Remote(run, self._least_loaded(cluster_links, other_runs, bytes), self._limits.replay_bytes)
         if run.device != "cpu" or not self.ready:
             return InProcess(run, self._corpora, self._limits.replay_bytes)
-        return Remote(run, self._quietest(self.ready, others), self._limits.replay_bytes)
+        return Remote(run, self._least_loaded(self.ready, other_runs), self._limits.replay_bytes)
 
-    def better(self, run: Run, bytes: int, lane: Hashable | None, others: Iterable[At]) -> Trainer | None:
-        """Another for a run that is in this lane, where one has two trainings less; in any case when its own is gone, or when it is trained
-        nearer to the page than it has to be by now."""
-        far = self._far(run)
-        near = self.ready if run.device == "cpu" else []
-        links = far or near
+    def find_better_trainer(self, run: Run, bytes: int, lane: Hashable | None, other_runs: Iterable[Placement]) -> Trainer | None:
+        """Returns a better trainer, or None: a process with at least two runs fewer; any if the present one has died, or once one farther
+        from the page (a child process, a cluster) has become available."""
+        cluster_links = self._cluster_links(run)
+        local_links = self.ready if run.device == "cpu" else []
+        links = cluster_links or local_links
         if lane in links:
-            others = list(others)
-            quietest, busy = self._quietest(links, others, bytes), Counter(other.lane for other in others)
-            return Remote(run, quietest, self._limits.replay_bytes) if busy[lane] > busy[quietest] else None
-        return self.trainer(run, bytes, others) if links or (lane and not lane.up) else None
+            other_runs = list(other_runs)
+            quietest, run_counts = self._least_loaded(links, other_runs, bytes), Counter(other.lane for other in other_runs)
+            return Remote(run, quietest, self._limits.replay_bytes) if run_counts[lane] > run_counts[quietest] else None
+        return self.trainer(run, bytes, other_runs) if links or (lane and not lane.up) else None
 
-    def end_what_grows(self, at_work: Iterable[At]) -> None:
-        """Ends the process beside this one that holds most, where that is far more than its trainings should take. They go on from their
-        last saves, in another."""
+    def end_leaking_process(self, at_work: Iterable[Placement]) -> None:
+        """Kills the child process that holds most, if it leaks. Its runs resume from their last saves in another."""
         expected = Counter()
         for other in at_work:
             expected[other.lane] += other.bytes
         held = {child: own_bytes(child.pid) for child in self._children if child.pid}
-        grown = [child for child in held if held[child] > LEAK * expected[child] + BESIDES]
-        if grown:
-            child = max(grown, key=held.__getitem__)
+        on_grow = [child for child in held if held[child] > LEAK_FACTOR * expected[child] + LEAK_BYTES]
+        if on_grow:
+            child = max(on_grow, key=held.__getitem__)
             event(log, "process_grew", logging.WARNING, number=child.number, held=held[child], expected=expected[child])
             child.close()
 
     def close(self) -> None:
-        """Ends every process. What was trained there is gone."""
+        """Ends every process, dropping their models."""
         children, self._children = self._children, []
         if self.cluster:
             self.cluster.close()
@@ -124,32 +123,32 @@ class Engines:
                 child.close()
             if not is_starting:
                 return
-            self._starter.join(0.05)  # until what is being started is there to be ended
+            self._starter.join(0.05)  # until the process being started can be ended
 
-    def _far(self, run: Run | None = None) -> list[Link]:
-        """Processes of the cluster that may train the run."""
+    def _cluster_links(self, run: Run | None = None) -> list[Link]:
+        """Returns the cluster's processes that may train the run."""
         fits = run is None or run.device == "cpu" or (self.cluster and self.cluster.gpus)
         return self.cluster.ready if self.cluster and fits else []
 
-    def _quietest(self, links: Sequence[Link], others: Sequence[At], bytes: int = 0) -> Link:
-        """The one with the fewest trainings, on a machine that has room; of those, on the one with the fewest."""
-        lanes, nodes, taken = Counter(other.lane for other in others), Counter(other.node for other in others), Counter()
-        for other in others:
-            taken[other.node] += other.bytes
+    def _least_loaded(self, links: Sequence[Link], other_runs: Sequence[Placement], bytes: int = 0) -> Link:
+        """Returns the process with the fewest runs on a machine with enough memory; among equals, on the machine with the fewest."""
+        lanes, nodes, used_bytes = Counter(other.lane for other in other_runs), Counter(other.node for other in other_runs), Counter()
+        for other in other_runs:
+            used_bytes[other.node] += other.bytes
 
-        def crowd(link: Link) -> tuple[bool, int, int]:
-            crowded = link.node is not None and taken[link.node] + bytes > self.room(link.node)
+        def load(link: Link) -> tuple[bool, int, int]:
+            crowded = link.node is not None and used_bytes[link.node] + bytes > self.capacity(link.node)
             return crowded, lanes[link], nodes[link.node]
 
-        return min(links, key=crowd)
+        return min(links, key=load)
 
-    def _start(self) -> None:
+    def _start_children(self) -> None:
         for child in tuple(self._children):
             if not self._children:  # closed meanwhile
                 return
             try:
                 child.start()
-            except Exception as error:  # the page's process trains as well
+            except Exception as error:  # this process can train instead
                 if self._children:
                     event(log, "no_process", logging.WARNING, error=reason(error))
                 return

@@ -1,4 +1,4 @@
-"""The far side: whichever process it is in which models are trained for somebody elsewhere, who asks one thing after the other."""
+"""The server side of remote training: the trainings of a process, called one at a time from another."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import torch
 
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
-from playground.runs.engines.hosted import HostedTraining, Wishes
+from playground.runs.engines.hosted import CallSettings, HostedTraining
 from playground.runs.engines.increment import Increment
 from playground.runs.engines.trainer import Failed, Lost
-from playground.runs.heap import give_back
+from playground.runs.heap import trim_heap
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers
 from playground.runs.runtime import REAL, Runtime
 from playground.training.loop import Diverged
 
-CORPORA_BYTES = 40_000_000  # of those that nobody trains on at present: no share of the page's memory, which can't have them given up
-KNOWN_EVERYWHERE = (Diverged, Refusal, MemoryError, Lost)  # errors that are told as they are; others may be of any kind
+CORPORA_BYTES = 40_000_000  # cached corpora not in use: no share of the page's memory budget, which can't evict them
+PORTABLE_ERRORS = (Diverged, Refusal, MemoryError, Lost)  # errors that are sent as they are; others may not unpickle
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call returned, or the error that it raised; in any case what is new in the run."""
+    """A call's return value or error, and the run's increment in any case."""
 
     value: Any = None
     error: BaseException | None = None
@@ -40,21 +40,21 @@ class Host:
         self._corpora, self._helpers = Corpora(CORPORA_BYTES), Helpers(machine_cores() - 1)
         self._trainings: dict[str, HostedTraining] = {}
 
-    def answer(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
-        """Calls the method of this name of the run's training. The first is "begin", the last "close"; one that isn't here is Lost."""
+    def answer(self, id: str, name: str, settings: CallSettings, *arguments: Any) -> Answer:
+        """Calls the named method of the run's training. The first is "begin", the last "close"; an unknown training is Lost."""
         torch.set_num_threads(1)
         if name == "begin":
             self._trainings[id] = HostedTraining(self._corpora, self._runtime)
         elif name == "close":
             if self._trainings.pop(id, None):
-                give_back()  # what its steps took, which the next one's may not need
+                trim_heap()  # memory of its steps, which another training may not reuse
             return Answer()
         training, value, error = self._trainings.get(id), None, None
         if training is None:
             return Answer(error=Lost())
         try:
-            training.obey(wishes, self._helpers.parallel_map(wishes.cores))
+            training.apply_settings(settings, self._helpers.parallel_map(settings.cores))
             value = getattr(training, name)(*arguments)
-        except BaseException as raised:  # whatever it is, it is this run's, and there are others here
-            error = raised if isinstance(raised, KNOWN_EVERYWHERE) else Failed(type(raised).__name__, traceback.format_exc())
-        return Answer(value, error, training.news())
+        except BaseException as raised:  # any error is this run's alone; the process has others
+            error = raised if isinstance(raised, PORTABLE_ERRORS) else Failed(type(raised).__name__, traceback.format_exc())
+        return Answer(value, error, training.take_increment())

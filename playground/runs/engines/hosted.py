@@ -1,4 +1,4 @@
-"""One training on the far side: a recording into a run of its own, of which only what is new is told."""
+"""One training on the server side: recorded into a local run, whose increments are sent to the client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from playground.data.corpus import Item
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import SentFolder, pack_state
-from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, arrays
+from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, to_arrays
 from playground.runs.history import History
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.recording import Recording, copy_parameters
@@ -21,8 +21,8 @@ from playground.training.loop import Training
 
 @dataclass(frozen=True)
 class Start:
-    """How a run goes on from a save, whose files travel with it: on what, and what it has that a recording must know: its history without
-    the rows of the steps, and its replay without the pictures."""
+    """The request to start or resume a training: the save's files, and the state that a recording needs: the history without the rows of
+    the steps, the replay without its frames."""
 
     files: Mapping[str, bytes]  # Folder.sent
     settings: Mapping[str, Any]  # of the run: device, threads, precision
@@ -34,7 +34,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What whoever asked has to know of it: how far it is, the plan of the replay, and the sentences in it."""
+    """The reply to Start: the progress, the replay's plan, and the data that the client needs."""
 
     step: int
     seconds: float
@@ -46,46 +46,46 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What whoever asks may change between two calls."""
+class CallSettings:
+    """Settings that may change between two calls."""
 
     live: Mapping[str, Any]  # the live knobs
     watched: bool
-    cores: int  # that the call may use
+    cores: int  # available to the call
 
 
-class FarRecording(Recording):
-    """A recording whose pictures are told and not kept. One is made at once where that is asked for, or as soon as those that are still to
-    be made, by whoever is told of them, take as many bytes as the replay may have."""
+class RemoteRecording(Recording):
+    """A recording that sends its frames instead of storing them. A frame is completed here if a viewer waits for it, or once the
+    uncompleted ones take as many bytes as the replay's budget; otherwise by the client."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.pictures: list[Picture] = []
-        self._unmade = 0  # bytes
+        self._uncompleted_bytes = 0  # of frames
 
-    def _picture(self, look: bool) -> None:
+    def _capture_frame(self, look: bool) -> None:
         run, model, replay = self.run, self.training.model, self.run.replay
         completions = self.show() if look else ()
         if not look:
-            self._unmade += self._size
-            if self._unmade > self._replay_bytes:
+            self._uncompleted_bytes += self._size
+            if self._uncompleted_bytes > self._replay_bytes:
                 completions = self._completer.complete(model, (), run.step, replay.plan.attention)
         replay.frames = (*(frame for frame in replay.frames if frame.step < run.step), Frame(run.step, ()))
-        wanted = not completions or run.step in replay.plan.parameter_steps
-        parameters = arrays(copy_parameters(model)) if wanted else None
+        needs_parameters = not completions or run.step in replay.plan.parameter_steps
+        parameters = to_arrays(copy_parameters(model)) if needs_parameters else None
         self.pictures.append(Picture(run.step, completions, parameters, model.config))
         self._captured = True
 
 
 class HostedTraining:
-    """`begin` comes first, and then whatever a Trainer is asked, after `obey` each."""
+    """A training called by a Host: `begin` first, then Trainer methods, each after `apply_settings`."""
 
     def __init__(self, corpora: Corpora, runtime: Runtime = REAL) -> None:
         self._corpora, self._runtime = corpora, runtime
-        self._cursor: Cursor | None = None  # before it begins
+        self._cursor: Cursor | None = None  # None before `begin`
 
     def begin(self, start: Start) -> Prepared:
-        """The model as it was saved, ready to train, once there is its corpus, which may take long."""
+        """Loads the saved model and builds its corpus, which may take long."""
         folder = SentFolder(start.files)
         run = folder.run
         run.runtime = self._runtime
@@ -99,20 +99,20 @@ class HostedTraining:
         replay.frames = tuple(Frame(step, ()) for step in start.frames)
         run.hold(history=start.history, replay=replay, snapshot=None, pairs=None)
         self._run, self._cursor = run, Cursor(run)
-        self._recording = FarRecording(run, training, start.replay_bytes, clock=self._runtime.monotonic)
+        self._recording = RemoteRecording(run, training, start.replay_bytes, clock=self._runtime.monotonic)
         self._steps = self._recording.steps()
         src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
         longest = corpus.longest, run.longest_target
         return Prepared(run.step, run.seconds, run.replay.plan, self._recording.probes, *longest, (src.to_bytes(), tgt.to_bytes()))
 
-    def obey(self, wishes: Wishes, parallel_map: ParallelMap) -> None:
-        """From the next call on."""
+    def apply_settings(self, settings: CallSettings, parallel_map: ParallelMap) -> None:
+        """Applies the settings to the next call."""
         if self._cursor is not None:
-            self._run.live, self._recording.training.parallel_map = dict(wishes.live), parallel_map
-            self._run.seen_at = self._runtime.monotonic() if wishes.watched else -math.inf
+            self._run.live, self._recording.training.parallel_map = dict(settings.live), parallel_map
+            self._run.seen_at = self._runtime.monotonic() if settings.watched else -math.inf
 
     def advance(self, seconds: float, one_step: bool) -> bool:
-        """At least one step. False when the run is at its end."""
+        """Trains for about `seconds`, at least one step. Returns False at the end of the run."""
         end = self._runtime.monotonic() + seconds
         while next(self._steps, None) is not None:
             if one_step or self._runtime.monotonic() >= end:
@@ -126,13 +126,13 @@ class HostedTraining:
         self._recording.finish()
 
     def parameters(self) -> Arrays:
-        return arrays(copy_parameters(self._recording.training.model))
+        return to_arrays(copy_parameters(self._recording.training.model))
 
     def state(self) -> bytes:
         return pack_state(self._recording.training)
 
-    def news(self) -> Increment | None:
-        """What nobody has been told; None before it begins."""
+    def take_increment(self) -> Increment | None:
+        """Returns the increment since the last call; None before `begin`."""
         if self._cursor is None:
             return None
         pictures, self._recording.pictures = self._recording.pictures, []

@@ -1,4 +1,4 @@
-"""The engine that trains in the process that asks: nothing travels, and a lone run has all the cores that it can use."""
+"""Training in the calling process: no data transfer, and a lone run may use all cores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from playground.training.loop import Training
 
 
 class InProcess:
-    """A Trainer whose recording writes into the run itself."""
+    """A Trainer that records into the run itself."""
 
     lane = None
     parallel_map: ParallelMap = map
@@ -43,7 +43,7 @@ class InProcess:
         self._steps = self._recording.steps()
 
     def advance(self, seconds: float, one_step: bool) -> bool:
-        """One step."""
+        """Trains one step."""
         self._recording.training.parallel_map = self.parallel_map
         return next(self._steps, None) is not None
 
@@ -60,8 +60,8 @@ class InProcess:
     def state(self) -> bytes:
         return pack_state(self._recording.training)
 
-    def cut_off(self) -> None:
-        """A thread can't be ended."""
+    def abort(self) -> None:
+        """Does nothing: a thread can't be killed."""
 
     def close(self) -> None:
         self._recording, self._steps = None, iter(())

@@ -1,4 +1,4 @@
-"""What a training that goes on elsewhere tells of itself: whatever is new since it was last asked, as plain values, arrays and bytes."""
+"""Increments of a remote training's run: the records since the last call, as plain values, arrays and bytes."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from playground.runs.run import Run, Snapshot
 Arrays = Mapping[str, np.ndarray]
 
 
-def arrays(parameters: Parameters) -> Arrays:
-    """The same numbers, in what can be sent as it is: a tensor would travel as a file that both ends have open."""
+def to_arrays(parameters: Parameters) -> Arrays:
+    """Converts to arrays, which are sent by value: a tensor would be sent as a file shared by both processes."""
     return {name: tensor.numpy() for name, tensor in parameters.items()}
 
 
-def tensors(values: Arrays) -> Parameters:
-    """The other way."""
+def to_tensors(values: Arrays) -> Parameters:
+    """Converts back to tensors."""
     return {name: torch.from_numpy(array) for name, array in values.items()}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A frame of the replay: what was written, or the parameters and the config that will write it; and the parameters to be kept."""
+    """A replay frame: its completions, or the parameters and config to compute them; and the parameters to save."""
 
     step: int
-    completions: tuple[Completion, ...]  # () when they are still to be made
+    completions: tuple[Completion, ...]  # () when still to be computed
     parameters: Arrays | None
     config: ModelConfig
 
 
 @dataclass(frozen=True)
 class Increment:
-    """Rows of the history, the newest probes and parameters where somebody watches, and frames of the replay."""
+    """New rows of the history, new probes and parameters if there is a new snapshot, and new replay frames."""
 
     step: int
     seconds: float
@@ -56,29 +56,29 @@ class Increment:
 
 
 class Cursor:
-    """What of a run has been told."""
+    """The position up to which a run's records have been sent."""
 
     def __init__(self, run: Run) -> None:
         self._run, history = run, run.history
         self._rows, self._validations, self._events = len(history.steps), len(history.validations), len(history.events)
-        self._diagnostics, self._told = history.diagnostics, len(history.diagnostics or ())
+        self._diagnostics, self._diagnostic_rows = history.diagnostics, len(history.diagnostics or ())
         self._snapshot, self._message = run.snapshot, run.message
 
     def increment(self, pictures: Sequence[Picture]) -> Increment:
-        """What is new since the last one, these pictures among it."""
+        """Returns the records since the last increment, with these frames."""
         run, history = self._run, self._run.history
         steps, self._rows = _since(history.steps, self._rows), len(history.steps)
         validations, self._validations = _since(history.validations, self._validations), len(history.validations)
-        if history.diagnostics is not self._diagnostics:  # others than before
-            self._diagnostics, self._told = history.diagnostics, 0
-        diagnostics = [dict(zip(self._diagnostics.names, row, strict=True)) for row in _since(self._diagnostics, self._told)]
-        self._told = len(self._diagnostics or ())
+        if history.diagnostics is not self._diagnostics:  # restarted with other columns
+            self._diagnostics, self._diagnostic_rows = history.diagnostics, 0
+        diagnostics = [dict(zip(self._diagnostics.names, row, strict=True)) for row in _since(self._diagnostics, self._diagnostic_rows)]
+        self._diagnostic_rows = len(self._diagnostics or ())
         events, self._events = history.events[self._events :], len(history.events)
-        shown, said = run.snapshot is not self._snapshot, run.message is not self._message
+        has_snapshot, has_message = run.snapshot is not self._snapshot, run.message is not self._message
         self._snapshot, self._message = run.snapshot, run.message
         return Increment(
-            run.step, run.seconds, run.message if said else None, steps, validations, diagnostics, events, run.probes if shown else (),
-            (run.snapshot.step, arrays(run.snapshot.parameters)) if shown else None, pictures,
+            run.step, run.seconds, run.message if has_message else None, steps, validations, diagnostics, events,
+            run.probes if has_snapshot else (), (run.snapshot.step, to_arrays(run.snapshot.parameters)) if has_snapshot else None, pictures,
         )  # fmt: skip
 
 
@@ -86,8 +86,8 @@ def _since(table: Columns | None, start: int) -> list[tuple[float, ...]]:
     return list(zip(*table.rows(start).values(), strict=True)) if table else []
 
 
-def enter(increment: Increment, run: Run, completer: Completer) -> None:
-    """Enters it into the run, as a recording in this process would have."""
+def apply_increment(increment: Increment, run: Run, completer: Completer) -> None:
+    """Applies an increment to the run, as a local recording would."""
     history, replay = run.history, run.replay
     for row in increment.steps:
         history.steps.append(*row)
@@ -100,14 +100,14 @@ def enter(increment: Increment, run: Run, completer: Completer) -> None:
     run.step, run.seconds = increment.step, increment.seconds
     run.message = increment.message or run.message
     for picture in increment.pictures:
-        parameters = picture.parameters and tensors(picture.parameters)
-        kept = replay.keep(picture.step, parameters) if parameters else None
-        if picture.completions and kept is None:
+        parameters = picture.parameters and to_tensors(picture.parameters)
+        rounded = replay.save_parameters(picture.step, parameters) if parameters else None
+        if picture.completions and rounded is None:
             materialise = partial(tuple, picture.completions)
         else:
-            materialise = partial(completer.at, picture.step, kept or parameters, picture.config, replay.plan.attention)
+            materialise = partial(completer.at, picture.step, rounded or parameters, picture.config, replay.plan.attention)
         replay.capture(picture.step, materialise)
     if increment.snapshot:
         step, values = increment.snapshot
-        run.parts["snapshot"] = Snapshot(run.version + 1, step, tensors(values), run.probes)
+        run.parts["snapshot"] = Snapshot(run.version + 1, step, to_tensors(values), run.probes)
         run.touch()

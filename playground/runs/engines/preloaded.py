@@ -1,7 +1,7 @@
-"""What the process has in memory that children are forked off: importing this loads it. They share it with each other as long as nobody
-writes to it, and begin in a tenth of a second.
+"""Preloads the process from which children are forked: they share its memory pages while none writes to them, and start in a tenth of a
+second.
 
-Only what starts no thread is done here: a thread does not come along into a child.
+Nothing here may start a thread: threads are not inherited by a fork.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from contextlib import suppress
 
 import torch
 
-from playground.runs.engines import children  # noqa: F401  and all that it needs
-from playground.runs.queue.warmup import smallest
+from playground.runs.engines import children  # noqa: F401  loads its dependencies
+from playground.runs.queue.warmup import build_smallest
 
-with suppress(Exception):  # whoever trains will say what is wrong
+with suppress(Exception):  # the first training will report the error
     torch.set_num_threads(1)
-    smallest()  # the first optimiser of a process imports for a second
+    build_smallest()  # a process's first optimiser imports for a second
 gc.collect()
-gc.freeze()  # the collector writes to whatever it looks at
+gc.freeze()  # a collection would write to the shared pages

@@ -1,7 +1,7 @@
-"""The process that speaks with Ray, and what it has on the machines of a cluster: a host in each process that Ray gives it.
+"""The driver process of a Ray cluster, and its hosts: one in each process that Ray provides.
 
-Not the page's process: Ray ends a process whose cluster has been gone for a minute, and may take two to say that there is none. Nothing but
-this module knows Ray.
+Separate from the page's process: Ray kills a process whose cluster has been gone for a minute, and may take two to report that there is
+none. Only this module imports Ray.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError
 
-from playground.runs.engines.children import end_with_who_asks
+from playground.runs.engines.children import end_with_parent
 from playground.runs.engines.host import Answer, Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.heap import share_arenas
 from playground.runs.limits import machine_devices
 from playground.runs.queue.warmup import warm_up
 
-OWN_BYTES = 400 * 2**20  # that a process takes before it trains anything: torch, and the smallest model
+OWN_BYTES = 400 * 2**20  # of an idle process: torch, and the smallest model
 
 
 class Offer(NamedTuple):
-    """What a cluster has for us by now."""
+    """The present resources of the cluster."""
 
-    gpus: bool  # whether a process has a GPU, or else a core
+    gpus: bool  # whether each process has a GPU, otherwise a core
     count: int  # of processes
-    memory: dict[str, int]  # bytes for trainings, by the id of the machine
+    memory: dict[str, int]  # bytes for trainings, by machine id
 
 
 class Place(NamedTuple):
-    """Where a process is."""
+    """The location of a process."""
 
     machine: str  # id
     address: str
@@ -42,8 +42,8 @@ class Place(NamedTuple):
 
 
 @ray.remote(max_restarts=0)
-class FarHost:
-    """A process on some machine, ready to train."""
+class RayHost:
+    """A process on a machine of the cluster, ready to train."""
 
     def __init__(self) -> None:
         share_arenas()
@@ -60,14 +60,14 @@ class FarHost:
 
 
 class Driver:
-    """Processes by their numbers. Its calls come from many threads; those about one process, one after the other."""
+    """Processes by number. Called from many threads; calls for one process are serialised."""
 
     def __init__(self, address: str) -> None:
-        """Raises what Ray raises when there is no such cluster, after minutes."""
+        """Connects. Raises Ray's error when there is no such cluster, after minutes."""
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
         self._gpus = self.offer().gpus
         self._hosts: dict[int, Any] = {}
-        self._coming: dict[Any, int] = {}  # what will say where it is -> its number
+        self._starting: dict[Any, int] = {}  # reference to a starting host's place -> its number
 
     def offer(self) -> Offer:
         alive = [machine for machine in ray.nodes() if machine["Alive"]]
@@ -77,30 +77,30 @@ class Driver:
         return Offer(gpus, sum(counts.values()), {id: max(0, memory[id] - count * OWN_BYTES) for id, count in counts.items() if count})
 
     def begin(self, number: int) -> None:
-        """Asks for a process; it comes as soon as there is a place for it."""
+        """Requests a process; Ray starts it once resources are free."""
         needed = {"num_gpus": 1} if self._gpus else {"num_cpus": 1}
-        self._hosts[number] = FarHost.options(**needed, scheduling_strategy="SPREAD").remote()
-        self._coming[self._hosts[number].place.remote()] = number
+        self._hosts[number] = RayHost.options(**needed, scheduling_strategy="SPREAD").remote()
+        self._starting[self._hosts[number].place.remote()] = number
 
-    def arrived(self, seconds: float) -> dict[int, Place | str]:
-        """Those that are ready by now; why not, of one that has ended instead."""
-        ready, _ = ray.wait(list(self._coming), num_returns=len(self._coming), timeout=seconds) if self._coming else ([], [])
-        return {self._coming.pop(reference): self._said(reference) for reference in ready}
+    def take_arrivals(self, seconds: float) -> dict[int, Place | str]:
+        """Returns the places of hosts that have started, or the error of those that failed."""
+        ready, _ = ray.wait(list(self._starting), num_returns=len(self._starting), timeout=seconds) if self._starting else ([], [])
+        return {self._starting.pop(reference): self._place_or_error(reference) for reference in ready}
 
     def ask(self, number: int, question: tuple, seconds: float, machine: str) -> Answer:
-        """What its host answers. Raises Lost when it doesn't, after so many seconds at the latest; it is gone then."""
+        """Returns the host's answer. Raises Lost on an error or timeout, after killing the host."""
         try:
             return ray.get(self._hosts[number].answer.remote(*question), timeout=seconds)
         except (RayError, KeyError):
             self.end(number)
-            raise Lost(guilty=machine in self.offer().memory) from None  # with its whole machine it isn't the run's doing
+            raise Lost(guilty=machine in self.offer().memory) from None  # not the run's fault if its whole machine is gone
 
     def end(self, number: int) -> None:
-        """Whatever it is doing. Safe to call twice."""
+        """Kills a process. Idempotent."""
         if host := self._hosts.pop(number, None):
             ray.kill(host)
 
-    def _said(self, reference: Any) -> Place | str:
+    def _place_or_error(self, reference: Any) -> Place | str:
         try:
             return ray.get(reference)
         except RayError as error:
@@ -108,12 +108,12 @@ class Driver:
 
 
 def drive(address: str) -> Driver:
-    """Lives as long as whoever asked for it."""
+    """Creates the driver, which lives as long as its client."""
     return Driver(address)
 
 
 def prepare() -> None:
-    """First of all in this process. What Ray prints of its machines would stand between the lines of the server's log."""
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  as long as the process
+    """Initialises this process first of all. Ray's output would otherwise mix with the server's log."""
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  open as long as the process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_who_asks()
+    end_with_parent()

@@ -1,4 +1,4 @@
-"""The near side of a training that goes on in another process: it asks, and enters what it is told into the run."""
+"""The client side of remote training: calls a host and applies its increments to the run."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from playground.data.tokenizers import load_tokenizer
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.engines.host import Answer
-from playground.runs.engines.hosted import Prepared, Start, Wishes
-from playground.runs.engines.increment import enter, tensors
+from playground.runs.engines.hosted import CallSettings, Prepared, Start
+from playground.runs.engines.increment import apply_increment, to_tensors
 from playground.runs.engines.trainer import Lost, ReadSave, parts_of
 from playground.runs.history import STEPS, Columns
 from playground.runs.queue.parallel import ParallelMap
-from playground.runs.recording import TOLD
+from playground.runs.recording import PROGRESS_PERIOD_S
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
 
 
 class Link(Hashable, Protocol):
-    """The way to a host, wherever that is."""
+    """The connection to a host."""
 
-    node: Hashable | None  # the machine that it is on, with cores and memory of its own; None: this one
-    up: bool  # False while there is nobody to ask
-    where: Mapping[str, Any]  # the same for people: "process" on this machine, or "node" and perhaps "gpu"
+    node: Hashable | None  # its machine, with separate cores and memory; None: this one
+    up: bool  # False while the host is unreachable
+    where: Mapping[str, Any]  # for display: "process" on this machine, or "node" and perhaps "gpu"
 
-    def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
-        """What Host.answer says. Raises Lost when there is no answer and will be none."""
+    def ask(self, id: str, name: str, settings: CallSettings, *arguments: Any) -> Answer:
+        """Returns the reply of Host.answer. Raises Lost when there will be none."""
 
     def close(self) -> None:
-        """Ends the host, whatever it is doing. The next training that comes may find a new one."""
+        """Kills the host. The next training may start a new one."""
 
 
 class Remote:
-    """A Trainer whose model is with a host. Trainers with the same link take turns."""
+    """A Trainer whose model is in a host. Trainers with the same link take turns."""
 
     parallel_map: ParallelMap = map
 
     def __init__(self, run: Run, link: Link, replay_bytes: int) -> None:
         self.run, self.lane, self._replay_bytes = run, link, replay_bytes
-        self._completer: Completer | None = None  # before it is prepared
-        self._next_told = 0.0  # when those who watch hear again how far the curve is
+        self._completer: Completer | None = None  # None before `prepare`
+        self._next_update = 0.0  # when viewers' next progress update is due
 
     def prepare(self, read: ReadSave) -> None:
         run = self.run
@@ -68,7 +68,7 @@ class Remote:
         return Start(files, settings, self._replay_bytes, history, replay.plan, replay.steps)
 
     def advance(self, seconds: float, one_step: bool) -> bool:
-        """As many steps as there is time for."""
+        """Trains as many steps as there is time for."""
         return self._ask("advance", seconds, one_step)
 
     def show(self) -> None:
@@ -79,13 +79,13 @@ class Remote:
         self.run.replay.end(self.run.snapshot.parameters)
 
     def parameters(self) -> Parameters:
-        return tensors(self._ask("parameters"))
+        return to_tensors(self._ask("parameters"))
 
     def state(self) -> bytes:
         return self._ask("state")
 
-    def cut_off(self) -> None:
-        """With the process, and whatever else it trains: that goes on elsewhere."""
+    def abort(self) -> None:
+        """Kills the process; the other runs in it resume elsewhere."""
         self.lane.close()
 
     def close(self) -> None:
@@ -94,19 +94,19 @@ class Remote:
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         run = self.run
-        wishes = Wishes(run.live, run.watched, getattr(self.parallel_map, "cores", 1))
-        answer = self.lane.ask(run.id, name, wishes, *arguments)
+        settings = CallSettings(run.live, run.watched, getattr(self.parallel_map, "cores", 1))
+        answer = self.lane.ask(run.id, name, settings, *arguments)
         if answer.increment and self._completer:
-            enter(answer.increment, run, self._completer)
-            if wishes.watched and run.runtime.monotonic() >= self._next_told:
+            apply_increment(answer.increment, run, self._completer)
+            if settings.watched and run.runtime.monotonic() >= self._next_update:
                 run.touch()
-                self._next_told = run.runtime.monotonic() + TOLD
+                self._next_update = run.runtime.monotonic() + PROGRESS_PERIOD_S
         if answer.error:
             raise answer.error
         return answer.value
 
 
 def _model(run: Run) -> Transformer:
-    """One of the run's kind, with any parameters."""
+    """Builds a model of the run's architecture, with any parameters."""
     src, tgt = run.tokenizers
     return build(run.experiment.model, src.size, tgt.size, torch.Generator()).eval()

@@ -1,7 +1,7 @@
-"""What the job of a run asks of the engine that trains it, wherever that is.
+"""The interface between a run's job and the engine that trains it.
 
-Whoever knows executors: `prepare` submits, `advance` has it go on and brings whatever happened since the call before (see increment.Cursor)
-into the run, which is its status; `cut_off` cancels what doesn't answer, and `close` closes. Pause, stop and delete are the job's.
+In executor terms: `prepare` submits, `advance` continues and applies all events since the last call (see increment.Cursor) to the run,
+which is the status; `cut_off` cancels a hung call, `close` closes. Pause, stop and delete belong to the job.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from playground.runs.queue.parallel import ParallelMap
 from playground.runs.replay import Parameters
 
 T = TypeVar("T")
-ReadSave = Callable[[Callable[[Folder], T]], T]  # what a function makes of a run's last save, while nobody writes there
+ReadSave = Callable[[Callable[[Folder], T]], T]  # applies a function to the run's last save, whose folder is locked meanwhile
 
 
 class Lost(Exception):
-    """The model is gone, with the process that it was in. The run goes on from its last save, in a trainer that is prepared again.
+    """The model is lost with its process. The run resumes from its last save, in a trainer that is prepared again.
 
-    `guilty`: it happened while this model was at work, so it may be its doing.
+    `guilty`: the process died during a call for this model, so the model may be the cause.
     """
 
     def __init__(self, guilty: bool = False) -> None:
@@ -29,7 +29,7 @@ class Lost(Exception):
 
 
 class Failed(Exception):
-    """An error in another process: its `kind`, and what Python says of it there."""
+    """An error in another process: its `kind` and traceback."""
 
     def __init__(self, kind: str, traceback: str) -> None:
         super().__init__(kind, traceback)
@@ -40,38 +40,38 @@ class Failed(Exception):
 
 
 class Trainer(Protocol):
-    """The model of one run, at work. Whatever it finds is in the run when a call returns: whoever calls is the run's only writer, and calls
-    one thing after the other. Any call may raise what goes wrong in a model: Diverged, Refusal, and errors of every kind; and Lost."""
+    """The model of one run, in training. Records are in the run when a call returns: the caller is the run's only writer, and calls are
+    serialised. Any call may raise a model's errors (Diverged, Refusal, any other) and Lost."""
 
-    lane: Hashable | None  # trainers with the same lane take turns; None: they need not
-    parallel_map: ParallelMap  # a `map` over the cores of the present turn
+    lane: Hashable | None  # trainers with the same lane take turns; None: independent
+    parallel_map: ParallelMap  # a `map` over the present turn's cores
 
     def prepare(self, read: ReadSave) -> None:
-        """Corpus and model, as the last save left them if there is one. Before anything else."""
+        """Loads corpus and model, from the last save if there is one. Called first."""
 
     def advance(self, seconds: float, one_step: bool) -> bool:
-        """Trains on: one step, or as many as take about so long where asking for each is dear. False when the run is at its end."""
+        """Trains one step, or, where calls are expensive, for about `seconds`. Returns False at the end of the run."""
 
     def show(self) -> None:
-        """The run gets a snapshot of the model as it is."""
+        """Gives the run a snapshot of the present model."""
 
     def finish(self) -> None:
-        """The run ends here: the last validation, the last picture, and the weights it ends with."""
+        """Ends the run: last validation, last frame, and final weights."""
 
     def parameters(self) -> Parameters:
-        """Copies, on the CPU."""
+        """Returns CPU copies."""
 
     def state(self) -> bytes:
-        """What is needed to go on exactly, beside the parameters."""
+        """Returns the state needed to resume exactly, besides the parameters."""
 
-    def cut_off(self) -> None:
-        """Whoever is in a call that doesn't come back is brought back from it, with Lost, where that can be done. From any thread."""
+    def abort(self) -> None:
+        """Aborts a hung call where possible; its caller gets Lost. Thread-safe."""
 
     def close(self) -> None:
-        """Lets go of the model. Safe to call twice, and after whatever went wrong."""
+        """Releases the model. Idempotent, and safe after any error."""
 
 
 def parts_of(folder: Folder) -> dict[str, Any]:
-    """What a run that goes on has to have in memory, as it was saved."""
+    """Returns the saved parts that a resumed run needs in memory."""
     return {name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")}
 

@@ -1,6 +1,6 @@
-"""Turns on the cores. Read in this order:
+"""Time slices on the cores. Read in this order:
 
-scheduler (who trains next) with parallel (parts of one step side by side) · orders (what is asked of a job) · jobs (what a turn does) with
-saving (when the disk has it) · watchdog (a turn that never ends) · workers (a scheduler for every device) · warmup · train_inline (one run
-without any of it).
+scheduler (fair scheduling) with parallel (parts of one step on several cores) · orders (requests to a job) · jobs (the work of a
+time slice) with saving (periodic saves) · watchdog (hung turns) · workers (a scheduler per device) · warmup · train_inline (one run
+without threads).
 """

@@ -1,4 +1,4 @@
-"""What others ask of a job, from any thread. Whoever has the job's turn does it, between two steps."""
+"""Orders to a job, sent by any thread and carried out between two steps by the worker with the job's turn."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ import threading
 from playground.config import Refusal
 
 
-class GivenUp(BaseException):
-    """The turn took too long, and the run goes on, or ends, without it."""
+class TurnAbandoned(BaseException):
+    """Raised in a hung turn whose run has been taken over."""
 
 
 class Orders:
-    """The newest order to a job, who waits for its save, and who for its end."""
+    """The newest order to a job, and events for its save and its end."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
         self._lock = threading.Lock()
-        self._order, self._over = "train", False
+        self._order, self._is_over = "train", False
         self._message: Refusal | None = None
-        self._prepared = False  # whether there is a model
-        self._saved: threading.Event | None = None  # somebody waits for a save
+        self._prepared = False  # whether a model is loaded
+        self._save_event: threading.Event | None = None  # set at the next save; None: no thread waits
 
     @property
     def urgent(self) -> bool:
         return self._order in ("pause", "stop", "drop")
 
     @property
-    def unwanted(self) -> bool:
-        """Whether somebody waits for its end, and for nothing else of it."""
+    def is_dropped(self) -> bool:
+        """Whether the job is only awaited to end, as for a deletion."""
         return self._order == "drop"
 
     def ask(self, order: str, message: Refusal | None = None) -> bool:
-        """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
+        """Orders "train", "step" (one, then pause), "pause", "stop" or "drop" (without saving). Returns False when the job is over."""
         with self._lock:
-            if not self._over:
+            if not self._is_over:
                 self._order, self._message = order, message
-            return not self._over
+            return not self._is_over
 
     def save_soon(self) -> threading.Event:
-        """Asks for a save at the end of the present step. Returns what is set once everything is on the disk as it is then."""
+        """Requests a save at the end of the present step. Returns an event that is set once it is on the disk."""
         with self._lock:
-            if self._over:
+            if self._is_over:
                 return self.done
-            saved = self._saved or threading.Event()
-            if not self._prepared:  # the disk has all there is
-                saved.set()
+            save_event = self._save_event or threading.Event()
+            if not self._prepared:  # the disk is up to date
+                save_event.set()
             else:
-                self._saved = saved
-            return saved
+                self._save_event = save_event
+            return save_event
 
-    def _tell_saved(self) -> None:
+    def _notify_saved(self) -> None:
         with self._lock:
-            saved, self._saved = self._saved, None
-        if saved:
-            saved.set()
+            save_event, self._save_event = self._save_event, None
+        if save_event:
+            save_event.set()

@@ -1,7 +1,7 @@
-"""Side by side: the parts of one piece of work on several cores.
+"""Data parallelism: the parts of one batch on several cores, and a thread pool for readers.
 
-Torch can share a single product of matrices among threads, but at these sizes they wait for each other more than they compute. Whole parts
-of a batch need nothing from each other until the end.
+Torch can share a single matrix product among threads, but at these sizes they wait for each other more than they compute. Parts of a batch
+are independent until the end.
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ from playground.runs.lru import LRU
 from playground.runs.runtime import Clock
 
 log = logging.getLogger(__name__)
-HUNG = 0.5  # of the time that somebody waits for an answer: who waits longer than that for a thread waits in a crowd, and no thread hangs
-PATIENCE = 50  # times what its answer takes, a question waits for those that came later and take less
-COSTS, LATEST = 1_000, 0.2  # kinds of questions whose cost is known, and how much the newest one says of it
+HUNG_FRACTION = 0.5  # fraction of the timeout after which a running thread counts as hung; a request that waited longer was only queued
+DEADLINE_FACTOR = 50  # a request yields to later, shorter ones for at most this many times its own cost
+MAX_COSTS, LATEST_WEIGHT = 1_000, 0.2  # kinds of requests with a known cost, and the weight of the newest one in the moving average
 ParallelMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class Helpers:
-    """Threads that lend a hand to whoever has a turn on more than one core."""
+    """Helper threads for turns on more than one core."""
 
     def __init__(self, count: int) -> None:
         self._pool = ThreadPoolExecutor(count, "helper", initializer=lambda: torch.set_num_threads(1)) if count else None
 
     def parallel_map(self, cores: int) -> ParallelMap:
-        """A `map` that uses so many cores, the caller's among them. Results are in order; an error is raised when all have come to rest."""
+        """Returns a `map` over `cores` cores, the caller's included. Results are in order; errors are raised once all parts have ended."""
         if cores < 2 or self._pool is None:
             return map
 
-        def side_by_side(work: Callable[[Any], Any], things: Iterable[Any]) -> list[Any]:
-            things = list(things)
-            shares = [range(first, len(things), cores) for first in range(min(cores, len(things)))]
-            others = [self._pool.submit(lambda share: [work(things[n]) for n in share], share) for share in shares[1:]]
+        def run_in_parallel(work: Callable[[Any], Any], inputs: Iterable[Any]) -> list[Any]:
+            inputs = list(inputs)
+            shares = [range(first, len(inputs), cores) for first in range(min(cores, len(inputs)))]
+            pending = [self._pool.submit(lambda share: [work(inputs[n]) for n in share], share) for share in shares[1:]]
             try:
-                found = [[work(things[n]) for n in shares[0]]] if shares else []
+                results = [[work(inputs[n]) for n in shares[0]]] if shares else []
             finally:
-                wait(others)
-            found += [other.result() for other in others]
-            return [found[n % cores][n // cores] for n in range(len(things))]
+                wait(pending)
+            results += [future.result() for future in pending]
+            return [results[n % cores][n // cores] for n in range(len(inputs))]
 
-        side_by_side.cores = cores  # for who sends the work elsewhere
-        return side_by_side
+        run_in_parallel.cores = cores  # for engines that send the work to another process
+        return run_in_parallel
 
     def close(self) -> None:
-        """Returns when every thread is gone."""
+        """Stops and joins the threads."""
         if self._pool:
             self._pool.shutdown()
 
-    def leave(self) -> None:
-        """Its threads end when they have nothing more to do, if ever; nobody waits for them."""
+    def abandon(self) -> None:
+        """Stops the threads without waiting: one of them may hang."""
         if self._pool:
             self._pool.shutdown(wait=False)
 
@@ -70,115 +70,114 @@ class Helpers:
         self.close()
 
 
-class _Question:
-    """What somebody asks of a reader's thread, and when."""
+class _Request:
+    """A request to the reader threads, with its arrival time."""
 
-    def __init__(self, work: Callable[[], Any], kind: Hashable, asked: float) -> None:
-        self.work, self.kind, self.asked, self.answer, self.seconds = work, kind, asked, Future(), 0.0
+    def __init__(self, work: Callable[[], Any], kind: Hashable, arrival: float) -> None:
+        self.work, self.kind, self.arrival, self.answer, self.seconds = work, kind, arrival, Future(), 0.0
 
 
 class ReaderThreads:
-    """A few threads for those who ask something of a model, so that all their questions together never take more cores than that. A thread
-    can't be killed: one that doesn't come to an end is left to itself, and another has its place.
+    """A thread pool that bounds the cores used by all requests to models. Hung threads can't be killed; they are abandoned and replaced.
 
-    What is answered soon is answered first: behind a class that translates, somebody who only looks would wait for all of it. A question
-    is due PATIENCE times what its kind takes after it was asked, so that a long one waits for the short ones, but not for ever.
+    Shortest job first, so that a viewer doesn't wait behind a class that translates. To prevent starvation, a request's deadline is its
+    arrival plus DEADLINE_FACTOR times the cost of its kind.
     """
 
     def __init__(self, count: int, clock: Clock = time.monotonic) -> None:
-        self._count, self._changing, self._clock = count, threading.Lock(), clock
-        self._waiting: list[_Question] = []
-        self._costs = LRU(most=COSTS)  # by kind: seconds of a processor, of late
-        self._mine = threading.local()
-        self._pool = self._made()
-        self._begun: dict[object, float] = {}  # when each question was begun that is being answered
+        self._count, self._lock, self._clock = count, threading.Lock(), clock
+        self._waiting: list[_Request] = []
+        self._costs = LRU(most=MAX_COSTS)  # moving average of processor seconds, by kind
+        self._local = threading.local()
+        self._pool = self._create_pool()
+        self._start_times: dict[object, float] = {}  # start times of running requests
         self._lost: set[object] = set()  # of these, those whose threads were replaced
 
     @property
     def lost(self) -> int:
-        """Threads that have been replaced and are still at it."""
+        """The number of replaced threads that are still running."""
         return len(self._lost)
 
     @property
     def seconds(self) -> float:
-        """Processor time that the thread which calls has taken so far, and what was asked for by it."""
-        return time.thread_time() + getattr(self._mine, "seconds", 0.0)
+        """Processor time of the calling thread and of its requests so far."""
+        return time.thread_time() + getattr(self._local, "seconds", 0.0)
 
     def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None) -> Any:
-        """What `work` returns or raises; questions of one `kind` take about the same time. Raises TimeoutError after so many seconds; what
-        has not begun by then is left undone."""
-        question = _Question(work, kind, getattr(self._mine, "asked", None) or self._clock())
-        with self._changing:
-            self._waiting.append(question)
-            self._pool.submit(self._answer_next)
+        """Runs `work` in the pool; returns its result or raises its error. Requests of one `kind` cost about the same. Raises TimeoutError
+        after `seconds`; work not started by then is cancelled."""
+        request = _Request(work, kind, getattr(self._local, "arrival", None) or self._clock())
+        with self._lock:
+            self._waiting.append(request)
+            self._pool.submit(self._run_next)
         try:
-            return question.answer.result(seconds)
-        except futures.TimeoutError as error:  # which is Python's own only since 3.11
-            question.answer.cancel()
-            self._replace(HUNG * seconds)
+            return request.answer.result(seconds)
+        except futures.TimeoutError as error:  # distinct from Python's own before 3.11
+            request.answer.cancel()
+            self._replace_hung(HUNG_FRACTION * seconds)
             raise TimeoutError from error
         finally:
-            self._mine.seconds = getattr(self._mine, "seconds", 0.0) + question.seconds
+            self._local.seconds = getattr(self._local, "seconds", 0.0) + request.seconds
 
     @contextmanager
-    def one_answer(self, patience: float = 0.0) -> Iterator[None]:
-        """All that the thread which calls asks for belongs to one answer: what it asks for later is due as what it asked for first, and
-        doesn't wait behind a crowd once more. Who has `patience` lets those go first who come within so many seconds."""
-        self._mine.asked = self._clock() + patience
+    def shared_deadline(self, postponement: float = 0.0) -> Iterator[None]:
+        """Gives all requests of the calling thread the deadline of the first, so that a multi-part response queues only once.
+        `postponement` in seconds lets others go first."""
+        self._local.arrival = self._clock() + postponement
         try:
             yield
         finally:
-            self._mine.asked = None
+            self._local.arrival = None
 
     def close(self) -> None:
-        """Returns when every thread is gone but those that are lost. What has not begun is left undone."""
+        """Joins every thread but hung ones. Pending requests are cancelled."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-        for question in self._waiting:
-            question.answer.cancel()
+        for request in self._waiting:
+            request.answer.cancel()
 
-    def _answer_next(self) -> None:
-        """What is due first of all that wait, whoever this thread was called for."""
-        with self._changing:
-            question = min(self._waiting, key=self._due, default=None)
-            if question:
-                self._waiting.remove(question)
-        if question is None or not question.answer.set_running_or_notify_cancel():
+    def _run_next(self) -> None:
+        """Runs the pending request with the earliest deadline."""
+        with self._lock:
+            request = min(self._waiting, key=self._deadline, default=None)
+            if request:
+                self._waiting.remove(request)
+        if request is None or not request.answer.set_running_or_notify_cancel():
             return
-        self._begun[question] = self._clock()
+        self._start_times[request] = self._clock()
         before = time.thread_time()
         try:
-            found = question.work()
+            result = request.work()
         except BaseException as error:
-            self._over(question, time.thread_time() - before)
-            question.answer.set_exception(error)
+            self._record_cost(request, time.thread_time() - before)
+            request.answer.set_exception(error)
         else:
-            self._over(question, time.thread_time() - before)
-            question.answer.set_result(found)
+            self._record_cost(request, time.thread_time() - before)
+            request.answer.set_result(result)
 
-    def _due(self, question: _Question) -> float:
-        """By what is known of its kind now, which may be more than when it was asked."""
-        return question.asked + PATIENCE * (self._costs.get(question.kind) or 0.0)
+    def _deadline(self, request: _Request) -> float:
+        """Returns the deadline, by the present cost estimate of its kind."""
+        return request.arrival + DEADLINE_FACTOR * (self._costs.get(request.kind) or 0.0)
 
-    def _over(self, question: _Question, seconds: float) -> None:
-        """It has taken so many seconds of a processor."""
-        question.seconds, known = seconds, self._costs.get(question.kind)
-        self._costs.put(question.kind, seconds if known is None else known + LATEST * (seconds - known))
-        with self._changing:
-            del self._begun[question]
-            self._lost.discard(question)
+    def _record_cost(self, request: _Request, seconds: float) -> None:
+        """Records the processor seconds of a request."""
+        request.seconds, average = seconds, self._costs.get(request.kind)
+        self._costs.put(request.kind, seconds if average is None else average + LATEST_WEIGHT * (seconds - average))
+        with self._lock:
+            del self._start_times[request]
+            self._lost.discard(request)
 
-    def _replace(self, seconds: float) -> None:
-        """New threads, if one has been at a question for longer; the old ones go when they have answered what they were asked, if ever."""
-        with self._changing:
-            late = self._clock() - seconds
-            overdue = {question for question, began in list(self._begun.items()) if began < late} - self._lost
+    def _replace_hung(self, seconds: float) -> None:
+        """Replaces the pool if a request has run for longer than `seconds`; the old threads end with their present request, if ever."""
+        with self._lock:
+            latest_start = self._clock() - seconds
+            overdue = {request for request, began in list(self._start_times.items()) if began < latest_start} - self._lost
             if overdue:
                 self._lost |= overdue
                 event(log, "reader_hung", logging.ERROR, seconds=round(seconds, 1), lost=self.lost)
                 self._pool.shutdown(wait=False, cancel_futures=True)
-                self._pool = self._made()
+                self._pool = self._create_pool()
                 for _ in self._waiting:
-                    self._pool.submit(self._answer_next)
+                    self._pool.submit(self._run_next)
 
-    def _made(self) -> ThreadPoolExecutor:
+    def _create_pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self._count, "reader", initializer=lambda: torch.set_num_threads(1))

@@ -1,4 +1,4 @@
-"""Saving a run that is at work: when, what, and what is said when the disk does not take it."""
+"""Saves a run at work: when, what, and the message if the disk refuses."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from playground.runs.limits import Limits
 from playground.runs.run import RESUMABLE, WORKING, Run
 
 log = logging.getLogger(__name__)
-SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
-PASSING = ("runs.not_saved", "runs.process_ended")  # messages that the next save makes untrue
+SAVE_SHARE = 0.02  # maximum fraction of the training time; a large run is saved less often
+TRANSIENT_MESSAGES = ("runs.not_saved", "runs.process_ended")  # messages that the next save makes obsolete
 
 
 class Saving:
@@ -22,12 +22,12 @@ class Saving:
 
     def __init__(self, run: Run, store: Store, limits: Limits) -> None:
         self.run, self.store, self.limits = run, store, limits
-        self._since = self._cost = 0.0  # seconds of training at the last save, and seconds that it took
-        self._failed = False  # whether the disk did not take the last one
-        self._begun: float | None = None  # the time by the clock, until the first save: of thirty runs each trains a thirtieth of it
+        self._since = self._cost = 0.0  # training seconds at the last save, and its duration
+        self._failed = False  # whether the last save failed
+        self._begun: float | None = None  # wall-clock start, until the first save: of thirty runs each trains a thirtieth of that time
 
     def begin(self) -> None:
-        """The run is as the last save left it."""
+        """Starts counting from the present state, which is saved."""
         self._since, self._begun = self.run.seconds, self.run.runtime.monotonic()
 
     @property
@@ -37,15 +37,15 @@ class Saving:
         return self.run.seconds - self._since >= max(self.limits.save_seconds, self._cost / SAVE_SHARE)
 
     @property
-    def in_vain(self) -> bool:
-        """Whether the disk did not take the last one, and it is too soon to ask it again."""
+    def has_just_failed(self) -> bool:
+        """Whether the last save failed and it is too soon to retry."""
         return self._failed and not self.due
 
     def save(self, trainer: Trainer | None, rest: Rest | None = None) -> Refusal | None:
-        """To the disk, all or nothing: the run as its trainer has it, or what it says of itself where there is no model; `rest` is the
-        status the run is about to have. Returns the message that goes with it.
+        """Saves atomically: the model if there is a trainer, otherwise run.json only; `rest` is the upcoming status. Returns the message
+        that goes with it.
 
-        A full disk stops no training: it is said, and tried again later.
+        A full disk doesn't stop training: it is reported, and retried later.
         """
         run, started, before = self.run, self.run.runtime.monotonic(), self.run.checkpoint_step
         self._begun = None
@@ -56,32 +56,32 @@ class Saving:
                 run.checkpoint_step = run.step
                 self.store.save(run, contents, OWN_DATA, rest)
             else:
-                self.store.note(run, rest=rest)
+                self.store.write_card(run, rest=rest)
         except OSError as error:
             event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
             run.checkpoint_step, self._failed = before, True
-            if trainer:  # else all there is of it is on the disk, and may not be in memory
+            if trainer:  # otherwise the disk is up to date, and memory may not be
                 run.hold()
-            rest = rest[0], self._said_of_full_disk(contents, rest)
+            rest = rest[0], self._full_disk_message(contents, rest)
         self._cost, self._since = self.run.runtime.monotonic() - started, run.seconds
         return rest[1]
 
     def lasting_message(self) -> Refusal | None:
-        """What the run says that is still true once it is saved."""
+        """Returns the run's message unless a save makes it obsolete."""
         message = self.run.message
-        return message if message and message.key not in PASSING else None
+        return message if message and message.key not in TRANSIENT_MESSAGES else None
 
-    def _said_of_full_disk(self, contents: dict[str, bytes], rest: Rest) -> Refusal | None:
-        """What the run says when it could not be saved: while it trains another save comes, its end is written as soon as there is room."""
+    def _full_disk_message(self, contents: dict[str, bytes], rest: Rest) -> Refusal | None:
+        """Returns the message after a failed save. While the run trains, the next save retries; its end is written once there is space."""
         if rest[0] in WORKING:
             return rest[1] or Refusal("runs.not_saved")
         if not contents:
             return rest[1] or Refusal("runs.change_not_saved")
-        self.store.save_later(self.run, contents, rest)
+        self.store.defer_save(self.run, contents, rest)
         return Refusal("runs.end_not_on_disk")
 
     def _contents(self, trainer: Trainer, status: str) -> dict[str, bytes]:
-        """The run as files. Nothing when its model is about to be found out as diverged: the last save is better."""
+        """Returns the run's files; none for non-finite parameters, about to be reported as diverged: the last save is better."""
         parameters = trainer.parameters()
         if not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
             return {}

@@ -1,6 +1,6 @@
-"""One run trained here and now, without threads: what the command line and the shipped checkpoints use.
+"""Trains one run synchronously, without threads: for the command line and the shipped checkpoints.
 
-The recording is the same that the workers use, so the run is the same too.
+Shares the recording with the workers, so the runs are the same.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from playground.runs.machine_speed import execution_plan
 from playground.runs.names import new_id, new_name
 from playground.runs.queue.parallel import Helpers
 from playground.runs.recording import Recording
-from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_KEPT
+from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED
 from playground.runs.run import Run
 from playground.training.loop import Diverged, Training
 
 
 def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits | None = None) -> Run:
-    """A run of nobody's, on this machine. Raises Refusal when it can't fit into memory or has no data."""
+    """Creates a run without an owner, on this machine. Raises Refusal when it doesn't fit into memory or has no data."""
     limits = limits or Limits.from_environment()
     if experiment.data.task == "own" and pairs is None:
         raise Refusal("data.no_own_pairs")
@@ -36,16 +36,16 @@ def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits |
 
 
 def train(
-    run: Run, corpora: Corpora, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, most_kept: int = MAX_KEPT
+    run: Run, corpora: Corpora, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES, max_saved: int = MAX_SAVED
 ) -> Iterator[int]:
     """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step. Sets torch's threads for this
     thread to one."""
     torch.set_num_threads(1)
-    run.seen_at = float("-inf")  # nobody watches: no pictures but the replay's
-    run.say("preparing")
+    run.seen_at = float("-inf")  # unwatched: no frames but the replay's
+    run.set_status("preparing")
     training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device, run.precision)
-    recording = Recording(run, training, replay_bytes, frames, most_kept=most_kept)
-    run.say("training")
+    recording = Recording(run, training, replay_bytes, frames, max_saved=max_saved)
+    run.set_status("training")
     status, message, cores = "done", None, min(run.threads, machine_cores())
     with Helpers(cores - 1) as helpers:
         training.parallel_map = helpers.parallel_map(cores)
@@ -56,9 +56,9 @@ def train(
             status, message = "diverged", Refusal("runs.diverged", step=error.step)
         recording.finish()
     run.checkpoint_step = run.step
-    run.say(status, message)
+    run.set_status(status, message)
 
 
 def contents(run: Run) -> dict[str, bytes]:
-    """An ended run as files."""
+    """Returns an ended run's files."""
     return first_files(run) | pack_run(run, run.snapshot.parameters)

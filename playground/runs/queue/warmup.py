@@ -1,4 +1,4 @@
-"""Before the first Train: the first training step in a process imports and sets up for a second, and nobody should wait for that."""
+"""Warms up a process: its first training step imports and initialises for a second, which no visitor should wait for."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import torch
 
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
-from playground.runs.heap import keep_free_pages, leave_alone
-from playground.runs.machine_speed import TINY, measured
+from playground.runs.heap import freeze_objects, keep_free_pages
+from playground.runs.machine_speed import TINY, measure_speed
 from playground.training.loop import Training
 
 log = logging.getLogger(__name__)
@@ -20,37 +20,36 @@ _ready: set[str] = set()  # devices
 
 
 def warm_up(device: str = "cpu") -> None:
-    """Trains and validates the smallest model there, once in a process, in the thread that calls. A failure is logged and nothing more:
-    only the first training takes longer then, or fails for the same reason and says so. The process keeps what steps free from now on,
-    and what it has loaded."""
+    """Trains and validates the smallest model on the device, once per process, in the calling thread. Errors are only logged: the first
+    training is slower then, or reports the same error. From then on the process keeps freed pages, and what it has loaded is exempt from
+    garbage collection."""
     torch.set_num_threads(1)
     keep_free_pages()
     with _once:
         if device not in _ready:
             try:
                 _train_smallest(device)
-                leave_alone()
+                freeze_objects()
                 _ready.add(device)
             except Exception:
                 log.exception("the warm-up failed")
 
 
-def get_ready(device: str) -> None:
-    """The same, and measures how fast this machine is: for a server, which tells visitors how long a training will take. In a thread that
-    the interpreter waits for when it ends, unlike the one that calls: torch aborts an interpreter that tidies up around its work, and on a
-    full machine this may still go on when the runs have been closed."""
+def warm_up_and_measure(device: str) -> None:
+    """Warms up and measures the machine's speed, for the server's forecasts. Runs in a thread that the interpreter joins at exit, unlike
+    the calling one: torch aborts an interpreter that is finalised during its work, and on a loaded machine this may outlast the runs."""
     torch.set_num_threads(1)
     with ThreadPoolExecutor(1, "warm-up") as waited_for:
-        waited_for.submit(lambda: (warm_up(device), measured(device))).result()
+        waited_for.submit(lambda: (warm_up(device), measure_speed(device))).result()
 
 
-def smallest(device: str = "cpu") -> Training:
-    """Of two steps, the smallest model."""
+def build_smallest(device: str = "cpu") -> Training:
+    """Builds a training of the smallest model with two steps."""
     small = Experiment().with_(**TINY, steps=2)
     return Training(small, build_corpus(small.data), device)
 
 
 def _train_smallest(device: str) -> None:
-    training = smallest(device)
+    training = build_smallest(device)
     for _ in training.steps():
         training.validate()

@@ -1,5 +1,4 @@
-"""The watch over those who train: a turn that never ends keeps a thread, which can't be killed, and with its threads a server stands still.
-"""
+"""A watchdog for hung turns: each keeps a thread, which can't be killed, and without threads a server stands still."""
 
 from __future__ import annotations
 
@@ -12,23 +11,23 @@ from playground.runs.queue.scheduler import Scheduler, Turn
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
-LOOK_S = 1.0  # seconds between two looks
-FIRST = 5  # times the patience for a turn that also prepares: it reads data and makes tokenizers
-LONGER = 20  # times the longest turn that the run has had, where that is more than the patience
-DELETED_S, DELETED_LONGER = 5.0, 5  # the same for a run whose end somebody waits for, to delete it
+CHECK_PERIOD_S = 1.0  # seconds between two checks
+PREPARE_FACTOR = 5  # times the timeout for a turn that also prepares: it reads data and builds tokenizers
+TURN_FACTOR = 20  # times the run's longest turn so far, if that exceeds the timeout
+DELETION_TIMEOUT_S, DELETION_FACTOR = 5.0, 5  # the same for a run that is being deleted
 
 
 class Watchdog:
-    """A thread that looks at every turn now and then, until it is closed. `lost` is called with each that has gone on for too long, after
-    its worker was replaced; `waits` says of a thread that it waits for the disk, which comes back or leaves nobody anything to do."""
+    """A thread that checks every turn periodically until closed. `lost` is called with each overdue turn, once its worker is replaced;
+    `waits_for_disk` tells whether a thread waits for the disk, which is not a hang."""
 
     def __init__(
-        self, schedulers: Iterable[Scheduler], seconds: float, waits: Callable[[int], bool], lost: Callable[[Turn, float], object],
+        self, schedulers: Iterable[Scheduler], seconds: float, waits_for_disk: Callable[[int], bool], lost: Callable[[Turn, float], object],
         runtime: Runtime = REAL,
     ) -> None:  # fmt: skip
-        """`seconds` is how long a step may take, unless the run's own have shown that they take longer."""
-        self._schedulers, self._seconds, self._waits, self._lost = tuple(schedulers), seconds, waits, lost
-        self._waited: WeakKeyDictionary[threading.Thread, float] = WeakKeyDictionary()  # when each was last seen to wait for the disk
+        """`seconds` is the timeout of a step, unless the run's own have taken longer."""
+        self._schedulers, self._seconds, self._waits_for_disk, self._lost = tuple(schedulers), seconds, waits_for_disk, lost
+        self._last_disk_wait: WeakKeyDictionary[threading.Thread, float] = WeakKeyDictionary()  # when each thread last waited for the disk
         self._closing, self._clock = threading.Event(), runtime.monotonic
         self._thread = runtime.spawn(self._watch, "watchdog")
 
@@ -37,31 +36,31 @@ class Watchdog:
         return self._thread.is_alive()
 
     def close(self) -> None:
-        """Returns when the thread is gone."""
+        """Stops and joins the thread."""
         self._closing.set()
         self._thread.join()
 
-    def patience(self, turn: Turn) -> float:
-        """Seconds that this turn may take."""
-        if turn.longest and getattr(turn.job, "unwanted", False):
-            return max(min(DELETED_S, self._seconds), DELETED_LONGER * turn.longest)
-        return max(self._seconds * (1 if turn.longest else FIRST), LONGER * turn.longest)
+    def timeout(self, turn: Turn) -> float:
+        """Returns the turn's timeout in seconds."""
+        if turn.longest and getattr(turn.job, "is_dropped", False):
+            return max(min(DELETION_TIMEOUT_S, self._seconds), DELETION_FACTOR * turn.longest)
+        return max(self._seconds * (1 if turn.longest else PREPARE_FACTOR), TURN_FACTOR * turn.longest)
 
-    def look(self) -> None:
-        """Once over all turns."""
+    def check_turns(self) -> None:
+        """Checks all turns once."""
         now = self._clock()
         for scheduler in self._schedulers:
             for turn in scheduler.replace(lambda turn: self._is_overdue(turn, now)):
                 self._lost(turn, now - turn.began)
 
     def _is_overdue(self, turn: Turn, now: float) -> bool:
-        if self._waits(turn.thread.ident):
-            self._waited[turn.thread] = now
-        return now - max(turn.began, self._waited.get(turn.thread, 0.0)) > self.patience(turn)
+        if self._waits_for_disk(turn.thread.ident):
+            self._last_disk_wait[turn.thread] = now
+        return now - max(turn.began, self._last_disk_wait.get(turn.thread, 0.0)) > self.timeout(turn)
 
     def _watch(self) -> None:
-        while not self._closing.wait(min(LOOK_S, self._seconds / 2)):
+        while not self._closing.wait(min(CHECK_PERIOD_S, self._seconds / 2)):
             try:
-                self.look()
+                self.check_turns()
             except BaseException:
                 log.exception("a look at the workers was broken off")

@@ -53,7 +53,7 @@ def _make_function(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) ->
         try:
             arguments = check_arguments(endpoint.arguments, inputs)
             if arguments.get("owner") and request and request.request:
-                runs.visitors.came(arguments["owner"], address_of(request.request))
+                runs.visitors.record_address(arguments["owner"], address_of(request.request))
             return endpoint.answer(Caller(runs, reader, request), **arguments)
         except Refusal as refusal:
             raise to_gradio_error(refusal) from refusal

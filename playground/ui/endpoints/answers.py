@@ -137,7 +137,7 @@ def _columns(table: Columns) -> dict[str, list[float | None]]:
 
 
 def runs(caller: Caller, owner: str) -> dict[str, Any]:
-    listed: dict[str, Iterable[Run]] = {"shipped": caller.runs.shipped(), "mine": caller.runs.mine(owner)}
+    listed: dict[str, Iterable[Run]] = {"shipped": caller.runs.shipped(), "mine": caller.runs.list_owned(owner)}
     return {name: [run_state(caller, run, owner) for run in group] for name, group in listed.items()}
 
 

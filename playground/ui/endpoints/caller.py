@@ -21,7 +21,7 @@ class Caller:
     def run(self, id: str) -> Run:
         """Returns a run and marks it as viewed. Raises Refusal."""
         run = self.runs.get(id)
-        run.seen()
+        run.mark_seen()
         return run
 
     def readable(self, id: str, owner: str) -> Run:

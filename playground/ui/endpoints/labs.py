@@ -45,7 +45,7 @@ def _start_runs(caller: Caller, experiment: ControlledExperiment, seeds: list[in
     """Returns the runs of each seed that found room. Raises Refusal if none did."""
     check_owner(owner)
     runs_by_seed: dict[int, list[Run]] = {}
-    own_runs = [(run, match) for run in caller.runs.mine(owner) if (match := experiment.recognise(run))]
+    own_runs = [(run, match) for run in caller.runs.list_owned(owner) if (match := experiment.recognise(run))]
     for seed in seeds:
         for run, match in own_runs:
             if match[1] == seed and run.status in ENDED_EARLY:  # the same seed would end alike

@@ -43,7 +43,7 @@ class Facts:
 
 
 def collect_facts(runs: Runs, counts: Counts) -> Facts:
-    stored = runs.kept()
+    stored = runs.list_unshipped()
     sizes = {run.id: runs.store.disk_size(run) for run in stored}
     runs_by_owner: dict[str, list[Run]] = {}
     for run in stored:

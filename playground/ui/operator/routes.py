@@ -84,7 +84,7 @@ def absent_paths(routes: Sequence[Route]) -> frozenset[str]:
 
 def _find_run(runs: Runs, alias: str) -> Run | None:
     """Returns the unfinished run of a pseudonym: ids appear neither on the page nor in an address."""
-    return next((run for run in runs.kept() if alias and run.unfinished and pseudonym(run.id) == alias), None)
+    return next((run for run in runs.list_unshipped() if alias and run.unfinished and pseudonym(run.id) == alias), None)
 
 
 def _language(request: Request) -> str:

@@ -54,7 +54,7 @@ def _write_source(view: View, diagnostics: Diagnostics) -> str:
 
 def _build_memory(view: View, diagnostics: Diagnostics) -> list[dict]:
     """Builds the encoder's gradient over training, beside the memory knob; a table of memory modes if the run isn't training."""
-    numbers, memory_mode = diagnostics.numbers, view.run.memory_at(diagnostics.step)
+    numbers, memory_mode = diagnostics.numbers, view.run.memory_mode_at(diagnostics.step)
     reaching = facts.reaching(memory_mode, *(numbers[f"{name}/gradient"] for name in REACHING))
     sentences = [_write_fact(view, reaching), *_list_changes(view)]
     records = view.run.history.diagnostics

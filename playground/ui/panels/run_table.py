@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.queries.learning_curves import LearningCurve, learning_curve
 from playground.runs.run import Run
-from playground.runs.tables import csv_of, known, parameters_of, runs_table, speed_of
+from playground.runs.tables import csv_of, parameters_of, runs_table, speed_of, try_read
 from playground.ui import blocks
 from playground.ui.measured import percent
 from playground.ui.selected_runs import MAX_TICKED, NONE, describe_changes, describe_values, group_runs, line_keys, pinned, ticked
@@ -81,7 +81,7 @@ def measure_run(run: Run) -> dict[str, float | None]:
     curve = learning_curve(run)
     last = {name: getattr(curve, name)[-1] if curve.steps else None for name in ("exact_match", "validation_loss")}
     return last | {
-        "steps": run.step, "seconds": run.seconds, "parameters": known(parameters_of, run), "tokens_per_second": known(speed_of, run),
+        "steps": run.step, "seconds": run.seconds, "parameters": try_read(parameters_of, run), "tokens_per_second": try_read(speed_of, run),
         "created": None if run.shipped else run.created,
     }  # fmt: skip
 

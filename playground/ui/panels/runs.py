@@ -26,7 +26,7 @@ def panel(view: View) -> dict:
     chosen = ticked(view)
     listed = group_runs(view, chosen.runs)
     for run in chosen.runs:
-        run.seen()  # keeps a training run from being stopped as unwatched
+        run.mark_seen()  # keeps a training run from being stopped as unwatched
     is_training = any(run.working for runs in listed.values() for run in runs if run is not view.run)  # the page polls its own run anyway
     content = [
         blocks.text("about", view.say("compare.about", most=MAX_TICKED), css="pg-caption"),
@@ -51,13 +51,15 @@ def _build_missing(view: View, chosen: Ticked) -> list[dict]:
 def _build_storage(view: View) -> list[dict]:
     """Writes the storage of the visitor's runs on this server, and which of them is deleted next; nothing without runs."""
     share = view.runs.share(view.token)
-    sentences = [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.most))] if share.count else []
+    sentences = (
+        [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.limit))] if share.count else []
+    )
     if share.next:
         name = compare.name(share.next, view.language, view.token)
         if share.crowded:
             sentences.append(view.say("compare.kept_crowded", name=name))
         else:
-            sentences.append(view.say("compare.kept_next", name=name, date=time.strftime("%Y-%m-%d", time.gmtime(share.goes))))
+            sentences.append(view.say("compare.kept_next", name=name, date=time.strftime("%Y-%m-%d", time.gmtime(share.expires_at))))
     return [blocks.text("kept", paragraph(sentences), css="pg-caption")] if sentences else []
 
 

@@ -26,7 +26,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     experiment, _ = read_query(parameters)
     experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
     pairs, _ = uploading.experiment_pairs(runs, experiment, token)
-    corpus, counts = runs.corpora.look(experiment, pairs)
+    corpus, counts = runs.corpora.get_for_preview(experiment, pairs)
     sentences = summary.describe_counts(counts, screen)
     sentences += summary.excluded_pairs(pairs, corpus.left_out, counts, experiment.data.max_tokens, screen)
     lines = []

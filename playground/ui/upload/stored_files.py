@@ -23,7 +23,7 @@ def install(runs: Runs) -> None:
     folder = runs.store.folder / FOLDER
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
     delete_old(folder, -1)
-    runs.every_round(partial(delete_old, folder, runs.limits.upload_bytes))
+    runs.add_task(partial(delete_old, folder, runs.limits.upload_bytes))
 
 
 def delete_old(folder: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:

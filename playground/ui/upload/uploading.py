@@ -256,14 +256,14 @@ def suggest_for(pairs: Pairs, own: str, chosen: Mapping[str, Any]) -> Suggestion
 def find_pairs(runs: Runs, own: str, ticket: str) -> Pairs | None:
     """Returns the pairs of a visitor's upload, or of a readable run made of them; None if missing, or another visitor's: both look the
     same."""
-    readable_runs = [run for run in runs.made_of(own) if run.may_be_read_by("") or _matches(ticket, _owner_ticket(run.owner))]
+    readable_runs = [run for run in runs.find_by_data(own) if run.may_be_read_by("") or _matches(ticket, _owner_ticket(run.owner))]
     return _stored_pairs(own, ticket) or next((run.pairs for run in readable_runs), None)
 
 
 def dealt_pairs(runs: Runs, own: str) -> Pairs | None:
     """Returns the pairs that a teacher has dealt to a class, for its members."""
     upload = UPLOADS.get(own) if own else None
-    return upload.pairs if upload else next((run.pairs for run in runs.made_of(own)), None)
+    return upload.pairs if upload else next((run.pairs for run in runs.find_by_data(own)), None)
 
 
 def _stored_pairs(own: str, ticket: str) -> Pairs | None:

@@ -68,7 +68,7 @@ def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path, sp
         assert {path.name for path in folder.parent.iterdir()} == ({"run", "run.old"} if spare else {"run"})
         outcomes.append(contents(folder) != OLD)
         if spare:
-            assert contents(files.beside(folder).old) == (OLD if outcomes[-1] else OLDER)
+            assert contents(files.sibling_paths(folder).old) == (OLD if outcomes[-1] else OLDER)
         if is_over:
             break
     assert outcomes == sorted(outcomes)  # first always the old, then always the new

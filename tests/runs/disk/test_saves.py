@@ -32,7 +32,7 @@ PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
 @contextmanager
 def served(folder):
     runs = Runs(folder, None, LIMITS)
-    runs.corpora._made = CORPORA._made
+    runs.corpora._caches = CORPORA._caches
     try:
         yield runs
     finally:
@@ -49,7 +49,7 @@ def twin(steps=60):
 
 
 def old_of(path):
-    return files.beside(path).old
+    return files.sibling_paths(path).old
 
 
 def flipped(path):
@@ -138,8 +138,8 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, h
     assert (run.message is not None) == (name == "state.safetensors"), "it is told until the run goes on"
     assert curve(run) == curve(twin())
     assert same_parameters(run.snapshot.parameters, twin().snapshot.parameters)
-    assert files.beside(path).damaged.is_dir()
-    assert world.runs.store.disk_size(run) == world.runs.store.size(run) + files.size_of(files.beside(path).damaged)
+    assert files.sibling_paths(path).damaged.is_dir()
+    assert world.runs.store.disk_size(run) == world.runs.store.size(run) + files.size_of(files.sibling_paths(path).damaged)
     world.runs.delete(id, ME)
     assert list(path.parent.iterdir()) == []
     (line,) = complaints(caplog)
@@ -238,7 +238,7 @@ def test_a_run_of_a_later_version_is_left_exactly_as_it_is(world, data, caplog):
     runs = world.restart(killed=False)
     with refused("runs.newer_format") as refusal:
         runs.get(id)
-    assert runs.mine(ME) == []
+    assert runs.list_owned(ME) == []
     ended(world, steps=1)
     assert {file: file.read_bytes() for file in before} == before
     assert sum(str(refusal.value) in line for line in complaints(caplog)) == 1
@@ -324,11 +324,11 @@ def test_killed_the_run_is_what_it_would_have_been(world, point):
     names = lambda: sorted(path.name for path in (folder / "runs").iterdir())  # noqa: E731
     assert {name[22:] for name in names()} == POINTS[point]
     world.start()
-    (run,) = world.runs.mine(TOKEN)
+    (run,) = world.runs.list_owned(TOKEN)
     assert (run.status, run.label) == ("interrupted", "<b>tough</b>")
     assert 6 <= run.step == run.checkpoint_step == len(run.history.steps) < 12
     assert names() == [run.id, f"{run.id}.old"]
-    assert Folder(files.beside(folder / "runs" / run.id).old).run.step == run.step - 1, "the save before is whole as well"
+    assert Folder(files.sibling_paths(folder / "runs" / run.id).old).run.step == run.step - 1, "the save before is whole as well"
     ordered(world, run, "resume", TOKEN)
     assert names() == [run.id]
     ended_as_if_alone(run, tiny())

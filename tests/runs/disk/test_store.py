@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from playground.runs.disk import files, store
-from playground.runs.disk.store import Store, make_folder, wanted_folder
+from playground.runs.disk.store import Store, default_folder, make_folder
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.health import health
 from playground.runs.history import History
@@ -42,7 +42,7 @@ def test_writes_alone_tell_whether_the_disk_refuses(tmp_path, before, writes, er
     watch = DiskWatch(tmp_path)
     watch.close()
     watch.refuses = before
-    with suppress(OSError), watch.asked(writes):
+    with suppress(OSError), watch.track(writes):
         if error:
             raise error
     assert watch.refuses is after
@@ -117,10 +117,10 @@ def test_a_note_changes_what_it_names_and_nothing_else(kept):
     kept.save(run, train_inline.contents(run))
     run.label, run.step = "a label", 61
     for names, step in ((("label",), 12), ((), 61)):
-        kept.note(run, *names)
+        kept.write_card(run, *names)
         card = json.loads((kept.path(run) / "run.json").read_bytes())
         assert (card["label"], card["step"]) == ("a label", step)
-    kept.note(a_run("never-saved-run-of-22-"))
+    kept.write_card(a_run("never-saved-run-of-22-"))
     assert [path.name for path in kept.root.iterdir()] == [ID]
 
 
@@ -152,13 +152,13 @@ def test_a_full_disk_is_said_until_a_write_succeeds(world):
     world.disk.refusals = 1
     with world.disk, refused("runs.disk_full"):
         runs.create(tiny(), ME)
-    runs._housekeeper.write_waiting()  # nothing waits, so nothing is known to be better
+    runs._housekeeper.retry_saves()  # nothing waits, so nothing is known to be better
     for reasons in (["disk_refuses"], []):
         report = health(runs)
         assert (report["status"], report["reasons"]) == ("busy" if reasons else "ok", reasons)
         assert report["disk"]["last_error"]["name"] == "ENOSPC"
         ended(world, steps=1)
-    runs.store.disk.look()
+    runs.store.disk.check()
     assert health(runs)["disk"]["free"] > 0
 
 
@@ -170,7 +170,7 @@ def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(world, monkeypat
 
     def hang(*arguments, **options):
         world.hang()
-        run.seen()
+        run.mark_seen()
         reports.append(health(world.runs))
         return real(*arguments, **options)
 
@@ -187,7 +187,7 @@ def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(world, monkeypat
 
 def test_a_server_does_not_start_where_it_can_keep_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "here"))
-    assert make_folder(wanted_folder()) == tmp_path / "here"
+    assert make_folder(default_folder()) == tmp_path / "here"
     (tmp_path / "file").write_text("")
     with refused("runs.folder_unwritable"):
         make_folder(tmp_path / "file" / "below")
@@ -222,7 +222,7 @@ def test_rooms_uploads_and_what_can_not_be_read_take_room_from_runs(world):
         (world.runs.store.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (world.runs.store.folder / path).write_bytes(bytes(3_000_000))
     world.round()
-    assert 9_000_000 <= world.runs.store.others < 9_100_000
+    assert 9_000_000 <= world.runs.store.other_bytes < 9_100_000
     world.runs.create(tiny(steps=1), YOU)
     (world.runs.store.folder / "rooms" / "BBBBB.json").write_bytes(bytes(1_500_000))
     world.round()

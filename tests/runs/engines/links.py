@@ -59,7 +59,7 @@ class Machines:
     def begin(self, number):
         self.coming.append(number)
 
-    def arrived(self, seconds):
+    def take_arrivals(self, seconds):
         free, came = [name for name in self.alive if name not in {name for name, _ in self.hosts.values()}], {}
         while free and self.coming:
             number, name = self.coming.pop(), free.pop()

@@ -32,7 +32,7 @@ def beside(serve):
 
     def start(**values):
         runs = serve(limits(engine="processes", **values))
-        wait(lambda: runs.counted()["processes"] == runs.limits.cores, 120)
+        wait(lambda: runs.count()["processes"] == runs.limits.cores, 120)
         return runs
 
     return start
@@ -100,7 +100,7 @@ def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, 
         at_step(run, 5)
         runs._workers.save(run)
     grown, other = (process_of(runs, run) for run in made)
-    monkeypatch.setattr(choice, "own_bytes", lambda pid: 10**12 if pid == grown else choice.BESIDES)
+    monkeypatch.setattr(choice, "own_bytes", lambda pid: 10**12 if pid == grown else choice.LEAK_BYTES)
     runs._housekeeper.free_memory()
     assert alive(grown), "there is memory"
     runs.memory.limit, limit = 1, runs.memory.limit

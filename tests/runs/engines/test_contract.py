@@ -184,7 +184,7 @@ def test_who_watches_gets_snapshots_and_hears_of_the_curve(begin):
     first = run.snapshot
     trainer.advance(0.5, False)
     assert run.snapshot is first, "nobody watches"
-    run.seen()
+    run.mark_seen()
     version = run.version
     wait(lambda: trainer.advance(TURN, False) and run.snapshot is not first)
     assert 1 < run.snapshot.step <= run.step

@@ -112,8 +112,8 @@ def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by)
 @pytest.fixture
 def on_machines(serve, monkeypatch):
     """on_machines(machines) -> Runs that train there; None: they can't be reached."""
-    monkeypatch.setattr(cluster, "LOOK_S", 0.005)
-    monkeypatch.setattr(cluster, "AGAIN_S", 0.01)
+    monkeypatch.setattr(cluster, "CHECK_PERIOD_S", 0.005)
+    monkeypatch.setattr(cluster, "RETRY_S", 0.01)
     monkeypatch.setattr(saving, "SAVE_SHARE", 1e9)
 
     def start(machines, **values):

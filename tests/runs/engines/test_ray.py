@@ -63,7 +63,7 @@ def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs,
 @pytest.mark.fault("the way to a Ray cluster cut", "runs go on on this machine, and there again later")
 def test_without_the_way_there_runs_go_on_here_until_there_is_one_again(runs, monkeypatch):
     """Ray ends the process that speaks with it when the head of the cluster has been gone for a minute."""
-    monkeypatch.setattr(cluster, "AGAIN_S", 0.5)
+    monkeypatch.setattr(cluster, "RETRY_S", 0.5)
     run = at_step(runs.create(tiny(steps=100_000), ME), 20)
     assert set(run.where) == {"node"}
     manager = runs._workers._engines.cluster._driver._manager

@@ -14,7 +14,7 @@ from playground.config import Refusal
 from playground.runs.forecast import forecast
 from playground.runs.health import health
 from playground.runs.queue.scheduler import Turn
-from playground.runs.queue.watchdog import DELETED_LONGER, DELETED_S, FIRST, LONGER, Watchdog
+from playground.runs.queue.watchdog import DELETION_FACTOR, DELETION_TIMEOUT_S, PREPARE_FACTOR, TURN_FACTOR, Watchdog
 from playground.runs.queue.workers import CLOSE_TIMEOUT_S
 from playground.runs.runtime import Runtime
 from playground.training.loop import Diverged, Training
@@ -117,7 +117,7 @@ def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(worl
     def given_up():
         hung.append("step")
         for run in (other, *held):
-            run.seen()
+            run.mark_seen()
         if len(hung) == 1:  # the other one is still to hang
             return world.until(lambda: reports)
         world.round()
@@ -164,10 +164,10 @@ def watchdog():
 
 def test_patience_is_as_long_as_the_steps_of_the_run(watchdog):
     dropped = Job("dropped")
-    dropped.unwanted = True
-    cases = {(0.0, None): FIRST * 10, (0.1, None): 10, (3.0, None): LONGER * 3}
-    cases |= {(0.1, dropped): DELETED_S, (3.0, dropped): DELETED_LONGER * 3, (0.0, dropped): FIRST * 10}  # it may be making a tokenizer
-    assert {case: watchdog().patience(turn(*case)) for case in cases} == cases
+    dropped.is_dropped = True
+    cases = {(0.0, None): PREPARE_FACTOR * 10, (0.1, None): 10, (3.0, None): TURN_FACTOR * 3}
+    cases |= {(0.1, dropped): DELETION_TIMEOUT_S, (3.0, dropped): DELETION_FACTOR * 3, (0.0, dropped): PREPARE_FACTOR * 10}  # prepares
+    assert {case: watchdog().timeout(turn(*case)) for case in cases} == cases
 
 
 def test_a_thread_that_waits_for_the_disk_is_left_alone(watchdog):
@@ -248,7 +248,7 @@ def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(s
 
     monkeypatch.setattr("playground.runs.queue.warmup._once", threading.Lock())
     monkeypatch.setattr("playground.runs.queue.warmup._ready", set())
-    for name in ("queue.warmup.build_corpus", "machine_speed._measured", "machine_speed.product_rate"):
+    for name in ("queue.warmup.build_corpus", "machine_speed._measure_speed", "machine_speed.measure_rate"):
         monkeypatch.setattr(f"playground.runs.{name}", fail)
     runs = serve()
     assert curve(done(runs.create(tiny(), ME))) == curve(alone(tiny())[0])

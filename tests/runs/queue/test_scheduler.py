@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.runs.queue import scheduler as module
-from playground.runs.queue.parallel import PATIENCE, Helpers, ReaderThreads
-from playground.runs.queue.scheduler import FAIR, LEAD_S, Scheduler
+from playground.runs.queue.parallel import DEADLINE_FACTOR, Helpers, ReaderThreads
+from playground.runs.queue.scheduler import FAIR_EVERY, LEAD_S, Scheduler
 from playground.runs.runtime import Runtime
 from tests.runs.tiny import wait
 
@@ -124,7 +124,7 @@ def test_an_urgent_job_goes_first_and_needs_neither_core_nor_memory_but_its_lane
     server.turns(1)
     assert server.log == ["holder"], "there is neither"
     waiting.urgent = True
-    server.scheduler.poke()
+    server.scheduler.wake()
     server.turns(2)
     assert server.log[:3] == ["holder", "waiting", "holder"]
     server, urgent = ByHand(), Job("urgent", lane="process")
@@ -212,7 +212,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, er
 
 
 @pytest.mark.fault("an exception in the scheduler's own bookkeeping", "the log says so, and workers go on")
-@pytest.mark.parametrize("name", ["_next", "_charge", "_leave", "_let_in"])
+@pytest.mark.parametrize("name", ["_next", "_charge", "_remove", "_admit_waiting"])
 def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, caplog, name):
     """Once the cause is gone every job gets its turns, on all the cores there are."""
     monkeypatch.setattr(module, "RECOVERY_S", 0.01)
@@ -232,12 +232,12 @@ def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, c
         scheduler.add(job)
     wait(lambda: len(raised) > 2)
     broken.clear()
-    scheduler.poke()
+    scheduler.wake()
     assert all(job.done.wait(60) for job in jobs)
     wait(lambda: scheduler._free == 2)
     assert "lost" in caplog.text
     broken.set()
-    scheduler.poke()
+    scheduler.wake()
     scheduler.close()
     assert not any(thread.is_alive() for thread in scheduler._threads), "it can be closed meanwhile"
 
@@ -329,7 +329,7 @@ def answered():
         def ask(*kinds, long=1.0, pause=0.0):
             readers._costs.put("long", long)
             answers = [askers.submit(readers.ask, opened.wait, 30)]
-            wait(lambda: readers._begun)
+            wait(lambda: readers._start_times)
             for number, kind in enumerate(kinds, 1):
                 work = lambda kind=kind: order.append(kind) or burn(0.06 * (kind == "new"))  # noqa: E731
                 answers.append(askers.submit(readers.ask, work, 30, kind))
@@ -347,7 +347,7 @@ def answered():
 @pytest.mark.parametrize(("kinds", "options", "order"), [
     ("long long short short", {}, "short short long long"),  # what is answered soon first
     ("new new new short", {}, "new short new new"),  # what a kind takes is learnt while others of it wait, as when a class begins
-    ("long short", {"long": 0.004, "pause": 2 * PATIENCE * 0.004}, "long short"),  # none waits for ever
+    ("long short", {"long": 0.004, "pause": 2 * DEADLINE_FACTOR * 0.004}, "long short"),  # none waits for ever
 ])  # fmt: skip
 def test_who_is_answered_first(answered, kinds, options, order):
     assert answered(*kinds.split(), **options) == order.split()
@@ -357,7 +357,7 @@ def test_closing_leaves_nobody_waiting():
     opened, readers = threading.Event(), ReaderThreads(1)
     with ThreadPoolExecutor(3) as askers:
         askers.submit(readers.ask, lambda: opened.wait(30), 60)
-        wait(lambda: readers._begun)
+        wait(lambda: readers._start_times)
         behind = askers.submit(readers.ask, lambda: "never", 60)
         wait(lambda: readers._waiting)
         closing = askers.submit(readers.close)
@@ -376,7 +376,7 @@ def test_half_of_a_class_has_ended_at_little_more_than_half_of_the_time_and_all_
     assert median(ends) < 0.7 * turns  # where in equal turns it is nearly all of it
     half, ended = log[: turns // 2], {number for number in students if ends[number] <= turns // 2}
     assert {*students} == set(half)
-    parts = [half[at : at + 2 * FAIR * 30] for at in range(0, len(half) - 2 * FAIR * 30, 30)]
+    parts = [half[at : at + 2 * FAIR_EVERY * 30] for at in range(0, len(half) - 2 * FAIR_EVERY * 30, 30)]
     assert all(set(part) | ended >= {*students} for part in parts)
 
 

@@ -25,7 +25,7 @@ SENTENCE = "hello"
 def owner(site):
     owner = "a caller of this file"
     yield owner
-    for run in site.runs.mine(owner):
+    for run in site.runs.list_owned(owner):
         site.runs.delete(run.id, owner)
 
 
@@ -104,14 +104,14 @@ def test_a_lab_trains_nothing_twice_and_says_its_verdict(site, owner, monkeypatc
     caller, quick = Caller(site.runs, site.reader), get("depth")
     monkeypatch.setitem(quick.base, "steps", 2)
     assert not lab(caller, quick.name, [1, 2], owner)["done"]
-    begun = site.runs.mine(owner)
+    begun = site.runs.list_owned(owner)
     assert len(begun) == 2 * len(quick.arms_of(1))
     for run in begun:
         done(run)
     last = lab(caller, quick.name, [1, 2], owner)
     assert (last["done"], last["numbers"]["seeds"], last["answer"] in quick.guesses) == (True, 2, True)
-    assert set(site.runs.mine(owner)) == set(begun)
-    begun[0].say("diverged")
+    assert set(site.runs.list_owned(owner)) == set(begun)
+    begun[0].set_status("diverged")
     with pytest.raises(Refusal, check=lambda refusal: refusal.key == "api.arm_ended"):
         lab(caller, quick.name, [1, 2], owner)
     answer = lab(caller, "order", [1, 2, 3, 4, 5], owner)

@@ -100,7 +100,7 @@ def _find_seeds(view: View, lab: ControlledExperiment) -> dict[int, Arms]:
         except Refusal:  # deleted in the meantime
             continue
         if arm_seed := lab.recognise(run):
-            run.seen()  # keeps a long experiment from being stopped as unwatched
+            run.mark_seen()  # keeps a long experiment from being stopped as unwatched
             arms_by_seed.setdefault(arm_seed[1], {})[arm_seed[0]] = run
     order = {seed: lab.arms_of(seed) for seed in sorted(arms_by_seed)}
     return {seed: {arm: arms_by_seed[seed][arm] for arm in arms} for seed, arms in order.items() if len(arms_by_seed[seed]) == len(arms)}

@@ -66,7 +66,7 @@ def _describe_origin(view: View, step: TakenStep) -> str:
     if step.start.exact and kind == "made" and step.recorded != step.slow.loss:
         kind = "close"  # trained on another machine
     sentences = [view.say(f"step.{'exact' if step.start.exact else 'fresh'}_{kind}", **values)]
-    if not step.start.exact and step.start.step in view.run.replay.kept:
+    if not step.start.exact and step.start.step in view.run.replay.parameters_by_step:
         sentences.append(view.say("step.rounded"))
     if step.start.step != view.step and view.step is not None:
         sentences.append(view.say("page.nearest_step", wanted=view.step, actual=step.start.step))

@@ -31,7 +31,7 @@ def _bench(site):
             small(patch, name)
         yield
     for token in OWNERS:
-        for run in site.runs.mine(token):
+        for run in site.runs.list_owned(token):
             site.runs.delete(run.id, token)
 
 
@@ -74,9 +74,9 @@ def test_from_the_button_to_the_verdict(site):
     _, both = panel_of(site, **asked, arms=f"{arms}.{finished(site, second)}")
     assert len(both["exhibits"]["blocks"][2]["blocks"][0]["rows"]) == 4
     assert both["verdict"]["text"] != after["verdict"]["text"]
-    site.runs.get(second[0]).say("training")
+    site.runs.get(second[0]).set_status("training")
     answer, while_it_trains = panel_of(site, **asked, arms=".".join([arms, *second]))
-    site.runs.get(second[0]).say("done")
+    site.runs.get(second[0]).set_status("done")
     assert ("progress" in while_it_trains, answer["more"]) == (True, True)
     assert while_it_trains["verdict"] == after["verdict"], "a second seed leaves the verdict of the first"
     assert press(site, "bug_source", 2)["arms"] == second, "a click trains nothing twice"

@@ -60,11 +60,11 @@ def test_the_step_shown_is_the_step_that_the_run_makes_next(site, run):
 
 
 def test_without_the_optimisers_moments_it_is_the_step_of_a_fork(site, run):
-    at = max(step for step in run.replay.kept if 0 < step < run.checkpoint_step)
+    at = max(step for step in run.replay.parameters_by_step if 0 < step < run.checkpoint_step)
     taken = training_step(site.reader, site.runs, run, at)
     assert taken.start == Start(at, saved=False, exact=False)
     assert starting_point(run, 0) == Start(0, saved=False, exact=True)
-    last = max(step for step in site.runs.get("reverse").replay.kept if step < site.runs.get("reverse").steps)
+    last = max(step for step in site.runs.get("reverse").replay.parameters_by_step if step < site.runs.get("reverse").steps)
     assert site.panel("step", run="reverse")["step"] == last
     assert taken.recorded == loss(run, at) == pytest.approx(taken.slow.loss, abs=1e-4)  # its parameters are kept rounded
     fork = site.runs.fork(run.id, at, MINE)
