@@ -1,4 +1,4 @@
-"""Changes: probabilities before and after, and what each head is worth."""
+"""Effects of interventions: probabilities before and after, and the importance of each head."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def pairs(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """Two probabilities (0 to 1) of each token, joined by a line: a ring for before, a filled diamond for after, so that shape tells them
-    apart as well as colour. First token on top; `chosen` is the row the cursor is at. Raises ValueError if the lists differ in length.
+    """Draws two probabilities (0 to 1) of each token, joined by a line: a ring for before, a filled diamond for after, so that they differ
+    in shape as well as colour. First token on top; `chosen` is the cursor's row. Raises ValueError if the lists differ in length.
 
     Traces: 0 the lines between, 1 before, 2 after. Shape 0 frames the chosen row.
     """
@@ -72,9 +72,9 @@ def losses(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """Points (of 100) that a model loses when one head alone is switched off: a bar for exact match with its number, a diamond for token
-    accuracy. Negative ones are gains. `least` and `most` are the ends of the scale, the same for pictures side by side; heads that are
-    `off` at the moment are named in bold. Raises ValueError if the lists differ in length.
+    """Draws the points (of 100) that a model loses when one head alone is switched off: a bar for exact match with its number, a diamond
+    for token accuracy. Negative ones are gains. `least` and `most` are the ends of the scale, the same for figures side by side; the names
+    of heads that are `off` now are bold. Raises ValueError if the lists differ in length.
     """
     lost, fewer = np.asarray(exact, dtype=np.float64), np.asarray(tokens_right, dtype=np.float64)
     if not lost.shape == fewer.shape == (len(names),):
@@ -109,12 +109,12 @@ def losses(
 
 
 def _row(count: int, height: int = ROW) -> float:
-    """How high one of `count` rows is."""
+    """Returns the height in px of one of `count` rows."""
     return max(min(height, TALLEST / max(count, 1)), 2)
 
 
 def _joined(starts: Sequence[float], ends: Sequence[float]) -> list[float | None]:
-    """Start, end, gap, start, end, gap, …: one line for each pair."""
+    """Interleaves start, end, gap, start, end, gap, …: one line for each pair."""
     return [value for pair in zip(starts, ends, strict=True) for value in (*pair, None)]
 
 
@@ -128,7 +128,7 @@ def _marks(name: str, values: np.ndarray, down: list[int], labels: Mapping[str, 
 
 
 def _beside(row: int, text: str, dark: bool) -> dict:
-    """Text at the right of a row, outside the axes."""
+    """Annotates a row at its right, outside the axes."""
     return {
         "x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "y": row, "yref": "y", "showarrow": False, "align": "left",
         "text": tokens.escape(text), "font": {"size": theme.SIZE, "color": theme.colors(dark)["text"]},
@@ -136,17 +136,17 @@ def _beside(row: int, text: str, dark: bool) -> dict:
 
 
 def _points(value: float) -> str:
-    """Points without digits nobody needs, with a real minus."""
+    """Formats points with a decimal only below 1, and with a real minus."""
     return theme.minus(f"{value:.0f}" if abs(value) >= 1 or value == 0 else f"{value:.1f}")
 
 
 def _table(names: Sequence[str], first: np.ndarray, second: np.ndarray, head: list[str]) -> dict:
-    """The numbers of a picture as a table."""
-    rows = [[tokens.visible(name), f"{one:.3f}", f"{other:.3f}"] for name, one, other in zip(names, first, second, strict=True)]
+    """Tabulates the numbers of a figure."""
+    rows = [[tokens.visible(name), f"{left:.3f}", f"{right:.3f}"] for name, left, right in zip(names, first, second, strict=True)]
     return {"head": head, "rows": rows}
 
 
 def _above(data: Sequence[dict], room: float) -> int:
-    """Pixels that the legend takes above a picture: one line, or two where its words don't stand beside each other."""
+    """Returns the legend's pixels above a figure: one line, or two where its words don't fit side by side."""
     wide = sum(48 + tokens.extent(trace["name"], longest=99) for trace in data if trace.get("name"))
     return 30 if wide <= room else 48

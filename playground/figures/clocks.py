@@ -1,4 +1,4 @@
-"""Clocks: the (sin, cos) pairs of a position encoding as hands, at a position and some positions further on."""
+"""Clocks: the (sin, cos) pairs of a position encoding as hands, at a position and at a shifted one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from playground.figures import theme
 
-ROOM, CLOCK = 2.9, 150  # of a clock of radius 1: how much it takes in each direction, and the most px of that
-NAMED = 100  # px a clock must have for a name over it that is more than two numbers
+ROOM, CLOCK = 2.9, 150  # side of the square of a clock of radius 1, and its most px
+NAMED = 100  # px of a clock from which its name has words, not just two numbers
 LEFT, TOP = 96, 34  # px: names of the rows, and of the columns
-ARC = 0.45  # radius of the arc that shows how far a hand turned
+ARC = 0.45  # radius of the arc between two hands
 
 
 def clocks(
@@ -25,10 +25,10 @@ def clocks(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """A row of clocks for each of the positions `starts`, a column for each pair of dimensions (2 i, 2 i + 1) of `pairs`.
+    """Draws a row of clocks for each of the positions `starts`, a column for each pair of dimensions (2 i, 2 i + 1) of `pairs`.
 
-    A hand is (sin, cos) out of the table (L, D): the thin one at the row's position, the thick one `shift` positions further on; the arc
-    between them is by how much it `turned` (radians, one for each pair). Raises ValueError for a position or pair that the table lacks.
+    A hand is (sin, cos) from the table (L, D): the thin one at the row's position, the thick one `shift` positions later; the arc between
+    them is the angle `turned` (radians, one for each pair). Raises ValueError for a position or pair that the table lacks.
     """
     table = np.asarray(table, dtype=np.float64)
     if not starts or not pairs or max(starts) + shift >= len(table) or 2 * max(pairs) + 1 >= table.shape[1]:
@@ -67,7 +67,7 @@ def clocks(
 
 
 def _circle(angles: np.ndarray) -> np.ndarray:
-    """Points (N, 2) at these angles, which grow as on a clock: from the top to the right."""
+    """Returns points (N, 2) at these angles, clockwise from the top."""
     return np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
 

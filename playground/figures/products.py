@@ -1,4 +1,4 @@
-"""The products behind one score: a query, a key, and what each dimension adds to their sum."""
+"""The products behind one score: a query, a key, and their product in each dimension."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures import theme
 
-PANEL, GAP = 88, 20  # px, height of one row of bars, and the air between two
+PANEL, GAP = 88, 20  # px, height of one row of bars, and the gap between two
 
 
 def bars(
@@ -20,7 +20,7 @@ def bars(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """Three rows of bars over the dimensions (K,), counted from 1: query, key, and query times key, whose sum is the score.
+    """Draws three rows of bars over the dimensions (K,), counted from 1: query, key, and query times key, whose sum is the score.
 
     Query and key share one scale; both scales are centred at 0. Raises ValueError if the lengths differ.
     """
@@ -54,12 +54,12 @@ def bars(
 
 
 def _marks(most: float) -> list[float]:
-    """Three round numbers on an axis from -most to most: the largest of 1, 2 and 5 times a power of ten that fits, its opposite, and 0."""
+    """Returns three ticks of an axis from -most to most: the largest of 1, 2 and 5 times a power of ten that fits, its opposite, and 0."""
     power = 10.0 ** np.floor(np.log10(most))
     mark = float(f"{max(step * power for step in (1, 2, 5) if step * power <= most):.3g}")
     return [-mark, 0, mark]
 
 
 def _every(count: int, width: int) -> int:
-    """How many dimensions apart the numbers below the bars stand."""
+    """Returns the distance in dimensions of the numbers below the bars."""
     return next((step for step in (1, 2, 4, 5, 10, 20, 50, 100) if step * (width - 70) / count >= 24), 200)

@@ -1,7 +1,7 @@
-"""A matrix of attention as it is before Plotly is there: the same cells, colours and words, as HTML round one SVG.
+"""A static placeholder of an attention matrix until Plotly is loaded: the same cells, colours and words, as HTML around one SVG.
 
-Everything is read off the figure that Plotly draws later. How large the grid is follows from the window, as in `cells.place`, and is left
-to the style of the page: a server doesn't know it yet when it sends that.
+Everything is read from the figure that Plotly draws later. The grid's size depends on the window, as in `cells.place`, which the server
+doesn't know yet, and is left to the page's style.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from playground.figures import theme
 
 
 def still(light: Mapping, dark: Mapping, label: str) -> str:
-    """A figure of `attention.matrix`, light and dark, as a picture that is called `label`. Masked cells are not drawn: a figure of
+    """Renders a figure of `attention.matrix`, light and dark, as an image named `label`. Masked cells are not drawn: a figure of
     cross-attention to one sentence has none."""
     layout, weights, other, rings, legend = light["layout"], light["data"][0], dark["data"][0], light["data"][3], light["data"][4]
     rows, columns = len(weights["z"]), len(weights["z"][0])
@@ -42,16 +42,16 @@ def still(light: Mapping, dark: Mapping, label: str) -> str:
 
 
 def _cells(light: list[list[float]], dark: list[list[float]]) -> list[str]:
-    """One square a weight; on a dark page it takes its other colour."""
+    """Draws a square for each weight, with its other colour for a dark page."""
     return [
-        f'<rect x="{column}" y="{row}" width="1" height="1" fill="{shade}" style="--dark:{other}"/>'
-        for row, (weights, others) in enumerate(zip(light, dark, strict=True))
-        for column, (shade, other) in enumerate(zip(theme.shades(weights), theme.shades(others, dark=True), strict=True))
+        f'<rect x="{column}" y="{row}" width="1" height="1" fill="{shade}" style="--dark:{dark_shade}"/>'
+        for row, (weights, dark_weights) in enumerate(zip(light, dark, strict=True))
+        for column, (shade, dark_shade) in enumerate(zip(theme.shades(weights), theme.shades(dark_weights, dark=True), strict=True))
     ]
 
 
 def _path(rings: Mapping) -> str:
-    """The outlines in units of cells, of which the first lies from 0 to 1."""
+    """Converts the outlines to an SVG path in cells, the first from 0 to 1."""
     path, pen = "", "M"
     for x, y in zip(rings["x"], rings["y"], strict=True):
         if x is None:
@@ -70,6 +70,6 @@ def _title(name: str, axis: Mapping) -> str:
 
 
 def _names(name: str, axis: Mapping) -> list[str]:
-    """The labels beside the ticks, which are HTML for Plotly."""
+    """Renders the tick labels, which are HTML for Plotly."""
     ticks = zip(axis["tickvals"], axis["ticktext"], strict=True)
     return [f'<span class="{name}" style="--at:{at}">{escape(unescape(text))}</span>' for at, text in ticks]

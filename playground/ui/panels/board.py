@@ -261,7 +261,7 @@ def _table(view: View, found: Board, runs: list[ClassRun]) -> dict:
         loss = f"{one.curve.validation_loss[-1]:.3f}" if one.curve.steps else "–"
         rows.append({
             "run": one.run.id, "name": one.name, "arm": found.arms[one.arm], "here": one.run is view.run,
-            "key": pictures.key(one.arm, view.dark),
+            "key": pictures.arm_key(one.arm, view.dark),
             "numbers": [
                 view.say("compare.step_of", step=f"{one.run.step:,}", steps=f"{one.run.steps:,}"),
                 "–" if one.score is None else percent(one.score), loss, view.say("page.seconds", seconds=f"{one.run.seconds:.1f}"),

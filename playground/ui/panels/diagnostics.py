@@ -166,7 +166,7 @@ def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.nda
         [f"{round(value * config.d_ff)} / {config.d_ff}" if gauge == "dead" else _short(value) for value in values.values()],
         measure=gauge,
         chosen=chosen,
-        beside=[found.numbers[f"{route}/mean"] for route in values] if gauge == "activation" else None,
+        second=[found.numbers[f"{route}/mean"] for route in values] if gauge == "activation" else None,
         **room,
     )
     return blocks.figure("parts-now", picture, paragraph(said), title)
@@ -201,7 +201,7 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
 
 
 def _costs(view: View) -> list[dict]:
-    s, t = len(view.look.source), len(view.look.asked)
+    s, t = len(view.look.source), len(view.look.targets)
     found = runs.costs(view.reader, view.run, s, t)
     counts = (found.parameters, found.counted_parameters, found.flops, found.counted_flops)
     rows = [[_name(view, route), *(f"{count[route]:,}" for count in counts)] for route in found.parameters]

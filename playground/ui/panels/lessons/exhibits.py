@@ -50,7 +50,7 @@ def _grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:
     """A grid with every number on its cell: as wide as its neighbours, or the page, or scrolling sideways in a box of its own."""
     rows, columns = ([Name(label(view, lab, name)) for name in names] for names in (exhibit.rows, exhibit.columns))
     numbers, digits = exhibit.values.size <= tensor.CELLS, exhibit.digits if exhibit.scale != "plain" else 0
-    needed = tensor.needed(exhibit.values, rows, columns, width, digits) if numbers else view.width
+    needed = tensor.needed_width(exhibit.values, rows, columns, width, digits) if numbers else view.width
     css = "" if needed <= width else "wide" if needed <= view.width else "wide scrolls"
     drawn = view.draw(
         tensor.heatmap, exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits,

@@ -147,7 +147,7 @@ def _only_likeliest(stage: Stage) -> bool:
 def _size(width: int, digits: bool) -> int:
     """Columns of one window on `width` px: fewer when their numbers are to be written on them."""
     window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= STRIP), WINDOWS[-1])
-    return min(pictures.fitting(width), window) if digits else window
+    return min(pictures.max_columns(width), window) if digits else window
 
 
 def _written(view: View, rows: int) -> bool:
@@ -184,7 +184,7 @@ def _cells(
     if _only_likeliest(stage):
         key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"
         return [*found, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
-    if total > pictures.fitting(width) and len(rows) <= TALL and not tokens and not brief:
+    if total > pictures.max_columns(width) and len(rows) <= TALL and not tokens and not brief:
         options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
         found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if digits else ""))
     if total > size:

@@ -96,7 +96,7 @@ class _Grid:
         chosen = view.inside("line", "place", values.shape)
         length = int(rows.real[at].any(axis=0).nonzero()[0].max()) + 1
         asked = [tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
-        self.share = LARGE if length * pictures.needed(asked, MOST) <= view.room(LARGE) else None
+        self.share = LARGE if length * pictures.needed_width(asked, MOST) <= view.room(LARGE) else None
         self.picture = view.draw(
             pictures.losses,
             values[at, :length],
