@@ -35,7 +35,7 @@ def scores_of(reader: Reader, corpora: Corpora, taken: Taken) -> tuple[str, Scor
     try:
         split = "test" if corpora.get(taken.run.experiment, taken.run.pairs).test else "heldout"
         found = evaluation.scores(reader, corpora, taken.run, taken.step, split)
-        while found.sentences < found.asked and time.monotonic() < end:
+        while found.sentences < found.total and time.monotonic() < end:
             found = evaluation.scores(reader, corpora, taken.run, taken.step, split)
         return split, found
     except (Refusal, ImportError):  # the machine is busy, the model too slow, or sacrebleu not installed

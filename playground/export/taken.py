@@ -53,7 +53,7 @@ class Taken:
         return src.size, tgt.size
 
     def config(self) -> dict[str, Any]:
-        """config.json: every knob, both sizes of vocabulary, and how long the longest target is (see queries/reader.py, `most_written`)."""
+        """config.json: every knob, both sizes of vocabulary, and how long the longest target is (see `max_output_tokens`)."""
         src_vocab, tgt_vocab = self.vocabularies
         return self.experiment.flat() | {"src_vocab": src_vocab, "tgt_vocab": tgt_vocab, "longest_target": self.run.longest_target}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
-from playground.figures.presented import BESIDE, presented
+from playground.figures.presented import BESIDE, fit_to_page
 from playground.figures.tokens import StepName, visible
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
@@ -73,7 +73,7 @@ class Screen:
         screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
         wanted = inspect.signature(figure).parameters
         drawn = figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
-        return presented(drawn, *self.page) if self.presented and "layout" in drawn else drawn  # the curves are several, and no grid
+        return fit_to_page(drawn, *self.page) if self.presented and "layout" in drawn else drawn  # the curves are several, and no grid
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -243,7 +243,7 @@ def texts(pieces: tuple[Piece, ...]) -> list[str]:
 
 def steps(found: SentenceTrace | SentenceActivations) -> list[StepName]:
     """What the decoder's rows are called: each token that is fed, and the one that comes after it."""
-    return decoder_steps(texts(found.fed), texts(found.asked))
+    return decoder_steps(texts(found.fed), texts(found.targets))
 
 
 def tokens(pieces: tuple[Piece, ...], right: tuple[bool, ...] | None = None, probabilities: tuple[float, ...] | None = None) -> list[dict]:

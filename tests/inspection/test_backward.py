@@ -14,7 +14,7 @@ from playground.inspection.arithmetic import Derivation
 from playground.inspection.backward import ENOUGH, derived, explain_gradient, explain_logit, explain_loss, explain_mean, terms
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
 from playground.inspection.update import explain_update
-from playground.queries.step_sublayers import around, norm_before, readers, score_gradients, stream_gradient
+from playground.queries.step_sublayers import norm_before, readers, residual_gradient, score_gradients, stream_gradient
 from playground.queries.training_rows import batch_rows
 from playground.queries.training_step import entry, sites
 from playground.runs.run import Run
@@ -90,7 +90,7 @@ def test_the_stream_gets_what_goes_around_a_sublayer_and_what_comes_through_it(t
     for name in taken.sums:
         total = stream_gradient(taken, name, 0)
         for place in (0, 2):
-            passed = around(taken, name, 0, place) * knobs.get("residual", True)
+            passed = residual_gradient(taken, name, 0, place) * knobs.get("residual", True)
             if knobs.get("norm") == "pre":
                 norm = norm_before(taken, name, 0, place)
                 along = norm.error.mean() + norm.normed * (norm.error * norm.normed).mean()
@@ -120,7 +120,7 @@ def test_every_sheet_is_what_a_pocket_calculator_makes_of_it(taken, knobs):
         total = stream_gradient(taken, name, 0)
         place, dim = largest(total)
         norm = norm_before(taken, name, 0, place) if knobs.get("norm") == "pre" else None
-        passed = float(around(taken, name, 0, place)[dim]) if knobs.get("residual", True) else None
+        passed = float(residual_gradient(taken, name, 0, place)[dim]) if knobs.get("residual", True) else None
         reading = [] if norm else readers(taken, name, 0, place, dim)
         calculates(explain_stream(reading, norm, dim, passed, name, (place, dim), float(total[place, dim])))
     losses = np.concatenate([losses[part.tgt_out != PAD].numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)])

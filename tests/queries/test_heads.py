@@ -16,7 +16,7 @@ KNOBS = {"task": "copy", "steps": 20, "dropout": 0.0}
 @pytest.mark.parametrize("step", [None, 0])
 def test_scores_are_those_of_the_parameters_shown(reader, run, step):
     (model, actual), (src, tgt) = reader.model_at(run, step), run.tokenizers
-    result, pairs = heads.named(reader, run, step, actual, "cross"), reader.examples(run, "heldout", heads.SENTENCES)
+    result, pairs = heads.name_heads(reader, run, step, actual, "cross"), reader.examples(run, "heldout", heads.SENTENCES)
     total, rows = 0.0, 0
     for source, target in pairs:
         written = (*tgt.encode(target), EOS)
@@ -31,7 +31,7 @@ def test_where_parameters_were_not_kept_the_replays_own_sentences_count(reader):
     run = alone(tiny(**KNOBS, seed=2))[0]
     run.replay.kept.clear()  # as of one whose byte budget had no room
     step = run.replay.steps[3]
-    result = heads.named(reader, run, step, step, "cross")
+    result = heads.name_heads(reader, run, step, step, "cross")
     frame = run.replay.frame(step)
     assert result.sentences == sum(done.cross is not None for done in frame.completions)
     assert all(head.padding is None for layer in result.heads for head in layer)  # pictures are cut to the sentence

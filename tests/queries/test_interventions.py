@@ -23,7 +23,7 @@ def text(reader, run):
 
 
 def ids_of(look):
-    return tuple(piece.id for piece in look.asked)
+    return tuple(piece.id for piece in look.targets)
 
 
 @pytest.mark.parametrize("edit", [None, Edit(0, 1, 1, 2, 1.0)])

@@ -39,7 +39,7 @@ def test_sampling_draws_and_a_look_follows_the_very_tokens(reader, run, text, wr
     assert write(method="sample", temperature=3.0, top_k=1, seed=3).candidates[0].text == write().candidates[0].text
     written = tuple(piece.id for piece in drawn[2].pieces)
     look = trace_of(reader, run, None, text, written)
-    assert tuple(piece.id for piece in look.asked) == written
+    assert tuple(piece.id for piece in look.targets) == written
     assert trace_of(reader, run, None, text, written) is look
     with pytest.raises(Refusal, match="guess"):
         write(method="guess")
@@ -115,5 +115,5 @@ def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_he
         (nothing, [4, 5], [6, EOS], (None, None)),
     ):
         monkeypatch.setattr(copying, "trace", lambda *_, cross=cross: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))
-        assert copying.looked_at(None, source, target) == places
-    assert copying.copied(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")
+        assert copying.align_unknown(None, source, target) == places
+    assert copying.copy_words(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")

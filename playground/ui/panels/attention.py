@@ -81,7 +81,7 @@ def sides(view: View, part: str) -> list[dict]:
     if part == "encoder":
         queries, side = tokens(look.source), "src"
     else:
-        queries, side = tokens(look.asked, look.right, look.probabilities), "tgt"
+        queries, side = tokens(look.targets, look.right, look.probabilities), "tgt"
     keys, other = (tokens(look.fed), "fed") if part == "decoder" else (tokens(look.source), "src")
     named = [{**token, "text": name} for token, name in zip(queries, rows, strict=True)]
     return [
@@ -202,7 +202,7 @@ def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, m
     mask does; whether another one keeps to the right places far better; and what the decoder is fed, where that isn't the reference."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = axes(view, part)
-    rows = names if part == "encoder" else texts(view.look.asked)
+    rows = names if part == "encoder" else texts(view.look.targets)
     found = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)]
     if alignment and found[-1].key != "figures.looks_aligned":
         found.append(facts.alignment_fact(weights, alignment))

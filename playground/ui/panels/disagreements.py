@@ -21,15 +21,15 @@ def panel(view: View) -> dict:
     for run in runs:
         view.require_readable(run)
     found = disagreements(view.reader, view.runs.corpora, runs, view.step)
-    more = found.tried < found.asked
+    more = found.tried < found.total
     return {
         "step": None,
         "more": more,
         "blocks": [
             heading,
-            *([blocks.progress("tried", found.tried, found.asked, view.say("compare.trying"))] if more else []),
+            *([blocks.progress("tried", found.tried, found.total, view.say("compare.trying"))] if more else []),
             blocks.text("disagreements-caption", _caption(view, runs, found), css="pg-caption"),
-            *([_table(view, runs, found)] if found.shown else []),
+            *([_table(view, runs, found)] if found.examples else []),
         ],
     }
 
@@ -37,17 +37,17 @@ def panel(view: View) -> dict:
 def _caption(view: View, runs: list[Run], found: Disagreements) -> str:
     named = zip(brief_names(view, runs), found.right, strict=True)
     each = view.say("compare.between").join(view.say("compare.reached", name=name, value=right) for name, right in named)
-    values = {"tried": found.tried, "found": found.found, "all": found.all_right, "none": found.none_right, "each": each}
-    key = "disagreements_about" if found.found else "disagreements_nowhere"
+    values = {"tried": found.tried, "found": found.some_right, "all": found.all_right, "none": found.none_right, "each": each}
+    key = "disagreements_about" if found.some_right else "disagreements_nowhere"
     data = {run.experiment.data for run in runs}
     said = [view.say(f"compare.{key}", **values)]
     said += [view.say("compare.other_data")] if len(data) > 1 else []
-    said += [view.say("compare.more_disagreements", shown=len(found.shown))] if found.found > len(found.shown) else []
+    said += [view.say("compare.more_disagreements", shown=len(found.examples))] if found.some_right > len(found.examples) else []
     return paragraph(said)
 
 
 def _table(view: View, runs: list[Run], found: Disagreements) -> dict:
-    rows = [_row(one) for one in found.shown]
+    rows = [_row(one) for one in found.examples]
     return blocks.disagreements(
         "disagreeing", view.say("compare.disagreeing_source"), names(view, runs), line_keys(view, runs), view.say("page.reference"), rows
     )

@@ -51,7 +51,7 @@ def step(view: View, found: InterventionResult) -> list[dict]:
 
 def _last(found: InterventionResult) -> int:
     """The last step that the sentence has with the edit and without it."""
-    return min(len(found.unedited.asked), len(found.after.asked)) - 1
+    return min(len(found.unedited.targets), len(found.after.targets)) - 1
 
 
 def _place(view: View, found: InterventionResult) -> tuple[int, int, int]:
@@ -83,7 +83,7 @@ def _cells(view: View, found: InterventionResult) -> dict:
         first, _, rest = str(edit.give(k, 0.5)).partition("-0.5")
         slider = {"label": view.say("interventions.row_weight"), "value": round(float(after[k]), 2), "first": f"{first}-", "rest": rest}
     states = dict.fromkeys(edit.masked, "masked") | ({} if edit.column is None else {edit.column: "given"})
-    writes = {name: look.asked[at].text for name, look in (("token", found.unedited), ("other", found.after))}
+    writes = {name: look.targets[at].text for name, look in (("token", found.unedited), ("other", found.after))}
     title = "interventions.row_title" if writes["token"] == writes["other"] else "interventions.row_title_other"
     return blocks.cells(
         "row-cells",

@@ -21,7 +21,7 @@ HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "dec
 def panel(view: View) -> dict:
     what = view.choice("what", (*TABLES, *STATES))
     look = view.reader.look(view.run, view.step, view.text)
-    pair = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.asked]
+    pair = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.targets]
     found = vectors(view.reader, view.runs.corpora, view.run, view.step, what, pair)
     chosen = _chosen(view, what, found)
     near = facts.nearest(found.vectors, chosen, NEAREST)
@@ -68,7 +68,7 @@ def _telling(view: View, what: str, found: Vectors) -> int:
     """Of the sentence's tokens the one that has the closest neighbour by the run's newest parameters, so that the replay doesn't change
     it; while these are still changing, the first."""
     look = view.reader.look(view.run, None, view.text)
-    own = {piece.id for piece in (look.source if what == "src" else look.asked)}
+    own = {piece.id for piece in (look.source if what == "src" else look.targets)}
     real = [at for at, id in enumerate(found.ids) if id >= len(SPECIAL_TOKENS)]
     among = [at for at in real if found.ids[at] in own] or real
     if view.run.working:
@@ -137,7 +137,7 @@ def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
         options = [{"value": str(at), "label": found.names[at]} for at in range(first, len(found.ids))]
         return blocks.choice("token", "token", view.say("embeddings.token"), options, str(chosen), tokens=True)
     pieces = view.reader.look(view.run, view.step, view.text)
-    named = {piece.id: piece.text for piece in (pieces.source if what == "src" else pieces.asked) if piece.id in found.ids}
+    named = {piece.id: piece.text for piece in (pieces.source if what == "src" else pieces.targets) if piece.id in found.ids}
     options = [{"value": str(id), "label": found.names[found.ids.index(id)]} for id in named]
     return blocks.choice("token", "token", view.say("embeddings.token"), options, str(found.ids[chosen]), tokens=True)
 

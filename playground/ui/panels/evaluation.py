@@ -29,11 +29,11 @@ def panel(view: View) -> dict:
     width = view.number("beam") if method == "beam" else 1
     asked = (view.reader, view.runs.corpora, view.run, view.step)
     found = file_scores(*asked, view.field("file"), file, width, penalty) if split == "file" else scores(*asked, split, width, penalty)
-    more = found.sentences < found.asked or not (found.evaluated.whole or view.run.working)
+    more = found.sentences < found.total or not (found.evaluated.whole or view.run.working)
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     numbers = [
         blocks.row("controls", *_controls(view, options, split, method, width, penalty), css="controls"),
-        *([_progress(view, found.sentences, found.asked)] if more else []),
+        *([_progress(view, found.sentences, found.total)] if more else []),
         *([blocks.button("stop", "move", view.say("evaluation.stop"), to={"split": "heldout"})] if more and split == "file" else []),
         _table(view, found),
         blocks.text("scores-caption", paragraph([*_captions(view, found, split, width), view.step_note(found.step)]), "pg-caption"),
@@ -127,7 +127,7 @@ def reach(view: View) -> dict:
     exact, counts = [one.reach.exact for one in found], [one.reach.counts for one in found]
     strips = view.draw(pictures.by_length, exact, names, [one.trained for one in found], counts, share=2)
     places = view.draw(pictures.by_place, found[shown].reach.tokens, found[shown].trained, share=2)
-    tried, asked = (sum(getattr(one, name) for one in found) for name in ("sentences", "asked"))
+    tried, asked = (sum(getattr(one, name) for one in found) for name in ("sentences", "total"))
     more = tried < asked  # what is not yet tried is not yet to be spoken of
     by_length = "" if more else _reach_caption(view, found, names)
     by_place = "" if more else _say_all(view, token_facts(found[shown].reach, found[shown].trained))
@@ -165,7 +165,7 @@ def _reach_caption(view: View, found: list[Lengths], names: list[str]) -> str:
     if len(found) > 1:
         facts = [line_fact(one.reach, one.trained) for one in found]
         lines = [view.say(fact.key, name=name, **fact.values) for name, fact in zip(names, facts, strict=True)]
-    if first.made:
+    if first.generated:
         how = view.say("evaluation.lengths_made", each=int(max(first.reach.counts)), times=REACH)
     else:
         how = view.say("evaluation.lengths_existing")

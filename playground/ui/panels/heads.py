@@ -6,7 +6,7 @@ from playground.cursor import choices
 from playground.figures import heads as pictures
 from playground.inspection.attention import HALF
 from playground.inspection.heads import HeadScores, NamedHead, found_first, settled
-from playground.queries.heads import curves, named
+from playground.queries.heads import curves, name_heads
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import known, paragraph
@@ -14,7 +14,7 @@ from playground.words import known, paragraph
 
 def scores(view: View, part: str = "") -> HeadScores:
     """Every head of a kind, or of the shown one, at the step that is looked at."""
-    return named(view.reader, view.run, view.step, view.look.step, part or view.part)
+    return name_heads(view.reader, view.run, view.step, view.look.step, part or view.part)
 
 
 def name(view: View, of: str, part: str = "") -> str:

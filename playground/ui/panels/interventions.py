@@ -128,7 +128,7 @@ def _switches(view: View, asked: Change) -> dict:
 
 def _result(view: View, found: InterventionResult) -> list[dict]:
     """Both sentences, what differs marked in both, and in words."""
-    ids = [[piece.id for piece in look.asked] for look in (found.before, found.after)]
+    ids = [[piece.id for piece in look.targets] for look in (found.before, found.after)]
     gone, new = differences.marks(*ids)
     lines = [_line(view, "before", found.before, gone, "gone"), _line(view, "after", found.after, new, "new")]
     if found.before.references:
@@ -151,7 +151,7 @@ def _say(view: View, fact: Fact) -> str:
 
 
 def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
-    shown = tokens(look.asked, look.right, look.probabilities)
+    shown = tokens(look.targets, look.right, look.probabilities)
     right = None if look.right is None else look.finished and all(look.right)
     verdict = "" if right is None else view.say("interventions.right" if right else "interventions.wrong")
     return {

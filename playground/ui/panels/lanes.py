@@ -59,11 +59,11 @@ def _lane(view: View, name: str, life: SentenceTrace) -> dict:
 
 def said_by(name: str, life: SentenceTrace) -> list[dict]:
     if name != "forced":
-        return tokens(life.asked, life.right, life.probabilities)
+        return tokens(life.targets, life.right, life.probabilities)
     likeliest = [row[0] for row in life.likely]
     return [
         {"text": visible(token.text), "id": token.id, "known": True, "right": token.id == wanted.id, "p": token.probability}
-        for token, wanted in zip(likeliest, life.asked, strict=True)
+        for token, wanted in zip(likeliest, life.targets, strict=True)
     ]
 
 

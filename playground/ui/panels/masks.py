@@ -108,7 +108,7 @@ def _own(view: View) -> tuple[str, str]:
     """The page's sentence with its reference; where nobody knows one, with what the model writes."""
     source, _ = view.reader.read(view.run, view.text)
     known = references(view.run, source)
-    return source, known[0] if known else view.run.tokenizers[1].decode(piece.id for piece in view.look.asked)
+    return source, known[0] if known else view.run.tokenizers[1].decode(piece.id for piece in view.look.targets)
 
 
 def _different(examples: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:

@@ -74,7 +74,7 @@ def _where(view: View, at: HeadAt) -> str:
 def _said(view: View, at: HeadAt, weights: np.ndarray, mask: np.ndarray) -> str:
     """What the head does in this sentence."""
     look = view.look
-    source, asked, fed = texts(look.source), texts(look.asked), texts(look.fed)
+    source, asked, fed = texts(look.source), texts(look.targets), texts(look.fed)
     columns = fed if at.kind == "decoder" else source
     rows, names = (source, source) if at.kind == "encoder" else (asked, steps(look))
     alignment = look.alignment if at.kind == "cross" else None

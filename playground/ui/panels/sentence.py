@@ -12,7 +12,7 @@ NAMED = 5  # unknown tokens, and runs of known characters, that are named one by
 
 def panel(view: View) -> dict:
     look = view.reader.look(view.run, view.step, view.text)
-    output = look.asked[:-1] if look.finished else look.asked
+    output = look.targets[:-1] if look.finished else look.targets
     right = look.right
     correct = None if look.references is None else look.finished and all(right or ()) and bool(right)
     return {

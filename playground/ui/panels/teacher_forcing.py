@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.figures import lens as lenses
 from playground.inspection import lens
 from playground.inspection.probabilities import top
-from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
+from playground.queries.teacher_forcing import Comparison, compare, find_wrong, lens_of
 from playground.ui import blocks
 from playground.ui.panels import votes
 from playground.ui.panels.decoding_step import likeliest, looks
@@ -25,7 +25,7 @@ SIDE = 420  # px that are free beside the lanes when something stands there
 def panel(view: View) -> dict:
     found = compare(view.reader, view.run, view.step, view.text, view.field("force"), correction(view))
     view.look = found.free
-    steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
+    steps = max(len(life.targets) for life in (found.forced, found.free, found.corrected) if life)
     at = view.row(steps)
     at = at if at is not None else min(found.parted or 0, steps - 1)
     wrong = _wrong(view)
@@ -70,9 +70,9 @@ def _wrong(view: View) -> list[str] | None:
         return None
     sentences = view.examples()[:6]
     sentences += [pair for pair in view.reader.examples(view.run, "heldout", MORE) if pair not in sentences]
-    wrong = go_wrong(view.reader, view.run, view.step, sentences)
+    wrong = find_wrong(view.reader, view.run, view.step, sentences)
     if len(wrong) < SUGGESTED:  # a good model: of longer sentences more go wrong
-        wrong += go_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", MORE_HARDER))
+        wrong += find_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", MORE_HARDER))
     return wrong[:SUGGESTED]
 
 
@@ -95,7 +95,7 @@ def _earlier(view: View) -> list[dict]:
     kept = [step for step in view.run.replay.parameter_steps if step < last]
     sentences = sorted(view.examples(), key=lambda pair: pair[0] != view.text)[:6]  # that on screen first, if it is one
     for step in (kept[len(kept) * part // PARTS] for part in range(PARTS - 1, 0, -1) if kept):
-        if wrong := go_wrong(view.reader, view.run, step, sentences):
+        if wrong := find_wrong(view.reader, view.run, step, sentences):
             text = view.text if view.text in wrong else wrong[0]
             label = view.say("teacher_forcing.earlier", step=f"{step:,}", text=text)
             return [blocks.button("earlier", "move", label, to={"step": step, "text": text})]
@@ -107,8 +107,8 @@ def _captions(view: View, found: Comparison) -> list[str]:
     said = []
     if found.parted is not None:
         forced, free = found.forced, found.free
-        right = forced.asked[found.parted].text if found.parted < len(forced.asked) else "–"
-        wrote = free.asked[found.parted].text if found.parted < len(free.asked) else "–"
+        right = forced.targets[found.parted].text if found.parted < len(forced.targets) else "–"
+        wrote = free.targets[found.parted].text if found.parted < len(free.targets) else "–"
         later = [token["right"] for token in said_by("forced", forced)[found.parted + 1 :]]
         said.append(view.say("teacher_forcing.parted", step=found.parted + 1, wrote=wrote, right=right))
         if later:
@@ -118,7 +118,7 @@ def _captions(view: View, found: Comparison) -> list[str]:
         said.append(view.say("teacher_forcing.together"))
     fixed = correction(view)
     if found.corrected and fixed and not is_right(view, found):
-        said.append(view.say("teacher_forcing.still_wrong", step=fixed[0] + 1, token=found.corrected.asked[fixed[0]].text))
+        said.append(view.say("teacher_forcing.still_wrong", step=fixed[0] + 1, token=found.corrected.targets[fixed[0]].text))
     elif found.corrected and fixed:
         if found.recovered is not None:
             said.append(view.say("teacher_forcing.recovered", step=fixed[0] + 1, since=found.recovered + 1))
@@ -148,13 +148,13 @@ def _force(view: View) -> dict:
 def _correct(view: View, found: Comparison, at: int) -> dict:
     """What could be written at the chosen step instead: the likeliest tokens, and the right one when it isn't among them."""
     free = found.free
-    at = min(at, len(free.asked) - 1)
+    at = min(at, len(free.targets) - 1)
     options = {likely.id: f"{likely.text}  {likely.probability:.2f}" for likely in free.likely[at]}
-    if found.forced and at < len(found.forced.asked):
-        options.setdefault(found.forced.asked[at].id, found.forced.asked[at].text)
-    options.pop(free.asked[at].id, None)
+    if found.forced and at < len(found.forced.targets):
+        options.setdefault(found.forced.targets[at].id, found.forced.targets[at].text)
+    options.pop(free.targets[at].id, None)
     chosen_fix = view.field("fix") if found.corrected else ""
-    choices = [{"value": "", "label": view.say("teacher_forcing.as_written", token=free.asked[at].text)}]
+    choices = [{"value": "", "label": view.say("teacher_forcing.as_written", token=free.targets[at].text)}]
     choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
     return blocks.choice("fix", "fix", view.say("teacher_forcing.correct", step=at + 1), choices, chosen_fix)
 
@@ -162,7 +162,7 @@ def _correct(view: View, found: Comparison, at: int) -> dict:
 def _step(view: View, found: Comparison, at: int) -> dict:
     """The chosen step in every life: what was nearly said, and where cross-attention looked."""
     columns = []
-    lanes = [(name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name)) and at < len(life.asked)]
+    lanes = [(name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name)) and at < len(life.targets)]
     view.look = found.free
     layer, head = chosen(view, "cross")
     for name, life in lanes:
@@ -186,7 +186,7 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
     """What each layer would say; of the forced life when the page feeds the reference, else of the free one."""
     forced = view.reference and found.forced is not None
     life = found.forced if forced else found.free
-    said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.asked])
+    said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.targets])
     name = view.run.tokenizers[1].piece
     rivals = [[", ".join(f"{name(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in said]
     layers = [view.say("teacher_forcing.lens_start"), *(view.say("teacher_forcing.lens_row", layer=layer) for layer in range(1, len(said)))]

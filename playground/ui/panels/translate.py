@@ -61,7 +61,7 @@ def panel(view: View) -> dict:
 
 def _greedy(view: View, best: Candidate) -> list[dict]:
     """The frame's line is greedy decoding's, whatever is chosen here: said where the two aren't the same sentence."""
-    asked = view.reader.look(view.run, view.step, view.text).asked
+    asked = view.reader.look(view.run, view.step, view.text).targets
     if [piece.id for piece in asked] == [piece.id for piece in best.pieces]:
         return []
     return [blocks.text("greedy", view.say("decoding.frame_is_greedy"), css="pg-caption")]
@@ -181,7 +181,7 @@ def _inside(view: View, answer: Translation) -> SentenceTrace:
     """The best output from within. Where it is the frame's line, that is known already."""
     written = answer.candidates[0].pieces
     frame = view.reader.look(view.run, view.step, view.text)
-    if frame.asked == written and frame.step == answer.step:
+    if frame.targets == written and frame.step == answer.step:
         return frame
     return trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in written))
 
@@ -190,7 +190,7 @@ def _step(view: View, answer: Translation, way: DecodingOptions) -> dict:
     """Every step with its likeliest tokens, and the chosen one: where cross-attention looks while choosing. At first it is the model's
     first mistake, or where it hesitates most."""
     look = _inside(view, answer)
-    best, given, steps = answer.candidates[0], len(answer.prefix), len(look.asked)
+    best, given, steps = answer.candidates[0], len(answer.prefix), len(look.targets)
     at = view.row(steps)
     at = candidates.telling(look, best.right, given) if at is None else at
     likely = look.likely[at]
@@ -208,7 +208,7 @@ def _step(view: View, answer: Translation, way: DecodingOptions) -> dict:
     if way.method == "sample" and at >= given:
         drawn = {"temperature": f"{way.temperature:g}", "top_k": way.top_k or "–", "top_p": f"{way.top_p:g}"}
         says = f"{says} {view.say('decoding.drawn_from', **drawn)}"
-    title = view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text)
+    title = view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.targets[at].text)
     return blocks.row(
         "step",
         blocks.column("every-step", *candidates.table(view, look, given)),

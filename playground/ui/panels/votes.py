@@ -20,15 +20,15 @@ def panel(view: View, both: Comparison, at: int) -> list[dict]:
     right one where it goes wrong, else against the runner-up."""
     forced = view.reference and both.forced is not None
     life = both.forced if forced else both.free
-    at = min(at, len(life.asked) - 1)
-    knows = both.forced is not None and at < len(both.forced.asked) and (forced or at == both.parted)
-    wanted = both.forced.asked[at].id if knows else None
+    at = min(at, len(life.targets) - 1)
+    knows = both.forced is not None and at < len(both.forced.targets) and (forced or at == both.parted)
+    wanted = both.forced.targets[at].id if knows else None
     likely = [piece.id for piece in life.likely[at]]
     token = likely[0]
     other = wanted if wanted not in (None, token) else next((id for id in likely if id != token), None)
     if other is None:
         return []
-    found = votes(view.reader, view.run, view.step, view.text, [piece.id for piece in life.asked], at, token, other)
+    found = votes(view.reader, view.run, view.step, view.text, [piece.id for piece in life.targets], at, token, other)
     name = view.run.tokenizers[1].piece
     pair = (name(token), name(other))
     shown = _shown(found)

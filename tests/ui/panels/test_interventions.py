@@ -34,9 +34,9 @@ def test_what_is_changed_never_hides_what_was_before_and_differences_are_marked(
     panel = site.panel("interventions", **HELLO, off="c1.3")
     outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "hello", Change(frozenset({HeadId("cross", 0, 2)})))
     assert written(panel, "before") == written(base, "before")
-    assert written(panel, "after") == "".join(piece.text for piece in outcome.after.asked) != written(panel, "before")
+    assert written(panel, "after") == "".join(piece.text for piece in outcome.after.targets) != written(panel, "before")
     assert (block(panel, "heads")["off"], "cross-attention 1.3" in block(panel, "in-force")["text"]) == (["c1.3"], True)
-    marked = differences.marks(*([piece.id for piece in look.asked] for look in (outcome.before, outcome.after)))
+    marked = differences.marks(*([piece.id for piece in look.targets] for look in (outcome.before, outcome.after)))
     assert any(map(any, marked))
     for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
         assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
@@ -66,7 +66,7 @@ def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site
     assert [cell["after"] for cell in cells["cells"]] == [1] + [0] * 9
     assert [cell["before"] for cell in cells["cells"]] == pytest.approx(outcome.before.cross[1, 2, 1].tolist())
     assert (cells["cells"][0]["state"], [act["on"] for act in cells["acts"]]) == ("given", [True, False, False])
-    assert (written(panel, "before"), written(panel, "after")) == ("noitnetta<eos>", "".join(piece.text for piece in outcome.after.asked))
+    assert (written(panel, "before"), written(panel, "after")) == ("noitnetta<eos>", "".join(piece.text for piece in outcome.after.targets))
     _, without, edited = block(panel, "row-top")["figure"]["data"]
     assert without["x"] == pytest.approx(outcome.step.without, abs=1e-4)
     assert edited["x"] == pytest.approx(outcome.step.edited, abs=1e-4)

@@ -34,7 +34,7 @@ def plan(view: View, inside: SentenceActivations, head: int, unfolded: Mapping[s
     encoder += [*draw.layers("encoder", unfolded["encoder"]), *draw.line(END["encoder"])]
     decoder = [draw.tokens("fed", inside.fed, draw.title("target", "decoder")), *draw.line(f"tgt.{name}" for name in EMBEDDING)]
     decoder += [*draw.layers("decoder", unfolded["decoder"]), *draw.line(END["decoder"], draw.title("end", "decoder"))]
-    decoder.append(draw.tokens("tgt", inside.asked))
+    decoder.append(draw.tokens("tgt", inside.targets))
     return {"encoder": encoder, "memory": draw.line(["memory"])[0], "decoder": decoder, "lines": draw.lines(), "order": list(inside.stages)}
 
 

@@ -145,7 +145,7 @@ def matrix(view: View, taken: TakenStep, name: str, values: np.ndarray, what: st
     largest = tuple(int(at) for at in np.unravel_index(int(np.abs(values).argmax()), values.shape))
     cell = view.inside("grad_row", "grad_col", values.shape) or largest
     down, across = (_window(size, most, at) for size, most, at in zip(values.shape, (DOWN, ACROSS), cell, strict=True))
-    names, way = _row_names(view, taken, name, values.shape[0]), taken.way(name)
+    names, way = _row_names(view, taken, name, values.shape[0]), taken.layout(name)
     picture = view.draw(
         pictures.heatmap,
         values[np.ix_(down, across)],
@@ -176,18 +176,18 @@ def as_in_the_paper(taken: TakenStep, name: str, values: np.ndarray) -> np.ndarr
     """A parameter as rows and columns: of a linear layer (in, out), as in x W; torch keeps it the other way round."""
     if values.ndim == 1:
         return values[None]
-    return values.T if taken.way(name) == "linear" else values
+    return values.T if taken.layout(name) == "linear" else values
 
 
 def index_of(taken: TakenStep, name: str, cell: tuple[int, int]) -> tuple[int, ...]:
     """Where torch keeps the number that stands in this cell."""
-    way = taken.way(name)
+    way = taken.layout(name)
     return (cell[1],) if way == "vector" else cell[::-1] if way == "linear" else cell
 
 
 def _row_names(view: View, taken: TakenStep, name: str, count: int) -> list[str]:
     """Tokens for a table of embeddings, else numbers."""
-    if taken.way(name) == "table" and "embedding" in name:
+    if taken.layout(name) == "table" and "embedding" in name:
         return tokens(view, range(count), "src" if name.startswith("src") else "tgt")
     return [str(at + 1) for at in range(count)]
 

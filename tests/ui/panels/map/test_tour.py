@@ -35,7 +35,7 @@ def at_stop(site, run: str, stop: str, **parameters) -> tuple[dict, dict]:
 def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(site, run):
     record = site.runs.get(run)
     text, ids = site.reader.read(record, site.reader.examples(record, "heldout", 1)[0][0])
-    written = [piece.id for piece in site.reader.look(record, None, text).asked]
+    written = [piece.id for piece in site.reader.look(record, None, text).targets]
     wanted = by_hand(site.reader.model_at(record, None)[0], ids, written, min(HEAD, record.experiment.model.n_heads) - 1)
     assert wanted.keys() == set(STOPS)
     for at, stop in enumerate(STOPS):
