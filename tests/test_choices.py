@@ -5,7 +5,7 @@ import pytest
 from playground.choices import ENCODINGS, OPTIMISERS, Encoding
 from playground.config import Experiment, ModelConfig, Refusal, TrainingConfig
 from playground.inspection.activations import record
-from playground.inspection.formulas import about
+from playground.inspection.formulas import describe
 from playground.model import positions
 from playground.model.positions import LearnedPositions
 from playground.model.size import moved_by, parameter_count, training_bytes
@@ -37,7 +37,7 @@ def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
     monkeypatch.setitem(positions.ADDED, "waves", LearnedPositions)
     model = small(positions="waves")
     with pytest.raises(Refusal) as refusal:
-        about(model.config, record(model, SRC, TGT)["src.positions"])  # never as a sinusoid
+        describe(model.config, record(model, SRC, TGT)["src.positions"])  # never as a sinusoid
     assert refusal.value.key == "map.no_formula"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection import attention
-from playground.inspection.heads import HeadScores, Sample, read, score
+from playground.inspection.heads import HeadScores, Sample, read_weights, score
 from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.reader import Reader
@@ -34,7 +34,7 @@ def name_heads(reader: Reader, run: Run, step: int | None, actual: int, kind: st
         src, tgt = run.tokenizers
         pairs = [(source, target, src.encode(source), tgt.encode(target)) for source, target in examples]
         pairs = [pair for pair in pairs if pair[2] and max(len(pair[2]), len(pair[3])) < MAX_POSITIONS]
-        stacks = read(model, [pair[2:] for pair in pairs], kind)
+        stacks = read_weights(model, [pair[2:] for pair in pairs], kind)
         return score([_sample(run, kind, *pair[:2], pair[3], stack) for pair, stack in zip(pairs, stacks, strict=True)], kind)
 
     return reader.work(run, step, ("heads named", kind), work)

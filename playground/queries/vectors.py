@@ -11,7 +11,7 @@ import torch
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.data.corpus import Corpus
-from playground.inspection.vectors import followed_axes, principal_axes, project, turned
+from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes
 from playground.model.masks import padding_mask
 from playground.model.padding import padded
 from playground.model.transformer import Transformer
@@ -62,7 +62,7 @@ def vectors(reader: Reader, corpora: Corpora, run: Run, step: int | None, space:
     def replay(model: Transformer, actual: int) -> tuple[np.ndarray, np.ndarray, float]:
         models = [reader.model_at(run, kept_step)[0] for kept_step in steps] or [model]
         frames = [_read(each, space, inputs if space in TABLES else inputs[:-1]) for each in models]
-        followed = followed_axes(frames)
+        followed = follow_axes(frames)
         axes = principal_axes(frames[-1], followed)
         return followed, axes, max(float(np.abs(project(points, axes)).max()) for points in frames)
 
@@ -71,7 +71,7 @@ def vectors(reader: Reader, corpora: Corpora, run: Run, step: int | None, space:
     points, actual = reader.work(run, step, key, lambda model, actual: (_read(model, space, inputs), actual))
     cloud, axes_step = points[: len(points) - own], steps[-1] if steps else actual
     if run.working and step is None:  # the replay has no last step yet: every frame has its own axes, which follow the last ones
-        axes, axes_step = turned(principal_axes(cloud), followed), None
+        axes, axes_step = turn_axes(principal_axes(cloud), followed), None
     xy = project(points, axes, cloud.astype(np.float64).mean(axis=0))
     tokenizer = run.tokenizers[space in ("tgt", "decoder")]
     names = tuple(map(tokenizer.piece, ids))

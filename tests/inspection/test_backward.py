@@ -51,7 +51,7 @@ def calculates(sheet: Derivation) -> None:
     assert sheet.agrees
     for step in sheet.steps:
         assert calculate(step.text, sheet) == pytest.approx(float(step.result), rel=1e-3)
-    assert float(sheet.result) == pytest.approx(float(sheet.shown), rel=1e-3)
+    assert float(sheet.result) == pytest.approx(float(sheet.recorded), rel=1e-3)
 
 
 @pytest.mark.trust

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.cursor import choices
 from playground.figures import heads as pictures
 from playground.inspection.attention import HALF
-from playground.inspection.heads import HeadScores, NamedHead, found_first, settled
+from playground.inspection.heads import HeadScores, NamedHead, entropy_change_fact, first_aligned_fact
 from playground.queries.heads import curves, name_heads
 from playground.ui import blocks
 from playground.ui.view import View
@@ -84,7 +84,7 @@ def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> li
         return []
     measure = view.choice("measure", [name for name in choices("measure") if name != "aligned" or found.aligned is not None])
     values, most = (found.aligned, 1.0) if measure == "aligned" else (found.entropy, max(scored.most, float(found.entropy.max())))
-    fact = found_first(found.steps, values) if measure == "aligned" else settled(values)
+    fact = first_aligned_fact(found.steps, values) if measure == "aligned" else entropy_change_fact(values)
     picture = view.draw(
         pictures.over_training,
         found.steps,

@@ -129,14 +129,14 @@ def _switches(view: View, asked: Change) -> dict:
 def _result(view: View, found: InterventionResult) -> list[dict]:
     """Both sentences, what differs marked in both, and in words."""
     ids = [[piece.id for piece in look.targets] for look in (found.before, found.after)]
-    gone, new = differences.marks(*ids)
+    gone, new = differences.mark_changes(*ids)
     lines = [_line(view, "before", found.before, gone, "gone"), _line(view, "after", found.after, new, "new")]
     if found.before.references:
         answer = view.reader.pieces(view.run, found.before.references[0], "tgt")
         lines.append(
             {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(answer), "verdict": "", "right": None}
         )
-    facts = (differences.written(*ids), differences.moved(found.likely_before, found.likely_after, texts(found.fed)))
+    facts = (differences.output_fact(*ids), differences.probability_fact(found.likely_before, found.likely_after, texts(found.fed)))
     said = [_say(view, fact) for fact in facts] if found.change else []
     said += [view.say("interventions.marks")] if any(gone) or any(new) else []
     return [

@@ -48,7 +48,7 @@ def sheet(
         "sheet",
         title,
         secret=secret,
-        answer=float(derivation.shown),
+        answer=float(derivation.recorded),
         asks=question and asks(derivation),
         equals="" if secret else _equals(view, derivation, own),
         sign=SIGNS.get(derivation.operation, ""),
@@ -78,8 +78,8 @@ def _named(text: str, heads: Mapping[str, str]) -> str:
 
 def _equals(view: View, derivation: Derivation, own: str) -> str:
     """The model's own number. The last digits may differ: the sheet goes on with what it has printed."""
-    same = derivation.shown == derivation.result
-    return view.say(own if same else f"{own}_nearly", value=derivation.shown.replace("-", "−"))
+    same = derivation.recorded == derivation.result
+    return view.say(own if same else f"{own}_nearly", value=derivation.recorded.replace("-", "−"))
 
 
 def _label(view: View, found: SentenceActivations, label: Label) -> dict:

@@ -8,7 +8,7 @@ from playground.figures import tensor as pictures
 from playground.inspection import tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.formulas import About, about
+from playground.inspection.formulas import StageInfo, describe
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks as make
 from playground.ui.panels.map import derivation_view
@@ -40,7 +40,7 @@ def blocks(
     """Everything about one stage; `head` counts from 0 and only matters where the stage has heads; `at` is the chosen cell, of which
     `derivation` is the calculation. What is `brief` has neither formula nor code nor a caption, hides nothing and is lower: the tour,
     which stands above it, says the first and asks for a number."""
-    values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
+    values, known = slice_of(stage.values, stage, head), describe(view.run.experiment.model, stage)
     rows, row_title, row_side = rows_of(view, found, stage)
     columns, column_title, column_side = columns_of(view, found, stage)
     chosen = at if at and at[0] < values.shape[0] and at[1] < values.shape[1] else None
@@ -69,7 +69,7 @@ def blocks(
         width=width,
         tallest=view.below(STOP if brief else 140) if len(shown) == len(columns) else max(view.tallest - UNDER_STRIP, LEAST_STRIP),
     )
-    said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
+    said = tensors.facts(tensors.view_tensor(stage, found.stages, head, rows, columns))
     caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in said)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, paragraph([caption, view.step_note(found.step)]), _title(view, stage, head))
@@ -89,7 +89,7 @@ def _title(view: View, stage: Stage, head: int) -> str:
     return title if stage.axes[0] != "H" else f"{title} · {view.say('map.head_of', head=head + 1, heads=stage.values.shape[0])}"
 
 
-def _about(view: View, known: About) -> list[dict]:
+def _about(view: View, known: StageInfo) -> list[dict]:
     """The paper's formula, and the shape: (H, T, S) = (4, 6, 6), which is heads, target tokens, source tokens."""
     called = LETTERS | ({"K": "own_size"} if view.run.experiment.model.d_k else {})
     names = view.say("map.and").join(view.say(f"map.letter_{called[letter]}") for letter in known.letters)

@@ -76,7 +76,7 @@ def boxes(text: str) -> list[str]:
 
 def test_it_shows_what_is_given_and_keeps_the_answers_until_the_key_fills_every_box(site):
     sheet, plain = worksheet(7, "decoder"), site.get("worksheet", seed=7, kind="decoder").text
-    given = [number.replace("-", "−") for table in sheet.given for row in table.rows for number in row]
+    given = [number.replace("-", "−") for table in sheet.tables for row in table.rows for number in row]
     assert re.findall(r"<td>(.*?)</td>", plain) == given
     answers = [box.answer.replace("-1e30", "−10³⁰").replace("-", "−") for task in sheet.tasks for box in (*task.way, *task.boxes)]
     assert boxes(plain) == [""] * len(answers)
