@@ -8,7 +8,7 @@ from playground.inspection.activations import record
 from playground.inspection.formulas import describe
 from playground.model import positions
 from playground.model.positions import LearnedPositions
-from playground.model.size import moved_by, parameter_count, training_bytes
+from playground.model.size import parameter_count, training_bytes, update_counts
 from playground.model.transformer import Transformer
 from playground.training.optimisers import MAKERS
 from playground.variants import build
@@ -48,6 +48,6 @@ def test_what_an_optimiser_keeps_is_what_is_declared(name):
         training = training_of(optimiser=name, learning_rate=0.01, **knobs)
         next(training.steps())
         moments = sum(tensor.numel() for tensor in training.optimiser.state().values() if tensor.ndim)
-        moved = moved_by(training.experiment, training.corpus.src_tokenizer.size, training.corpus.tgt_tokenizer.size)
+        moved = update_counts(training.experiment, training.corpus.src_tokenizer.size, training.corpus.tgt_tokenizer.size)
         assert moments == sum(rule.moments * count for rule, count in moved)
         assert sum(count for _, count in moved) == sum(parameter.numel() for parameter in training.model.parameters())

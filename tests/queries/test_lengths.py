@@ -21,7 +21,7 @@ def test_every_length_up_to_three_times_that_of_training(reader, run, monkeypatc
     assert result.generated
     assert result.trained == (min(len(item.tgt_ids) for item in corpus.train), longest)
     assert result.reach.counts.tolist()[2:] == [2] * (3 * longest - 2)
-    made = lengths._made(run, corpus)
+    made = lengths._generate(run, corpus)
     assert not {item.src for item in corpus.train} & {item.src for item in made}
     assert {split_of("copy", item.src) for item in made} == {"heldout", "harder"}
 
