@@ -97,13 +97,13 @@ def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
             counted_parameters(model),
             sublayers.flops(config, model.tgt_vocab, s, t),
             counted_flops(model, ones(1, s, dtype=torch.long), ones(1, t, dtype=torch.long)),
-            {heads: _sums(model, heads, s, t) for heads in limits("n_heads").choices if config.d_model % heads == 0},
+            {heads: _sum_costs(model, heads, s, t) for heads in limits("n_heads").choices if config.d_model % heads == 0},
         )
 
     return reader.work(run, 0, ("costs", s, t), work)
 
 
-def _sums(model: Transformer, heads: int, s: int, t: int) -> tuple[int, int]:
+def _sum_costs(model: Transformer, heads: int, s: int, t: int) -> tuple[int, int]:
     """Sums parameters and FLOPs of this model with another number of heads."""
     config = replace(model.config, n_heads=heads)
     parameters = sublayers.parameters(config, model.src_vocab, model.tgt_vocab)

@@ -63,7 +63,7 @@ def disagreements(reader: Reader, corpora: Corpora, runs: Sequence[Run], step: i
     if any(run.working for run in runs):  # their parameters change: the first slice only
         sources = sources[:SLICE]
     answers = {source: tuple(corpus.references[source]) for source in sources}
-    outputs = [_outputs(reader, run, step, answers) for run in runs]
+    outputs = [_decode(reader, run, step, answers) for run in runs]
     written = zip(answers.items(), *outputs, strict=False)  # as many as every run has written
     rows = [Disagreement(source, references, tuple(texts)) for (source, references), *texts in written]
     counts = [sum(output.correct for output in row.outputs) for row in rows]
@@ -74,7 +74,7 @@ def disagreements(reader: Reader, corpora: Corpora, runs: Sequence[Run], step: i
     )  # fmt: skip
 
 
-def _outputs(reader: Reader, run: Run, step: int | None, answers: Mapping[str, Sequence[str]]) -> list[Written]:
+def _decode(reader: Reader, run: Run, step: int | None, answers: Mapping[str, Sequence[str]]) -> list[Written]:
     """Decodes the first of the sentences that are keys of `answers` greedily; its values are their right answers."""
     src, tgt = run.tokenizers
 

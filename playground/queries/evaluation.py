@@ -61,14 +61,14 @@ def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokeniz
         raise ValueError("sacrebleu needs at least one output, and a reference for each")
     streams = list(zip_longest(*references))  # all first references, all second ones, …; None where a sentence has fewer
     make_bleu = partial(BLEU, tokenize=tokenize, force=True)  # force: no warning about tokenized input
-    bleu_score, signature, reach = _resampled(make_bleu, outputs, streams, resamples)
-    chrf_score, chrf_signature, chrf_reach = _resampled(CHRF, outputs, streams, resamples)
-    _forget(make_bleu().tokenizer)
+    bleu_score, signature, reach = _score_corpus(make_bleu, outputs, streams, resamples)
+    chrf_score, chrf_signature, chrf_reach = _score_corpus(CHRF, outputs, streams, resamples)
+    _clear_cache(make_bleu().tokenizer)
     scores, ratio = (float(bleu_score.score), float(chrf_score.score)), bleu_score.sys_len / max(bleu_score.ref_len, 1)
     return Measured(*scores, signature, chrf_signature, bleu_score.totals[-1] == 0, ratio, reach, chrf_reach)
 
 
-def _resampled(make: Callable[[], Any], outputs: Sequence[str], streams: list, resamples: int) -> tuple[Any, str, float | None]:
+def _score_corpus(make: Callable[[], Any], outputs: Sequence[str], streams: list, resamples: int) -> tuple[Any, str, float | None]:
     """Returns (score, signature, half of the interval) of a metric of sacrebleu."""
     metric = make()
     try:
@@ -79,7 +79,7 @@ def _resampled(make: Callable[[], Any], outputs: Sequence[str], streams: list, r
     return score, str(metric.get_signature()), float(score._ci) if resamples > 1 else None
 
 
-def _forget(tokenizer: Any) -> None:
+def _clear_cache(tokenizer: Any) -> None:
     """Clears sacrebleu's cache of the last 65,536 sentences, as they may be another user's."""
     for part in (tokenizer, *vars(tokenizer).values()):
         if hasattr(type(part).__call__, "cache_clear"):
@@ -137,21 +137,21 @@ def scores(
     if not items:
         raise Refusal("evaluation.no_sentences", split=split)
     evaluated = evaluate(reader, corpora, run, step, split)
-    return _scores_on(reader, run, step, split, corpus, items, evaluated, width, length_penalty)
+    return _score_items(reader, run, step, split, corpus, items, evaluated, width, length_penalty)
 
 
-def file_scores(
+def score_upload(
     reader: Reader, corpora: Corpora, run: Run, step: int | None, own: str, pairs: Pairs, width: int = 1, length_penalty: float = 0.0
 ) -> Scores:  # fmt: skip
     """Scores a run on the upload `own`: its first sources, each with all its targets. Raises Refusal when the run can read none."""
-    corpus = reader.remember(run, ("file", own), lambda: _corpus_of(run, corpora.get(run.experiment, run.pairs), pairs))
+    corpus = reader.remember(run, ("file", own), lambda: _make_corpus(run, corpora.get(run.experiment, run.pairs), pairs))
     if not corpus.test:
         raise Refusal("evaluation.file_too_long")
     evaluated = evaluate_on(reader, run, step, own, corpus, corpus.test)
-    return _scores_on(reader, run, step, own, corpus, corpus.test, evaluated, width, length_penalty)
+    return _score_items(reader, run, step, own, corpus, corpus.test, evaluated, width, length_penalty)
 
 
-def _corpus_of(run: Run, corpus: Corpus, pairs: Pairs) -> Corpus:
+def _make_corpus(run: Run, corpus: Corpus, pairs: Pairs) -> Corpus:
     """Returns the corpus with an upload as its test split, in the run's tokens."""
     src, tgt = run.tokenizers or (corpus.src_tokenizer, corpus.tgt_tokenizer)
     items = []
@@ -162,7 +162,7 @@ def _corpus_of(run: Run, corpus: Corpus, pairs: Pairs) -> Corpus:
     return replace(corpus, test=tuple(items), references=pairs.references)
 
 
-def _scores_on(
+def _score_items(
     reader: Reader, run: Run, step: int | None, name: str, corpus: Corpus, items: Sequence[Item], evaluated: Evaluated, width: int,
     length_penalty: float,
 ) -> Scores:  # fmt: skip
@@ -178,7 +178,7 @@ def _scores_on(
     progress = {"step": actual, "evaluated": evaluated, "total": len(planned)}
 
     def judge(*_: object) -> Scores:
-        return _scores(corpus, planned[: len(outputs)], outputs, progress)
+        return _judge_outputs(corpus, planned[: len(outputs)], outputs, progress)
 
     key = ("scores", name, *beam, actual, evaluated.validation.pairs, len(outputs))
     return judge() if run.working else reader.work(run, step, key, judge)
@@ -189,17 +189,17 @@ def _write(longest_target: int, beam: tuple[int, float], model: Transformer, ite
     return best(model, sources, [max_output_tokens(longest_target, len(ids)) for ids in sources], *beam)
 
 
-def _words(references: Sequence[Sequence[str]]) -> float:
+def _mean_words(references: Sequence[Sequence[str]]) -> float:
     """Returns the mean number of words of the first references; a Chinese character counts as a word."""
     return sum(len(first.split()) + len(CHINESE.findall(first)) for first, *_ in references) / len(references)
 
 
-def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], progress: dict) -> Scores:
+def _judge_outputs(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], progress: dict) -> Scores:
     tokenizer, task = corpus.tgt_tokenizer, TASKS.get(corpus.name)
     references = [corpus.references[item.src] for item in items]
     texts = [tokenizer.decode(ids) for ids in outputs]
     tokenize = tokenization([text for texts in references for text in texts], task.tgt_unit if task else None)
-    of_words = task is None and tokenize != "char" and _words(references) >= WORDS
+    of_words = task is None and tokenize != "char" and _mean_words(references) >= WORDS
     resamples = RESAMPLES if len(outputs) == progress["evaluated"].of else 1  # too slow to repeat after each slice
     mistakes = []
     for item, ids, answers in zip(items, outputs, references, strict=True):

@@ -35,7 +35,7 @@ def name_heads(reader: Reader, run: Run, step: int | None, actual: int, kind: st
         pairs = [(source, target, src.encode(source), tgt.encode(target)) for source, target in examples]
         pairs = [pair for pair in pairs if pair[2] and max(len(pair[2]), len(pair[3])) < MAX_POSITIONS]
         stacks = read_weights(model, [pair[2:] for pair in pairs], kind)
-        return score([_sample(run, kind, *pair[:2], pair[3], stack) for pair, stack in zip(pairs, stacks, strict=True)], kind)
+        return score([_label_sample(run, kind, *pair[:2], pair[3], stack) for pair, stack in zip(pairs, stacks, strict=True)], kind)
 
     return reader.work(run, step, ("heads named", kind), work)
 
@@ -45,11 +45,11 @@ def _name_in_replay(run: Run, step: int, kind: str) -> HeadScores:
     for (source, _), completion in zip(run.replay.plan.probes, run.replay.frame(step).completions, strict=True):
         if completion.cross is not None:
             ids, weights = completion.ids, getattr(completion, kind).astype(np.float32)
-            samples.append(_sample(run, kind, source, tgt.decode(ids), ids, weights))
+            samples.append(_label_sample(run, kind, source, tgt.decode(ids), ids, weights))
     return score(samples, kind)
 
 
-def _sample(run: Run, kind: str, source: str, target: str, ids: Sequence[int], weights: np.ndarray) -> Sample:
+def _label_sample(run: Run, kind: str, source: str, target: str, ids: Sequence[int], weights: np.ndarray) -> Sample:
     """Labels the attention weights of a sentence with their tokens. `ids` are the target, with EOS or without."""
     src, tgt = run.tokenizers
     source_tokens = (*[text for text, _ in src.pieces(source)], SPECIAL_TOKENS[EOS])
@@ -71,7 +71,7 @@ class Curves:
     sentences: int
 
 
-def curves(reader: Reader, run: Run, kind: str) -> Curves | None:
+def measure_curves(reader: Reader, run: Run, kind: str) -> Curves | None:
     """Measures all heads of a kind over the replay, on its own sentences; None while it has no frame with attention.
 
     The rows of a wrong output are compared with the right answer place by place: the third output token should attend to the source of
@@ -80,18 +80,18 @@ def curves(reader: Reader, run: Run, kind: str) -> Curves | None:
     frames = run.replay.frames
     if not any(run.replay.plan.attention) or not frames or run.tokenizers is None:
         return None
-    return reader.remember(run, ("curves", kind, len(frames), frames[-1].step), lambda: _curves(run, frames, kind))
+    return reader.remember(run, ("curves", kind, len(frames), frames[-1].step), lambda: _measure_curves(run, frames, kind))
 
 
-def _curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
+def _measure_curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
     probes = [at for at, recorded in enumerate(run.replay.plan.attention) if recorded]
     alignments = {at: _ProbeAlignment(run, *run.replay.plan.probes[at]) for at in probes} if kind == "cross" else {}
     entropy, aligned = [], []
     for frame in frames:
         completions = [(at, frame.completions[at]) for at in probes]
-        entropy.append(_mean([_entropy(getattr(completion, kind), kind) for _, completion in completions]))
+        entropy.append(_average([_sum_entropy(getattr(completion, kind), kind) for _, completion in completions]))
         masses = [alignments[at].mass(completion) for at, completion in completions if alignments and alignments[at].known]
-        aligned += [_mean(masses)] if masses else []
+        aligned += [_average(masses)] if masses else []
     steps = tuple([frame.step for frame in frames])
     return Curves(steps, np.stack(entropy, axis=-1), np.stack(aligned, axis=-1) if aligned else None, len(probes))
 
@@ -115,12 +115,12 @@ class _ProbeAlignment:
         return (completion.cross * place).sum(axis=(-2, -1), dtype=np.float64), int(place.any(axis=1).sum())
 
 
-def _entropy(stack: np.ndarray, kind: str) -> tuple[np.ndarray, int]:
+def _sum_entropy(stack: np.ndarray, kind: str) -> tuple[np.ndarray, int]:
     """Sums the entropies (L, H) in bits over the rows with a choice, and counts these rows."""
     first = 1 if kind == "decoder" else 0
     return attention.entropy(stack[:, :, first:]).sum(axis=-1), stack.shape[2] - first
 
 
-def _mean(parts: list[tuple[np.ndarray, int]]) -> np.ndarray:
+def _average(parts: list[tuple[np.ndarray, int]]) -> np.ndarray:
     """Averages (L, H) sums over some rows each to a mean over all rows."""
     return sum(total for total, _ in parts) / max(sum(rows for _, rows in parts), 1)

@@ -70,7 +70,7 @@ class Importance:
     estimate: Importance | None = None
 
 
-def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Change, reference: bool = False) -> InterventionResult:
+def compare_outputs(reader: Reader, run: Run, step: int | None, text: str, change: Change, reference: bool = False) -> InterventionResult:
     """Compares the model's output for `text` before and after `change`; with `reference`, the probabilities are those of the right answer
     where one is known, else of the unchanged model's output. Raises Refusal for text that is empty or too long."""
     text, ids = reader.read(run, text)
@@ -92,14 +92,14 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
         fed = (*tokenizer.encode(right[0]), EOS) if reference and right else traced.tgt_ids
         likely = [traced_parts(trace(either, ids, fed))[2] for either in (model, changed)]
         at = edit.row if edit else MAX_POSITIONS
-        comparison = _step(run, plain.probabilities[at], edited.probabilities[at]) if at < len(plain.tgt_ids) else None
+        comparison = _compare_step(run, plain.probabilities[at], edited.probabilities[at]) if at < len(plain.tgt_ids) else None
         mode = model.config.memory_mode
         return InterventionResult(before, after, unedited, pieces_from(tokenizer, fed), *likely, comparison, applied, mode)
 
     return reader.work(run, step, (text, reference, change, "what if"), work)
 
 
-def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Importance:
+def measure_importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Importance:
     """Measures head importance by ablation: each head is switched off alone. Returns the cached layers and as many more as begin within
     the time budget, at least one slice: repeated calls get them all, other requests run in between. The first call returns the estimate.
 
@@ -118,7 +118,7 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
 
     def work(model: Transformer, part: Sequence[Item], silent: tuple[HeadId, ...]) -> list[Tally]:
         worked.append(silent)
-        return _each(model, corpus, part, silent)
+        return _measure_each(model, corpus, part, silent)
 
     for silent in layers if known else ((), *layers):
         actual, slices = in_slices(reader, run, step, ("importance", silent), items, partial(work, silent=silent))
@@ -143,16 +143,16 @@ def _estimate(reader: Reader, corpus: Corpus, run: Run, step: int | None, items:
 
     def work(model: Transformer, actual: int) -> Importance:
         worked.append(actual)
-        (whole,), without = _each(model, corpus, few, ()), []
+        (whole,), without = _measure_each(model, corpus, few, ()), []
         for _, part in groupby(every, key=lambda head: head.part):
-            without += _each(model, corpus, few, tuple(part))
+            without += _measure_each(model, corpus, few, tuple(part))
         evaluated = Evaluated(actual, whole.validation, len(corpus.heldout))
         return Importance(evaluated, {head: tally.validation for head, tally in zip(every, without, strict=True)}, len(every))
 
     return reader.work(run, step, ("importance", "estimate", len(few)), work), bool(worked)
 
 
-def _each(model: Transformer, corpus: Corpus, items: Sequence[Item], silent: tuple[HeadId, ...]) -> list[Tally]:
+def _measure_each(model: Transformer, corpus: Corpus, items: Sequence[Item], silent: tuple[HeadId, ...]) -> list[Tally]:
     """Measures the model with each of these heads switched off; without any, once unchanged."""
     if not silent:
         return [tally_of(model, corpus, items)]
@@ -177,7 +177,7 @@ def _affordable(run: Run, corpus: Corpus, times: int, seconds: float, least: int
     return affordable(run, times * tokens / (AT_ONCE * seconds), len(corpus.heldout), least)
 
 
-def _step(run: Run, without: np.ndarray, edited: np.ndarray) -> StepComparison:
+def _compare_step(run: Run, without: np.ndarray, edited: np.ndarray) -> StepComparison:
     """Compares two distributions (V,) of a step: the likeliest tokens of the first, then those likely in the second only."""
     ids = [id for id, _ in top(without, TOP_TOKENS)]
     ids += [id for id, _ in top(edited, TOP_TOKENS) if id not in ids]

@@ -55,7 +55,7 @@ def learning_curve(run: Run, tokens_per_step: float = math.nan) -> LearningCurve
         return LearningCurve([], [], [], [], [], [])
 
 
-def until(curve: LearningCurve, step: float) -> LearningCurve:
+def cut_after(curve: LearningCurve, step: float) -> LearningCurve:
     """Cuts the curve off after a step."""
     rows = int(np.searchsorted(curve.steps, step, side="right"))
     return LearningCurve(*(column[:rows] for column in curve))

@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
     same: int
 
 
-def pooled(values: Sequence[float], bounds: tuple[float, float] | None = None) -> Pooled | None:
+def pool_values(values: Sequence[float], bounds: tuple[float, float] | None = None) -> Pooled | None:
     """Averages independent values, with a 95 % t interval, cut at `bounds`; None without values."""
     if not len(values):
         return None
@@ -47,7 +47,7 @@ def pooled(values: Sequence[float], bounds: tuple[float, float] | None = None) -
     return Pooled(len(values), mean, low, high)
 
 
-def pairs(first: Sequence[float], second: Sequence[float]) -> Pairs:
+def compare_pairs(first: Sequence[float], second: Sequence[float]) -> Pairs:
     """Compares every value of `first` with every value of `second`."""
     difference = np.subtract.outer(np.asarray(first, dtype=float), np.asarray(second, dtype=float))
     return Pairs(difference.size, int((difference > 0).sum()), int((difference == 0).sum()))

@@ -9,7 +9,7 @@ from playground.runs.run import Run
 from playground.runs.tokens import shown, tokens_correct
 
 
-def probes_at(run: Run, step: int) -> tuple[int, tuple[Probe, ...]]:
+def read_probes(run: Run, step: int) -> tuple[int, tuple[Probe, ...]]:
     """Returns (step, probes) of the last frame at or before `step`; no probes from an empty replay."""
     frame = run.replay.frame(step)
     if frame is None or run.tokenizers is None:
@@ -23,7 +23,7 @@ def probes_at(run: Run, step: int) -> tuple[int, tuple[Probe, ...]]:
     return frame.step, tuple(probes)
 
 
-def first_right(run: Run) -> int | None:
+def find_first_right(run: Run) -> int | None:
     """Returns the first step of the replay at which a probe was right as a whole, EOS included; None without one."""
-    frames = ((step, probes_at(run, step)[1]) for step in run.replay.steps)
+    frames = ((step, read_probes(run, step)[1]) for step in run.replay.steps)
     return next((step for step, probes in frames if any(probe.finished and all(probe.right) for probe in probes)), None)

@@ -167,11 +167,11 @@ class Reader:
 
         def task() -> Any:
             model, actual, number, _ = self._models.get(run, step)
-            first = self._known.get_or_make(_name(number, work, key), lambda: work(model, actual))
-            return (first, self._known.get_or_make(_name(number, then[1], then[0]), lambda: then[1](model, first))) if then else first
+            first = self._known.get_or_make(_cache_key(number, work, key), lambda: work(model, actual))
+            return (first, self._known.get_or_make(_cache_key(number, then[1], then[0]), lambda: then[1](model, first))) if then else first
 
         built = None if then else self._models.known(run, step)
-        known = built and self._known.get(_name(built.number, work, key))
+        known = built and self._known.get(_cache_key(built.number, work, key))
         return self._ask(task, (run.id, work.__qualname__)) if known is None else known
 
     def take_apart(self, key: tuple, make: Callable[[], Any]) -> Any:
@@ -239,7 +239,7 @@ class Reader:
         return completion if completion and completion.cross is not None else None
 
 
-def _name(number: int, work: Callable, key: tuple) -> tuple:
+def _cache_key(number: int, work: Callable, key: tuple) -> tuple:
     """Returns the cache key of an answer of the model with this number."""
     return number, work.__module__, work.__qualname__, key
 

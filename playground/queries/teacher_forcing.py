@@ -53,24 +53,24 @@ def compare(reader: Reader, run: Run, step: int | None, text: str, reference: st
     most = max_output_tokens(run.longest_target, len(ids))
 
     def work(model: Transformer, actual: int) -> Comparison:
-        def trace_of(written: tuple[int, ...]) -> SentenceTrace:
+        def build(written: tuple[int, ...]) -> SentenceTrace:
             sentence = reader.build_trace(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
             in_place = tokens_in_place(written, [answer[:-1] for answer in candidates])  # decodings are compared step by step
             return replace(sentence, right=in_place) if right else sentence
 
         free = greedy(model, [ids], most)[0].ids
         nearest = max(candidates, key=lambda answer: sum(tokens_in_place(free, [answer[:-1]])), default=None)
-        fixed = _fixed(free, fix, tokenizer.size)
+        fixed = _correct(free, fix, tokenizer.size)
         corrected = greedy(model, [ids], most, prefix=fixed)[0].ids if fixed else None
         return Comparison(
-            trace_of(nearest) if nearest else None, trace_of(free), trace_of(corrected) if corrected else None, _parted(free, nearest),
-            _recovered(corrected, nearest, len(fixed)),
+            build(nearest) if nearest else None, build(free), build(corrected) if corrected else None, _find_difference(free, nearest),
+            _find_recovery(corrected, nearest, len(fixed)),
         )  # fmt: skip
 
     return reader.work(run, step, (text, right, fix, "teacher_forcing"), work)
 
 
-def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequence[int]) -> np.ndarray:
+def read_lens(reader: Reader, run: Run, step: int | None, text: str, written: Sequence[int]) -> np.ndarray:
     """Returns `inspection.lens.probabilities` while these target ids are forced: (N + 1, T, V)."""
     text, ids = reader.read(run, text)
     return reader.work(run, step, (text, tuple(written), "lens"), lambda model, actual: lens.probabilities(model, ids, written))
@@ -79,7 +79,7 @@ def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequ
 def find_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tuple[str, str]]) -> list[str]:
     """Lists the (source, target) sentences that free running gets wrong, of the first `MAX_SENTENCES` that the model can read, by exposure
     bias: first those with the most tokens that are wrong in free running and right once the reference is fed."""
-    texts = [text for text, _ in sentences if _readable(reader, run, text)][:MAX_SENTENCES]
+    texts = [text for text, _ in sentences if _is_readable(reader, run, text)][:MAX_SENTENCES]
     sources = [reader.read(run, text)[1] for text in texts]
     most = max_output_tokens(run.longest_target, max(map(len, sources), default=0))
 
@@ -107,28 +107,28 @@ def _count_forced(model: Transformer, source: Sequence[int], answer: Sequence[in
     return int((trace(model, source, answer).probabilities.argmax(axis=-1) == answer).sum())
 
 
-def _readable(reader: Reader, run: Run, text: str) -> bool:
+def _is_readable(reader: Reader, run: Run, text: str) -> bool:
     try:
         return bool(reader.read(run, text))
     except Refusal:
         return False
 
 
-def _fixed(free: tuple[int, ...], fix: tuple[int, int] | None, vocabulary: int) -> tuple[int, ...]:
+def _correct(free: tuple[int, ...], fix: tuple[int, int] | None, vocabulary: int) -> tuple[int, ...]:
     """Returns the prefix of the free output up to the corrected token; empty without a correction."""
     if fix is None or not 0 <= fix[0] < len(free) or not EOS <= fix[1] < vocabulary:
         return ()
     return (*free[: fix[0]], fix[1])
 
 
-def _parted(free: tuple[int, ...], wanted: tuple[int, ...] | None) -> int | None:
+def _find_difference(free: tuple[int, ...], wanted: tuple[int, ...] | None) -> int | None:
     """Returns the first place at which two sentences differ; None when they don't."""
     if wanted is None or free == wanted:
         return None
     return next((at for at, pair in enumerate(zip(free, wanted, strict=False)) if pair[0] != pair[1]), min(len(free), len(wanted)))
 
 
-def _recovered(corrected: tuple[int, ...] | None, wanted: tuple[int, ...] | None, fixed: int) -> int | None:
+def _find_recovery(corrected: tuple[int, ...] | None, wanted: tuple[int, ...] | None, fixed: int) -> int | None:
     """Returns the first step after the correction from which on both are the same; None when they differ at the very end."""
     if corrected is None or wanted is None or len(corrected) != len(wanted):
         return None

@@ -89,7 +89,7 @@ def training_step(reader: Reader, runs: Runs, run: Run, step: int | None) -> Tak
 
     def take() -> TakenStep:
         try:
-            slow = slow_step(_training(runs, run, start))
+            slow = slow_step(_make_training(runs, run, start))
         except Diverged as error:
             raise Refusal("step.diverged", step=error.step) from error
         return TakenStep(start, slow, recorded_loss(run, slow.number))
@@ -131,7 +131,7 @@ def recorded_loss(run: Run, step: int) -> float | None:
     return float(steps.column("loss", row, row + 1)[0])
 
 
-def _training(runs: Runs, run: Run, start: Start) -> Training:
+def _make_training(runs: Runs, run: Run, start: Start) -> Training:
     """Creates a training of the same experiment in the state before the step."""
     corpus = runs.corpora.get(run.experiment, run.pairs)
     _check_cost(run, corpus)

@@ -86,13 +86,13 @@ class Translation:
     verdict: Verdict | None  # of a beam, where a right answer is known
 
 
-def translate(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions = PLAIN) -> Translation:
+def translate(reader: Reader, run: Run, step: int | None, text: str, options: DecodingOptions = PLAIN) -> Translation:
     """Translates `text`; `step` None: with the newest parameters. Raises Refusal for text that is empty or too long, and for unknown
     options."""
-    check_options(way)
+    check_options(options)
     text, ids = reader.read(run, text)
     src, tgt = run.tokenizers
-    beginning = normalise(way.prefix[:CHARACTERS])
+    beginning = normalise(options.prefix[:CHARACTERS])
     prefix = tuple(tgt.encode(beginning))
     if len(prefix) >= MAX_POSITIONS:
         raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
@@ -100,52 +100,55 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Decodi
 
     def work(model: Transformer, actual: int) -> Translation:
         def copies(written: tuple[int, ...]) -> tuple[str | None, ...]:
-            return copy_words(src, text, align_unknown(model, ids, written)) if way.copy_unknown else ()
+            return copy_words(src, text, align_unknown(model, ids, written)) if options.copy_unknown else ()
 
         def cost(passes: list[Pass], ms: float | None = None) -> Cost:
             return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
 
-        write = _writer(model, ids, way, prefix, most)
-        if way.cache:
+        write = _make_writer(model, ids, options, prefix, most)
+        if options.cache:
             written, beam, passes = write(True, True)
             cached, anew, same = cost(passes), cost(without_cache(passes)), None
         else:  # both by the model's own code, so that the times differ by the cache only
-            (with_cache, _, passes), ms = _timed(lambda: write(True, False))
+            (with_cache, _, passes), ms = _measure_time(lambda: write(True, False))
             cached = cost(passes, ms)
-            (written, beam, passes), ms = _timed(lambda: write(False, False))
+            (written, beam, passes), ms = _measure_time(lambda: write(False, False))
             anew, same = cost(passes, ms), [each.ids for each in with_cache] == [each.ids for each in written]
         right = references.references(run, text)
         whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
         return Translation(
             actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
-            tuple(_candidate(run, hypothesis, prefix, right, copies(hypothesis.ids)) for hypothesis in written), right,
+            tuple(_make_candidate(run, hypothesis, prefix, right, copies(hypothesis.ids)) for hypothesis in written), right,
             cached, anew, same, beam, classify(model, ids, beam, whole) if beam else None,
         )  # fmt: skip
 
-    return reader.work(run, step, (text, way), work)
+    return reader.work(run, step, (text, options), work)
 
 
-def check_options(way: DecodingOptions) -> None:
+def check_options(options: DecodingOptions) -> None:
     """Raises Refusal for an unknown method or a number out of range."""
-    if way.method not in METHODS:
-        raise Refusal("runs.no_method", name=way.method[:40])
-    numbers = 1 <= way.width <= MAX_BEAM, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
+    if options.method not in METHODS:
+        raise Refusal("runs.no_method", name=options.method[:40])
+    numbers = (1 <= options.width <= MAX_BEAM, isfinite(options.length_penalty), 0 < options.temperature < inf, options.top_k >= 0,
+               0 < options.top_p <= 1)  # fmt: skip
     if not all(numbers):
         raise Refusal("decoding.no_way", widest=MAX_BEAM)
 
 
-def draws(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions, count: int) -> list[tuple[str, int, bool | None]]:
+def count_samples(
+    reader: Reader, run: Run, step: int | None, text: str, options: DecodingOptions, count: int
+) -> list[tuple[str, int, bool | None]]:
     """Samples `count` outputs with this seed and the next ones; returns (output, count, whether it is right), the commonest first."""
     times: dict[str, int] = {}
     correct: dict[str, bool | None] = {}
-    for seed in range(way.seed, way.seed + count):
-        drawn = translate(reader, run, step, text, replace(way, seed=seed, cache=True)).candidates[0]
+    for seed in range(options.seed, options.seed + count):
+        drawn = translate(reader, run, step, text, replace(options, seed=seed, cache=True)).candidates[0]
         times[drawn.text] = times.get(drawn.text, 0) + 1
         correct[drawn.text] = drawn.correct
     return [(output, times[output], correct[output]) for output in sorted(times, key=lambda output: -times[output])]
 
 
-def most_doubtful(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]) -> str:
+def find_least_certain(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]) -> str:
     """Returns the (source, target) sentence whose output has the token of least probability; empty without sentences."""
     texts = [text for text, _ in sentences if reader.can_read(run, text)]
     sources = [reader.read(run, text)[1] for text in texts]
@@ -157,7 +160,7 @@ def most_doubtful(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]
     return reader.work(run, None, (tuple(texts), "doubt"), work)
 
 
-def trace_of(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> SentenceTrace:
+def trace_output(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> SentenceTrace:
     """Traces the model while these very tokens are forced for `text`."""
     text, ids = reader.read(run, text)
     right = references.references(run, text)
@@ -168,26 +171,26 @@ def trace_of(reader: Reader, run: Run, step: int | None, text: str, written: tup
     return reader.work(run, step, (text, written, "written"), work)
 
 
-def _writer(
-    model: Transformer, ids: list[int], way: DecodingOptions, prefix: tuple[int, ...], most: int
+def _make_writer(
+    model: Transformer, ids: list[int], options: DecodingOptions, prefix: tuple[int, ...], most: int
 ) -> Callable[[bool, bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
     """Returns a function of `cache` and `fast` that decodes the sentence once: hypotheses, best first, the beam search if it is one, and
     the passes."""
 
     def write(cache: bool, fast: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
         passes: list[Pass] = []
-        if way.method == "beam":
-            beam = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes, fast)
+        if options.method == "beam":
+            beam = search(model, ids, options.width, options.length_penalty, most, prefix, cache, passes, fast)
             return list(beam.hypotheses), beam, passes
-        if way.method == "sample":
-            drawn = sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes, fast)
+        if options.method == "sample":
+            drawn = sample(model, ids, options.temperature, most, options.seed, prefix, options.top_k, options.top_p, cache, passes, fast)
             return [drawn], None, passes
         return greedy(model, [ids], most, prefix, cache, passes, fast), None, passes
 
     return write
 
 
-def _timed(work: Callable) -> tuple:
+def _measure_time(work: Callable) -> tuple:
     """Returns (the answer of `work`, its shortest time in milliseconds)."""
     times: list[float] = []
     while len(times) < TRIES and sum(times) < ENOUGH_MS:
@@ -197,7 +200,7 @@ def _timed(work: Callable) -> tuple:
     return answer, min(times)
 
 
-def _candidate(
+def _make_candidate(
     run: Run, hypothesis: Hypothesis, prefix: tuple[int, ...], references: tuple[str, ...] | None, words: tuple[str | None, ...]
 ) -> Candidate:  # fmt: skip
     """Converts a hypothesis for display. It is compared with the right answers that begin with `prefix`; without one it is neither right

@@ -51,12 +51,12 @@ def vectors(reader: Reader, corpora: Corpora, run: Run, step: int | None, space:
     Refusal."""
     corpus = corpora.get(run.experiment, run.pairs)
     if space in TABLES:
-        ids, places, own = _frequent(corpus, space), (0,) * TOKENS, 0
+        ids, places, own = _frequent_ids(corpus, space), (0,) * TOKENS, 0
         inputs: Sequence = ids
     else:
         inputs = [*_sentences(corpus), pair]
-        ids, places = _points(space, inputs)
-        own = len(_points(space, [pair])[0])
+        ids, places = _list_points(space, inputs)
+        own = len(_list_points(space, [pair])[0])
     steps = run.replay.parameter_steps
 
     def replay(model: Transformer, actual: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -79,7 +79,7 @@ def vectors(reader: Reader, corpora: Corpora, run: Run, step: int | None, space:
     return Vectors(actual, tuple(ids), names, tuple(places[: len(ids)]), own, points, axes, axes_step, xy, limit)
 
 
-def _frequent(corpus: Corpus, space: str) -> tuple[int, ...]:
+def _frequent_ids(corpus: Corpus, space: str) -> tuple[int, ...]:
     """Returns the ids of a table: all of a small one, else the special tokens and the most frequent in training."""
     size = (corpus.src_tokenizer if space == "src" else corpus.tgt_tokenizer).size
     if size <= TOKENS:
@@ -103,7 +103,7 @@ def _sentences(corpus: Corpus) -> list[Pair]:
     return pairs
 
 
-def _points(space: str, pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
+def _list_points(space: str, pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
     """Returns (token ids, places from 1) of the states, sentence by sentence."""
     rows = [(*src, EOS) if space == "memory" else tuple(written) for src, written in pairs]
     return [token for row in rows for token in row], [place for row in rows for place in range(1, len(row) + 1)]

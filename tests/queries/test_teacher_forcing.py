@@ -5,7 +5,7 @@ import numpy as np
 from playground.config import BOS, EOS
 from playground.decoding import greedy, trace
 from playground.queries import teacher_forcing
-from playground.queries.teacher_forcing import compare, find_wrong, lens_of
+from playground.queries.teacher_forcing import compare, find_wrong, read_lens
 
 KNOBS = {"task": "reverse", "steps": 12, "dropout": 0.0}
 
@@ -24,7 +24,7 @@ def test_both_lives_are_the_same_until_they_part_and_a_correction_goes_on_from_t
     assert free[:at] == forced[:at]
     assert free[at : at + 1] != forced[at : at + 1]
     np.testing.assert_allclose(result.free.cross[:, :, : at + 1], result.forced.cross[:, :, : at + 1], atol=1e-5)
-    assert lens_of(reader, run, None, text, free)[-1].argmax(axis=-1).tolist() == free
+    assert read_lens(reader, run, None, text, free)[-1].argmax(axis=-1).tolist() == free
     again = compare(reader, run, None, text, fix=(at, right[at]))
     written, source = ids_of(again.corrected.targets), run.tokenizers[0].encode(text)
     assert written == [*greedy(model, [source], 2 * len(source) + 16, prefix=tuple(right[: at + 1]))[0].ids]

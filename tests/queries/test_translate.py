@@ -10,7 +10,7 @@ from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.tokenizers import WordTokenizer
 from playground.decoding import classify, greedy, search
 from playground.queries import copying
-from playground.queries.translate import DecodingOptions, trace_of, translate
+from playground.queries.translate import DecodingOptions, trace_output, translate
 from playground.tasks.toy_tasks import references
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
@@ -38,9 +38,9 @@ def test_sampling_draws_and_a_look_follows_the_very_tokens(reader, run, text, wr
     assert len({candidate.text for candidate in drawn}) > 1
     assert write(method="sample", temperature=3.0, top_k=1, seed=3).candidates[0].text == write().candidates[0].text
     written = tuple(piece.id for piece in drawn[2].pieces)
-    look = trace_of(reader, run, None, text, written)
+    look = trace_output(reader, run, None, text, written)
     assert tuple(piece.id for piece in look.targets) == written
-    assert trace_of(reader, run, None, text, written) is look
+    assert trace_output(reader, run, None, text, written) is look
     with pytest.raises(Refusal, match="guess"):
         write(method="guess")
 

@@ -6,7 +6,7 @@ from playground.config import Refusal
 from playground.cursor import choices
 from playground.figures import board as pictures
 from playground.lessons.lab import Outcome
-from playground.queries.learning_curves import LearningCurve, band, until
+from playground.queries.learning_curves import LearningCurve, band, cut_after
 from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
@@ -205,7 +205,7 @@ def _presented(view: View, found: Board) -> list[dict]:
         title, said = verdict(view, found, outcome(view, found))
     else:
         last = max((one.run.steps for one in found.runs), default=None)
-        curves = [(one, curve) for one in found.runs if (curve := until(one.curve, one.run.steps / 2)).steps]
+        curves = [(one, curve) for one in found.runs if (curve := cut_after(one.curve, one.run.steps / 2)).steps]
         title, said = "" if found.lab else view.say("board.hidden"), view.say("board.hidden_about", **values)
     title = paragraph([found.lab.say(view.language, "short") if found.lab else "", title])
     said = paragraph([said, unheld(view.language, found.activity)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
-from playground.queries.pooled import pairs
+from playground.queries.pooled import compare_pairs
 from playground.ui.class_board import Board, ClassRun
 from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.view import View
@@ -21,7 +21,7 @@ def verdict(view: View, found: Board, result: Outcome | None) -> tuple[str, str]
     if len(ended) < 2:
         return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"])), ""
     first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
-    counted = pairs(found.scores(first), found.scores(second))
+    counted = compare_pairs(found.scores(first), found.scores(second))
     values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all}
     results = [_results(ended[arm]) for arm in (first, second)]
     fewest = min(map(len, results))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.figures import lengths as pictures
 from playground.inspection.lengths import exact_facts, line_fact, token_facts
 from playground.queries import evaluation
-from playground.queries.evaluation import Mistake, Scores, file_scores, scores
+from playground.queries.evaluation import Mistake, Scores, score_upload, scores
 from playground.queries.lengths import REACH, Lengths, lengths
 from playground.reading.uploads import Pairs
 from playground.runs.run import Run
@@ -28,7 +28,7 @@ def panel(view: View) -> dict:
     method, penalty = view.choice("method", METHODS), view.number("penalty")
     width = view.number("beam") if method == "beam" else 1
     asked = (view.reader, view.runs.corpora, view.run, view.step)
-    found = file_scores(*asked, view.field("file"), file, width, penalty) if split == "file" else scores(*asked, split, width, penalty)
+    found = score_upload(*asked, view.field("file"), file, width, penalty) if split == "file" else scores(*asked, split, width, penalty)
     more = found.sentences < found.total or not (found.evaluated.whole or view.run.working)
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     numbers = [

@@ -52,7 +52,7 @@ def score(view: View) -> dict:
 
 def importance(view: View) -> dict:
     """A bar for every head: what is lost when it alone is switched off. Until all are measured an estimate, and how many are."""
-    found = interventions.importance(view.reader, view.runs.corpora, view.run, view.step)
+    found = interventions.measure_importance(view.reader, view.runs.corpora, view.run, view.step)
     done = len(found.without)
     title = blocks.text("importance-title", view.say("interventions.importance"), css="pg-heading")
     if done < found.heads:

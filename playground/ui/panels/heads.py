@@ -6,7 +6,7 @@ from playground.cursor import choices
 from playground.figures import heads as pictures
 from playground.inspection.attention import HALF
 from playground.inspection.heads import HeadScores, NamedHead, entropy_change_fact, first_aligned_fact
-from playground.queries.heads import curves, name_heads
+from playground.queries.heads import measure_curves, name_heads
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import known, paragraph
@@ -79,7 +79,7 @@ def share(value: float | None) -> str:
 
 def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> list[dict]:
     """The curves along the replay, of the one measure or the other; nothing while there is no replay with attention."""
-    found = curves(view.reader, view.run, view.part)
+    found = measure_curves(view.reader, view.run, view.part)
     if found is None:
         return []
     measure = view.choice("measure", [name for name in choices("measure") if name != "aligned" or found.aligned is not None])

@@ -14,7 +14,7 @@ from playground.figures.tokens import steps
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
-from playground.queries.interventions import InterventionResult, outcome
+from playground.queries.interventions import InterventionResult, compare_outputs
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
@@ -26,7 +26,7 @@ NAMED = 6  # heads that are named one by one
 
 
 def panel(view: View) -> dict:
-    found = outcome(view.reader, view.run, view.step, view.text, change(view), view.reference)
+    found = compare_outputs(view.reader, view.run, view.step, view.text, change(view), view.reference)
     asked = found.change
     view.look = found.before
     row = view.choice("change") == "row"

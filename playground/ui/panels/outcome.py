@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.queries.probes import first_right
+from playground.queries.probes import find_first_right
 from playground.runs.run import FINISHED, Run
 from playground.ui import blocks
 from playground.ui.controls import label
@@ -36,7 +36,7 @@ def _told(view: View) -> str:
     if run.status in ("failed", "diverged") or last is None:
         return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **took)
     reached = view.say("outcome.reached", percent=percentage(last["exact_match"]), **took)
-    right = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: first_right(run))
+    right = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: find_first_right(run))
     first = view.say("outcome.never_right") if right is None else view.say("outcome.first_right", step=f"{right:,}")
     return paragraph([reached, first, view.say("outcome.by_heart", times=BY_HEART) if _knows_by_heart(run) else ""])
 

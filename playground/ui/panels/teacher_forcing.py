@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.figures import lens as lenses
 from playground.inspection import lens
 from playground.inspection.probabilities import top
-from playground.queries.teacher_forcing import Comparison, compare, find_wrong, lens_of
+from playground.queries.teacher_forcing import Comparison, compare, find_wrong, read_lens
 from playground.ui import blocks
 from playground.ui.panels import votes
 from playground.ui.panels.decoding_step import likeliest, looks
@@ -186,7 +186,7 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
     """What each layer would say; of the forced life when the page feeds the reference, else of the free one."""
     forced = view.reference and found.forced is not None
     life = found.forced if forced else found.free
-    said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.targets])
+    said = read_lens(view.reader, view.run, view.step, view.text, [piece.id for piece in life.targets])
     name = view.run.tokenizers[1].piece
     rivals = [[", ".join(f"{name(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in said]
     layers = [view.say("teacher_forcing.lens_start"), *(view.say("teacher_forcing.lens_row", layer=layer) for layer in range(1, len(said)))]

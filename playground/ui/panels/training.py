@@ -7,7 +7,7 @@ from dataclasses import asdict
 from playground.config import Refusal
 from playground.figures import curves
 from playground.lessons.tour import STOPS
-from playground.queries.probes import probes_at
+from playground.queries.probes import read_probes
 from playground.queries.reader import REFERENCE
 from playground.runs.history import Probe
 from playground.runs.recording import BRIEF
@@ -105,6 +105,6 @@ def _probes(view: View, newest: tuple[Probe, ...]) -> dict:
     if view.step is None:
         shown, said = newest, view.say("page.probes_caption")
     else:
-        at, shown = probes_at(view.run, view.step)
-        said = paragraph([view.say("page.probes_at", step=at), view.rounding_note(at)])
+        at, shown = read_probes(view.run, view.step)
+        said = paragraph([view.say("page.read_probes", step=at), view.rounding_note(at)])
     return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])

@@ -8,7 +8,7 @@ from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
 from playground.queries.results import Candidate, SentenceTrace
-from playground.queries.translate import METHODS, DecodingOptions, Translation, most_doubtful, trace_of, translate
+from playground.queries.translate import METHODS, DecodingOptions, Translation, find_least_certain, trace_output, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree, candidates, sampled
 from playground.ui.panels.decoding_step import likeliest, looks
@@ -71,7 +71,7 @@ def _telling(view: View) -> str:
     """The sentence to begin with: one that comes out wrong or, of a model without mistakes, that of the greatest doubt."""
     if view.run.working:
         return ""
-    return first_wrong(view) or most_doubtful(view.reader, view.run, view.reader.examples(view.run, "heldout", MORE))
+    return first_wrong(view) or find_least_certain(view.reader, view.run, view.reader.examples(view.run, "heldout", MORE))
 
 
 def _controls(view: View, way: DecodingOptions) -> list[dict]:
@@ -183,7 +183,7 @@ def _inside(view: View, answer: Translation) -> SentenceTrace:
     frame = view.reader.look(view.run, view.step, view.text)
     if frame.targets == written and frame.step == answer.step:
         return frame
-    return trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in written))
+    return trace_output(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in written))
 
 
 def _step(view: View, answer: Translation, way: DecodingOptions) -> dict:
