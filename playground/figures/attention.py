@@ -97,7 +97,7 @@ def step_bars(
             "hovertemplate": theme.phrase(labels, "hover_bar", token="<b>%{x}</b>", value="%{y:.3f}") + "<extra></extra>",
             "meta": {"kind": kind, "cells": False},
         },
-        _masked_bars(hidden, labels, dark),
+        _draw_masked_bars(hidden, labels, dark),
     ]  # fmt: skip
     if right is not None and 0 <= right < len(columns):
         box = {"x0": right - 0.5, "x1": right + 0.5, "y0": 0, "y1": 1, "visible": True}
@@ -116,7 +116,7 @@ def step_bars(
     return {"data": data, "layout": layout}
 
 
-def _masked_bars(hidden: np.ndarray, labels: Mapping[str, str] | None, dark: bool) -> dict:
+def _draw_masked_bars(hidden: np.ndarray, labels: Mapping[str, str] | None, dark: bool) -> dict:
     """Draws hatched bars of full height over masked tokens."""
     where = np.nonzero(hidden)[0].tolist()
     bars = cells.hatching(np.zeros((1, 1), dtype=bool), theme.word(labels, "masked"), dark)

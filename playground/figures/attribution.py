@@ -68,7 +68,7 @@ def votes(
     }  # fmt: skip
     head = [theme.word(labels, word) for word in ("votes_part", "votes_vote")]
     table = {"head": head, "rows": [[name, f"{value:.4f}"] for name, value in zip(names, votes, strict=True)]}
-    above = 8 + LINE * _lines([trace["name"] for trace in data], width - left - NUMBER)
+    above = 8 + LINE * _count_lines([trace["name"] for trace in data], width - left - NUMBER)
     layout = theme.layout(
         min(len(names) * ROW, TALLEST) + above + 50, {"l": left, "r": NUMBER, "t": above, "b": 50}, dark, xaxis=x, yaxis=y,
         annotations=numbers, shapes=[zero], hovermode="closest", showlegend=True, legend=theme.legend_above(dark),
@@ -131,7 +131,7 @@ def path(
     return {"data": data, "layout": layout}
 
 
-def _lines(names: Sequence[str], room: float) -> int:
+def _count_lines(names: Sequence[str], room: float) -> int:
     """Counts the lines of a legend whose entries are all as wide as the widest."""
     widest = max((MARK + tokens.extent(name, longest=99) for name in names), default=MARK)
     return -(-len(names) // max(1, int(room // widest)))

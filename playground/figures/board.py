@@ -66,14 +66,14 @@ def course(
     several runs as a thick one, with its range as a shade. The legend names the `arms` that have a line. The axis reaches the step `last`,
     also where no curve does."""
     present = sorted({line.arm for line in lines})
-    data = [_shade(band, dark) for band in bands]
+    data = [_draw_range(band, dark) for band in bands]
     is_share = column == "exact_match"
-    data += [_line(line, is_share, dark) for line in lines]
-    data += [_mean(band, dark) for band in bands]
-    data += [_entry(arm, arms[arm], width, dark) for arm in present]
+    data += [_draw_line(line, is_share, dark) for line in lines]
+    data += [_draw_mean(band, dark) for band in bands]
+    data += [_draw_entry(arm, arms[arm], width, dark) for arm in present]
     x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True)
     x |= {"range": [0, last]} if last else {}
-    return {"data": data, "layout": _layout(len(present), x, dark, is_share)}
+    return {"data": data, "layout": _lay_out(len(present), x, dark, is_share)}
 
 
 def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: int = 720, dark: bool = False) -> dict:
@@ -92,10 +92,10 @@ def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: 
     is_text = any(isinstance(point.place, str) for point in points)
     x = theme.axis(tokens.escape(across), dark, showgrid=False, showline=True)
     x |= {"type": "category"} if is_text else {"rangemode": "tozero"}
-    return {"data": data, "layout": _layout(len(present), x, dark)}
+    return {"data": data, "layout": _lay_out(len(present), x, dark)}
 
 
-def _layout(entries: int, x: dict[str, Any], dark: bool, is_share: bool = True) -> dict:
+def _lay_out(entries: int, x: dict[str, Any], dark: bool, is_share: bool = True) -> dict:
     y = theme.axis("", dark) | (SHARES if is_share else {"rangemode": "tozero"})
     return axes(entries, x, y, dark, hovermode="closest")
 
@@ -106,7 +106,7 @@ def arm_key(arm: int, dark: bool) -> dict[str, str]:
     return small_key(style["color"], style["dash"])
 
 
-def _line(line: Line, is_share: bool, dark: bool) -> dict:
+def _draw_line(line: Line, is_share: bool, dark: bool) -> dict:
     style = arm_style(line.arm, dark)
     return {
         "type": "scatter", "mode": "lines+markers", "name": tokens.escape(line.name), "x": theme.rounded(line.places, 1),
@@ -118,7 +118,7 @@ def _line(line: Line, is_share: bool, dark: bool) -> dict:
     }  # fmt: skip
 
 
-def _mean(band: Shade, dark: bool) -> dict:
+def _draw_mean(band: Shade, dark: bool) -> dict:
     style = arm_style(band.arm, dark)
     return {
         "type": "scatter", "mode": "lines", "x": theme.rounded(band.places, 1), "y": theme.rounded(band.mean), "hoverinfo": "skip",
@@ -126,12 +126,12 @@ def _mean(band: Shade, dark: bool) -> dict:
     }  # fmt: skip
 
 
-def _shade(band: Shade, dark: bool) -> dict:
+def _draw_range(band: Shade, dark: bool) -> dict:
     low, high = theme.rounded(band.low), theme.rounded(band.high)
     return shade(theme.rounded(band.places, 1), low, high, arm_style(band.arm, dark)["color"], 0.15, f"arm-{band.arm}")
 
 
-def _entry(arm: int, name: str, width: int, dark: bool) -> dict:
+def _draw_entry(arm: int, name: str, width: int, dark: bool) -> dict:
     """Draws the legend's entry of an arm."""
     style = arm_style(arm, dark)
     return {

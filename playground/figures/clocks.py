@@ -35,24 +35,24 @@ def clocks(
         raise ValueError(f"positions {list(starts)} + {shift} or pairs {list(pairs)} are not all in a table of {table.shape}")
     palette, data, notes = theme.colors(dark), [], []
     for row, start in enumerate(starts):
-        notes.append(_note(f"{start} → {start + shift}", -ROOM / 2, -row * ROOM, palette["text"], xanchor="right"))
+        notes.append(_annotate(f"{start} → {start + shift}", -ROOM / 2, -row * ROOM, palette["text"], xanchor="right"))
         for column, (pair, angle) in enumerate(zip(pairs, turned, strict=True)):
             centre = np.array([column * ROOM, -row * ROOM])
             first, last = (table[at, 2 * pair : 2 * pair + 2] for at in (start, start + shift))
             begin, turn = np.arctan2(*first), np.linspace(0, angle, 3 + int(24 * abs(angle)))
             data += [
-                _line(_circle(np.linspace(0, 2 * np.pi, 61)) + centre, palette["line"], 1),
-                _line(ARC * _circle(begin + turn) + centre, palette["second"], 3),
-                _hand(centre, first, start, palette["muted"], 1.5, labels),
-                _hand(centre, last, start + shift, palette["first"], 3.5, labels),
+                _draw_line(_circle(np.linspace(0, 2 * np.pi, 61)) + centre, palette["line"], 1),
+                _draw_line(ARC * _circle(begin + turn) + centre, palette["second"], 3),
+                _draw_hand(centre, first, start, palette["muted"], 1.5, labels),
+                _draw_hand(centre, last, start + shift, palette["first"], 3.5, labels),
             ]
             degrees = float(np.degrees(angle))
             text = f"{degrees:.3g}°" if abs(degrees) < 1000 else f"{degrees:,.0f}°"
-            notes.append(_note(text, centre[0], centre[1] - 1.24, palette["text"]))
+            notes.append(_annotate(text, centre[0], centre[1] - 1.24, palette["text"]))
     side = min((width - LEFT - 12) / len(pairs), CLOCK)
     named = "clock_pair" if side >= NAMED else "clock_numbers"
     notes += [
-        _note(theme.phrase(labels, named, first=str(2 * pair), second=str(2 * pair + 1)), column * ROOM, 1.28, palette["muted"])
+        _annotate(theme.phrase(labels, named, first=str(2 * pair), second=str(2 * pair + 1)), column * ROOM, 1.28, palette["muted"])
         for column, pair in enumerate(pairs)
     ]
     hidden = {"visible": False, "showgrid": False, "fixedrange": True, "zeroline": False}
@@ -71,19 +71,19 @@ def _circle(angles: np.ndarray) -> np.ndarray:
     return np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
 
-def _line(points: np.ndarray, color: str, width: float) -> dict:
+def _draw_line(points: np.ndarray, color: str, width: float) -> dict:
     x, y = theme.rounded(points.T, 3)
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip", "line": {"color": color, "width": width}}
 
 
-def _hand(centre: np.ndarray, tip: np.ndarray, position: int, color: str, width: float, labels: Mapping[str, str] | None) -> dict:
+def _draw_hand(centre: np.ndarray, tip: np.ndarray, position: int, color: str, width: float, labels: Mapping[str, str] | None) -> dict:
     sin, cos = (theme.minus(f"{value:.3f}") for value in tip)
     text = theme.phrase(labels, "hover_clock", position=f"<b>{position}</b>", sin=sin, cos=cos) + "<extra></extra>"
-    hand = _line(np.stack([centre, centre + tip]), color, width)
+    hand = _draw_line(np.stack([centre, centre + tip]), color, width)
     marker = {"size": [0, width + 4], "color": color}
     return hand | {"mode": "lines+markers", "hoverinfo": "all", "hovertemplate": text, "marker": marker, "meta": {"position": position}}
 
 
-def _note(text: str, x: float, y: float, color: str, xanchor: str = "center") -> dict:
+def _annotate(text: str, x: float, y: float, color: str, xanchor: str = "center") -> dict:
     font = {"size": theme.SIZE, "color": color}
     return {"text": text, "x": x, "y": y, "showarrow": False, "xanchor": xanchor, "yanchor": "middle", "font": font}

@@ -34,7 +34,7 @@ def skeletons(*, steps: int | None = None, dark: bool = False, labels: Mapping[s
     With `steps`, the run's planned number, the axis shows them all from the start; else it follows the curve.
     layout.shapes[0] is the cursor of the replay: a vertical line, invisible until the page (or `fill`) gives it a step.
     """
-    return {name: _skeleton(*spec, steps=steps, dark=dark, labels=labels) for name, spec in _FIGURES.items()}
+    return {name: _empty(*spec, steps=steps, dark=dark, labels=labels) for name, spec in _FIGURES.items()}
 
 
 def fill(figure: dict, history: Mapping[str, Sequence[float | None]], step: float | None = None) -> dict:
@@ -49,7 +49,7 @@ def fill(figure: dict, history: Mapping[str, Sequence[float | None]], step: floa
     return {"data": data, "layout": figure["layout"] | {"shapes": [cursor, *other_shapes]}}
 
 
-def _skeleton(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, dark: bool, labels: Mapping[str, str] | None) -> dict:
+def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, dark: bool, labels: Mapping[str, str] | None) -> dict:
     palette = theme.colors(dark)
     top = 14 + 18 * len(lines)  # the legend has a line for each curve at any width
     y = theme.axis("", dark, nticks=5 if height == HEIGHT else 4, rangemode="tozero", exponentformat="SI", minexponent=3)
@@ -65,10 +65,10 @@ def _skeleton(height: int, share: bool, lines: Sequence[tuple], *, steps: int | 
             "line": {"color": palette["text"], "width": 1, "dash": "dot"},
         }],
     )  # fmt: skip
-    return {"data": [_line(*line, share=share, dark=dark, labels=labels) for line in lines], "layout": layout}
+    return {"data": [_draw_line(*line, share=share, dark=dark, labels=labels) for line in lines], "layout": layout}
 
 
-def _line(
+def _draw_line(
     column: str, steps: str, color: str, dash: str, marker: str | None, *, share: bool, dark: bool, labels: Mapping[str, str] | None
 ) -> dict:
     palette = theme.colors(dark)

@@ -44,7 +44,7 @@ def parts(
     """
     if not len(values) == len(names) == len(kinds) == len(texts):
         raise ValueError(f"{len(values)} values, {len(names)} names, {len(kinds)} kinds and {len(texts)} texts")
-    palette, (y, left) = theme.colors(dark), _names(names, width, dark)
+    palette, (y, left) = theme.colors(dark), _names_axis(names, width, dark)
     ruler = _Ruler(measure, [*values, *(second or ())], max(int((width - left - RIGHT) / TICK), 2))
     hues, rows = [theme.hue(kind, dark) for kind in kinds], list(range(len(names)))
     word = theme.word(labels, f"health_{measure}")
@@ -55,7 +55,7 @@ def parts(
         "meta": {"field": field, "measure": measure}, "text": [tokens.escape(text) for text in texts], "textposition": "middle right",
         "textfont": {"color": palette["text"], "size": theme.SIZE}, "cliponaxis": False, "hoverinfo": "none",
         "marker": {
-            "size": 10, "color": hues, "symbol": [_symbol(kind, value) for kind, value in zip(kinds, values, strict=True)],
+            "size": 10, "color": hues, "symbol": [_choose_symbol(kind, value) for kind, value in zip(kinds, values, strict=True)],
             "line": {"color": [color for color, _ in rings], "width": [width for _, width in rings]},
         },
     }  # fmt: skip
@@ -68,10 +68,10 @@ def parts(
     top = 44 * (second is not None)
     layout = theme.layout(
         len(names) * ROW + 50 + top, {"l": left, "r": RIGHT, "t": 4 + top, "b": 46}, dark, hovermode="closest",
-        xaxis=theme.axis(_axis(word, ruler, labels), dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=second is not None,
+        xaxis=theme.axis(_axis_title(word, ruler, labels), dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=second is not None,
         legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemclick": False},
     )  # fmt: skip
-    columns = zip(names, texts, strict=True) if second is None else zip(names, texts, _digits(second), strict=True)
+    columns = zip(names, texts, strict=True) if second is None else zip(names, texts, _format_values(second), strict=True)
     head = ["", word] if second is None else ["", word, second_word]
     return {"data": data, "layout": layout | {"meta": {"table": {"head": head, "rows": list(map(list, columns))}}}}
 
@@ -106,10 +106,10 @@ def over_training(
     for at in sorted(range(len(names)), key=lambda at: at in strong):
         color, is_strong = theme.hue(kinds[at], dark), at in strong
         curve = values[at].tolist()
-        markers = {"size": 5, "color": color, "symbol": [_symbol(kinds[at], value) for value in curve]}
+        markers = {"size": 5, "color": color, "symbol": [_choose_symbol(kinds[at], value) for value in curve]}
         data.append({
             "type": "scatter", "mode": "lines+markers" if is_strong else "lines", "name": "<br>".join(map(tokens.escape, legend[at])),
-            "x": list(steps), "y": ruler.places(curve), "customdata": _digits(curve), "meta": {"x": "step", "part": at},
+            "x": list(steps), "y": ruler.places(curve), "customdata": _format_values(curve), "meta": {"x": "step", "part": at},
             "line": {"color": color, "width": 2.2 if is_strong else 1, "dash": DASHES[kinds[at]] if is_strong else "solid"},
             "opacity": 1 if is_strong else 0.35, "showlegend": is_strong, "connectgaps": False, "cliponaxis": False,
             "hovertemplate": f"<b>%{{fullData.name}}</b><br>{theme.word(labels, 'step')} %{{x}}: %{{customdata}}<extra></extra>",
@@ -132,14 +132,14 @@ def over_training(
         HEIGHT, MARGIN | {"t": top}, dark, hovermode="closest", showlegend=True, shapes=[cursor, *marks],
         annotations=notes,
         xaxis=theme.axis(theme.word(labels, "step"), dark, range=[0, max(last, 1)], showgrid=False, showline=True, nticks=6),
-        yaxis=theme.axis(_axis(theme.word(labels, f"health_{measure}"), ruler, labels), dark, **ruler.axis),
+        yaxis=theme.axis(_axis_title(theme.word(labels, f"health_{measure}"), ruler, labels), dark, **ruler.axis),
         legend={
             "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
             "itemclick": False, "itemdoubleclick": False,
         },
     )  # fmt: skip
     head = [theme.word(labels, "step"), *(names[at] for at in strong)]
-    rows = [list(row) for row in zip(steps, *(_digits(values[at].tolist()) for at in strong), strict=True)]
+    rows = [list(row) for row in zip(steps, *(_format_values(values[at].tolist()) for at in strong), strict=True)]
     return {"data": data, "layout": layout | {"meta": {"table": {"head": head, "rows": rows}}}}
 
 
@@ -152,7 +152,7 @@ def evenness(
     if values.ndim != 2 or len(values) != len(names):
         raise ValueError(f"values of shape {values.shape} do not fit {len(names)} names")
     rows, heads = values.shape
-    y, left = _names(names, width, dark)
+    y, left = _names_axis(names, width, dark)
     down = rows * 26
     data = {
         "type": "heatmap", "x": list(range(1, heads + 1)), "y": list(range(rows)), "z": theme.rounded(values), "zmin": 0, "zmax": 1,
@@ -188,8 +188,8 @@ class _Ruler:
             low, high = (low + high - 1) / 2, (low + high + 1) / 2
         self.zero = low - ZERO if len(some) < len(good) else None
         bottom = low - 0.1 if self.zero is None else self.zero - 0.1
-        ticks = _ticks(low, high, most)
-        texts = [_decimal(tick) for tick in ticks]
+        ticks = _choose_ticks(low, high, most)
+        texts = [_format_tick(tick) for tick in ticks]
         places = [math.log10(tick) for tick in ticks]
         if self.zero is not None:
             places, texts = [self.zero, *places], ["0", *texts]
@@ -201,12 +201,12 @@ class _Ruler:
         return [None if not math.isfinite(value) else self.zero if value <= 0 else round(math.log10(value), 4) for value in values]
 
 
-def _axis(word: str, ruler: _Ruler, labels: Mapping[str, str] | None) -> str:
+def _axis_title(word: str, ruler: _Ruler, labels: Mapping[str, str] | None) -> str:
     """Returns the title of an axis, marked if it is logarithmic."""
     return word if ruler.plain else theme.phrase(labels, "log_axis", what=word)
 
 
-def _ticks(low: float, high: float, most: int) -> list[float]:
+def _choose_ticks(low: float, high: float, most: int) -> list[float]:
     """Returns at most `most` round numbers from 10^low to 10^high: powers of ten, and 2 and 5 times these if they are few."""
     decades = range(math.floor(low), math.ceil(high) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):
@@ -216,35 +216,35 @@ def _ticks(low: float, high: float, most: int) -> list[float]:
     return ticks[:: -(-len(ticks) // most)]
 
 
-def _decimal(tick: float) -> str:
+def _format_tick(tick: float) -> str:
     if 1e-4 < tick < 1e5:
         return f"{tick:.4f}".rstrip("0").rstrip(".")
     return theme.minus(f"{tick:.0e}".replace("e-0", "e-").replace("e+0", "e"))
 
 
-def _digits(values: Sequence[float]) -> list[str]:
+def _format_values(values: Sequence[float]) -> list[str]:
     return ["–" if not math.isfinite(value) else theme.minus(f"{value:.3g}") for value in values]
 
 
-def _symbol(kind: str, value: float) -> str:
+def _choose_symbol(kind: str, value: float) -> str:
     """Returns the symbol of a kind; an open one for exactly 0."""
     return SYMBOLS[kind] if value else f"{SYMBOLS[kind]}-open"
 
 
-def _names(names: Sequence[str], width: int, dark: bool) -> tuple[dict, float]:
+def _names_axis(names: Sequence[str], width: int, dark: bool) -> tuple[dict, float]:
     """Returns the axis of the parts' names, first on top, and its left margin."""
     longest = 26 if width >= 380 else 20 if width >= 330 else 14
     short = [name if len(name) <= longest else f"{name[: longest - 1]}…" for name in names]
     axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], tickvals=list(range(len(names))), ticktext=list(map(tokens.escape, short)))
     axis |= {"ticks": "", "ticklabelstandoff": 6, "tickfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]}}
-    return axis, 18 + max(map(_extent, short))
+    return axis, 18 + max(map(_text_width, short))
 
 
 def _wrap(name: str, room: float) -> list[str]:
     """Wraps a name into lines of `room` pixels."""
-    return textwrap.wrap(name, max(int(room / (_extent(name) / len(name))), 1)) or [name]
+    return textwrap.wrap(name, max(int(room / (_text_width(name) / len(name))), 1)) or [name]
 
 
-def _extent(text: str) -> float:
+def _text_width(text: str) -> float:
     """Estimates the width of a text in pixels."""
     return sum(WIDE if ord(character) > 0x2E7F else NARROW for character in text)

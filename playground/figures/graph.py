@@ -44,18 +44,18 @@ def lines(
         numbers = np.asarray(line, dtype=np.float64)
         ink = theme.colors(dark)[color]
         if name in (bands or {}):
-            low, high = map(_significant, bands[name])
+            low, high = map(_round_significant, bands[name])
             data.insert(0, shade(list(map(float, x)), low, high, ink, 0.15, name))
         data.append({
             "type": "scatter", "mode": "lines+markers", "x": [float(f"{place:.6g}") for place in x], "name": name, "legendgroup": name,
-            "y": _significant(np.where(numbers > _TINY, numbers, np.nan) if log_y else numbers),
+            "y": _round_significant(np.where(numbers > _TINY, numbers, np.nan) if log_y else numbers),
             "line": {"color": ink, "width": 2, "dash": dash}, "marker": {"color": ink, "symbol": symbol, "size": 6},
             "hovertemplate": "%{x:.4~g}: <b>%{y:.4~g}</b><extra>%{fullData.name}</extra>",
         })  # fmt: skip
     axes = {
-        "xaxis": theme.axis(title, dark, **(_powers(x) if log_x else {"nticks": 8})),
+        "xaxis": theme.axis(title, dark, **(_log_axis(x) if log_x else {"nticks": 8})),
         "yaxis": theme.axis(percent, dark, range=[-2, 102], tickvals=[0, 25, 50, 75, 100], ticksuffix=" %") if percent
-        else theme.axis("", dark, **(_powers(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
+        else theme.axis("", dark, **(_log_axis(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
     }
     widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
     rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(width // widest))))  # of the legend, two names in each if they fit
@@ -86,12 +86,12 @@ def dots(values: Mapping[str, Sequence[float]], *, percent: str, width: int = 72
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def _power(exponent: int) -> str:
+def _format_power(exponent: int) -> str:
     """Formats a power of ten without superscript markup, which Plotly draws larger than the numbers of other axes."""
     return f"{10.0**exponent:g}" if abs(exponent) <= 3 else "10" + str(exponent).translate(_RAISED)
 
 
-def _powers(values: Sequence[float]) -> dict:
+def _log_axis(values: Sequence[float]) -> dict:
     """Lays out a logarithmic axis with a few labelled powers of ten; below two decades, 2 and 5 times them as well, each in full, as Plotly
     labels 20 as 2."""
     positive = np.asarray(values, dtype=np.float64)
@@ -100,11 +100,11 @@ def _powers(values: Sequence[float]) -> dict:
     first, last = (int(np.floor(np.log10(end))) for end in (positive.min(), positive.max())) if positive.size else (0, 0)
     if decades >= NAMED:
         powers = range(first, last + 2, int(np.ceil(decades / 6)))
-        return {"type": "log", "tickvals": [10.0**power for power in powers], "ticktext": [*map(_power, powers)]}
+        return {"type": "log", "tickvals": [10.0**power for power in powers], "ticktext": [*map(_format_power, powers)]}
     ticks = [digit * 10.0**power for power in range(first, last + 2) for digit in (1, 2, 5)]
     return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:.6g}" for tick in ticks]}
 
 
-def _significant(values: np.ndarray) -> list[float | None]:
+def _round_significant(values: np.ndarray) -> list[float | None]:
     """Rounds to five significant digits; None, a gap, for NaN and infinity."""
     return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]

@@ -58,8 +58,8 @@ def histogram(
     ]  # fmt: skip
     sums = values.sum(axis=1)
     size = scale * theme.SIZE
-    notes = [_words(lines, float(top), size, at == right) for at, (lines, top) in enumerate(zip(texts, tops[:-1], strict=True))]
-    notes += [_number(int(total), middle, size) for total, middle in zip(sums, middles, strict=True)]
+    notes = [_annotate_words(lines, float(top), size, at == right) for at, (lines, top) in enumerate(zip(texts, tops[:-1], strict=True))]
+    notes += [_annotate_count(int(total), middle, size) for total, middle in zip(sums, middles, strict=True)]
     most = max(int(sums.max(initial=0)), 1)
     height = LEGEND + float(tops[-1]) + AXIS
     layout = theme.layout(
@@ -82,7 +82,7 @@ def histogram(
 def wrap(text: str, width: float) -> list[str]:
     """Wraps `text` to lines of about `width` pixels, at spaces and between Chinese characters."""
     lines, line = [], ""
-    for piece in _pieces(text):
+    for piece in _split_words(text):
         if line.strip() and tokens.extent(line + piece.rstrip(), len(line + piece)) > width:
             lines.append(line.rstrip())
             line = ""
@@ -90,7 +90,7 @@ def wrap(text: str, width: float) -> list[str]:
     return [*lines, line.rstrip()]
 
 
-def _pieces(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Splits a text into words with the following space; a Chinese character is a word, with the following punctuation."""
     pieces = [""]
     for character in text:
@@ -101,14 +101,14 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
-def _words(lines: Sequence[str], top: float, size: float, right: bool) -> dict:
+def _annotate_words(lines: Sequence[str], top: float, size: float, right: bool) -> dict:
     """Annotates the words of a guess, above its bar."""
     text = "<br>".join(map(tokens.escape, lines))
     place = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "y", "yanchor": "top", "align": "left", "borderpad": 0}
     return {"text": f"<b>{text}</b>" if right else text, "font": {"size": size}, "showarrow": False, **place}
 
 
-def _number(total: int, middle: float, size: float) -> dict:
+def _annotate_count(total: int, middle: float, size: float) -> dict:
     """Annotates the count of a guess at the end of its bar."""
     place = {"x": total, "xanchor": "left", "xshift": 4, "y": middle, "yanchor": "middle"}
     return {"text": str(total), "font": {"size": size}, "showarrow": False, **place}

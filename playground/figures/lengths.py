@@ -49,16 +49,16 @@ def by_length(
             "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
             "yanchor": "bottom", "yshift": 2, "font": {"size": theme.SIZE, "color": palette["text"]},
         }
-        for row, name in enumerate(_shortened(name, width - 24) for name in names)
+        for row, name in enumerate(_truncate(name, width - 24) for name in names)
     ]  # fmt: skip
     frames = []
     for row, (low, high) in enumerate(trained):
         left, right, top, bottom = low - 0.5, high + 0.5, row - half, row + half
-        frames.append(_frame([(left, top), (right, top), (right, bottom), (left, bottom)], dark))
+        frames.append(_draw_frame([(left, top), (right, top), (right, bottom), (left, bottom)], dark))
     layout = theme.layout(
         down + 12 + BELOW, {"l": 12, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest", annotations=notes, shapes=frames,
         meta={"rows": list(names), "columns": [str(n) for n in range(1, longest + 1)], "none": "–"},
-        xaxis=_lengths(longest, dark, labels),
+        xaxis=_length_axis(longest, dark, labels),
         yaxis=theme.axis("", dark, range=[rows - 0.5, -0.5], showgrid=False, showline=False, showticklabels=False, ticks=""),
     )  # fmt: skip
     return {"data": [data], "layout": layout}
@@ -90,15 +90,15 @@ def by_place(
     stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
     layout = theme.layout(
         down + 12 + BELOW, {"l": 54, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest",
-        shapes=[_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], dark)],
+        shapes=[_draw_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], dark)],
         meta={"rows": [str(n) for n in range(1, places + 1)], "columns": [str(n) for n in range(1, longest + 1)], "none": ""},
-        xaxis=_lengths(longest, dark, labels) | {"domain": [0, round(min(across / room, 1), 4)]},
+        xaxis=_length_axis(longest, dark, labels) | {"domain": [0, round(min(across / room, 1), 4)]},
         yaxis=theme.axis(theme.word(labels, "place"), dark, range=[places + 0.5, 0.5], showgrid=False, **_round_ticks(places)),
     )  # fmt: skip
     return {"data": [data], "layout": layout}
 
 
-def _lengths(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict:
+def _length_axis(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict:
     return theme.axis(theme.word(labels, "target_length"), dark, range=[0.5, longest + 0.5], showgrid=False, **_round_ticks(longest))
 
 
@@ -108,13 +108,13 @@ def _round_ticks(longest: int) -> dict:
     return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 1 else set()))}
 
 
-def _shortened(name: str, room: float) -> str:
+def _truncate(name: str, room: float) -> str:
     """Truncates a run's name to `room` pixels."""
     fits = next((n for n in range(len(name), 1, -1) if tokens.extent(name, n) <= room), 1)
     return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 
-def _frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:
+def _draw_frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:
     """Draws a line around the lengths of training, in a colour that contrasts with every shade of the cells."""
     path = "M" + "L".join(f"{x:g},{y:g}" for x, y in corners) + "Z"
     return {

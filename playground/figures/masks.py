@@ -47,7 +47,7 @@ def grid(
             "showscale": False, "colorscale": [[0, color], [1, color]], "opacity": FILL, "hoverongaps": False,
             "meta": {"kind": kind, "cells": True}, "hovertemplate": theme.phrase(labels, "hover_allowed", **pair) + "<extra></extra>",
         },
-        *_hatched(parts, labels, dark),
+        *_hatch_causes(parts, labels, dark),
         *(cells.hover_layer(*spot) for spot in _hovers(parts, pair, labels)),
         cells.swatch(theme.word(labels, "allowed"), color, opacity=FILL),
     ]  # fmt: skip
@@ -58,7 +58,7 @@ def grid(
     return {"data": data, "layout": layout}
 
 
-def _hatched(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, dark: bool) -> list[dict]:
+def _hatch_causes(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, dark: bool) -> list[dict]:
     """Hatches each cause's cells; cells with several causes are drawn once, crossed, so that none covers another."""
     several = np.sum(list(parts.values()), axis=0) > 1
     traces = [

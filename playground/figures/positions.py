@@ -29,7 +29,7 @@ def heatmap(
 
     `limit` is the value of the strongest colour (the largest absolute value when None; pass the same to compare tables).
     """
-    table = _table(table)
+    table = _as_table(table)
     largest = float(np.nanmax(np.abs(table), initial=0.0)) if limit is None else limit
     rows = table.shape[0]
     down = float(np.clip(rows * 7, 180, min(tallest, MAX_TABLE_PX)))
@@ -40,14 +40,14 @@ def heatmap(
         "hovertemplate": theme.phrase(labels, "hover_position", position="<b>%{y}</b>", dimension="<b>%{x}</b>", value="%{z:.3f}")
         + "<extra></extra>",
         "colorbar": theme.colorbar(
-            theme.word(labels, "value"), dark, y=-(48 / down), length=160, ticks=(-_two(limit), 0, _two(limit))
+            theme.word(labels, "value"), dark, y=-(48 / down), length=160, ticks=(-_round_tick(limit), 0, _round_tick(limit))
         ),
     }  # fmt: skip
     x = theme.axis(theme.word(labels, "dimension"), dark, range=[-0.5, table.shape[1] - 0.5], showgrid=False, nticks=9)
     y = theme.axis(theme.word(labels, "position"), dark, range=[rows - 0.5, -0.5], showgrid=False, nticks=9)
     layout = theme.layout(
         down + 20 + 104, {"l": 54, "r": 12, "t": 20, "b": 104}, dark, xaxis=x, yaxis=y, hovermode="closest",
-        **_boundary(trained, rows, "y", (-0.5, table.shape[1] - 0.5), dark, labels),
+        **_draw_boundary(trained, rows, "y", (-0.5, table.shape[1] - 0.5), dark, labels),
     )  # fmt: skip
     return {"data": [trace], "layout": layout}
 
@@ -65,8 +65,8 @@ def waves(
     `tables` by the name of their label ("sinusoidal", "learned"), which differ in colour and dash. Raises ValueError for a dimension that
     a table doesn't have.
     """
-    tables = {name: _table(table) for name, table in tables.items()}
-    _one_or_two(tables)
+    tables = {name: _as_table(table) for name, table in tables.items()}
+    _check_count(tables)
     if not dimensions or any(not 0 <= d < table.shape[1] for d in dimensions for table in tables.values()):
         raise ValueError(f"dimensions {list(dimensions)} are not all in the tables")
     count = len(dimensions)
@@ -81,19 +81,19 @@ def waves(
         for (name, table), color, dash in zip(tables.items(), _SERIES, _DASHES, strict=False):
             line = {"color": theme.colors(dark)[color], "width": 1.7, "dash": dash}
             line |= {"shape": "spline"} if name == "sinusoidal" else {}  # a learned table has no values between its dots
-            data.append(_wave(table, dimension, axis, labels) | {"name": theme.word(labels, name), "legendgroup": name, "line": line})
+            data.append(_draw_wave(table, dimension, axis, labels) | {"name": theme.word(labels, name), "legendgroup": name, "line": line})
             data[-1]["showlegend"] = row == 0
     x = theme.axis(theme.word(labels, "position"), dark, range=[-0.5, longest - 0.5], anchor=axis, nticks=9)
     height = WAVE * count
     layout = theme.layout(
         height + 92, {"l": 54, "r": 12, "t": 48, "b": 44}, dark, xaxis=x, hovermode="closest",
-        showlegend=len(tables) > 1, legend=_legend(height), **axes, **_boundary(trained, longest, "x", None, dark, labels),
+        showlegend=len(tables) > 1, legend=_legend(height), **axes, **_draw_boundary(trained, longest, "x", None, dark, labels),
     )  # fmt: skip
     layout["annotations"] = [*layout["annotations"], _side_title(theme.word(labels, "dimension"), dark)]
     return {"data": data, "layout": layout}
 
 
-def _wave(table: np.ndarray, dimension: int, axis: str, labels: Mapping[str, str] | None) -> dict:
+def _draw_wave(table: np.ndarray, dimension: int, axis: str, labels: Mapping[str, str] | None) -> dict:
     """Draws one dimension of a table (L, D) as a line over the positions."""
     parts = {"position": "<b>%{x}</b>", "dimension": f"<b>{dimension}</b>", "value": "%{y:.3f}"}
     return {
@@ -107,7 +107,7 @@ def similarity(
     matrix: np.ndarray, *, trained: int | None = None, width: int = 480, dark: bool = False, labels: Mapping[str, str] | None = None
 ) -> dict:
     """Draws the cosine (L, L) between the encodings of every two positions, -1 to 1."""
-    matrix = _table(matrix)
+    matrix = _as_table(matrix)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a similarity is square, not {matrix.shape}")
     length, room = len(matrix), width - 66
@@ -126,12 +126,12 @@ def similarity(
     y |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
     layout = theme.layout(
         side + 20 + 104, {"l": 54, "r": 12, "t": 20, "b": 104}, dark, xaxis=x, yaxis=y, hovermode="closest",
-        **_boundary(trained, length, "y", (-0.5, length - 0.5), dark, labels),
+        **_draw_boundary(trained, length, "y", (-0.5, length - 0.5), dark, labels),
     )  # fmt: skip
     return {"data": [trace], "layout": layout}
 
 
-def _boundary(
+def _draw_boundary(
     trained: int | None, length: int, axis: str, across: tuple[float, float] | None, dark: bool, labels: Mapping[str, str] | None
 ) -> dict:
     """Draws a line after the last trained position of `axis`, with its name; nothing when all positions are trained. It runs `across` the
@@ -166,18 +166,18 @@ def _legend(height: float) -> dict:
     return {"orientation": "h", "x": 0, "xanchor": "left", "y": round(1 + 20 / height, 4), "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
 
 
-def _table(table: np.ndarray) -> np.ndarray:
+def _as_table(table: np.ndarray) -> np.ndarray:
     table = np.asarray(table, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"expected a table (positions, dimensions), not shape {table.shape}")
     return table
 
 
-def _one_or_two(series: Mapping[str, np.ndarray]) -> None:
+def _check_count(series: Mapping[str, np.ndarray]) -> None:
     if not 1 <= len(series) <= len(_SERIES):
         raise ValueError(f"expected one or two series, not {len(series)}")
 
 
-def _two(value: float) -> float:
+def _round_tick(value: float) -> float:
     """Rounds a tick to two significant digits."""
     return float(f"{value:.2g}")

@@ -24,12 +24,12 @@ def fit_to_page(figure: dict, width: int, height: int) -> dict:
     tall, wide = height - margin["t"] - EDGE, width * (1 - BESIDE) - margin["l"] - GAP
     side = min(tall / rows, wide / columns)
     if side * rows < FLAT * tall:
-        return _flat(figure, height)
+        return _fit_flat(figure, height)
     across, down = side * columns, side * rows
     free = width - margin["l"] - across
     foot = {"x": 1 + GAP / across, "y": 0, "yanchor": "bottom"}
-    room = free - 2 * GAP  # for the bar; half of its last number is beyond it
-    data = [_bar(trace, **foot, len=int(min(trace["colorbar"]["len"], room))) if "colorbar" in trace else trace for trace in figure["data"]]
+    px = free - 2 * GAP  # for the bar; half of its last number is beyond it
+    data = [_move(trace, **foot, len=int(min(trace["colorbar"]["len"], px))) if "colorbar" in trace else trace for trace in figure["data"]]
     bar = BAR if any("colorbar" in trace for trace in data) else 0
     return {
         "data": data,
@@ -37,31 +37,31 @@ def fit_to_page(figure: dict, width: int, height: int) -> dict:
         | {
             "height": int(margin["t"] + down + EDGE),
             "margin": margin | {"r": int(free), "b": EDGE},
-            "meta": meta | {"beside": int(free - GAP), "legend": bar + _entries(figure) * LEGEND},
+            "meta": meta | {"beside": int(free - GAP), "legend": bar + _count_entries(figure) * LEGEND},
             "xaxis": layout["xaxis"] | {"domain": [0, 1]},
             "legend": layout.get("legend", {}) | foot | {"y": bar / down},
         },
     }
 
 
-def _flat(figure: dict, height: int) -> dict:
+def _fit_flat(figure: dict, height: int) -> dict:
     """Fits a flat grid to the page's width: higher rows, and its legend at the same distance below."""
     layout, margin = figure["layout"], figure["layout"]["margin"]
     down = max(min(height - margin["t"] - margin["b"] - CAPTION, TALLEST_ROW * len(layout["meta"]["rows"])), 60)
     factor = (layout["height"] - margin["t"] - margin["b"]) / down
-    data = [_bar(trace, y=trace["colorbar"]["y"] * factor) if "colorbar" in trace else trace for trace in figure["data"]]
+    data = [_move(trace, y=trace["colorbar"]["y"] * factor) if "colorbar" in trace else trace for trace in figure["data"]]
     changed = {"height": int(margin["t"] + down + margin["b"]), "xaxis": layout["xaxis"] | {"domain": [0, 1]}}
     if "y" in layout.get("legend", {}):
         changed["legend"] = layout["legend"] | {"y": layout["legend"]["y"] * factor}
     return {"data": data, "layout": layout | changed}
 
 
-def _bar(trace: dict, **place: object) -> dict:
+def _move(trace: dict, **place: object) -> dict:
     """Moves the colour bar of a trace."""
     return trace | {"colorbar": trace["colorbar"] | place}
 
 
-def _entries(figure: dict) -> int:
+def _count_entries(figure: dict) -> int:
     """Counts the lines of the legend: the visible traces with a name."""
     named = [trace for trace in figure["data"] if trace.get("name") and trace.get("visible", True) and trace.get("showlegend", True)]
     return len(named) if figure["layout"].get("showlegend") else 0

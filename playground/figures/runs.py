@@ -49,7 +49,7 @@ def overlay(
         for at, (x, band) in enumerate(zip(places, bands, strict=False))
         if band
     ] + [
-        _line(at, theme.rounded(x, 3), theme.rounded(y, 5), name, share, dark)
+        _draw_line(at, theme.rounded(x, 3), theme.rounded(y, 5), name, share, dark)
         for at, (x, y, name) in enumerate(zip(places, values, legend_names, strict=True))
     ]
     x = theme.axis(theme.word(labels, "step" if over == "steps" else over), dark, rangemode="tozero", showgrid=False, showline=True)
@@ -153,7 +153,7 @@ def shade(x: list, low: list, high: list, color: str, opacity: float, group: str
     }  # fmt: skip
 
 
-def _line(at: int, x: list, y: list, name: str, share: bool, dark: bool) -> dict:
+def _draw_line(at: int, x: list, y: list, name: str, share: bool, dark: bool) -> dict:
     color = theme.lines(dark)[at]
     return {
         "type": "scatter", "mode": "lines+markers" if len(x) <= MOST_MARKS else "lines", "name": name, "x": x, "y": y,

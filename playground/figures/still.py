@@ -26,12 +26,12 @@ def still(light: Mapping, dark: Mapping, label: str) -> str:
     bar = weights["colorbar"]
     parts = [
         f'<svg viewBox="0 0 {columns} {rows}" preserveAspectRatio="none">',
-        *_cells(weights["z"], other["z"]),
-        f'<path class="ring" d="{_path(rings)}"/></svg>',
-        _title("across", layout["xaxis"]),
-        _title("down", layout["yaxis"]),
-        *_names("column", layout["xaxis"]),
-        *_names("row", layout["yaxis"]),
+        *_draw_cells(weights["z"], other["z"]),
+        f'<path class="ring" d="{_ring_path(rings)}"/></svg>',
+        _render_title("across", layout["xaxis"]),
+        _render_title("down", layout["yaxis"]),
+        *_render_labels("column", layout["xaxis"]),
+        *_render_labels("row", layout["yaxis"]),
         '<div class="bar">',
         f"<b>{escape(bar['title']['text'])}</b>",
         *(f'<i style="--at:{tick}">{tick:g}</i>' for tick in bar["tickvals"]),
@@ -41,7 +41,7 @@ def still(light: Mapping, dark: Mapping, label: str) -> str:
     return f'<div class="still" role="img" aria-label="{escape(label)}" style="{style}">{"".join(parts)}</div>'
 
 
-def _cells(light: list[list[float]], dark: list[list[float]]) -> list[str]:
+def _draw_cells(light: list[list[float]], dark: list[list[float]]) -> list[str]:
     """Draws a square for each weight, with its other colour for a dark page."""
     return [
         f'<rect x="{column}" y="{row}" width="1" height="1" fill="{shade}" style="--dark:{dark_shade}"/>'
@@ -50,7 +50,7 @@ def _cells(light: list[list[float]], dark: list[list[float]]) -> list[str]:
     ]
 
 
-def _path(rings: Mapping) -> str:
+def _ring_path(rings: Mapping) -> str:
     """Converts the outlines to an SVG path in cells, the first from 0 to 1."""
     path, pen = "", "M"
     for x, y in zip(rings["x"], rings["y"], strict=True):
@@ -65,11 +65,11 @@ def _gradient(weights: Mapping) -> str:
     return f"linear-gradient(90deg,{','.join(color for _, color in weights['colorscale'])})"
 
 
-def _title(name: str, axis: Mapping) -> str:
+def _render_title(name: str, axis: Mapping) -> str:
     return f'<span class="title {name}">{escape(axis["title"]["text"])}</span>'
 
 
-def _names(name: str, axis: Mapping) -> list[str]:
+def _render_labels(name: str, axis: Mapping) -> list[str]:
     """Renders the tick labels, which are HTML for Plotly."""
     ticks = zip(axis["tickvals"], axis["ticktext"], strict=True)
     return [f'<span class="{name}" style="--at:{at}">{escape(unescape(text))}</span>' for at, text in ticks]

@@ -75,15 +75,15 @@ def heatmap(
     fitted = written and numbers is None and scale != "plain"
     place = _place(rows, columns, width, tallest, fitted, digits, named=chosen[1] if chosen else 0)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
-    hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale, limit=limit)) + "<extra></extra>"
-    trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
+    hover = theme.phrase(labels, "hover_tensor", **pair, value=_number_template(scale, limit=limit)) + "<extra></extra>"
+    trace = _draw(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
     trace |= {"meta": {"kind": kind, "cells": True}, "hovertemplate": hover}
     ink = {"color": theme.colors(dark)["text"]} if scale == "plain" else {}  # by default Plotly chooses it by the cell's colour
     data = [
-        trace | ({"texttemplate": _number(scale, digits), "textfont": {"size": theme.SIZE - 1, **ink}} if written else {}),
+        trace | ({"texttemplate": _number_template(scale, digits), "textfont": {"size": theme.SIZE - 1, **ink}} if written else {}),
         cells.hatching(hidden, theme.word(labels, "masked"), dark),
         cells.hover_layer(hidden, theme.phrase(labels, "hover_tensor_masked", **pair)),
-        _secret(covered, theme.phrase(labels, "hover_tensor_secret", **pair), dark),
+        _hide_secret(covered, theme.phrase(labels, "hover_tensor_secret", **pair), dark),
     ]
     lines = (0 if scale == "plain" else 1.8) + bool(hidden.any()) * cells.ENTRY
     layout = cells.layout(place, rows, columns, kind=kind, titles=titles, lines=lines, dark=dark)
@@ -93,17 +93,17 @@ def heatmap(
     layout |= {"shapes": cells.cursor(chosen, *hidden.shape, dark), "showlegend": bool(hidden.any())}
     if written and (lost := np.isnan(values) & ~hidden).any():
         layout["meta"] |= {} if hidden.any() else {"none": "NaN"}  # in the table, where a gap is a masked cell otherwise
-        layout["annotations"] = [_lost(int(row), int(column), dark) for row, column in np.argwhere(lost)]
+        layout["annotations"] = [_mark_nan(int(row), int(column), dark) for row, column in np.argwhere(lost)]
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
 
 
 def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> bool:
     """Tests whether every cell has room for its number on a page of this width; `names` are those of the rows, where they are known."""
     margins = max(BESIDE, cells.left_margin(names, tokens.longest(width)) + cells.RIGHT if names else 0)
-    return rows * columns <= CELLS and (width - margins) / columns >= _room(digits)
+    return rows * columns <= CELLS and (width - margins) / columns >= _number_width(digits)
 
 
-def _room(digits: int) -> float:
+def _number_width(digits: int) -> float:
     """Returns the width in pixels of a number on its cell."""
     return (NUMBER_CHARACTERS + digits - 2) * DIGITS
 
@@ -126,13 +126,13 @@ def _place(rows: Sequence[str], columns: Sequence[str], width: int, tallest: int
     a low window, cells are as wide as their numbers if these are `readable`."""
     place = cells.place(rows, columns, width, cell=56, tallest=tallest, named=named)
     down = min(max(place.down, ROW * len(rows)), max(place.down, min(tallest, cells.MAX_GRID_PX)))
-    across = max(place.across, len(columns) * _room(digits) if readable else 0)
+    across = max(place.across, len(columns) * _number_width(digits) if readable else 0)
     gap = 1 if across / len(columns) >= 9 and down / len(rows) >= 9 else 0
     share = min(1.0, place.share * across / place.across)
     return replace(place, down=down, across=across, share=share, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))
 
 
-def _values(values: np.ndarray, scale: str, limit: float | None, place: cells.Place, dark: bool, labels: Mapping[str, str] | None) -> dict:
+def _draw(values: np.ndarray, scale: str, limit: float | None, place: cells.Place, dark: bool, labels: Mapping[str, str] | None) -> dict:
     """Draws the heatmap itself; NaN is a gap."""
     trace = {"type": "heatmap", "xgap": place.gap, "ygap": place.gap, "hoverongaps": False}
     length = max(min(place.across, 220), 120)
@@ -145,7 +145,7 @@ def _values(values: np.ndarray, scale: str, limit: float | None, place: cells.Pl
             "z": theme.rounded(values, 5), "zmin": 0, "zmax": 1, "colorscale": theme.scale(theme.sequential(dark)), "colorbar": bar,
         }  # fmt: skip
     most = limit or float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
-    ticks = {-most: f"−{_short(most)}", 0.0: "0", most: _short(most)}
+    ticks = {-most: f"−{_format_tick(most)}", 0.0: "0", most: _format_tick(most)}
     ends = {"zmin": -most, "zmax": most, "zmid": 0, "colorscale": theme.scale(theme.diverging(dark))}
     if scale == "positive":
         del ticks[-most]
@@ -155,7 +155,7 @@ def _values(values: np.ndarray, scale: str, limit: float | None, place: cells.Pl
     return trace | {"z": theme.rounded(values, _decimals(most)), **ends, "colorbar": bar}
 
 
-def _secret(covered: np.ndarray, template: str, dark: bool) -> dict:
+def _hide_secret(covered: np.ndarray, template: str, dark: bool) -> dict:
     """Draws a question mark over the cell whose value is a student's exercise."""
     color = theme.colors(dark)["masked"]
     return {
@@ -166,13 +166,13 @@ def _secret(covered: np.ndarray, template: str, dark: bool) -> dict:
     }  # fmt: skip
 
 
-def _lost(row: int, column: int, dark: bool) -> dict:
+def _mark_nan(row: int, column: int, dark: bool) -> dict:
     """Annotates a cell whose value is NaN."""
     font = {"family": theme.MONO, "size": theme.SIZE - 1, "color": theme.colors(dark)["wrong"]}
     return {"x": column, "y": row, "text": "NaN", "showarrow": False, "captureevents": False, "font": font}
 
 
-def _number(scale: str, digits: int = 4, limit: float | None = None) -> str:
+def _number_template(scale: str, digits: int = 4, limit: float | None = None) -> str:
     """Returns Plotly's template for a value; with significant digits if all values are small."""
     if scale == "plain":
         return "%{z:d}"
@@ -184,6 +184,6 @@ def _decimals(most: float) -> int:
     return 5 if most >= FINE else 5 - int(np.floor(np.log10(most)))
 
 
-def _short(value: float) -> str:
+def _format_tick(value: float) -> str:
     """Formats three significant digits, with an exponent for very small and large values only."""
     return f"{value:.0f}" if 100 <= value < 1e4 else f"{value:.3g}" if 1e-3 <= value < 100 else theme.minus(f"{value:.1e}")

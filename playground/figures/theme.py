@@ -87,15 +87,15 @@ def scale(hexes: Sequence[str]) -> list[list]:
 
 def shades(probabilities: object, dark: bool = False) -> list[str]:
     """Maps probabilities (0 to 1, of any shape) to colours of the sequential scale, for bars; NaN counts as 0."""
-    return _mixed(sequential(dark), np.nan_to_num(np.ravel(probabilities)))
+    return _interpolate(sequential(dark), np.nan_to_num(np.ravel(probabilities)))
 
 
 def signed_shades(values: object, dark: bool = False) -> list[str]:
     """Maps values from -1 to 1 (of any shape) to colours of the diverging scale, for bars; NaN counts as 0."""
-    return _mixed(diverging(dark), (np.nan_to_num(np.ravel(values)) + 1) / 2)
+    return _interpolate(diverging(dark), (np.nan_to_num(np.ravel(values)) + 1) / 2)
 
 
-def _mixed(hexes: Sequence[str], places: np.ndarray) -> list[str]:
+def _interpolate(hexes: Sequence[str], places: np.ndarray) -> list[str]:
     """Interpolates the colours at `places` of a scale from 0 to 1; places beyond are clipped."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in hexes])  # (11, 3)
     at = np.clip(places, 0, 1)

@@ -77,12 +77,12 @@ def escape(text: str) -> str:
 
 def label(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
     """Returns a token's label under a tick, in a legend or in a hover box."""
-    return escape(_shortened(visible(token), longest))
+    return escape(_truncate(visible(token), longest))
 
 
 def extent(token: str, longest: int = MAX_LABEL_CHARACTERS) -> float:
     """Estimates the width of `label(token)` in pixels."""
-    return sum(NARROW if _is_narrow(c) else WIDE for c in _shortened(visible(token), longest))
+    return sum(NARROW if _is_narrow(c) else WIDE for c in _truncate(visible(token), longest))
 
 
 def ticks(tokens: Sequence[str], every: int, longest: int = MAX_LABEL_CHARACTERS, first: int = 0) -> dict:
@@ -111,13 +111,13 @@ def fit_side_by_side(extents: Sequence[float], step: float) -> bool:
 
 def shortened(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
     """Truncates a visible token, unescaped, for other uses than Plotly."""
-    return _shortened(visible(token), longest)
+    return _truncate(visible(token), longest)
 
 
-def _shortened(text: str, longest: int) -> str:
+def _truncate(text: str, longest: int) -> str:
     if isinstance(text, StepName):  # both tokens are cut alike, but never shorter than <bos>
         each, arrow = max(longest // 2 + 1, SPECIAL), " → " if longest > NARROWEST else "→"
-        return arrow.join(_shortened(visible(token), each) for token in (text.read, text.following))
+        return arrow.join(_truncate(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

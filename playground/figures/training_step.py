@@ -73,7 +73,7 @@ def losses(
     ]  # fmt: skip
     layout = cells.layout(place, rows, columns, kind="decoder", titles=titles, lines=1.8 + hidden.any() * cells.ENTRY, dark=dark)
     layout["meta"] |= {"fields": ["line", "place"], "down": list(at), "sides": ["", ""]}
-    layout |= {"shapes": [*cells.cursor(chosen, count, length, dark), *_between(segments, hidden, dark)], "showlegend": bool(hidden.any())}
+    layout |= {"shapes": [*cells.cursor(chosen, count, length, dark), *_divide(segments, hidden, dark)], "showlegend": bool(hidden.any())}
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
 
 
@@ -83,7 +83,7 @@ def _truncate(token: str, room: float) -> str:
     return next((tokens.label(token, n) for n in fitting), "")
 
 
-def _between(segments: np.ndarray, hidden: np.ndarray, dark: bool) -> list[dict]:
+def _divide(segments: np.ndarray, hidden: np.ndarray, dark: bool) -> list[dict]:
     """Draws a line wherever another pair begins in a row."""
     color = theme.colors(dark)["text"]
     ends = np.argwhere((segments[:, 1:] != segments[:, :-1]) & ~hidden[:, 1:])

@@ -43,13 +43,13 @@ def tree(
     """
     if not len(names) == len(parents) == len(numbers) == len(fates):
         raise ValueError(f"{len(names)} tokens, {len(parents)} parents, {len(numbers)} rows of numbers, {len(fates)} fates")
-    depths = _depths(parents)
+    depths = _count_depths(parents)
     lost = [node for node in reference[-1:] if fates[node] in ("pruned", "overtaken")]
-    first, last = _window(max(depths), depths[lost[0]] if lost else 0)
+    first, last = _choose_window(max(depths), depths[lost[0]] if lost else 0)
     longest = min(tokens.longest(width), 10)
     on_best, on_reference = set(best), set(reference)
     ranks = [(node not in on_best, node not in on_reference, fates[node] == "pruned", -numbers[node][2]) for node in range(len(names))]
-    at = _places(parents, depths, ranks, (first, last))
+    at = _place(parents, depths, ranks, (first, last))
     lanes = max(x for x, _ in at.values()) + 1
     lane = 20 + max(38, *(tokens.extent(names[node], longest) for node in at))  # px, at least; 38 for a score
     inner = max(width - AXIS - 8, lanes * lane)
@@ -60,7 +60,7 @@ def tree(
 
     def line(nodes: Sequence[int], name: str, color: str, size: float, **more: object) -> dict:
         in_legend = bool(more.pop("legend", False))
-        x, y = _curves(at, parents, nodes)
+        x, y = _draw_curves(at, parents, nodes)
         return {
             "type": "scatter", "mode": "lines", "x": x, "y": y, "name": theme.word(labels, f"tree_{name}"), "hoverinfo": "skip",
             "line": {"color": color, "width": size, **more}, "showlegend": in_legend and bool(x),
@@ -110,12 +110,12 @@ def tree(
     layout = theme.layout(
         6 + down + 14 + ENTRY * entries, {"l": AXIS, "r": 8, "t": 6, "b": 14 + ENTRY * entries}, dark, xaxis=x, yaxis=y, showlegend=True,
         legend=legend, hovermode="closest", **wider,
-        meta={**drawn, "table": _table(names, parents, numbers, fates, sorted(at), depths, labels)},
+        meta={**drawn, "table": _tabulate(names, parents, numbers, fates, sorted(at), depths, labels)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
 
-def _depths(parents: Sequence[int]) -> list[int]:
+def _count_depths(parents: Sequence[int]) -> list[int]:
     """Counts the steps from the root to each node."""
     depths: list[int] = []
     for parent in parents:
@@ -123,13 +123,13 @@ def _depths(parents: Sequence[int]) -> list[int]:
     return depths
 
 
-def _window(steps: int, at: int) -> tuple[int, int]:
+def _choose_window(steps: int, at: int) -> tuple[int, int]:
     """Returns the first and the last step to draw, with `at` about in the middle if there are too many."""
     first = 0 if steps <= STEPS else max(0, min(at - STEPS // 2, steps - STEPS))
     return first, min(first + STEPS, steps)
 
 
-def _places(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple], window: tuple[int, int]) -> dict[int, tuple[int, int]]:
+def _place(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple], window: tuple[int, int]) -> dict[int, tuple[int, int]]:
     """Places every drawn node at (lane, step). No node is drawn without its parent; children are in their parents' order, so that no lines
     cross, and the best child is below its parent if there is room."""
     rows: dict[int, list[int]] = {step: [] for step in range(window[0], window[1] + 1)}
@@ -158,7 +158,7 @@ def _label(name: str, longest: int, score: float | None) -> str:
     return token if score is None else f'{token}<br><span style="font-size:{SMALL}px">{theme.minus(f"{score:.2f}")}</span>'
 
 
-def _curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Sequence[int]) -> tuple[list, list]:
+def _draw_curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Sequence[int]) -> tuple[list, list]:
     """Draws the lines from these nodes' parents to them, as one path with gaps."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -170,7 +170,7 @@ def _curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Se
     return x, y
 
 
-def _table(
+def _tabulate(
     names: Sequence[str], parents: Sequence[int], numbers: np.ndarray, fates: Sequence[str], nodes: Sequence[int], depths: Sequence[int],
     labels: Mapping[str, str] | None,
 ) -> dict:  # fmt: skip

@@ -63,7 +63,7 @@ def plane(
     labelled = Names(xy * side / (2 * ROOM * limit), (dots + RING * (dots > DOT)) / 2, side)
     sides, away = _place_names(labelled, boxes, dots / 1.6 + 1, order, ringed)  # Plotly's distance of a name from its point
     written = [tokens.label(text) for text in texts]
-    ink = [hue] * len(names) if places is None else _shades(places, hue, palette["paper"])
+    ink = [hue] * len(names) if places is None else _mix_shades(places, hue, palette["paper"])
     ink = [*ink[: len(ink) - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
     hover = [tokens.label(name) for name in names]
@@ -82,8 +82,8 @@ def plane(
             "marker": {"size": dots.tolist(), "color": ink, "line": {"width": 0}},
             "hovertemplate": theme.phrase(labels, "hover_point", token="<b>%{hovertext}</b>") + "<extra></extra>",
         },
-        _rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
-        _rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
+        _draw_rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
+        _draw_rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
     span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
     titles = [theme.phrase(labels, name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
@@ -92,7 +92,7 @@ def plane(
     layout = theme.layout(
         side + 8 + 46, {"l": 54, "r": 12, "t": 8, "b": 46}, dark, xaxis=x_axis, yaxis=y_axis, hovermode="closest",
         annotations=[
-            _leader(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
+            _annotate_away(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
             for at, by in away.items()
         ],
         transition={"duration": 300, "easing": "cubic-in-out"},
@@ -135,7 +135,7 @@ def _place_names(
     return sides, away
 
 
-def _leader(x: float, y: float, by: tuple[float, float], text: str, font: dict, color: str) -> dict:
+def _annotate_away(x: float, y: float, by: tuple[float, float], text: str, font: dict, color: str) -> dict:
     """Annotates a point with a text some pixels away and a line to it."""
     return {
         "x": x, "y": y, "ax": by[0], "ay": -by[1], "text": text, "font": font, "borderpad": 0, "showarrow": True, "arrowhead": 0,
@@ -143,7 +143,7 @@ def _leader(x: float, y: float, by: tuple[float, float], text: str, font: dict, 
     }  # fmt: skip
 
 
-def _rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:
+def _draw_rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:
     return {
         "type": "scatter", "mode": "markers", "x": theme.rounded([x for x, _ in points]), "y": theme.rounded([y for _, y in points]),
         "hoverinfo": "skip", "visible": bool(points),
@@ -151,7 +151,7 @@ def _rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> d
     }  # fmt: skip
 
 
-def _shades(places: Sequence[int], hue: str, paper: str) -> list[str]:
+def _mix_shades(places: Sequence[int], hue: str, paper: str) -> list[str]:
     """Mixes the hue of a kind, stronger at later places."""
     last = max(places)
     ends = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in (paper, hue)], dtype=np.float64)

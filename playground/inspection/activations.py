@@ -190,8 +190,8 @@ class _Recording:
         source: Callable, mask: Tensor | None = None,
     ) -> str:  # fmt: skip
         """Adds one stage and returns its address. `values` (1, ...) lose the batch dimension."""
-        name, visible = address.rpartition(".")[2], None if mask is None else _frozen(mask)
-        self.stages[address] = Stage(address, name, part, layer, axes, _frozen(values), visible, inputs, source)
+        name, visible = address.rpartition(".")[2], None if mask is None else _freeze(mask)
+        self.stages[address] = Stage(address, name, part, layer, axes, _freeze(values), visible, inputs, source)
         return address
 
     def output_of(self, name: str) -> Tensor:
@@ -203,7 +203,7 @@ class _Recording:
         return self.stages[address].axes[0]
 
 
-def _frozen(values: Tensor) -> np.ndarray:
+def _freeze(values: Tensor) -> np.ndarray:
     """(1, ...) -> (...), contiguous and read-only."""
     array = np.ascontiguousarray(values[0].cpu().numpy())
     array.flags.writeable = False

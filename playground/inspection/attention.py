@@ -105,7 +105,7 @@ def alignment_mass(weights: np.ndarray, alignment: Sequence[int | None]) -> floa
 
 def score(weights: np.ndarray, place: np.ndarray, mask: np.ndarray | None = None) -> Score:
     """Scores a place. A tie for the largest weight counts for no place; masked cells belong to no place."""
-    w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
+    w, allowed = np.asarray(weights, dtype=np.float64), _broadcast_mask(weights, mask)
     inside, outside = place & allowed, ~place & allowed
     rows = inside.any(axis=1) & outside.any(axis=1)
     if not rows.any():
@@ -127,7 +127,7 @@ def places(
     """
     if kind not in ("encoder", "decoder", "cross"):
         raise ValueError(f"unknown kind of attention: {kind!r}")
-    visible = _allowed(np.empty(shape), mask).any(axis=0)
+    visible = _broadcast_mask(np.empty(shape), mask).any(axis=0)
     last = int(np.nonzero(visible)[0].max(initial=0))
     if kind == "cross":
         by_name = {name: aligned(*shape, alignment, by) for name, by in _BESIDE.items()} if alignment else {}
@@ -164,7 +164,7 @@ def facts(
     head is described by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent}; `names` are the rows' names
     where they differ from their tokens. The caller adds {layer} and {head}, and leaves out rows of padding.
     """
-    w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
+    w, allowed = np.asarray(weights, dtype=np.float64), _broadcast_mask(weights, mask)
     choices = allowed.sum(axis=1)
     free = choices >= 2
     candidates = places(kind, w.shape, mask=mask, alignment=alignment, rows=rows, columns=columns)
@@ -220,7 +220,7 @@ def crossing_fact(weights: np.ndarray, rows: Sequence[str], columns: Sequence[st
 def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None:
     """States the weight on masked cells: "figures.<name>_zero", or "figures.<name>_gets" with {percent} of a row's weight. None without
     masked cells. `name` is "padding" or "future"."""
-    w, hidden = np.asarray(weights, dtype=np.float64), ~_allowed(weights, mask)
+    w, hidden = np.asarray(weights, dtype=np.float64), ~_broadcast_mask(weights, mask)
     if not hidden.any():
         return None
     if not w[hidden].any():
@@ -235,7 +235,7 @@ def alignment_fact(weights: np.ndarray, alignment: Sequence[int | None]) -> Fact
     return Fact("figures.alignment", {"percent": percent(alignment_mass(weights, alignment)), "chance": percent(1 / weights.shape[1])})
 
 
-def _allowed(weights: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
+def _broadcast_mask(weights: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
     """Broadcasts the mask to the shape of the weights; all True without one."""
     shape = np.shape(weights)
     return np.ones(shape, dtype=bool) if mask is None else np.broadcast_to(np.asarray(mask, dtype=bool), shape)

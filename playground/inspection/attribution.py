@@ -95,14 +95,14 @@ class _Stream:
         at = f"decoder.{layer}.{name}"
         if name == "feed_forward":
             output = self.model.get_submodule(f"{at}.W_2")
-            self._write(Part(name, layer), self.calls[at][0].output[0].double() - _bias(output))
+            self._write(Part(name, layer), self.calls[at][0].output[0].double() - _bias_of(output))
         else:
             output = self.model.get_submodule(f"{at}.W_o")
             heads = self.calls[f"{at}.W_o"][0].inputs[0][0].double().chunk(self.config.n_heads, dim=-1)  # H times (T, K)
             matrices = output.weight.double().chunk(self.config.n_heads, dim=1)  # H times (D, K)
             for head, (mixed, matrix) in enumerate(zip(heads, matrices, strict=True)):
                 self._write(Part(ATTENTIONS[name], layer, head), mixed @ matrix.T)
-        self._write(Part("biases"), _bias(output).expand_as(next(iter(self.sums.values()))))
+        self._write(Part("biases"), _bias_of(output).expand_as(next(iter(self.sums.values()))))
         if self.config.norm == "post":
             self._norm(norm)
 
@@ -120,6 +120,6 @@ class _Stream:
         self.sums[part] = self.sums[part] + x if part in self.sums else x
 
 
-def _bias(linear: nn.Linear) -> Tensor:
+def _bias_of(linear: nn.Linear) -> Tensor:
     """Returns the bias (D,); zeros without one."""
     return linear.weight.new_zeros(linear.out_features).double() if linear.bias is None else linear.bias.double()

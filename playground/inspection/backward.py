@@ -70,7 +70,7 @@ def terms(site: Site, index: tuple[int, ...]) -> Terms:
         if symbol == "x":
             left = inputs[..., dims[0]].astype(np.float64)
         elif symbol:
-            left = _normed(inputs, site.eps)[..., dims[0]]
+            left = _normalise(inputs, site.eps)[..., dims[0]]
         else:
             left = np.ones_like(right) if site.role == "bias" else (inputs == index[0]).astype(np.float64)
         rows, places = np.nonzero(left * right)
@@ -78,7 +78,7 @@ def terms(site: Site, index: tuple[int, ...]) -> Terms:
     return Terms(site.module, symbol, dims, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def _normed(x: np.ndarray, eps: float) -> np.ndarray:
+def _normalise(x: np.ndarray, eps: float) -> np.ndarray:
     """Normalises x (B, L, D), without the norm's gain."""
     x = x.astype(np.float64)
     return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps)
@@ -109,7 +109,7 @@ def explain_gradient(sites: Sequence[Site], name: str, index: tuple[int, ...], v
             return sheet.step("no_gradient", "0", 0.0)
         return sheet.total("sum_tokens" if sheet.operation == "gradient" else "sum_deltas")
 
-    return derived(name, index, value, work, float(sizes.sum()), FEW_DIGITS)
+    return derive(name, index, value, work, float(sizes.sum()), FEW_DIGITS)
 
 
 def _append(sheet: Sheet, left: Operand, right: Operand | None) -> None:
@@ -130,7 +130,7 @@ def explain_loss(logits: np.ndarray, target: int, smoothing: float, value: float
         text = f"(1 - {smoothing:g}) × {loss} + {smoothing:g} × {mean}"
         return sheet.step("smoothed", text, (1 - smoothing) * float(loss) + smoothing * float(mean))
 
-    return derived("loss", (target,), value, work, abs(value))
+    return derive("loss", (target,), value, work, abs(value))
 
 
 def explain_mean(losses: np.ndarray, places: Sequence[tuple[int, int]], value: float) -> Derivation:
@@ -147,7 +147,7 @@ def explain_mean(losses: np.ndarray, places: Sequence[tuple[int, int]], value: f
         total = sheet.total("sum_losses")
         return sheet.step("mean_of_tokens", f"{total} ÷ {len(losses)}", float(total) / len(losses))
 
-    return derived("loss", (), value, work, abs(value))
+    return derive("loss", (), value, work, abs(value))
 
 
 def explain_logit(logits: np.ndarray, target: int, token: int, smoothing: float, count: int, value: float) -> Derivation:
@@ -162,7 +162,7 @@ def explain_logit(logits: np.ndarray, target: int, token: int, smoothing: float,
         error = sheet.step("less_target", join_terms([p, f"-{y}"]), float(p) - float(y))
         return sheet.step("over_tokens", f"{bracket(error)} ÷ {count}", float(error) / count)
 
-    return derived("logits", (token,), value, work, abs(value))
+    return derive("logits", (token,), value, work, abs(value))
 
 
 def _softmax(sheet: Sheet, logits: np.ndarray, own: int) -> str:
@@ -182,7 +182,7 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
     return logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())
 
 
-def derived(
+def derive(
     address: str, index: tuple[int, ...], value: float, work: Callable[[Sheet], str], size: float, least: int = MIN_DIGITS
 ) -> Derivation:
     """Derives a value with the fewest digits that reproduce it; `size` is the sum of its terms' absolute values."""

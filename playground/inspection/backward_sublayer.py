@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from playground.inspection.arithmetic import Derivation, Label, Operand, Sheet, Term, bracket, join_terms
-from playground.inspection.backward import LISTED, derived
+from playground.inspection.backward import LISTED, derive
 
 
 class Row(NamedTuple):
@@ -68,10 +68,10 @@ def explain_score(row: Row, key: int, address: str, index: tuple[int, ...], valu
     def work(sheet: Sheet) -> str:
         total = _products(sheet, lefts, rights, "mean_of_keys", always=key)
         own, weight = sheet.lead(rights[key]), sheet.lead(lefts[key])
-        above = sheet.step("above_mean", join_terms([own, _negative(total)]), float(own) - float(total))
+        above = sheet.step("above_mean", join_terms([own, _negate(total)]), float(own) - float(total))
         return sheet.step("times_weight", f"{weight} × {bracket(above)}", float(weight) * float(above))
 
-    return derived(address, index, value, work, float(weights[key] * (abs(errors[key]) + np.abs(weights * errors).sum())))
+    return derive(address, index, value, work, float(weights[key] * (abs(errors[key]) + np.abs(weights * errors).sum())))
 
 
 def explain_weight(row: Row, key: int, address: str, index: tuple[int, ...], value: float) -> Derivation:
@@ -87,7 +87,7 @@ def explain_weight(row: Row, key: int, address: str, index: tuple[int, ...], val
         factor = sheet.lead(Operand(Label("kept"), float(row.dropout[key])))
         return sheet.step("dropout_weight", f"{bracket(total)} × {factor}", float(total) * float(factor))
 
-    return derived(address, index, value, work, float(np.abs(delta * values).sum()))
+    return derive(address, index, value, work, float(np.abs(delta * values).sum()))
 
 
 def explain_stream(
@@ -105,7 +105,7 @@ def explain_stream(
         passed = sheet.lead(Operand(Label("error_sum", (dim,)), skip))
         return sheet.step("around", join_terms([passed, through]), float(passed) + float(through))
 
-    return derived(address, index, value, work, size)
+    return derive(address, index, value, work, size)
 
 
 class _Back(NamedTuple):
@@ -135,7 +135,7 @@ def _through_norm(norm: NormBefore, dim: int) -> _Back:
         along = sheet.step("mean_normed", f"{bracket(total)} ÷ {len(normed)}", float(total) / len(normed))
         own, x, mean = sheet.lead(lefts[dim]), sheet.lead(rights[dim]), sheet.lead(Operand(Label("mean_error"), float(error.mean())))
         deviation = sheet.lead(Operand(Label("deviation"), norm.deviation))
-        text = f"({join_terms([own, _negative(mean)])} - {bracket(x)} × {bracket(along)}) ÷ {deviation}"
+        text = f"({join_terms([own, _negate(mean)])} - {bracket(x)} × {bracket(along)}) ÷ {deviation}"
         return sheet.step("through_norm", text, (float(own) - float(mean) - float(x) * float(along)) / float(deviation))
 
     return _Back(work, float(np.abs(error).max() + np.abs(error * normed).mean()) / norm.deviation)
@@ -158,5 +158,5 @@ def _products(sheet: Sheet, lefts: Sequence[Operand], rights: Sequence[Operand],
     return sheet.total(key)
 
 
-def _negative(number: str) -> str:
+def _negate(number: str) -> str:
     return number[1:] if number.startswith("-") else f"-{number}"

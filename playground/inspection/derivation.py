@@ -123,7 +123,7 @@ def _turned(cell: _Cell, sheet: Sheet) -> str:
     head, row, column = cell.index
     d_k = cell.stage.values.shape[-1]
     if column >= d_k // 2 * 2:
-        return _copied(cell, sheet, cell.index, "unturned")
+        return _copy(cell, sheet, cell.index, "unturned")
     even, odd = (cell.take((head, row, column // 2 * 2 + i)) for i in range(2))
     cos, sin = (cell.parameter(name, f"{cell.sublayer}.rotary.{name}", (row, column // 2)) for name in ("cos", "sin"))
     _wave(sheet, row, column, d_k, "cosine", "sine")
@@ -171,10 +171,10 @@ def _mixed(cell: _Cell, sheet: Sheet) -> str:
 def _concat(cell: _Cell, sheet: Sheet) -> str:
     row, column = cell.index
     d_v = cell.inputs[0].values.shape[-1]
-    return _copied(cell, sheet, (column // d_v, row, column % d_v), "head", head=column // d_v + 1, column=column % d_v + 1)
+    return _copy(cell, sheet, (column // d_v, row, column % d_v), "head", head=column // d_v + 1, column=column % d_v + 1)
 
 
-def _copied(cell: _Cell, sheet: Sheet, index: tuple[int, ...], key: str, **values: object) -> str:
+def _copy(cell: _Cell, sheet: Sheet, index: tuple[int, ...], key: str, **values: object) -> str:
     """Writes an unchanged number."""
     number = sheet.lead(cell.take(index))
     return sheet.step(key, number, float(number), **values)
@@ -246,10 +246,10 @@ KINDS = {
     "hidden": lambda cell, sheet: cell.linear(sheet, "1", f"{cell.sublayer}.W_1", *cell.index),
     "activated": _activated,
     "W_2": lambda cell, sheet: cell.linear(sheet, "2", cell.stage.address, *cell.index),
-    "memory": lambda cell, sheet: _copied(cell, sheet, cell.index, "result"),
+    "memory": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
     "memory_mean": _mean_memory,
     "memory_cut": _no_memory,
-    "output": lambda cell, sheet: _copied(cell, sheet, cell.index, "result"),
+    "output": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
     "logits": lambda cell, sheet: cell.linear(sheet, "vocabulary", "projection", *cell.index),
     "probabilities": _probabilities,
 }

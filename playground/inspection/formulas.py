@@ -55,13 +55,13 @@ class StageInfo:
 
 def describe(config: ModelConfig, stage: Stage) -> StageInfo:
     """Describes a stage without its numbers."""
-    pieces = _pieces(config, stage)
-    lines = tuple(n for n, line in enumerate(_code(stage.source), 1) if any(piece in line for piece in pieces))
+    pieces = _find_pieces(config, stage)
+    lines = tuple(n for n, line in enumerate(_source_lines(stage.source), 1) if any(piece in line for piece in pieces))
     return StageInfo(*formula(config, stage), tuple(stage.axes), stage.values.shape, stage.source, lines)
 
 
 @cache
-def _code(source: Callable) -> tuple[str, ...]:
+def _source_lines(source: Callable) -> tuple[str, ...]:
     """Returns the source lines of a function or class; cached, as they are slow to find."""
     return tuple(inspect.getsource(source).splitlines())
 
@@ -128,7 +128,7 @@ def norm_module(address: str) -> str:
     return f"{stack}.{number}.norm_{order[sublayer]}"
 
 
-def _pieces(config: ModelConfig, stage: Stage) -> tuple[str, ...]:
+def _find_pieces(config: ModelConfig, stage: Stage) -> tuple[str, ...]:
     """Returns substrings of the lines that compute a stage. Those of a norm and of the ids depend on its place in the model."""
     if stage.name == "ids":
         return ("src = torch.tensor(",) if stage.address == "src.ids" else ("tgt_in = torch.tensor(",)

@@ -91,7 +91,7 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
     bits, evenness, most, free = np.zeros((layers, heads)), np.zeros((layers, heads)), 0.0, 0
     for sample in samples:
         weights = np.asarray(sample.weights, dtype=np.float64)
-        allowed, by_name = _places(sample, kind)
+        allowed, by_name = _find_places(sample, kind)
         places = np.stack(list(by_name.values()))  # (P, Q, K)
         rows = places.any(axis=-1) & (allowed & ~places).any(axis=-1)  # (P, Q): other rows don't count
         places = places & rows[..., None]
@@ -125,7 +125,7 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
         # a pattern of few rows gives no name
         common = [place for place in patterns if place.rows >= COVER * free and attention.has_enough_rows(place.mass, place.rows)]
         entropy, even = (float(total[layer, head]) / max(free, 1) for total in (bits, evenness))
-        name, number = _name(common, even, entropy, free)
+        name, number = _choose_name(common, even, entropy, free)
         rivals = [place for place in common if place.name != name and place.mass > place.chance]
         second = max(rivals, key=lambda place: place.mass - place.chance, default=None)
         return NamedHead(name, number, second, entropy, of.get("aligned"), of.get("padding"))
@@ -134,9 +134,9 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
     return HeadScores(named, len(samples), most / max(free, 1))
 
 
-def _name(places: Sequence[AttentionPattern], evenness: float, entropy: float, rows: int) -> tuple[str, float | None]:
+def _choose_name(places: Sequence[AttentionPattern], evenness: float, entropy: float, rows: int) -> tuple[str, float | None]:
     """Chooses the name of a head with its number, from measurements on `rows` rows."""
-    good = [place for place in places if _holds(place)]
+    good = [place for place in places if _is_held(place)]
     if good:
         best = max(place.mass for place in good)
         place = next(place for place in good if place.mass >= best - CLOSE)
@@ -146,12 +146,12 @@ def _name(places: Sequence[AttentionPattern], evenness: float, entropy: float, r
     return ("even", evenness) if evenness >= EVEN else ("sharp", entropy)
 
 
-def _holds(place: AttentionPattern) -> bool:
+def _is_held(place: AttentionPattern) -> bool:
     much = place.mass >= max(HALF, min(ABOVE_CHANCE * place.chance, SURE))
     return much or attention.holds(place.share, place.mass, place.chance, place.rows)
 
 
-def _places(sample: Sample, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _find_places(sample: Sample, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Returns the mask without padding, (Q, K), and by name the places of one sentence, each (Q, K)."""
     shape = (sample.weights.shape[2], len(sample.columns))
     allowed = np.tri(*shape, dtype=bool) if kind == "decoder" else np.ones(shape, dtype=bool)

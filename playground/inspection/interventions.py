@@ -169,11 +169,11 @@ def silence(copy: Transformer, off: Iterable[HeadId]) -> list[RemovableHandle]:
     handles = []
     for (part, layer), silent in layers.items():
         stack, name = (copy.encoder if part == "encoder" else copy.decoder), "cross_attention" if part == "cross" else "self_attention"
-        handles.append(getattr(stack[layer], name).W_o.register_forward_pre_hook(_without(silent, copy.config)))
+        handles.append(getattr(stack[layer], name).W_o.register_forward_pre_hook(_make_silencer(silent, copy.config)))
     return handles
 
 
-def _without(silent: list[int], config: ModelConfig) -> Callable[[nn.Module, tuple], tuple]:
+def _make_silencer(silent: list[int], config: ModelConfig) -> Callable[[nn.Module, tuple], tuple]:
     """Returns a hook that zeroes these heads in W_O's input (B, L, D)."""
     keep = torch.ones(config.n_heads, head_widths(config)[1])
     keep[silent] = 0.0

@@ -43,14 +43,14 @@ def exact_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
     """States exact match at the lengths of training, `trained` (shortest, longest); at the next one beyond; and the length from which on it
     is 0. Also exact match of sentences shorter than in training, and the lengths without a sentence."""
     low, high = trained
-    facts = [Fact("evaluation.lengths_trained", {"percent": _mean(accuracy, low, high), "low": low, "high": high})]
+    facts = [Fact("evaluation.lengths_trained", {"percent": _exact_match(accuracy, low, high), "low": low, "high": high})]
     tried = np.flatnonzero(accuracy.counts) + 1
     missing = sorted({*range(int(tried[0]), max(int(tried[-1]), high) + 1)} - {*tried.tolist()})
     if missing:
         lengths = (*map(str, missing[:NAMED]), *["…"] * (len(missing) > NAMED))
         facts.append(Fact("evaluation.lengths_missing", {"lengths": lengths}))
     if low > 1 and accuracy.counts[: low - 1].any():
-        facts.append(Fact("evaluation.lengths_shorter", {"percent": _mean(accuracy, 1, low - 1), "low": low}))
+        facts.append(Fact("evaluation.lengths_shorter", {"percent": _exact_match(accuracy, 1, low - 1), "low": low}))
     beyond = np.flatnonzero(accuracy.counts[high:]) + high + 1  # lengths with sentences
     if not len(beyond):
         return [*facts, Fact("evaluation.lengths_end", {"high": high})]
@@ -68,7 +68,7 @@ def exact_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
 def line_fact(accuracy: Reach, trained: tuple[int, int]) -> Fact:
     """States exact match in one line, for a run among others."""
     low, high = trained
-    values = {"percent": _mean(accuracy, low, high), "low": low, "high": high}
+    values = {"percent": _exact_match(accuracy, low, high), "low": low, "high": high}
     beyond = np.flatnonzero(accuracy.counts[high:]) + high + 1
     if not len(beyond):
         return Fact("evaluation.line_end", values)
@@ -78,7 +78,7 @@ def line_fact(accuracy: Reach, trained: tuple[int, int]) -> Fact:
 def token_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
     """States token accuracy at the lengths of training and beyond, and the hardest place at the first length beyond."""
     low, high = trained
-    inside, beyond = _tokens(accuracy, low, high), _tokens(accuracy, high + 1, len(accuracy.counts))
+    inside, beyond = _token_accuracy(accuracy, low, high), _token_accuracy(accuracy, high + 1, len(accuracy.counts))
     facts = [Fact("evaluation.tokens_trained", {"percent": percent(inside), "low": low, "high": high})]
     lengths = np.flatnonzero(accuracy.counts[high:]) + high + 1
     if not len(lengths):
@@ -92,13 +92,13 @@ def token_facts(accuracy: Reach, trained: tuple[int, int]) -> list[Fact]:
     return facts
 
 
-def _mean(accuracy: Reach, low: int, high: int) -> int:
+def _exact_match(accuracy: Reach, low: int, high: int) -> int:
     """Returns exact match of sentences of low to high tokens, in percent."""
     counts, exact = accuracy.counts[low - 1 : high], accuracy.exact[low - 1 : high]
     return percent(float(np.nansum(counts * exact) / max(counts.sum(), 1)))
 
 
-def _tokens(accuracy: Reach, low: int, high: int) -> float:
+def _token_accuracy(accuracy: Reach, low: int, high: int) -> float:
     """Returns token accuracy in sentences of low to high tokens."""
     counts, tokens = accuracy.counts[low - 1 : high], accuracy.tokens[:, low - 1 : high]
     totals = ~np.isnan(tokens) * counts

@@ -60,12 +60,12 @@ def _range(this: TensorView) -> list[Fact]:
 
 def _ids(this: TensorView) -> list[Fact]:
     ids = [Fact("map.fact_ids", {"tokens": len(this.rows)})]
-    twins = _twins(this)
+    twins = _find_repeated(this)
     return [*ids, Fact("map.fact_twin_ids", {"token": this.rows[twins[0]], "id": int(this.values[twins[0], 0])})] if twins else ids
 
 
 def _embedding(this: TensorView) -> list[Fact]:
-    twins = _twins(this)
+    twins = _find_repeated(this)
     if not twins or not np.array_equal(*this.values[list(twins)]):
         return []
     return [Fact("map.fact_twins_same", {"token": this.rows[twins[0]], "first": twins[0] + 1, "second": twins[1] + 1})]
@@ -81,7 +81,7 @@ def _positions(this: TensorView) -> list[Fact]:
     before = this.input()
     added = this.values - before
     values = {"before": number(_lengths(before).mean()), "added": number(_lengths(added).mean())}
-    statements, twins = [Fact("map.fact_positions", values), *_table(this)], _twins(this)
+    statements, twins = [Fact("map.fact_positions", values), *_table(this)], _find_repeated(this)
     if twins:
         apart = float(np.abs(this.values[twins[0]] - this.values[twins[1]]).max())
         values = {"token": this.rows[twins[0]], "first": twins[0] + 1, "second": twins[1] + 1, "apart": number(apart)}
@@ -94,12 +94,12 @@ def _table(this: TensorView) -> list[Fact]:
     if this.stage.source is not SinusoidalPositions.forward:
         return []
     rows, size = this.values.shape
-    values = {"most": MAX_POSITIONS, "rows": rows, "long": f"{LONG_TABLE:,}", "apart": number(_apart(rows, size))}
+    values = {"most": MAX_POSITIONS, "rows": rows, "long": f"{LONG_TABLE:,}", "apart": number(_table_difference(rows, size))}
     return [Fact("map.fact_position_table", values)]
 
 
 @cache
-def _apart(rows: int, size: int) -> float:
+def _table_difference(rows: int, size: int) -> float:
     """Returns the largest difference between the first rows of the model's table of sinusoids and of a long one."""
     return (sinusoids(LONG_TABLE, size)[:rows] - SinusoidalPositions(size).table[:rows]).abs().max().item()
 
@@ -210,7 +210,7 @@ SPECIAL: dict[str, Callable[[TensorView], list[Fact]]] = {
 ENOUGH = ("ids", "weights", "probabilities")  # their range is trivial
 
 
-def _twins(this: TensorView) -> tuple[int, int] | None:
+def _find_repeated(this: TensorView) -> tuple[int, int] | None:
     """Finds the first two rows with the same token."""
     side = this.stage.address.partition(".")[0]
     ids = this.stages[f"{side}.ids"].values.tolist()

@@ -60,7 +60,7 @@ def _adam(sheet: Sheet, entry: Entry, theta: str, gradient: str) -> str:
         for key, moment, beta in (("unbiased_first", first, entry.beta1), ("unbiased_second", second, entry.beta2))
     )
     scaled = sheet.step("scaled_step", f"{bracket(m)} ÷ (√({v}) + {EPSILON:g})", float(m) / (math.sqrt(float(v)) + EPSILON))
-    return _step(sheet, _decayed(sheet, entry, theta), entry.rate, scaled)
+    return _step(sheet, _decay(sheet, entry, theta), entry.rate, scaled)
 
 
 def _muon(sheet: Sheet, entry: Entry, theta: str, gradient: str) -> str:
@@ -74,7 +74,7 @@ def _muon(sheet: Sheet, entry: Entry, theta: str, gradient: str) -> str:
     factor = math.sqrt(max(rows / columns, 1.0))  # tall matrices take longer steps
     text = f"{bracket(orthogonal)} × √({rows} ÷ {columns})" if factor > 1 else f"{bracket(orthogonal)} × 1"
     scaled = sheet.step("orthogonal", text, float(orthogonal) * factor)
-    return _step(sheet, _decayed(sheet, entry, theta), entry.rate, scaled)
+    return _step(sheet, _decay(sheet, entry, theta), entry.rate, scaled)
 
 
 def _average(sheet: Sheet, key: str, beta: float, before: Operand, text: str, now: float) -> str:
@@ -84,7 +84,7 @@ def _average(sheet: Sheet, key: str, beta: float, before: Operand, text: str, no
     return sheet.step(key, written, beta * float(old) + (1 - beta) * now)
 
 
-def _decayed(sheet: Sheet, entry: Entry, theta: str) -> str:
+def _decay(sheet: Sheet, entry: Entry, theta: str) -> str:
     """Writes decoupled weight decay."""
     if not entry.weight_decay or entry.rule == "adam":
         return theta

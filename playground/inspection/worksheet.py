@@ -84,13 +84,13 @@ def worksheet(seed: int, kind: str = "encoder") -> Worksheet:
     queries, keys = {"encoder": (source, source), "decoder": (fed, fed), "cross": (fed, source)}[kind]
     x = stages[stages[f"{at}.residual"].inputs[0]].values
     tables = (
-        _table("X", queries, x),
-        _table("Q", queries, stages[f"{at}.q"].values[0]),
-        _table("K", keys, stages[f"{at}.k"].values[0]),
-        _table("V", keys, stages[f"{at}.v"].values[0]),
-        _table("W_O", (), model.get_submodule(f"{at}.W_o").weight.detach().numpy().T),
+        _make_table("X", queries, x),
+        _make_table("Q", queries, stages[f"{at}.q"].values[0]),
+        _make_table("K", keys, stages[f"{at}.k"].values[0]),
+        _make_table("V", keys, stages[f"{at}.v"].values[0]),
+        _make_table("W_O", (), model.get_submodule(f"{at}.W_o").weight.detach().numpy().T),
     )
-    return Worksheet(seed, kind, queries, keys, row, tables, tuple(_task(model, stages, f"{at}.{name}", row) for name in TASKS))
+    return Worksheet(seed, kind, queries, keys, row, tables, tuple(_make_task(model, stages, f"{at}.{name}", row) for name in TASKS))
 
 
 def tiny(generator: torch.Generator) -> Transformer:
@@ -103,21 +103,21 @@ def tiny(generator: torch.Generator) -> Transformer:
     return model
 
 
-def _task(model: Transformer, stages: dict[str, Stage], address: str, row: int) -> WorksheetTask:
+def _make_task(model: Transformer, stages: dict[str, Stage], address: str, row: int) -> WorksheetTask:
     """Creates the task of all cells of one row of a stage."""
     stage = stages[address]
     first = (0, row) if stage.axes[0] == "H" else (row,)
     derivations = [explain(model, stages, address, (*first, column)) for column in range(stage.values.shape[-1])]
     key, values = formula(model.config, stage)
-    boxes = [Box(f"{TASKS[stage.name]}_{n}", _short(derivation.recorded), _line(derivation)) for n, derivation in enumerate(derivations, 1)]
-    return WorksheetTask(stage.name, key, values, _way(derivations[0]), tuple(boxes))
+    boxes = [Box(f"{TASKS[stage.name]}_{n}", _round(cell.recorded), _format(cell)) for n, cell in enumerate(derivations, 1)]
+    return WorksheetTask(stage.name, key, values, _shared_boxes(derivations[0]), tuple(boxes))
 
 
-def _way(derivation: Derivation) -> tuple[Box, ...]:
+def _shared_boxes(derivation: Derivation) -> tuple[Box, ...]:
     """Returns the boxes of numbers that all cells of a row share: the exponentials and their sum, or mean, variance and deviation."""
-    results = {step.key.removeprefix("map.why_"): _short(step.result) for step in derivation.steps}
+    results = {step.key.removeprefix("map.why_"): _round(step.result) for step in derivation.steps}
     if derivation.operation == "exp":
-        powers = [Box(f"exp({TASKS['masked']}_{term.left.index[-1] + 1} - max)", _short(term.part), "") for term in derivation.terms]
+        powers = [Box(f"exp({TASKS['masked']}_{term.left.index[-1] + 1} - max)", _round(term.part), "") for term in derivation.terms]
         return (Box("max", results["largest"], ""), *powers, Box("Σ", results["normaliser"], ""))
     if derivation.operation == "square":
         names = {"mean": "μ", "variance": "σ²", "deviation": "√(σ² + ε)"}
@@ -125,17 +125,17 @@ def _way(derivation: Derivation) -> tuple[Box, ...]:
     return ()
 
 
-def _line(derivation: Derivation) -> str:
+def _format(derivation: Derivation) -> str:
     """Formats the arithmetic of one cell in one line, with the sheet's decimals: a sum of products, or the line that makes the number (a
     gain is 1 here and changes nothing)."""
     if derivation.operation == "product":
         text = " + ".join(f"{bracket(term.left_value)} × {bracket(term.right_value)}" for term in derivation.terms)
     else:
         text = [step.text for step in derivation.steps if step.key != "map.why_gain"][-1]
-    return re.sub(r"\d+\.\d+", lambda number: _short(number[0]), text)
+    return re.sub(r"\d+\.\d+", lambda number: _round(number[0]), text)
 
 
-def _short(number: str) -> str:
+def _round(number: str) -> str:
     """Rounds a printed number to the sheet's decimals."""
     if "e" in number:
         return number
@@ -143,5 +143,5 @@ def _short(number: str) -> str:
     return "0" if text == "-0" else text
 
 
-def _table(symbol: str, names: tuple[str, ...], values: np.ndarray) -> WorksheetTable:
-    return WorksheetTable(symbol, names, tuple(tuple(_short(str(value)) for value in row) for row in values.tolist()))
+def _make_table(symbol: str, names: tuple[str, ...], values: np.ndarray) -> WorksheetTable:
+    return WorksheetTable(symbol, names, tuple(tuple(_round(str(value)) for value in row) for row in values.tolist()))

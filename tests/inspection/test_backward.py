@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playground.choices import OPTIMISERS
 from playground.config import PAD
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.backward import ENOUGH, derived, explain_gradient, explain_logit, explain_loss, explain_mean, terms
+from playground.inspection.backward import ENOUGH, derive, explain_gradient, explain_logit, explain_loss, explain_mean, terms
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
 from playground.inspection.update import explain_update
 from playground.queries.step_sublayers import norm_before, readers, residual_gradient, score_gradients, stream_gradient
@@ -126,7 +126,7 @@ def test_every_sheet_is_what_a_pocket_calculator_makes_of_it(taken, knobs):
     losses = np.concatenate([losses[part.tgt_out != PAD].numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)])
     calculates(explain_mean(losses, [(0, at) for at in range(len(losses))], taken.loss))
     assert losses.mean() == pytest.approx(taken.loss, rel=1e-6)
-    sheet = derived("", (0,), -9.87654321e-7, lambda sheet: sheet.write(-9.87654321e-7), size=1e12, least=1)
+    sheet = derive("", (0,), -9.87654321e-7, lambda sheet: sheet.write(-9.87654321e-7), size=1e12, least=1)
     assert float(sheet.result) == pytest.approx(-9.87654321e-7, rel=ENOUGH), "a sum that cancels has the digits that its own size needs"
 
 
