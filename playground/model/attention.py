@@ -36,7 +36,7 @@ def scaled_dot_product_attention(
 def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, power: float = 0.5, dropout: Dropout | None = None
 ) -> tuple[Tensor, Tensor | None]:
-    """The same by torch's own function, for training: faster, as it never holds all weights, and so returns none.
+    """Computes equation 1 by torch's own function, for training: faster, as it never holds all weights, and so returns none.
 
     Torch draws dropout from its global random state, so active dropout falls back to the function above.
     """

@@ -23,7 +23,7 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor
 
 
 def target_mask(tgt_in: Tensor) -> Tensor:
-    """Combines both for the decoder's self-attention: earlier positions without padding. tgt_in (B, T) -> (B, 1, T, T)."""
+    """Combines padding and causal mask for the decoder's self-attention. tgt_in (B, T) -> (B, 1, T, T)."""
     return padding_mask(tgt_in) & causal_mask(tgt_in.shape[1], tgt_in.device)
 
 

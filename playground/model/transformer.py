@@ -35,7 +35,7 @@ class Transformer(nn.Module):
     vocabularies of different sizes, Refusal for an unknown position encoding.
     """
 
-    cacheable = True  # a token's keys and values don't change while the sentence grows (some variants break this)
+    cacheable = True  # a token's keys and values don't change while the sentence grows, so they can be cached
 
     def __init__(self, config: ModelConfig, src_vocab: int, tgt_vocab: int, generator: torch.Generator | None = None) -> None:
         super().__init__()

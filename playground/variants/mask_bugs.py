@@ -15,7 +15,7 @@ from playground.variants.variant import Variant, attentions
 
 
 class NonCausal(MultiHeadAttention):
-    """Attention without a causal mask: every query attends to every token, earlier or later."""
+    """Attention without a causal mask: queries attend to later tokens too."""
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *rest: Any, **more: Any) -> tuple[Tensor, Tensor]:
         real = mask.diagonal(dim1=-2, dim2=-1).unsqueeze(-2)  # (B, 1, 1, T): tokens other than padding attend to themselves
