@@ -38,7 +38,7 @@ def test_both_lives_are_the_same_until_they_part_and_a_correction_goes_on_from_t
 
 def test_recovered_is_the_first_step_from_which_on_both_are_the_same():
     right, cases = (7, 5, 2), {(7, 5, 2): 1, (7, 9, 2): 2, (9, 5, 2): 1, (7, 5, 9): None, (7, 2): None}
-    assert {ids: teacher_forcing._recovered(ids, right, 1) for ids in cases} == cases
+    assert {ids: teacher_forcing._find_recovery(ids, right, 1) for ids in cases} == cases
 
 
 def test_first_come_those_that_teacher_forcing_saves(run, reader, model):

@@ -52,7 +52,7 @@ def panel(view: View) -> dict:
                 css="halves",
             ),
             *([] if row else [_importance(view, found)]),
-            blocks.code("source", interventions.edited if row else interventions.silence),
+            blocks.code("source", interventions.edit_weights if row else interventions.silence),
         ],
     }
 
