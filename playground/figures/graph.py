@@ -36,7 +36,7 @@ def lines(
     the fixed range 0 to 100. `bands` are the lower and upper ends of a line's shade. Raises ValueError for more than MAX_LINES lines, or
     when a line's length differs from that of `x`."""
     if not 1 <= len(values) <= MAX_LINES:
-        raise ValueError(f"{len(values)} lines can't be told apart")
+        raise ValueError(f"{len(values)} lines aren't distinguishable")
     if any(len(line) != len(x) for line in values.values()):
         raise ValueError("a line's length differs from that of x")
     data = []

@@ -59,7 +59,7 @@ def visible(token: str) -> str:
 
 @lru_cache(4096)
 def _visible(token: str) -> str:
-    if len(token) == 1:  # inside a word (Persian, emoji) joiners belong to it, and marks stand on a letter
+    if len(token) == 1:  # inside a word (Persian, emoji) joiners belong to it, and marks combine with a letter
         return _SYMBOLS.get(token) or _NAMES.get(token) or _visible_character(token)
     return "".join(_SYMBOLS.get(c) or (UNSEEN if _is_invisible(c) and c not in _JOINERS else c) for c in token) or EMPTY
 

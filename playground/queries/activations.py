@@ -1,4 +1,4 @@
-"""Everything a run's model computes for one sentence, at one step, and how one number of it came to be."""
+"""Everything a run's model computes for one sentence, at one step, and the derivation of one of its numbers."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
 
 
 def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnostics]:
-    """Recomputes the diagnostics for each memory mode: the decoder gets the whole, its mean or nothing, all else equal."""
+    """Recomputes the diagnostics for each memory mode: the decoder reads the whole, its mean or zeros, all else equal."""
     src, tgt = run.tokenizers or (None, None)
 
     def work(model: Transformer, actual: int) -> dict[str, Diagnostics]:

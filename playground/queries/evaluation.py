@@ -100,7 +100,7 @@ class Mistake:
     """A wrong output, with the right answer it agrees with most."""
 
     source: str
-    output: tuple[Piece, ...]  # EOS last if it came
+    output: tuple[Piece, ...]  # EOS last if it was written
     right: tuple[bool, ...]  # of each token of the output, place by place
     reference: tuple[Piece, ...]
 

@@ -12,7 +12,7 @@ from playground.config import Refusal
 from playground.runs.history import decimate
 from playground.runs.run import Run
 
-ROWS = 500  # of a curve; a picture shows no more
+ROWS = 500  # of a curve, enough for a figure
 
 
 class LearningCurve(NamedTuple):

@@ -95,7 +95,7 @@ class Reader:
             return list(run.replay.plan.probes)
         try:
             return [(item.src, item.tgt) for item in self._runs.corpora.get(run.experiment, run.pairs).probes]
-        except Refusal:  # it will fail, and say why
+        except Refusal:  # the run will fail with this reason
             return []
 
     def can_read(self, run: Run, text: str) -> bool:

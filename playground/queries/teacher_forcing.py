@@ -121,17 +121,17 @@ def _correct(free: tuple[int, ...], fix: tuple[int, int] | None, vocabulary: int
     return (*free[: fix[0]], fix[1])
 
 
-def _find_difference(free: tuple[int, ...], wanted: tuple[int, ...] | None) -> int | None:
+def _find_difference(free: tuple[int, ...], reference: tuple[int, ...] | None) -> int | None:
     """Returns the first place at which two sentences differ; None when they don't."""
-    if wanted is None or free == wanted:
+    if reference is None or free == reference:
         return None
-    return next((at for at, pair in enumerate(zip(free, wanted, strict=False)) if pair[0] != pair[1]), min(len(free), len(wanted)))
+    return next((at for at, pair in enumerate(zip(free, reference, strict=False)) if pair[0] != pair[1]), min(len(free), len(reference)))
 
 
-def _find_recovery(corrected: tuple[int, ...] | None, wanted: tuple[int, ...] | None, fixed: int) -> int | None:
+def _find_recovery(corrected: tuple[int, ...] | None, reference: tuple[int, ...] | None, fixed: int) -> int | None:
     """Returns the first step after the correction from which on both are the same; None when they differ at the very end."""
-    if corrected is None or wanted is None or len(corrected) != len(wanted):
+    if corrected is None or reference is None or len(corrected) != len(reference):
         return None
-    wrong = [at for at, pair in enumerate(zip(corrected, wanted, strict=True)) if pair[0] != pair[1]]
+    wrong = [at for at, pair in enumerate(zip(corrected, reference, strict=True)) if pair[0] != pair[1]]
     last = max(wrong, default=-1)
-    return None if last == len(wanted) - 1 else max(last + 1, fixed)
+    return None if last == len(reference) - 1 else max(last + 1, fixed)

@@ -80,7 +80,7 @@ class Translation:
     candidates: tuple[Candidate, ...]  # best first
     references: tuple[str, ...] | None
     cached: Cost
-    anew: Cost  # without the cache
+    uncached: Cost
     same: bool | None  # the same tokens with and without the cache; None unless both were tried
     search: Search | None  # of a beam
     verdict: Verdict | None  # of a beam, where a right answer is known
@@ -108,18 +108,18 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, options: De
         write = _make_writer(model, ids, options, prefix, most)
         if options.cache:
             written, beam, passes = write(True, True)
-            cached, anew, same = cost(passes), cost(without_cache(passes)), None
+            cached, uncached, same = cost(passes), cost(without_cache(passes)), None
         else:  # both by the model's own code, so that the times differ by the cache only
             (with_cache, _, passes), ms = _measure_time(lambda: write(True, False))
             cached = cost(passes, ms)
             (written, beam, passes), ms = _measure_time(lambda: write(False, False))
-            anew, same = cost(passes, ms), [each.ids for each in with_cache] == [each.ids for each in written]
+            uncached, same = cost(passes, ms), [each.ids for each in with_cache] == [each.ids for each in written]
         right = references.references(run, text)
         whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
         return Translation(
             actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
             tuple(_make_candidate(run, hypothesis, prefix, right, copies(hypothesis.ids)) for hypothesis in written), right,
-            cached, anew, same, beam, classify(model, ids, beam, whole) if beam else None,
+            cached, uncached, same, beam, classify(model, ids, beam, whole) if beam else None,
         )  # fmt: skip
 
     return reader.work(run, step, (text, options), work)

@@ -156,7 +156,7 @@ def _verdict(view: View, best: Candidate, references: tuple[str, ...] | None) ->
 
 def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
     """The cache, and what it saves for this very sentence."""
-    cached, anew = answer.cached, answer.anew
+    cached, anew = answer.cached, answer.uncached
     head = [view.say(f"decoding.work_{name}") for name in ("cache", "positions", "products", *([] if way.cache else ["ms"]))]
     rows = [
         [view.say(f"decoding.cache_{name}"), f"{cost.positions:,}", f"{cost.multiplications:,}", *([] if way.cache else [f"{cost.ms:.1f}"])]
