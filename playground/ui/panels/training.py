@@ -106,5 +106,5 @@ def _probes(view: View, newest: tuple[Probe, ...]) -> dict:
         shown, said = newest, view.say("page.probes_caption")
     else:
         at, shown = read_probes(view.run, view.step)
-        said = paragraph([view.say("page.read_probes", step=at), view.rounding_note(at)])
+        said = paragraph([view.say("page.probes_at", step=at), view.rounding_note(at)])
     return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])
