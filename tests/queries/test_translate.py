@@ -67,7 +67,7 @@ def test_a_prefix_is_continued_and_may_be_unknown_or_nothing_but_not_too_long(ru
 @pytest.mark.parametrize(("method", "prefix"), [("greedy", "z"), ("beam", ""), ("sample", "z")])
 def test_the_work_with_the_cache_and_without(write, method, prefix):
     stored, anew = (write(method=method, prefix=prefix, cache=cache) for cache in (True, False))
-    for way in ("cached", "anew"):  # what follows by formula is what is counted when it runs
+    for way in ("cached", "uncached"):  # what follows by formula is what is counted when it runs
         one, other = getattr(stored, way), getattr(anew, way)
         assert (one.positions, one.multiplications) == (other.positions, other.multiplications)
     assert stored.cached.positions < stored.uncached.positions
