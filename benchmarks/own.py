@@ -18,7 +18,7 @@ from playground.data.suggestion import suggest
 from playground.decoding import greedy
 from playground.model.transformer import Transformer
 from playground.queries.evaluation import measure, tokenization
-from playground.queries.reader import most_written
+from playground.queries.reader import max_output_tokens
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs
 from playground.runs.limits import machine_cores, machine_devices
@@ -121,7 +121,7 @@ def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references
     texts = []
     for start in range(0, len(sources), ROWS):
         ids = [corpus.src_tokenizer.encode(source) for source in sources[start : start + ROWS]]
-        found = greedy(model, ids, most_written(corpus.longest_target, max(map(len, ids))))
+        found = greedy(model, ids, max_output_tokens(corpus.longest_target, max(map(len, ids))))
         texts += [corpus.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in found]
     measured = measure(texts, references, tokenization([text for answers in references for text in answers]))
     exact = sum(text in map(normalise, answers) for text, answers in zip(texts, references, strict=True)) / len(texts)

@@ -19,7 +19,7 @@ from playground.decoding import greedy, trace
 from playground.export.exported_run import export_run
 from playground.fetching import MAX_BYTES, files_of_link, files_of_zip, snapshot_of
 from playground.model.transformer import Transformer
-from playground.queries.reader import most_written
+from playground.queries.reader import max_output_tokens
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.parameters import read_parameters
@@ -104,7 +104,7 @@ class Pretrained:
         return ids
 
     def _written(self, ids: list[int]) -> tuple[int, ...]:
-        return greedy(self.model, [ids], most_written(self.longest_target, len(ids)))[0].ids or (EOS,)
+        return greedy(self.model, [ids], max_output_tokens(self.longest_target, len(ids)))[0].ids or (EOS,)
 
 
 def load(source: str | Path) -> Pretrained:

@@ -5,10 +5,10 @@ import pytest
 from playground.choices import ENCODINGS, OPTIMISERS, Encoding
 from playground.config import Experiment, ModelConfig, Refusal, TrainingConfig
 from playground.inspection.activations import record
-from playground.inspection.formulas import about
+from playground.inspection.formulas import describe
 from playground.model import positions
 from playground.model.positions import LearnedPositions
-from playground.model.size import moved_by, parameter_count, training_bytes
+from playground.model.size import parameter_count, training_bytes, update_counts
 from playground.model.transformer import Transformer
 from playground.training.optimisers import MAKERS
 from playground.variants import build
@@ -37,7 +37,7 @@ def test_what_is_declared_in_part_or_not_at_all_is_refused(monkeypatch):
     monkeypatch.setitem(positions.ADDED, "waves", LearnedPositions)
     model = small(positions="waves")
     with pytest.raises(Refusal) as refusal:
-        about(model.config, record(model, SRC, TGT)["src.positions"])  # never as a sinusoid
+        describe(model.config, record(model, SRC, TGT)["src.positions"])  # never as a sinusoid
     assert refusal.value.key == "map.no_formula"
 
 
@@ -48,6 +48,6 @@ def test_what_an_optimiser_keeps_is_what_is_declared(name):
         training = training_of(optimiser=name, learning_rate=0.01, **knobs)
         next(training.steps())
         moments = sum(tensor.numel() for tensor in training.optimiser.state().values() if tensor.ndim)
-        moved = moved_by(training.experiment, training.corpus.src_tokenizer.size, training.corpus.tgt_tokenizer.size)
+        moved = update_counts(training.experiment, training.corpus.src_tokenizer.size, training.corpus.tgt_tokenizer.size)
         assert moments == sum(rule.moments * count for rule, count in moved)
         assert sum(count for _, count in moved) == sum(parameter.numel() for parameter in training.model.parameters())

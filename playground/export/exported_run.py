@@ -53,7 +53,7 @@ class ExportedRun:
         return src.size, tgt.size
 
     def config(self) -> dict[str, Any]:
-        """Returns config.json: every knob, both vocabulary sizes, and the longest target (see queries/reader.py, `most_written`)."""
+        """Returns config.json: every knob, both vocabulary sizes, and the longest target (see `max_output_tokens`)."""
         src_vocab, tgt_vocab = self.vocabularies
         return self.experiment.flat() | {"src_vocab": src_vocab, "tgt_vocab": tgt_vocab, "longest_target": self.run.longest_target}
 

@@ -8,7 +8,7 @@ from inspect import cleandoc
 from playground.config import ModelConfig
 from playground.export.one_file import Part, Piece, join
 from playground.variants import variant_of
-from playground.variants.variant import nothing
+from playground.variants.variant import change_nothing
 
 MODULES = ("parts", "masks", "padding", "positions", "kv_cache", "attention", "layers", "transformer")
 ABOUT = """The Transformer of "Attention Is All You Need", an encoder that reads and a decoder that writes, in one file.
@@ -59,7 +59,7 @@ def _variant(config: ModelConfig) -> list[Piece | Part]:
     """Returns the source of `build`, with the variant's change of the model. A variant that changes only the training data needs nothing
     here."""
     change = variant_of(config).change
-    if change is nothing:
+    if change is change_nothing:
         return [Part("Building it", (), BUILD)]
     build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.variant, change=change.__name__))
     return [Piece("playground.variants.variant", ("attentions",)), Piece(change.__module__, (change.__name__,)), build]

@@ -35,7 +35,7 @@ def scores_of(reader: Reader, corpora: Corpora, exported: ExportedRun) -> tuple[
     try:
         split = "test" if corpora.get(exported.run.experiment, exported.run.pairs).test else "heldout"
         scores = evaluation.scores(reader, corpora, exported.run, exported.step, split)
-        while scores.sentences < scores.asked and time.monotonic() < end:
+        while scores.sentences < scores.total and time.monotonic() < end:
             scores = evaluation.scores(reader, corpora, exported.run, exported.step, split)
         return split, scores
     except (Refusal, ImportError):  # the machine is busy, the model too slow, or sacrebleu not installed

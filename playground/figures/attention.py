@@ -1,4 +1,4 @@
-"""Attention: the large matrix of one head, and the row of one step."""
+"""Attention figures: the large matrix of one head, and the row of one step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures import cells, theme, tokens
 
-BARS = 130  # px, height of a bar that says 1
+BARS = 130  # px, height of a bar of weight 1
 
 
 def matrix(
@@ -25,12 +25,12 @@ def matrix(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The weights (Q, K) of one head: rows are queries, columns are keys, a row adds up to 1.
+    """Draws the weights (Q, K) of one head: rows are queries, columns are keys, a row adds up to 1.
 
-    mask       True where a query can attend, (Q, K) or (1, K); masked cells are hatched and say "masked", whatever weight they hold
+    mask       True where a query can attend, (Q, K) or (1, K); masked cells are hatched and labelled "masked", whatever their weight
     kind       "encoder", "decoder" or "cross": hue of the frame, names of the axes
     pinned     (row, column) of the cursor; ignored when it lies outside
-    alignment  for each row the column that the task's alignment points to, or None: ringed
+    alignment  for each row the column of the task's alignment, or None: ringed
     Traces, always in this order: 0 weights, 1 hatching, 2 hover of masked cells, 3 rings, 4 their legend. Shapes: see `cells.cursor`.
     Raises ValueError if the shapes don't fit.
     """
@@ -40,19 +40,19 @@ def matrix(
     hidden = ~cells.as_mask(mask, *weights.shape)
     at = cells.place(rows, columns, width, tallest=tallest)
     right = [(q, k) for q, k in enumerate(alignment or ()) if k is not None and q < len(rows) and 0 <= k < len(columns)]
-    asks = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
+    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     entries = bool(right) + bool(hidden.any())
     data = [
         {
             "type": "heatmap", "z": theme.rounded(np.where(hidden, np.nan, weights)), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
             "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False, "meta": {"kind": kind, "cells": True},
-            "hovertemplate": theme.phrase(labels, "hover_weight", **asks, value="%{z:.3f}") + "<extra></extra>",
+            "hovertemplate": theme.phrase(labels, "hover_weight", **pair, value="%{z:.3f}") + "<extra></extra>",
             "colorbar": theme.colorbar(
                 theme.word(labels, "weight"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90), ticks=(0, 0.5, 1)
             ),
         },
         cells.hatching(hidden, theme.word(labels, "masked"), dark),
-        cells.unseen(hidden, theme.phrase(labels, "hover_masked", **asks)),
+        cells.hover_layer(hidden, theme.phrase(labels, "hover_masked", **pair)),
         cells.rings(right, theme.colors(dark)["second"]),
         cells.swatch(theme.word(labels, "right_place"), theme.colors(dark)["second"], "square-open", visible=bool(right)),
     ]  # fmt: skip
@@ -73,8 +73,8 @@ def step_bars(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The weights (K,) of one query as bars over its keys, 0 to 1. Masked tokens get a hatched bar of full height and no
-    number; `right` is the column that the task's alignment points to. Raises ValueError if the lengths don't fit."""
+    """Draws the weights (K,) of one query as bars over its keys, 0 to 1. Masked tokens have a hatched bar of full height and no number;
+    `right` is the column of the task's alignment. Raises ValueError if the lengths don't fit."""
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (len(columns),):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(columns)} tokens")
@@ -82,7 +82,7 @@ def step_bars(
     longest = tokens.longest(width)
     room = min((width - 60) / len(columns), 56)
     extents = [tokens.extent(token, longest) for token in columns]
-    upright = tokens.beside(extents, room)
+    upright = tokens.fit_side_by_side(extents, room)
     below = cells.LINE + 10 if upright else max(extents) + 12
     share = min(room * len(columns) / (width - 60), 1)
     palette = theme.colors(dark)
@@ -97,7 +97,7 @@ def step_bars(
             "hovertemplate": theme.phrase(labels, "hover_bar", token="<b>%{x}</b>", value="%{y:.3f}") + "<extra></extra>",
             "meta": {"kind": kind, "cells": False},
         },
-        _masked_bars(hidden, labels, dark),
+        _draw_masked_bars(hidden, labels, dark),
     ]  # fmt: skip
     if right is not None and 0 <= right < len(columns):
         box = {"x0": right - 0.5, "x1": right + 0.5, "y0": 0, "y1": 1, "visible": True}
@@ -116,8 +116,8 @@ def step_bars(
     return {"data": data, "layout": layout}
 
 
-def _masked_bars(hidden: np.ndarray, labels: Mapping[str, str] | None, dark: bool) -> dict:
-    """Hatched columns of full height over masked tokens."""
+def _draw_masked_bars(hidden: np.ndarray, labels: Mapping[str, str] | None, dark: bool) -> dict:
+    """Draws hatched bars of full height over masked tokens."""
     where = np.nonzero(hidden)[0].tolist()
     bars = cells.hatching(np.zeros((1, 1), dtype=bool), theme.word(labels, "masked"), dark)
     return bars | {

@@ -1,4 +1,4 @@
-"""Bars beside words: the likeliest next tokens, the most frequent tokens."""
+"""Labelled bars: the likeliest next tokens, the most frequent tokens."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def top_tokens(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The likeliest tokens of one step, likeliest first, with their probabilities (0 to 1).
+    """Draws the likeliest tokens of one step, likeliest first, with their probabilities (0 to 1).
 
-    `chosen` and `right` are places in the list: the token that was taken has a strong outline, and both are named beside the bar.
+    `chosen` and `right` are places in the list: the chosen token has a strong outline, and both are named beside the bar.
     Raises ValueError if the lists differ in length.
     """
     values = np.asarray(probabilities, dtype=np.float64)
@@ -48,8 +48,8 @@ def top_tokens(
     }  # fmt: skip
     y, left = names_axis(names, width, dark)
     x = theme.axis(theme.word(labels, "probability"), dark, range=[0, 1], tickvals=[0, 0.5, 1], side="bottom")
-    beside = 8 + max((0.85 * tokens.extent(text, longest=40) for text in texts), default=0)  # the proportional face is narrower
-    margin = {"l": left, "r": beside, "t": 4, "b": 46}
+    margin_right = 8 + max((0.85 * tokens.extent(text, longest=40) for text in texts), default=0)  # the proportional face is narrower
+    margin = {"l": left, "r": margin_right, "t": 4, "b": 46}
     layout = theme.layout(len(names) * BAR + 50, margin, dark, xaxis=x, yaxis=y, hovermode="closest")
     return {"data": [bars], "layout": layout | {"meta": {"tokens": list(names)}}}
 
@@ -64,31 +64,31 @@ def frequencies(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """How often each token occurs: the `most` frequent ones, most frequent first (ties as they came). Source tokens take the encoder's
-    hue, target tokens the decoder's. Raises ValueError if the lists differ in length."""
+    """Draws the counts of the `most` frequent tokens, most frequent first (ties in the given order). Source tokens have the encoder's hue,
+    target tokens the decoder's. Raises ValueError if the lists differ in length."""
     values = np.asarray(counts, dtype=np.int64)
     if values.shape != (len(names),):
         raise ValueError(f"{len(names)} tokens but counts of shape {values.shape}")
     order = np.argsort(-values, kind="stable")[:most]
-    shown = [names[i] for i in order]
+    most_frequent = [names[i] for i in order]
     bars = {
-        "type": "bar", "orientation": "h", "y": list(range(len(shown))), "x": values[order].tolist(), "width": 0.7,
+        "type": "bar", "orientation": "h", "y": list(range(len(most_frequent))), "x": values[order].tolist(), "width": 0.7,
         "marker": {"color": theme.hue(kind, dark), "line": {"width": 0}},
         "text": [f"{n:,}" for n in values[order].tolist()],
         "textposition": "outside", "cliponaxis": False, "constraintext": "none",
         "textfont": {"color": theme.colors(dark)["muted"], "size": theme.SIZE},
         "hovertemplate": theme.phrase(labels, "hover_bar", token="<b>%{y}</b>", value="%{x:,}") + "<extra></extra>",
     }  # fmt: skip
-    y, left = names_axis(shown, width, dark)
+    y, left = names_axis(most_frequent, width, dark)
     largest = max(int(values.max(initial=0)), 1)
     x = theme.axis(theme.word(labels, "count"), dark, range=[0, largest], nticks=4)
-    height = max(len(shown), 1) * 20 + 50
+    height = max(len(most_frequent), 1) * 20 + 50
     layout = theme.layout(height, {"l": left, "r": 64, "t": 4, "b": 46}, dark, xaxis=x, yaxis=y, hovermode="closest")
-    return {"data": [bars], "layout": layout | {"meta": {"kind": kind, "tokens": shown}}}
+    return {"data": [bars], "layout": layout | {"meta": {"kind": kind, "tokens": most_frequent}}}
 
 
 def names_axis(names: Sequence[str], width: int, dark: bool, every: int = 1) -> tuple[dict, float]:
-    """The axis that carries the tokens, first on top and every `every`-th written, and the left margin it needs."""
+    """Returns the axis of the tokens, first on top, every `every`-th labelled, and its left margin."""
     longest = tokens.longest(width)
     axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], showgrid=False, ticklabelstandoff=6, **tokens.ticks(names, every, longest))
     axis["tickfont"] = {"family": theme.MONO, "size": theme.SIZE, "color": theme.colors(dark)["text"]}
@@ -96,7 +96,7 @@ def names_axis(names: Sequence[str], width: int, dark: bool, every: int = 1) -> 
 
 
 def short(value: float) -> str:
-    """A probability in three characters that never claims 0 or 1 where it isn't."""
+    """Formats a probability in a few characters, never as 0 or 1 unless it is."""
     if not np.isfinite(value):
         return "–"
     if 0 < value < 0.005:

@@ -1,5 +1,5 @@
-"""The runs of a class in one picture: the course of each, and what each came to against something that it has. An arm has one colour, one
-dash and one mark; a click on a run opens it."""
+"""The runs of a class in one figure: their learning curves, and their scores against a knob or a number. An arm has one colour, dash and
+mark; a click on a run opens it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from playground.figures import theme, tokens
-from playground.figures.runs import DASHES, MARKS, SHARES, axes, fitted, shade, small_key
+from playground.figures.runs import DASHES, MARKS, SHARES, axes, shade, small_key, truncate
 
-OPENS = {"field": "run", "to": {"tab": "training"}}  # of the cursor: what a click on a run changes
+OPENS = {"field": "run", "to": {"tab": "training"}}  # the cursor's change by a click on a run
 
 
 class Line(NamedTuple):
-    """A run: which arm it is of, what it is called, and its values at its places."""
+    """A run's curve: its id, arm and name, and its values at its places."""
 
     run: str
     arm: int
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A run at one place: a number, or the text of a choice."""
+    """A run's value at one place: a number, or the text of a choice."""
 
     run: str
     arm: int
@@ -33,7 +33,7 @@ class Point(NamedTuple):
 
 
 class Shade(NamedTuple):
-    """What the runs of an arm have in common: their mean, and the ends between which they lie."""
+    """Mean and range of the runs of an arm."""
 
     arm: int
     places: Sequence[float]
@@ -42,8 +42,8 @@ class Shade(NamedTuple):
     high: Sequence[float]
 
 
-def look(arm: int, dark: bool) -> dict[str, str]:
-    """Colour, dash and mark of an arm; no two of the first 36 have the same colour and dash."""
+def arm_style(arm: int, dark: bool) -> dict[str, str]:
+    """Returns colour, dash and mark of an arm; no two of the first 36 have the same colour and dash."""
     colors = theme.lines(dark)
     return {
         "color": colors[arm % len(colors)], "dash": DASHES[(arm + arm // len(colors)) % len(DASHES)],
@@ -53,7 +53,7 @@ def look(arm: int, dark: bool) -> dict[str, str]:
 
 def course(
     lines: Sequence[Line],
-    shades: Sequence[Shade],
+    bands: Sequence[Shade],
     arms: Sequence[str],
     *,
     column: str = "exact_match",
@@ -62,84 +62,84 @@ def course(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The exact match of every run, or another `column` of the validations, over the steps, thin; of an arm with several runs their mean,
-    thick, and between the ends a shade. The legend names the `arms` of which there is a line. The axis goes on to the step `last`, also
-    where no curve does."""
-    shown = sorted({line.arm for line in lines})
-    data = [_shade(one, dark) for one in shades]
+    """Draws the exact match of every run, or another `column` of the validations, over the steps, as a thin line; the mean of an arm with
+    several runs as a thick one, with its range as a shade. The legend names the `arms` that have a line. The axis reaches the step `last`,
+    also where no curve does."""
+    present = sorted({line.arm for line in lines})
+    data = [_draw_range(band, dark) for band in bands]
     is_share = column == "exact_match"
-    data += [_line(line, is_share, dark) for line in lines]
-    data += [_mean(one, dark) for one in shades]
-    data += [_entry(arm, arms[arm], width, dark) for arm in shown]
+    data += [_draw_line(line, is_share, dark) for line in lines]
+    data += [_draw_mean(band, dark) for band in bands]
+    data += [_draw_entry(arm, arms[arm], width, dark) for arm in present]
     x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True)
     x |= {"range": [0, last]} if last else {}
-    return {"data": data, "layout": _layout(len(shown), x, dark, is_share)}
+    return {"data": data, "layout": _lay_out(len(present), x, dark, is_share)}
 
 
 def scores(
     points: Sequence[Point], arms: Sequence[str], across: str, *, column: str = "exact_match", width: int = 720, dark: bool = False
 ) -> dict:
-    """The exact match of every run, or another `column`, against a number that it has, or the choice of a knob, which `across` names."""
+    """Draws the exact match, or another `column`, of every run against one of its numbers or a knob, which `across` names."""
     is_share = column == "exact_match"
-    shown = sorted({point.arm for point in points})
+    present = sorted({point.arm for point in points})
     data = []
-    for arm in shown:
-        own, how = [point for point in points if point.arm == arm], look(arm, dark)
+    for arm in present:
+        own, style = [point for point in points if point.arm == arm], arm_style(arm, dark)
         data.append({
-            "type": "scatter", "mode": "markers", "name": tokens.escape(fitted(arms[arm], width - 110)),
-            "x": [point.place for point in own], "y": theme.rounded([point.value for point in own]), "customdata": [one.run for one in own],
+            "type": "scatter", "mode": "markers", "name": tokens.escape(truncate(arms[arm], width - 110)),
+            "x": [point.place for point in own], "y": theme.rounded([point.value for point in own]), "customdata": [dot.run for dot in own],
             "text": [tokens.escape(point.name) for point in own], "meta": OPENS, "cliponaxis": False,
-            "marker": {"symbol": how["mark"], "size": 10, "color": how["color"], "opacity": 0.85},
+            "marker": {"symbol": style["mark"], "size": 10, "color": style["color"], "opacity": 0.85},
             "hovertemplate": f"%{{text}}: %{{y:{'.1%' if is_share else '.3f'}}}<br>%{{x}}<extra></extra>",
         })  # fmt: skip
     is_text = any(isinstance(point.place, str) for point in points)
     x = theme.axis(tokens.escape(across), dark, showgrid=False, showline=True)
     x |= {"type": "category"} if is_text else {"rangemode": "tozero"}
-    return {"data": data, "layout": _layout(len(shown), x, dark, is_share)}
+    return {"data": data, "layout": _lay_out(len(present), x, dark, is_share)}
 
 
-def _layout(entries: int, x: dict[str, Any], dark: bool, is_share: bool = True) -> dict:
+def _lay_out(entries: int, x: dict[str, Any], dark: bool, is_share: bool = True) -> dict:
     y = theme.axis("", dark) | (SHARES if is_share else {"rangemode": "tozero"})
     return axes(entries, x, y, dark, hovermode="closest")
 
 
-def key(arm: int, dark: bool) -> dict[str, str]:
-    """How the lines of an arm are drawn, for who draws one small: its colour and its dashes."""
-    how = look(arm, dark)
-    return small_key(how["color"], how["dash"])
+def arm_key(arm: int, dark: bool) -> dict[str, str]:
+    """Returns the colour and the dashes of an arm's lines, for a small SVG key."""
+    style = arm_style(arm, dark)
+    return small_key(style["color"], style["dash"])
 
 
-def _line(line: Line, is_share: bool, dark: bool) -> dict:
-    how = look(line.arm, dark)
+def _draw_line(line: Line, is_share: bool, dark: bool) -> dict:
+    style = arm_style(line.arm, dark)
     return {
         "type": "scatter", "mode": "lines+markers", "name": tokens.escape(line.name), "x": theme.rounded(line.places, 1),
         "y": theme.rounded(line.values), "customdata": [line.run] * len(line.places), "meta": OPENS, "showlegend": False, "opacity": 0.6,
-        "line": {"color": how["color"], "width": 1.4, "dash": how["dash"]},
-        "marker": {"symbol": how["mark"], "size": 4, "color": how["color"]},
+        "line": {"color": style["color"], "width": 1.4, "dash": style["dash"]},
+        "marker": {"symbol": style["mark"], "size": 4, "color": style["color"]},
         "hovertemplate": f"{tokens.escape(line.name)}: %{{y:{'.1%' if is_share else '.3f'}}}<extra></extra>", "cliponaxis": False,
         "legendgroup": f"arm-{line.arm}",
     }  # fmt: skip
 
 
-def _mean(one: Shade, dark: bool) -> dict:
-    how = look(one.arm, dark)
+def _draw_mean(band: Shade, dark: bool) -> dict:
+    style = arm_style(band.arm, dark)
     return {
-        "type": "scatter", "mode": "lines", "x": theme.rounded(one.places, 1), "y": theme.rounded(one.mean), "hoverinfo": "skip",
-        "line": {"color": how["color"], "width": 3.5, "dash": how["dash"]}, "showlegend": False, "legendgroup": f"arm-{one.arm}",
+        "type": "scatter", "mode": "lines", "x": theme.rounded(band.places, 1), "y": theme.rounded(band.mean), "hoverinfo": "skip",
+        "line": {"color": style["color"], "width": 3.5, "dash": style["dash"]}, "showlegend": False, "legendgroup": f"arm-{band.arm}",
     }  # fmt: skip
 
 
-def _shade(one: Shade, dark: bool) -> dict:
-    low, high = theme.rounded(one.low), theme.rounded(one.high)
-    return shade(theme.rounded(one.places, 1), low, high, look(one.arm, dark)["color"], 0.15, f"arm-{one.arm}")
+def _draw_range(band: Shade, dark: bool) -> dict:
+    low, high = theme.rounded(band.low), theme.rounded(band.high)
+    return shade(theme.rounded(band.places, 1), low, high, arm_style(band.arm, dark)["color"], 0.15, f"arm-{band.arm}")
 
 
-def _entry(arm: int, name: str, width: int, dark: bool) -> dict:
-    """What stands in the legend for all runs of an arm."""
-    how = look(arm, dark)
+def _draw_entry(arm: int, name: str, width: int, dark: bool) -> dict:
+    """Draws the legend's entry of an arm."""
+    style = arm_style(arm, dark)
     return {
-        "type": "scatter", "mode": "lines+markers", "x": [None], "y": [None], "name": tokens.escape(fitted(name, width - 110)),
-        "line": {"color": how["color"], "width": 3, "dash": how["dash"]},
-        "marker": {"symbol": how["mark"], "size": 6, "color": how["color"]},
+        "type": "scatter", "mode": "lines+markers", "x": [None], "y": [None], "name": tokens.escape(truncate(name, width - 110)),
+        "line": {"color": style["color"], "width": 3, "dash": style["dash"]},
+        "marker": {"symbol": style["mark"], "size": 6, "color": style["color"]},
         "legendgroup": f"arm-{arm}", "hoverinfo": "skip",
     }  # fmt: skip

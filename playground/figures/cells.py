@@ -1,7 +1,7 @@
-"""A grid of cells with tokens along both sides: where it lies, what is written on it, how masked cells are hatched.
+"""A grid of cells with tokens along both sides: its place, its labels, the hatching of masked cells.
 
-Attention and masks are drawn on it. The grid is square-celled at the width it is told and stays readable when the page is wider or
-narrower than that. Cell (row r, column c) covers c ± 0.5 and r ± 0.5.
+Attention and masks are drawn on it. Its cells are square at the given width, and it stays readable on a wider or narrower page. Cell
+(row r, column c) covers c ± 0.5 and r ± 0.5.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 
 from playground.figures import theme, tokens
 
-LINE = 14  # px, of height that one line of labels needs
+LINE = 14  # px, height of one line of labels
 RIGHT = 12  # px, right margin
 MAX_CELL_PX, MAX_GRID_PX = 44, 612  # px, of a cell's side and of the whole grid
-LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines that one entry of a legend takes
-TITLE = 22  # px, an axis title and the air around it
+LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines of one legend entry
+TITLE = 22  # px, an axis title with its padding
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a grid lies on the page, in pixels, and which labels fit."""
+    """The place of a grid on the page, in pixels, and the labels that fit."""
 
     left: float
     right: float
@@ -30,10 +30,10 @@ class Place:
     across: float  # width of the grid
     down: float  # height of the grid
     share: float  # `across` as a share of the width between the margins
-    gap: int  # between cells; none where cells are tiny
+    gap: int  # between cells; 0 where cells are tiny
     every_row: int
     every_column: int
-    first_column: int  # whose label is written
+    first_column: int  # with a label
     angle: int  # of the column labels
     longest: int  # characters of a label
 
@@ -42,21 +42,21 @@ def place(
     rows: Sequence[str], columns: Sequence[str], width: int, cell: float | None = None, tallest: int = MAX_GRID_PX, named: int = 0
 ) -> Place:
     """Chooses the cell size for `rows` by `columns` on `width` pixels: as large as fits, but at most `cell`, and the grid at most `tallest`
-    pixels high. Where not every column has room for its label, the column `named` has its own."""
+    pixels high. Where not every column has room for a label, the column `named` has one."""
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     longest = tokens.longest(width)
-    beside = left(rows, longest)
-    room = max(width - beside - RIGHT, 60)  # px
+    names_px = left_margin(rows, longest)
+    room = max(width - names_px - RIGHT, 60)  # px
     side = min(MAX_CELL_PX if cell is None else cell, room / len(columns), min(tallest, MAX_GRID_PX) / len(rows))
     across = max(side * len(columns), min(room, 60))
     down = max(side * len(rows), min(side * 3, 28), 28)
     extents = [tokens.extent(token, longest) for token in columns]
     step = across / len(columns)
-    upright = tokens.beside(extents, step)
+    upright = tokens.fit_side_by_side(extents, step)
     every = 1 if upright else tokens.thinning(step, LINE)
     return Place(
-        left=beside,
+        left=names_px,
         right=max(RIGHT, (extents[-1] - step) / 2 + 4) if upright else RIGHT,
         top=TITLE + 8 + (LINE if upright else max(extents[named % every :: every]) + 4),
         across=across,
@@ -71,15 +71,15 @@ def place(
     )
 
 
-def left(rows: Sequence[str], longest: int) -> float:
-    """px, that the title and the names of these rows take, of which so many characters are written."""
+def left_margin(rows: Sequence[str], longest: int) -> float:
+    """Returns the px of the title and of the names of these rows, cut at `longest` characters."""
     return TITLE + 10 + max(max(tokens.extent(name, longest) for name in rows), 16)
 
 
 def layout(at: Place, rows: Sequence[str], columns: Sequence[str], *, kind: str, titles: tuple[str, str], lines: float, dark: bool) -> dict:
-    """Axes and margins of a grid. `titles` for rows and columns; `lines` of legend are kept free below.
+    """Lays out the axes and margins of a grid. `titles` for rows and columns; `lines` of legend are kept free below.
 
-    meta holds the kind and the tokens as they came, for the page. shapes are those of the `cursor`.
+    meta holds the kind and the unmodified tokens, for the page. shapes are those of the `cursor`.
     """
     beyond = (0.9 * tokens.extent(titles[0], longest=99) - at.down) / 2 + 4  # a title longer than its few rows needs room at both ends
     top, bottom = max(at.top, beyond), max(lines * LEGEND + 14, beyond)
@@ -106,13 +106,13 @@ def layout(at: Place, rows: Sequence[str], columns: Sequence[str], *, kind: str,
 
 
 def below(at: Place, line: float) -> float:
-    """The height of legend line `line` (0 is the first) below the grid, in Plotly's paper units."""
+    """Returns the height of legend line `line` (0 is the first) below the grid, in Plotly's paper units."""
     return round(-(line * LEGEND + 8) / at.down, 4)
 
 
 def cursor(pinned: tuple[int, int] | None, rows: int, columns: int, dark: bool) -> list[dict]:
-    """Four rectangles: 0 the pinned row, 1 the pinned column, 2 and 3 the pinned cell. Present but invisible without a pin, so that the
-    page can move them. The cell is drawn twice, in the page's colour and in the text's, to stand out from any weight."""
+    """Draws four rectangles: 0 the pinned row, 1 the pinned column, 2 and 3 the pinned cell. Without a pin they are invisible, so that the
+    page can move them. The cell is drawn twice, in the page's colour and in the text's, for contrast with any weight."""
     q, k = pinned or (0, 0)
     if not (0 <= q < rows and 0 <= k < columns):
         pinned, q, k = None, 0, 0  # the cursor may come from a longer sentence
@@ -129,7 +129,7 @@ def cursor(pinned: tuple[int, int] | None, rows: int, columns: int, dark: bool) 
 
 
 def hatching(hidden: np.ndarray, name: str, dark: bool, shape: str = "/", legend: bool = True) -> dict:
-    """Bars with diagonal lines over the cells where `hidden` (R, C) is True, one bar for each unbroken run of a row."""
+    """Draws bars with diagonal lines over the cells where `hidden` (R, C) is True, one bar for each unbroken run of a row."""
     palette = theme.colors(dark)
     padded = np.pad(hidden, ((0, 0), (1, 1))).astype(np.int8)
     change = np.diff(padded, axis=1)
@@ -148,8 +148,8 @@ def hatching(hidden: np.ndarray, name: str, dark: bool, shape: str = "/", legend
     }  # fmt: skip
 
 
-def unseen(hidden: np.ndarray, template: str) -> dict:
-    """An invisible heatmap over the `hidden` cells that answers the mouse with `template`."""
+def hover_layer(hidden: np.ndarray, template: str) -> dict:
+    """Draws an invisible heatmap over the `hidden` cells with the hover text `template`."""
     return {
         "type": "heatmap", "z": np.where(hidden, 0, None).tolist(), "zmin": 0, "zmax": 1, "showscale": False, "hoverongaps": False,
         "colorscale": [[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]], "visible": bool(hidden.any()),
@@ -158,7 +158,7 @@ def unseen(hidden: np.ndarray, template: str) -> dict:
 
 
 def rings(cells: Sequence[tuple[int, int]], color: str) -> dict:
-    """Outlines of single (row, column) cells as one path."""
+    """Outlines single (row, column) cells by one path."""
     x: list[float | None] = []
     y: list[float | None] = []
     for r, c in cells:
@@ -171,7 +171,7 @@ def rings(cells: Sequence[tuple[int, int]], color: str) -> dict:
 
 
 def swatch(name: str, color: str, symbol: str = "square", opacity: float = 1, visible: bool = True) -> dict:
-    """A trace without points that explains a colour in the legend."""
+    """Draws a trace without points, for a colour's entry in the legend."""
     return {
         "type": "scatter", "mode": "markers", "name": name, "x": [None], "y": [None], "hoverinfo": "skip", "visible": visible,
         "showlegend": visible, "legendrank": 1,
@@ -180,7 +180,7 @@ def swatch(name: str, color: str, symbol: str = "square", opacity: float = 1, vi
 
 
 def legend(at: Place, line: float, dark: bool) -> dict:
-    """The legend below the grid, a line for each entry: side by side they would not fit on a telephone."""
+    """Lays out the legend below the grid, a line for each entry: side by side they would not fit on a phone."""
     return {
         "orientation": "v", "x": 0, "xanchor": "left", "y": below(at, line), "yanchor": "top",
         "bgcolor": "rgba(0,0,0,0)", "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]},
@@ -189,7 +189,7 @@ def legend(at: Place, line: float, dark: bool) -> dict:
 
 
 def as_mask(mask: object, rows: int, columns: int) -> np.ndarray:
-    """A mask (True: can attend) as a boolean (rows, columns) array; a mask of one row holds for every row. Raises ValueError otherwise."""
+    """Converts a mask (True: can attend) to a boolean (rows, columns) array; one row holds for every row. Raises ValueError otherwise."""
     if mask is None:
         return np.ones((rows, columns), dtype=bool)
     array = np.asarray(mask, dtype=bool)

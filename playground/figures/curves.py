@@ -1,9 +1,9 @@
-"""Curves of a training run: empty pictures the page fills as the numbers come, and the same filled in Python.
+"""Curves of a training run: empty figures that the page fills as the numbers arrive, and the same filled in Python.
 
-Each trace's meta names the columns of the history it draws, and the colour of what a fork has from its parent:
-{"x": "step", "y": "loss", "past_color": "#8a94a3"}. Losses, learning rates and the like are recorded
-at each step ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second"), validation more seldom, with steps of its own
-("validation_step", "validation_loss", "token_accuracy", "exact_match").
+Each trace's meta names the columns of the history it draws, and the colour of a fork's part from its parent:
+{"x": "step", "y": "loss", "past_color": "#8a94a3"}. Losses, learning rates and the like are recorded at each step ("step", "loss",
+"learning_rate", "grad_norm", "tokens_per_second"), validation less often, with steps of its own ("validation_step", "validation_loss",
+"token_accuracy", "exact_match").
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ COLUMNS = tuple(dict.fromkeys(name for *_, lines in _FIGURES.values() for column
 
 
 def skeletons(*, steps: int | None = None, dark: bool = False, labels: Mapping[str, str] | None = None) -> dict[str, dict]:
-    """The five pictures of a run without numbers: "loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second".
+    """Draws a run's five figures without numbers: "loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second".
 
-    With `steps`, how many the run is to take, the axis shows them all from the start and the curve grows into it; else it follows.
+    With `steps`, the run's planned number, the axis shows them all from the start; else it follows the curve.
     layout.shapes[0] is the cursor of the replay: a vertical line, invisible until the page (or `fill`) gives it a step.
     """
-    return {name: _skeleton(*spec, steps=steps, dark=dark, labels=labels) for name, spec in _FIGURES.items()}
+    return {name: _empty(*spec, steps=steps, dark=dark, labels=labels) for name, spec in _FIGURES.items()}
 
 
 def fill(figure: dict, history: Mapping[str, Sequence[float | None]], step: float | None = None) -> dict:
-    """A copy of a skeleton with the columns of `history` in it and, with `step`, the replay's cursor. Missing columns stay empty."""
+    """Copies a skeleton with the columns of `history` and, with `step`, the replay's cursor. Missing columns stay empty."""
     data = []
     for trace in figure["data"]:
         x, y = (list(history.get(trace["meta"][side], ())) for side in "xy")
         data.append(trace | {"x": theme.rounded(x, 0), "y": theme.rounded(y, 7)})
-    cursor, *others = figure["layout"]["shapes"]
+    cursor, *other_shapes = figure["layout"]["shapes"]
     if step is not None:
         cursor = cursor | {"x0": step, "x1": step, "visible": True}
-    return {"data": data, "layout": figure["layout"] | {"shapes": [cursor, *others]}}
+    return {"data": data, "layout": figure["layout"] | {"shapes": [cursor, *other_shapes]}}
 
 
-def _skeleton(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, dark: bool, labels: Mapping[str, str] | None) -> dict:
+def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, dark: bool, labels: Mapping[str, str] | None) -> dict:
     palette = theme.colors(dark)
-    top = 14 + 18 * len(lines)  # the legend has a line of its own for each curve, whatever the width
+    top = 14 + 18 * len(lines)  # the legend has a line for each curve at any width
     y = theme.axis("", dark, nticks=5 if height == HEIGHT else 4, rangemode="tozero", exponentformat="SI", minexponent=3)
     y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
     x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True, nticks=6)
@@ -65,10 +65,10 @@ def _skeleton(height: int, share: bool, lines: Sequence[tuple], *, steps: int | 
             "line": {"color": palette["text"], "width": 1, "dash": "dot"},
         }],
     )  # fmt: skip
-    return {"data": [_line(*line, share=share, dark=dark, labels=labels) for line in lines], "layout": layout}
+    return {"data": [_draw_line(*line, share=share, dark=dark, labels=labels) for line in lines], "layout": layout}
 
 
-def _line(
+def _draw_line(
     column: str, steps: str, color: str, dash: str, marker: str | None, *, share: bool, dark: bool, labels: Mapping[str, str] | None
 ) -> dict:
     palette = theme.colors(dark)

@@ -1,4 +1,4 @@
-"""The training data: how long its sentences are, and how few words make up most of them."""
+"""The training data: the distribution of sentence lengths, and the coverage of its most frequent tokens."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from playground.figures import theme
 
-BINS = 40  # the most bars; longer ranges put several lengths in one
+BINS = 40  # the most bars; on longer ranges a bar has several lengths
 
 
 def lengths(source: Sequence[int], target: Sequence[int], *, dark: bool = False, labels: Mapping[str, str] | None = None) -> dict:
-    """How many sentences have how many tokens: source above, target below, on one axis of lengths."""
+    """Draws histograms of sentence lengths in tokens: source above, target below, on one axis."""
     sides = {"source": np.asarray(source, dtype=np.int64), "target": np.asarray(target, dtype=np.int64)}
     longest = max(int(values.max(initial=0)) for values in sides.values())
     shortest = min(int(values.min()) if values.size else 0 for values in sides.values())
@@ -39,7 +39,7 @@ def lengths(source: Sequence[int], target: Sequence[int], *, dark: bool = False,
 
 
 def coverage(source: Sequence[int], target: Sequence[int], *, dark: bool = False, labels: Mapping[str, str] | None = None) -> dict:
-    """What share of a text its most frequent tokens make up: counts of the different tokens, most frequent first, of either side."""
+    """Draws the share of a text that its most frequent tokens cover, from either side's token counts, most frequent first."""
     data, most = [], 1
     for name, values, kind, dash in (("source", source, "encoder", "solid"), ("target", target, "decoder", "dash")):
         counts = np.asarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Heads over training: one quiet line for each, the chosen one in its colour, the replay's step marked."""
+"""Heads over training: a faint line for each, the chosen one in its colour, the replay's step marked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def over_training(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """A number (layers, H, steps) of every head at each step of the replay, from 0 to `most`.
+    """Draws a number (layers, H, steps) of every head at each step of the replay, from 0 to `most`.
 
     `measure` names the axis (the words "head_aligned" or "head_entropy"), `chosen` is (layer, head) counted from 0, `step` the
     replay's step. Each trace's meta is {"x": "step"}: a click on a point leads there. The chosen head is the last trace; layout.shapes[0]
@@ -37,14 +37,14 @@ def over_training(
     data = []
     for at in order:
         name = theme.phrase(labels, "head_name", layer=str(at[0] + 1), head=str(at[1] + 1))
-        mine = at == tuple(chosen)
-        color = theme.hue(kind, dark) if mine else palette["line"]
+        is_chosen = at == tuple(chosen)
+        color = theme.hue(kind, dark) if is_chosen else palette["line"]
         data.append({
-            "type": "scatter", "mode": "lines+markers", "name": name if mine else theme.word(labels, "head_others"),
+            "type": "scatter", "mode": "lines+markers", "name": name if is_chosen else theme.word(labels, "head_others"),
             "x": list(steps), "y": theme.rounded(values[at]), "meta": {"x": "step", "layer": at[0], "head": at[1]},
-            "line": {"color": color, "width": 2.4 if mine else 1}, "opacity": 1 if mine else 0.75,
-            "marker": {"size": 5 if mine else 3, "color": color}, "showlegend": mine or at == order[0], "legendrank": 1 if mine else 2,
-            "cliponaxis": False,
+            "line": {"color": color, "width": 2.4 if is_chosen else 1}, "opacity": 1 if is_chosen else 0.75,
+            "marker": {"size": 5 if is_chosen else 3, "color": color}, "showlegend": is_chosen or at == order[0],
+            "legendrank": 1 if is_chosen else 2, "cliponaxis": False,
             "hovertemplate": f"<b>{name}</b><br>{theme.word(labels, 'step')} %{{x}}: %{{y:{digits}}}<extra></extra>",
         })  # fmt: skip
     shape = {

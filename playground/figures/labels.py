@@ -1,42 +1,42 @@
-"""Where names stand beside the points of a cloud: none over another, and none over a point. Greedy: who comes first chooses first, so that
-the same points have the same names at the same sides every time.
+"""Label placement: puts names beside the points of a cloud so that none overlaps another or a point. Greedy, in the given order, so the
+same points always have the same names at the same sides.
 
-Everything in pixels, x to the right and y upwards, (0, 0) in the middle of the picture.
+All units are pixels, x to the right and y upwards, (0, 0) in the middle of the figure.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# Where a name stands beside its point, the places to read most easily first: to the right, to the left, above, below, at the corners.
-_WHERE = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)], dtype=np.float64)
+# Candidate directions of a name from its point, the most readable first: to the right, to the left, above, below, at the corners.
+_DIRECTIONS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)], dtype=np.float64)
 _ACROSS, _UP = {-1: "left", 0: "center", 1: "right"}, {-1: "bottom", 0: "middle", 1: "top"}
-SIDES = tuple(f"{_UP[up]} {_ACROSS[across]}" for across, up in _WHERE)  # as Plotly calls them
+SIDES = tuple(f"{_UP[up]} {_ACROSS[across]}" for across, up in _DIRECTIONS)  # Plotly's names
 _ANGLES = np.arange(16) * np.pi / 8
 _FAR = np.array([(far * np.cos(angle), far * np.sin(angle)) for far in (28, 44, 62) for angle in _ANGLES])  # px: of a name with a line
-AIR = 1  # px between a name and what is beside it
+AIR = 1  # px between names
 
 
 class Names:
-    """Points (N, 2) in a square of this side, the circle (N,) that each takes, and the names that stand there already."""
+    """Points (N, 2) with radii (N,) in a square of this side, and the names placed so far."""
 
     def __init__(self, points: np.ndarray, radii: np.ndarray, side: float) -> None:
         self.points, self.radii, self.side = points, radii, side
         self._middles, self._halves = np.empty((0, 2)), np.empty((0, 2))
 
-    def beside(self, at: int, size: tuple[float, float], gap: float) -> str:
-        """The first side of a point at which a name of this size (wide, high) has room, `gap` from its middle; "" where none has."""
+    def place_beside(self, at: int, size: tuple[float, float], gap: float) -> str:
+        """Places a name of this size (wide, high) at the first free side of a point, `gap` from its middle; "" without room."""
         half = np.array(size) / 2
-        found = self._first(at, self.points[at] + _WHERE * (half + gap), half)
-        return "" if found is None else SIDES[found]
+        side = self._place_first(at, self.points[at] + _DIRECTIONS * (half + gap), half)
+        return "" if side is None else SIDES[side]
 
-    def away(self, at: int, size: tuple[float, float]) -> tuple[float, float] | None:
-        """Where a name of this size has room some way off, from the point to the name's middle; None where it has none there either."""
-        found = self._first(at, self.points[at] + _FAR, np.array(size) / 2)
-        return None if found is None else (float(_FAR[found][0]), float(_FAR[found][1]))
+    def place_away(self, at: int, size: tuple[float, float]) -> tuple[float, float] | None:
+        """Places a name of this size further off; returns the offset of its middle from the point, None without room."""
+        place = self._place_first(at, self.points[at] + _FAR, np.array(size) / 2)
+        return None if place is None else (float(_FAR[place][0]), float(_FAR[place][1]))
 
-    def _first(self, at: int, middles: np.ndarray, half: np.ndarray) -> int | None:
-        """The first of these places (K, 2) that lies inside, over no name and over no other point; the name stands there from then on."""
+    def _place_first(self, at: int, middles: np.ndarray, half: np.ndarray) -> int | None:
+        """Places a name at the first of these places (K, 2) that is inside and overlaps no name and no other point; returns its index."""
         inside = (np.abs(middles) + half <= self.side / 2).all(axis=1)
         on_points = (np.abs(middles[:, None] - self.points) < half + self.radii[:, None]).all(axis=2)
         on_points[:, at] = False

@@ -1,4 +1,4 @@
-"""How far a skill reaches: the share of right sentences by target length, and of right tokens by place; the lengths of training framed."""
+"""Length generalisation: the share of right sentences by target length, and of right tokens by place; the lengths of training framed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from playground.figures import theme, tokens
 
-STRIP, PITCH = 22, 50  # px: height of a run's strip, and from one strip to the next
-MAX_CELL_PX, MAX_WIDTH_PX = 10, 620  # px: side of a cell of the map by place, and the whole of it
+STRIP, PITCH = 22, 50  # px: height of a run's strip, and distance of two strips
+MAX_CELL_PX, MAX_WIDTH_PX = 10, 620  # px: side of a cell of the map by place, and width of the map
 BELOW = 100  # px: axis, its title and the colour bar
 
 
@@ -23,11 +23,10 @@ def by_length(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """One strip for each run: column n - 1 of its shares (N,) is for targets of n tokens, NaN where there are none of them.
+    """Draws a strip for each run: column n - 1 of its shares (N,) is for targets of n tokens, NaN where there are none.
 
-    names, trained (shortest, longest) and counts (N,) belong to the strips; N may differ. Shapes: the frames, one a strip, whole
-    also where no target is so long.
-    Raises ValueError if the lists differ in length.
+    names, trained (shortest, longest) and counts (N,) belong to the strips; N may differ. Shapes: the frames, one a strip, also beyond the
+    longest target. Raises ValueError if the lists differ in length.
     """
     if not len(shares) == len(names) == len(trained) == len(counts):
         raise ValueError(f"{len(shares)} strips, {len(names)} names, {len(trained)} ranges and {len(counts)} counts")
@@ -50,16 +49,16 @@ def by_length(
             "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
             "yanchor": "bottom", "yshift": 2, "font": {"size": theme.SIZE, "color": palette["text"]},
         }
-        for row, name in enumerate(_shortened(name, width - 24) for name in names)
+        for row, name in enumerate(_truncate(name, width - 24) for name in names)
     ]  # fmt: skip
     frames = []
     for row, (low, high) in enumerate(trained):
         left, right, top, bottom = low - 0.5, high + 0.5, row - half, row + half
-        frames.append(_frame([(left, top), (right, top), (right, bottom), (left, bottom)], dark))
+        frames.append(_draw_frame([(left, top), (right, top), (right, bottom), (left, bottom)], dark))
     layout = theme.layout(
         down + 12 + BELOW, {"l": 12, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest", annotations=notes, shapes=frames,
         meta={"rows": list(names), "columns": [str(n) for n in range(1, longest + 1)], "none": "–"},
-        xaxis=_lengths(longest, dark, labels),
+        xaxis=_length_axis(longest, dark, labels),
         yaxis=theme.axis("", dark, range=[rows - 0.5, -0.5], showgrid=False, showline=False, showticklabels=False, ticks=""),
     )  # fmt: skip
     return {"data": [data], "layout": layout}
@@ -68,7 +67,7 @@ def by_length(
 def by_place(
     shares: np.ndarray, trained: tuple[int, int], *, width: int = 720, dark: bool = False, labels: Mapping[str, str] | None = None
 ) -> dict:
-    """Shares (N + 1, N) of right tokens: column n - 1 for targets of n tokens, row p for their token number p + 1, <eos> the last.
+    """Draws shares (N + 1, N) of right tokens: column n - 1 for targets of n tokens, row p for their token number p + 1, <eos> the last.
 
     NaN where there is none. shapes[0] frames the lengths of training. Raises ValueError for another shape.
     """
@@ -91,32 +90,32 @@ def by_place(
     stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
     layout = theme.layout(
         down + 12 + BELOW, {"l": 54, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest",
-        shapes=[_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], dark)],
+        shapes=[_draw_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], dark)],
         meta={"rows": [str(n) for n in range(1, places + 1)], "columns": [str(n) for n in range(1, longest + 1)], "none": ""},
-        xaxis=_lengths(longest, dark, labels) | {"domain": [0, round(min(across / room, 1), 4)]},
+        xaxis=_length_axis(longest, dark, labels) | {"domain": [0, round(min(across / room, 1), 4)]},
         yaxis=theme.axis(theme.word(labels, "place"), dark, range=[places + 0.5, 0.5], showgrid=False, **_round_ticks(places)),
     )  # fmt: skip
     return {"data": [data], "layout": layout}
 
 
-def _lengths(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict:
+def _length_axis(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict:
     return theme.axis(theme.word(labels, "target_length"), dark, range=[0.5, longest + 0.5], showgrid=False, **_round_ticks(longest))
 
 
 def _round_ticks(longest: int) -> dict:
-    """1, and every so many: at most a dozen numbers."""
+    """Lays out at most a dozen ticks: 1, and multiples of a round number."""
     step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 50) if longest <= 12 * step or step == 50)
     return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 1 else set()))}
 
 
-def _shortened(name: str, room: float) -> str:
-    """A run's name, cut where it would leave its `room` in pixels."""
+def _truncate(name: str, room: float) -> str:
+    """Truncates a run's name to `room` pixels."""
     fits = next((n for n in range(len(name), 1, -1) if tokens.extent(name, n) <= room), 1)
     return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 
-def _frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:
-    """A line around the lengths of training, in a colour that is seen on every shade of the cells."""
+def _draw_frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:
+    """Draws a line around the lengths of training, in a colour that contrasts with every shade of the cells."""
     path = "M" + "L".join(f"{x:g},{y:g}" for x, y in corners) + "Z"
     return {
         "type": "path", "layer": "above", "path": path, "line": {"color": theme.colors(dark)["second"], "width": 2},

@@ -1,4 +1,4 @@
-"""The logit lens as a picture: what each layer would say at each step, and how surely."""
+"""The logit lens: each layer's likeliest token at each step, with its probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playground.figures import cells, theme, tokens
 
 def grid(
     probabilities: np.ndarray,
-    said: Sequence[Sequence[str]],
+    likeliest: Sequence[Sequence[str]],
     layers: Sequence[str],
     written: Sequence[str],
     *,
@@ -22,22 +22,22 @@ def grid(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """Rows are layers, columns the steps that wrote `written`; a cell holds the likeliest token there, coloured by its probability.
+    """Draws rows of layers, and columns of the steps that wrote `written`; a cell holds its likeliest token, coloured by its probability.
 
-    probabilities  (N, T) of the likeliest tokens, 0 to 1; `said` are these tokens
-    rivals         for each cell what the hover box lists, as one text; without it only the likeliest token
-    decided        for each step the row from which on the answer stays the same: ringed
+    probabilities  (N, T) of the likeliest tokens, 0 to 1; `likeliest` are these tokens
+    rivals         the text of each cell's hover box; without it only the likeliest token
+    decided        for each step the row from which on the likeliest token stays the same: ringed
     pinned         the step of the cursor; ignored when it lies outside
     Traces: 0 cells, 1 rings, 2 their legend. Raises ValueError if the shapes don't fit.
     """
     probabilities = np.asarray(probabilities, dtype=np.float64)
     shape = (len(layers), len(written))
-    if probabilities.shape != shape or [len(row) for row in said] != [shape[1]] * shape[0]:
+    if probabilities.shape != shape or [len(row) for row in likeliest] != [shape[1]] * shape[0]:
         raise ValueError(f"probabilities of shape {probabilities.shape} do not fit {shape[0]} layers and {shape[1]} steps")
     at = cells.place(layers, written, width)
     palette, strong = theme.colors(dark), probabilities > 0.55
     longest = max(int(at.across / len(written) // 8), 1)
-    hover = [[tokens.escape(text) for text in row] for row in (rivals or said)]
+    hover = [[tokens.escape(text) for text in row] for row in (rivals or likeliest)]
     data = [
         {
             "type": "heatmap", "z": theme.rounded(probabilities), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
@@ -59,13 +59,13 @@ def grid(
     ink = {True: palette["paper"], False: palette["text"]}
     layout["annotations"] = [
         {
-            "x": step, "y": row, "text": tokens.label(said[row][step], longest), "showarrow": False, "captureevents": False,
+            "x": step, "y": row, "text": tokens.label(likeliest[row][step], longest), "showarrow": False, "captureevents": False,
             "font": {"family": theme.MONO, "size": theme.SIZE, "color": ink[bool(strong[row, step])]},
         }
         for row in range(shape[0]) for step in range(shape[1])
     ]  # fmt: skip
-    shown = (0, pinned) if pinned is not None and pinned < shape[1] else None
-    layout["shapes"] = cells.cursor(shown, *shape, dark)[1:2]
+    cursor = (0, pinned) if pinned is not None and pinned < shape[1] else None
+    layout["shapes"] = cells.cursor(cursor, *shape, dark)[1:2]
     layout |= {"showlegend": True, "legend": cells.legend(at, 1.8, dark)}
     layout["meta"] = {**layout["meta"], "kind": "decoder", "cells": True}
     return {"data": data, "layout": layout}

@@ -1,4 +1,4 @@
-"""Masks: which keys a query can attend to, and why not to the others."""
+"""Mask figures: the keys that a query can attend to, and the causes that hide the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playground.figures import cells, theme
 
 FILL = 0.75  # opacity of an allowed cell
 MAX_CAUSES = 3
-_SHAPES = {"future": "\\", "segment": "-"}  # every other cause leans the other way
+_SHAPES = {"future": "\\", "segment": "-"}  # every other cause is "/"
 
 
 def grid(
@@ -25,19 +25,19 @@ def grid(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """One sentence's mask: True where a query (row) can attend to a key (column). Allowed cells are plain in the hue of `kind`, masked ones
-    hatched.
+    """Draws one sentence's mask: True where a query (row) can attend to a key (column). Allowed cells have the hue of `kind`, masked ones
+    are hatched.
 
-    mask    (R, C), or (1, C) when it is the same for every query, as a padding mask is
-    causes  up to three masks under the names of their labels, as {"padding": …, "future": …}, whose combination `mask` is: each gets
-            hatching of its own direction, so that a cell hidden more than once is crossed
-    legend  False where the same one stands beside it on the page; a file of it has one all the same
+    mask    (R, C), or (1, C) when it is the same for every query, like a padding mask
+    causes  up to three masks by the names of their labels, as {"padding": …, "future": …}, which combine to `mask`: each has hatching of
+            its own direction, so that a cell hidden by several is crossed
+    legend  False where another figure on the page shows the same one; a saved file has one all the same
     Raises ValueError if the shapes don't fit or `mask` is not the combination of its causes.
     """
     allowed = cells.as_mask(mask, len(rows), len(columns))
     parts = {name: ~cells.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
     if len(parts) > MAX_CAUSES or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
-        raise ValueError("the mask must be what its causes, at most three, hide together")
+        raise ValueError("the mask must be the combination of its causes, at most three")
     at = cells.place(rows, columns, width, cell=34)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     color = theme.hue(kind, dark)
@@ -47,8 +47,8 @@ def grid(
             "showscale": False, "colorscale": [[0, color], [1, color]], "opacity": FILL, "hoverongaps": False,
             "meta": {"kind": kind, "cells": True}, "hovertemplate": theme.phrase(labels, "hover_allowed", **pair) + "<extra></extra>",
         },
-        *_hatched(parts, labels, dark),
-        *(cells.unseen(*spot) for spot in _hovers(parts, pair, labels)),
+        *_hatch_causes(parts, labels, dark),
+        *(cells.hover_layer(*spot) for spot in _hovers(parts, pair, labels)),
         cells.swatch(theme.word(labels, "allowed"), color, opacity=FILL),
     ]  # fmt: skip
     titles = theme.word(labels, f"rows_{kind}"), theme.word(labels, f"columns_{kind}")
@@ -58,8 +58,8 @@ def grid(
     return {"data": data, "layout": layout}
 
 
-def _hatched(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, dark: bool) -> list[dict]:
-    """Hatching for each cause; cells with more than one are drawn once, crossed, so that none covers another."""
+def _hatch_causes(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, dark: bool) -> list[dict]:
+    """Hatches each cause's cells; cells with several causes are drawn once, crossed, so that none covers another."""
     several = np.sum(list(parts.values()), axis=0) > 1
     traces = [
         cells.hatching(hidden & ~several, theme.word(labels, name), dark, shape=_SHAPES.get(name, "/")) for name, hidden in parts.items()
@@ -70,9 +70,9 @@ def _hatched(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, 
 
 
 def _hovers(parts: Mapping[str, np.ndarray], pair: Mapping[str, str], labels: Mapping[str, str] | None) -> list[tuple[np.ndarray, str]]:
-    """Which cells say what to the mouse: one entry for each cause; a cell with more than one says the first."""
-    spots, said = [], np.zeros_like(next(iter(parts.values())))
+    """Returns the cells and the hover text of each cause; a cell with several causes has the first's."""
+    spots, covered = [], np.zeros_like(next(iter(parts.values())))
     for name, hidden in parts.items():
-        spots.append((hidden & ~said, theme.phrase(labels, f"hover_{name}", **pair)))
-        said = said | hidden
+        spots.append((hidden & ~covered, theme.phrase(labels, f"hover_{name}", **pair)))
+        covered = covered | hidden
     return spots

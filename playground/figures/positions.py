@@ -1,6 +1,6 @@
 """Position encodings: as a table of values, as waves, and as a similarity of positions.
 
-`trained` is everywhere the number of positions that training has seen: a line is drawn where they end.
+`trained` is always the number of positions that training has seen: a line is drawn after the last.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ def heatmap(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """A table (L, D) of encodings: one row a position, one column a dimension, signed and centred at 0.
+    """Draws a table (L, D) of encodings: one row a position, one column a dimension, signed and centred at 0.
 
-    `limit` is the value of the strongest colour (the largest
-    absolute value when None: pass the same for tables that are to be compared).
+    `limit` is the value of the strongest colour (the largest absolute value when None; pass the same to compare tables).
     """
-    table = _table(table)
+    table = _as_table(table)
     largest = float(np.nanmax(np.abs(table), initial=0.0)) if limit is None else limit
     rows = table.shape[0]
     down = float(np.clip(rows * 7, 180, min(tallest, MAX_TABLE_PX)))
@@ -41,14 +40,14 @@ def heatmap(
         "hovertemplate": theme.phrase(labels, "hover_position", position="<b>%{y}</b>", dimension="<b>%{x}</b>", value="%{z:.3f}")
         + "<extra></extra>",
         "colorbar": theme.colorbar(
-            theme.word(labels, "value"), dark, y=-(48 / down), length=160, ticks=(-_two(limit), 0, _two(limit))
+            theme.word(labels, "value"), dark, y=-(48 / down), length=160, ticks=(-_round_tick(limit), 0, _round_tick(limit))
         ),
     }  # fmt: skip
     x = theme.axis(theme.word(labels, "dimension"), dark, range=[-0.5, table.shape[1] - 0.5], showgrid=False, nticks=9)
     y = theme.axis(theme.word(labels, "position"), dark, range=[rows - 0.5, -0.5], showgrid=False, nticks=9)
     layout = theme.layout(
         down + 20 + 104, {"l": 54, "r": 12, "t": 20, "b": 104}, dark, xaxis=x, yaxis=y, hovermode="closest",
-        **_boundary(trained, rows, "y", (-0.5, table.shape[1] - 0.5), dark, labels),
+        **_draw_boundary(trained, rows, "y", (-0.5, table.shape[1] - 0.5), dark, labels),
     )  # fmt: skip
     return {"data": [trace], "layout": layout}
 
@@ -61,13 +60,13 @@ def waves(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """Some dimensions of one or two tables (L, D) over the positions, one small row a dimension, in their order.
+    """Draws some dimensions of one or two tables (L, D) over the positions, one small row a dimension, in the given order.
 
-    `tables` by the name of their label ("sinusoidal", "learned"): the tables differ in colour and dash. Raises ValueError for a dimension
-    that a table doesn't have.
+    `tables` by the name of their label ("sinusoidal", "learned"), which differ in colour and dash. Raises ValueError for a dimension that
+    a table doesn't have.
     """
-    tables = {name: _table(table) for name, table in tables.items()}
-    _one_or_two(tables)
+    tables = {name: _as_table(table) for name, table in tables.items()}
+    _check_count(tables)
     if not dimensions or any(not 0 <= d < table.shape[1] for d in dimensions for table in tables.values()):
         raise ValueError(f"dimensions {list(dimensions)} are not all in the tables")
     count = len(dimensions)
@@ -81,21 +80,21 @@ def waves(
         axes[axis.replace("y", "yaxis")] = theme.axis("", dark, domain=domain, range=[-1.1 * reach, 1.1 * reach], **tick)
         for (name, table), color, dash in zip(tables.items(), _SERIES, _DASHES, strict=False):
             line = {"color": theme.colors(dark)[color], "width": 1.7, "dash": dash}
-            line |= {"shape": "spline"} if name == "sinusoidal" else {}  # a wave between its dots; what is learnt says nothing there
-            data.append(_wave(table, dimension, axis, labels) | {"name": theme.word(labels, name), "legendgroup": name, "line": line})
+            line |= {"shape": "spline"} if name == "sinusoidal" else {}  # a learned table has no values between its dots
+            data.append(_draw_wave(table, dimension, axis, labels) | {"name": theme.word(labels, name), "legendgroup": name, "line": line})
             data[-1]["showlegend"] = row == 0
     x = theme.axis(theme.word(labels, "position"), dark, range=[-0.5, longest - 0.5], anchor=axis, nticks=9)
     height = WAVE * count
     layout = theme.layout(
         height + 92, {"l": 54, "r": 12, "t": 48, "b": 44}, dark, xaxis=x, hovermode="closest",
-        showlegend=len(tables) > 1, legend=_legend(height), **axes, **_boundary(trained, longest, "x", None, dark, labels),
+        showlegend=len(tables) > 1, legend=_legend(height), **axes, **_draw_boundary(trained, longest, "x", None, dark, labels),
     )  # fmt: skip
     layout["annotations"] = [*layout["annotations"], _side_title(theme.word(labels, "dimension"), dark)]
     return {"data": data, "layout": layout}
 
 
-def _wave(table: np.ndarray, dimension: int, axis: str, labels: Mapping[str, str] | None) -> dict:
-    """One dimension of a table (L, D) as a line over the positions."""
+def _draw_wave(table: np.ndarray, dimension: int, axis: str, labels: Mapping[str, str] | None) -> dict:
+    """Draws one dimension of a table (L, D) as a line over the positions."""
     parts = {"position": "<b>%{x}</b>", "dimension": f"<b>{dimension}</b>", "value": "%{y:.3f}"}
     return {
         "type": "scatter", "mode": "lines+markers", "marker": {"size": 4}, "yaxis": axis,
@@ -107,8 +106,8 @@ def _wave(table: np.ndarray, dimension: int, axis: str, labels: Mapping[str, str
 def similarity(
     matrix: np.ndarray, *, trained: int | None = None, width: int = 480, dark: bool = False, labels: Mapping[str, str] | None = None
 ) -> dict:
-    """The cosine (L, L) between the encodings of every two positions, -1 to 1."""
-    matrix = _table(matrix)
+    """Draws the cosine (L, L) between the encodings of every two positions, -1 to 1."""
+    matrix = _as_table(matrix)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a similarity is square, not {matrix.shape}")
     length, room = len(matrix), width - 66
@@ -123,20 +122,20 @@ def similarity(
     }  # fmt: skip
     x = theme.axis(title, dark, range=[-0.5, length - 0.5], domain=[0, round(side / room, 4)], showgrid=False, nticks=7)
     y = theme.axis(title, dark, range=[length - 0.5, -0.5], showgrid=False, nticks=7)
-    x |= {"constrain": "domain", "constraintoward": "left"}  # a diagonal is to look like one even when the page is wider than it said
+    x |= {"constrain": "domain", "constraintoward": "left"}  # keeps the diagonal at 45° on a wider page
     y |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
     layout = theme.layout(
         side + 20 + 104, {"l": 54, "r": 12, "t": 20, "b": 104}, dark, xaxis=x, yaxis=y, hovermode="closest",
-        **_boundary(trained, length, "y", (-0.5, length - 0.5), dark, labels),
+        **_draw_boundary(trained, length, "y", (-0.5, length - 0.5), dark, labels),
     )  # fmt: skip
     return {"data": [trace], "layout": layout}
 
 
-def _boundary(
+def _draw_boundary(
     trained: int | None, length: int, axis: str, across: tuple[float, float] | None, dark: bool, labels: Mapping[str, str] | None
 ) -> dict:
-    """A line after the last trained position of `axis`, with its name; nothing when all positions are trained. It runs `across` the other
-    axis, or over the whole height of the picture when None."""
+    """Draws a line after the last trained position of `axis`, with its name; nothing when all positions are trained. It runs `across` the
+    other axis, or over the whole height of the figure when None."""
     if trained is None or not 0 < trained < length:
         return {"shapes": [], "annotations": []}
     palette, other = theme.colors(dark), "x" if axis == "y" else "y"
@@ -155,7 +154,7 @@ def _boundary(
 
 
 def _side_title(text: str, dark: bool) -> dict:
-    """A title for several stacked axes, at the left edge."""
+    """Annotates several stacked axes with a title at the left edge."""
     return {
         "text": text, "textangle": -90, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0, "xanchor": "right", "xshift": -30,
         "y": 0.5, "yanchor": "middle", "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]},
@@ -163,22 +162,22 @@ def _side_title(text: str, dark: bool) -> dict:
 
 
 def _legend(height: float) -> dict:
-    """A row of legend above a plot of `height` pixels, leaving a line for the name of the boundary."""
+    """Lays out a legend above a plot of `height` pixels, with a line left for the name of the boundary."""
     return {"orientation": "h", "x": 0, "xanchor": "left", "y": round(1 + 20 / height, 4), "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
 
 
-def _table(table: np.ndarray) -> np.ndarray:
+def _as_table(table: np.ndarray) -> np.ndarray:
     table = np.asarray(table, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"expected a table (positions, dimensions), not shape {table.shape}")
     return table
 
 
-def _one_or_two(series: Mapping[str, np.ndarray]) -> None:
+def _check_count(series: Mapping[str, np.ndarray]) -> None:
     if not 1 <= len(series) <= len(_SERIES):
-        raise ValueError(f"one or two series can be told apart, not {len(series)}")
+        raise ValueError(f"expected one or two series, not {len(series)}")
 
 
-def _two(value: float) -> float:
-    """A number with two significant digits, for a tick."""
+def _round_tick(value: float) -> float:
+    """Rounds a tick to two significant digits."""
     return float(f"{value:.2g}")

@@ -1,4 +1,4 @@
-"""The products behind one score: a query, a key, and what each dimension adds to their sum."""
+"""The products behind one score: a query, a key, and their product in each dimension."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures import theme
 
-PANEL, GAP = 88, 20  # px, height of one row of bars, and the air between two
+PANEL, GAP = 88, 20  # px, height of one row of bars, and the gap between two
 
 
 def bars(
@@ -20,7 +20,7 @@ def bars(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """Three rows of bars over the dimensions (K,), counted from 1: query, key, and query times key, whose sum is the score.
+    """Draws three rows of bars over the dimensions (K,), counted from 1: query, key, and query times key, whose sum is the score.
 
     Query and key share one scale; both scales are centred at 0. Raises ValueError if the lengths differ.
     """
@@ -41,25 +41,25 @@ def bars(
             "hovertemplate": f"{theme.word(labels, name)}, {theme.word(labels, 'dimension')} %{{x}}: %{{y:.4f}}<extra></extra>",
         })  # fmt: skip
         bottom = (2 - at) * (PANEL + GAP) / height
-        axis = theme.axis(theme.word(labels, name), dark, range=[-1.12 * most, 1.12 * most], tickvals=_marks(most), zeroline=True)
+        axis = theme.axis(theme.word(labels, name), dark, range=[-1.12 * most, 1.12 * most], tickvals=_choose_ticks(most), zeroline=True)
         axis |= {"domain": [round(bottom, 4), round(bottom + PANEL / height, 4)], "anchor": "x"}
         axes[f"yaxis{at + 1}" if at else "yaxis"] = axis | {"zerolinecolor": theme.colors(dark)["line"], "zerolinewidth": 1}
     x = theme.axis(theme.word(labels, "dimension"), dark, range=[0.4, len(query) + 0.6], showgrid=False, anchor="y3")
     x |= {"showline": True, "linecolor": theme.hue(kind, dark), "linewidth": 2}
-    x |= {"tickmode": "linear", "tick0": 1 if len(query) <= 20 else 0, "dtick": _every(len(query), width)}
+    x |= {"tickmode": "linear", "tick0": 1 if len(query) <= 20 else 0, "dtick": _label_interval(len(query), width)}
     layout = theme.layout(
         height + 58, {"l": 56, "r": 12, "t": 12, "b": 46}, dark, xaxis=x, **axes, barmode="overlay", bargap=0.15, hovermode="closest",
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
 
-def _marks(most: float) -> list[float]:
-    """Three round numbers on an axis from -most to most: the largest of 1, 2 and 5 times a power of ten that fits, its opposite, and 0."""
+def _choose_ticks(most: float) -> list[float]:
+    """Returns three ticks of an axis from -most to most: the largest of 1, 2 and 5 times a power of ten that fits, its opposite, and 0."""
     power = 10.0 ** np.floor(np.log10(most))
     mark = float(f"{max(step * power for step in (1, 2, 5) if step * power <= most):.3g}")
     return [-mark, 0, mark]
 
 
-def _every(count: int, width: int) -> int:
-    """How many dimensions apart the numbers below the bars stand."""
+def _label_interval(count: int, width: int) -> int:
+    """Returns the distance in dimensions of the numbers below the bars."""
     return next((step for step in (1, 2, 4, 5, 10, 20, 50, 100) if step * (width - 70) / count >= 24), 200)

@@ -1,7 +1,7 @@
-"""A matrix of attention as it is before Plotly is there: the same cells, colours and words, as HTML round one SVG.
+"""A static placeholder of an attention matrix until Plotly is loaded: the same cells, colours and words, as HTML around one SVG.
 
-Everything is read off the figure that Plotly draws later. How large the grid is follows from the window, as in `cells.place`, and is left
-to the style of the page: a server doesn't know it yet when it sends that.
+Everything is read from the figure that Plotly draws later. The grid's size depends on the window, as in `cells.place`, which the server
+doesn't know yet, and is left to the page's style.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from playground.figures import theme
 
 
 def still(light: Mapping, dark: Mapping, label: str) -> str:
-    """A figure of `attention.matrix`, light and dark, as a picture that is called `label`. Masked cells are not drawn: a figure of
+    """Renders a figure of `attention.matrix`, light and dark, as an image named `label`. Masked cells are not drawn: a figure of
     cross-attention to one sentence has none."""
     layout, weights, other, rings, legend = light["layout"], light["data"][0], dark["data"][0], light["data"][3], light["data"][4]
     rows, columns = len(weights["z"]), len(weights["z"][0])
@@ -26,12 +26,12 @@ def still(light: Mapping, dark: Mapping, label: str) -> str:
     bar = weights["colorbar"]
     parts = [
         f'<svg viewBox="0 0 {columns} {rows}" preserveAspectRatio="none">',
-        *_cells(weights["z"], other["z"]),
-        f'<path class="ring" d="{_path(rings)}"/></svg>',
-        _title("across", layout["xaxis"]),
-        _title("down", layout["yaxis"]),
-        *_names("column", layout["xaxis"]),
-        *_names("row", layout["yaxis"]),
+        *_draw_cells(weights["z"], other["z"]),
+        f'<path class="ring" d="{_ring_path(rings)}"/></svg>',
+        _render_title("across", layout["xaxis"]),
+        _render_title("down", layout["yaxis"]),
+        *_render_labels("column", layout["xaxis"]),
+        *_render_labels("row", layout["yaxis"]),
         '<div class="bar">',
         f"<b>{escape(bar['title']['text'])}</b>",
         *(f'<i style="--at:{tick}">{tick:g}</i>' for tick in bar["tickvals"]),
@@ -41,17 +41,17 @@ def still(light: Mapping, dark: Mapping, label: str) -> str:
     return f'<div class="still" role="img" aria-label="{escape(label)}" style="{style}">{"".join(parts)}</div>'
 
 
-def _cells(light: list[list[float]], dark: list[list[float]]) -> list[str]:
-    """One square a weight; on a dark page it takes its other colour."""
+def _draw_cells(light: list[list[float]], dark: list[list[float]]) -> list[str]:
+    """Draws a square for each weight, with its other colour for a dark page."""
     return [
-        f'<rect x="{column}" y="{row}" width="1" height="1" fill="{shade}" style="--dark:{other}"/>'
-        for row, (weights, others) in enumerate(zip(light, dark, strict=True))
-        for column, (shade, other) in enumerate(zip(theme.shades(weights), theme.shades(others, dark=True), strict=True))
+        f'<rect x="{column}" y="{row}" width="1" height="1" fill="{shade}" style="--dark:{dark_shade}"/>'
+        for row, (weights, dark_weights) in enumerate(zip(light, dark, strict=True))
+        for column, (shade, dark_shade) in enumerate(zip(theme.shades(weights), theme.shades(dark_weights, dark=True), strict=True))
     ]
 
 
-def _path(rings: Mapping) -> str:
-    """The outlines in units of cells, of which the first lies from 0 to 1."""
+def _ring_path(rings: Mapping) -> str:
+    """Converts the outlines to an SVG path in cells, the first from 0 to 1."""
     path, pen = "", "M"
     for x, y in zip(rings["x"], rings["y"], strict=True):
         if x is None:
@@ -65,11 +65,11 @@ def _gradient(weights: Mapping) -> str:
     return f"linear-gradient(90deg,{','.join(color for _, color in weights['colorscale'])})"
 
 
-def _title(name: str, axis: Mapping) -> str:
+def _render_title(name: str, axis: Mapping) -> str:
     return f'<span class="title {name}">{escape(axis["title"]["text"])}</span>'
 
 
-def _names(name: str, axis: Mapping) -> list[str]:
-    """The labels beside the ticks, which are HTML for Plotly."""
+def _render_labels(name: str, axis: Mapping) -> list[str]:
+    """Renders the tick labels, which are HTML for Plotly."""
     ticks = zip(axis["tickvals"], axis["ticktext"], strict=True)
     return [f'<span class="{name}" style="--at:{at}">{escape(unescape(text))}</span>' for at, text in ticks]

@@ -1,8 +1,8 @@
-"""Colours, fonts and the empty picture: the one place where the page's colours are declared.
+"""Colours, fonts and the empty figure: the one place where the page's colours are declared.
 
-A colour has one meaning. Encoder, decoder and cross-attention have one hue each, kept apart in lightness too so that they stay apart
-for colour-blind eyes. Probabilities take one sequential scale from 0 to 1, signed values one diverging scale centred at 0. Both keep the
-same hues in the dark and only turn round, so that "much" always stands out from the page.
+A colour has one meaning. Encoder, decoder and cross-attention have one hue each, of different lightness too, for colour-blind readers.
+Probabilities have one sequential scale from 0 to 1, signed values one diverging scale centred at 0. In dark mode both keep their hues and
+are reversed, so that large values always contrast with the page.
 """
 
 from __future__ import annotations
@@ -38,65 +38,65 @@ _DARK = {
     "first": "#55a7b0", "second": "#c89872",
 }  # fmt: skip
 
-# Lines of things that belong to no kind, such as runs: told apart by their dashes too.
+# Lines that belong to no kind, such as runs; they differ in their dashes too.
 _LINES_LIGHT = ("#0a7993", "#ae6a40", "#1f2933", "#7a52c7", "#75760f", "#8a94a3")
 _LINES_DARK = ("#55a7b0", "#c89872", "#e6e9ee", "#ae97f2", "#bdbb4a", "#6b7686")
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif'
 MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", monospace'
-SIZE = 12  # px, of everything that is written in a picture
+SIZE = 12  # px, of all text in a figure
 
 
 def colors(dark: bool = False) -> dict[str, str]:
-    """Every named colour as hex: the hue of each kind of attention, "text", "muted", "grid", "line", "paper" (what a transparent figure
-    is expected to lie on), "masked" and "hatch", "right" and "wrong", and "first" and "second" for lines that belong to no kind."""
+    """Returns every named colour as hex: the hue of each kind of attention, "text", "muted", "grid", "line", "paper" (the page behind a
+    transparent figure), "masked" and "hatch", "right" and "wrong", and "first" and "second" for lines that belong to no kind."""
     return dict(_DARK if dark else _LIGHT)
 
 
 def hue(kind: str, dark: bool = False) -> str:
-    """The colour of "encoder", "decoder" or "cross"."""
+    """Returns the colour of "encoder", "decoder" or "cross"."""
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {KINDS}, not {kind!r}")
     return colors(dark)[kind]
 
 
 def lines(dark: bool = False) -> list[str]:
-    """The colours of six lines in one picture."""
+    """Returns the colours of six lines in one figure."""
     return list(_LINES_DARK if dark else _LINES_LIGHT)
 
 
 def sequential(dark: bool = False) -> list[str]:
-    """The scale of probabilities as eleven hex colours, equally spaced from 0 to 1 (canvas thumbnails use the same list)."""
+    """Returns the scale of probabilities as eleven hex colours, equally spaced from 0 to 1 (canvas thumbnails use the same list)."""
     return list(reversed(_PROBABILITY)) if dark else list(_PROBABILITY)
 
 
 def diverging(dark: bool = False) -> list[str]:
-    """The scale of signed values as eleven hex colours; the middle one is 0."""
+    """Returns the scale of signed values as eleven hex colours; the middle one is 0."""
     return list(_SIGNED_DARK if dark else _SIGNED_LIGHT)
 
 
 def palette(dark: bool = False) -> dict[str, list[str]]:
-    """Every colour there is, in an order that is the same on a dark page: "single" ones, and the scales "sequential" and "diverging"."""
+    """Returns all colours, in the same order for a dark page: "single" ones, and the scales "sequential" and "diverging"."""
     return {"single": [*colors(dark).values(), *lines(dark)], "sequential": sequential(dark), "diverging": diverging(dark)}
 
 
 def scale(hexes: Sequence[str]) -> list[list]:
-    """A list of colours as Plotly's colorscale."""
+    """Converts a list of colours to Plotly's colorscale."""
     return [[round(i / (len(hexes) - 1), 4), color] for i, color in enumerate(hexes)]
 
 
 def shades(probabilities: object, dark: bool = False) -> list[str]:
-    """The colours of probabilities (0 to 1, any number of them) on the sequential scale, for bars; NaN counts as 0."""
-    return _mixed(sequential(dark), np.nan_to_num(np.ravel(probabilities)))
+    """Maps probabilities (0 to 1, of any shape) to colours of the sequential scale, for bars; NaN counts as 0."""
+    return _interpolate(sequential(dark), np.nan_to_num(np.ravel(probabilities)))
 
 
 def signed_shades(values: object, dark: bool = False) -> list[str]:
-    """The colours of values from -1 to 1 (any number of them) on the diverging scale, for bars; NaN counts as 0."""
-    return _mixed(diverging(dark), (np.nan_to_num(np.ravel(values)) + 1) / 2)
+    """Maps values from -1 to 1 (of any shape) to colours of the diverging scale, for bars; NaN counts as 0."""
+    return _interpolate(diverging(dark), (np.nan_to_num(np.ravel(values)) + 1) / 2)
 
 
-def _mixed(hexes: Sequence[str], places: np.ndarray) -> list[str]:
-    """The colours at `places` of a scale from 0 to 1; what lies beyond takes the colour of its end."""
+def _interpolate(hexes: Sequence[str], places: np.ndarray) -> list[str]:
+    """Interpolates the colours at `places` of a scale from 0 to 1; places beyond are clipped."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in hexes])  # (11, 3)
     at = np.clip(places, 0, 1)
     channels = [np.interp(at, np.linspace(0, 1, len(stops)), stops[:, c]).round().astype(int) for c in range(3)]
@@ -104,7 +104,7 @@ def _mixed(hexes: Sequence[str], places: np.ndarray) -> list[str]:
 
 
 def rounded(values: object, digits: int = 4) -> list:
-    """Numbers of any shape as nested lists for JSON, short enough to send; NaN and infinity become None (a gap)."""
+    """Rounds numbers of any shape to nested lists for JSON; NaN and infinity become None (a gap)."""
     array = np.asarray(values, dtype=np.float64)
     good = np.isfinite(array)
     short = np.round(np.where(good, array, 0.0), digits) + 0.0  # + 0.0 turns -0.0 into 0.0
@@ -112,17 +112,17 @@ def rounded(values: object, digits: int = 4) -> list:
 
 
 def minus(number: str) -> str:
-    """A number as it is written in a picture: with a true minus, also in its exponent."""
+    """Replaces the hyphens of a number by true minus signs, also in its exponent."""
     return number.replace("-", "−")
 
 
 def word(labels: Mapping[str, str] | None, name: str) -> str:
-    """The text of `name` in `labels`; without one, the name itself."""
+    """Returns the text of `name` in `labels`; without one, the name itself."""
     return ({} if labels is None else labels).get(name, name.replace("_", " "))
 
 
 def phrase(labels: Mapping[str, str] | None, name: str, **parts: str) -> str:
-    """The sentence `name` with its {parts} put in (Plotly's %{x} and the like). Without labels, the parts one after the other."""
+    """Fills the {parts} of the sentence `name` (Plotly's %{x} and the like). Without labels, joins the parts."""
     text = ({} if labels is None else labels).get(name, " · ".join("{" + part + "}" for part in parts))
     for part, value in parts.items():
         text = text.replace("{" + part + "}", value)
@@ -130,7 +130,7 @@ def phrase(labels: Mapping[str, str] | None, name: str, **parts: str) -> str:
 
 
 def layout(height: float, margin: Mapping[str, float], dark: bool, **more: object) -> dict:
-    """What every picture shares. `margin` in pixels: l, r, t, b."""
+    """Returns the layout that all figures share. `margin` in pixels: l, r, t, b."""
     palette = colors(dark)
     return {
         "height": int(np.ceil(height)),
@@ -151,7 +151,7 @@ def layout(height: float, margin: Mapping[str, float], dark: bool, **more: objec
 
 
 def legend_above(dark: bool) -> dict:
-    """A legend in lines above the picture, which a click does not change."""
+    """Lays out a legend in lines above the figure, which a click does not change."""
     return {
         "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
         "font": {"size": SIZE, "color": colors(dark)["muted"]}, "itemclick": False, "itemdoubleclick": False,
@@ -159,7 +159,7 @@ def legend_above(dark: bool) -> dict:
 
 
 def axis(title: str, dark: bool, **more: object) -> dict:
-    """A quiet axis: no zero line, faint grid, small grey title."""
+    """Lays out an axis without a zero line, with a faint grid and a small grey title."""
     palette = colors(dark)
     return {
         "title": {"text": title, "font": {"size": SIZE, "color": palette["muted"]}, "standoff": 6},
@@ -174,8 +174,8 @@ def axis(title: str, dark: bool, **more: object) -> dict:
 
 
 def colorbar(title: str, dark: bool, *, y: float, length: float, ticks: Sequence[float]) -> dict:
-    """A small horizontal colour bar with its title at the right, its top edge at `y` (in heights of the plot, below it when negative);
-    `length` in pixels."""
+    """Lays out a small horizontal colour bar with its title at the right, its top edge at `y` (in heights of the plot, below it when
+    negative); `length` in pixels."""
     palette = colors(dark)
     return {
         "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "y": y, "yanchor": "top", "ypad": 0,

@@ -1,4 +1,4 @@
-"""Tokens as labels: made visible, made safe, made to fit.
+"""Tokens as labels: made visible, escaped and truncated.
 
 Plotly reads its text as HTML ("<s>" strikes through) and, where MathJax is loaded, as TeX ("$x$"). A token is always shown literally.
 """
@@ -15,25 +15,25 @@ MAX_LABEL_CHARACTERS = 14  # characters of a token under a tick; the whole token
 NARROWEST = 6  # characters under a tick of a narrow page
 SPECIAL = 5  # characters of <bos>, <eos>, <pad>, <unk>
 NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
-_SHOWN = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
-# Characters of sentences (see reading/text.py) that can't be seen, by the names that Unicode's own tables have for them.
+_SYMBOLS = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
+# Invisible characters of sentences (see reading/text.py), by Unicode's own abbreviations.
 _NAMES = {"\u200c": "ZWNJ", "\u200d": "ZWJ", "\u180b": "FVS1", "\u180c": "FVS2", "\u180d": "FVS3", "\u180e": "MVS", "\u180f": "FVS4"}
 _NAMES |= {chr(0xFE00 + at): f"VS{at + 1}" for at in range(16)} | {chr(0xE0100 + at): f"VS{at + 17}" for at in range(240)}
 _NAMES |= {chr(0xE0000 + at): f"TAG {chr(at)}" for at in range(0x21, 0x7F)} | {"\U000e007f": "END"}
 _JOINERS = "\u200c\u200d"
 _STEPS = (1, 2, 4, 5, 10, 20, 25, 50, 100)
-# "$" as an entity keeps TeX out: Plotly looks for dollars before it decodes entities. The others are its HTML.
+# "$" as an entity prevents TeX: Plotly looks for dollars before it decodes entities. The others are its HTML.
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"})
 
 
 class Name(str):
-    """A label that is words and no token: its spaces are spaces, and it may be longer."""
+    """A label of words, not a token: its spaces stay spaces, and it may be longer."""
 
     __slots__ = ()
 
 
 class StepName(str):
-    """One step of the decoder: the token it reads, from which its query is made, and the one that comes next. "<bos> → o"."""
+    """A decoder step's label: the token it reads, from which its query is made, and the next one. "<bos> → o"."""
 
     __slots__ = ("following", "read")
 
@@ -47,85 +47,85 @@ class StepName(str):
 
 
 def steps(fed: Sequence[str], following: Sequence[str]) -> list[StepName]:
-    """What every row of a decoder is called, wherever one stands: the tokens that are fed, and after each of them the next one. Raises
-    ValueError unless there are as many."""
+    """Names the decoder's rows, alike in all figures, by the fed token and the following one. Raises ValueError unless both are equally
+    many."""
     return [StepName(read, after) for read, after in zip(fed, following, strict=True)]
 
 
 def visible(token: str) -> str:
-    """The token with everything shown that would not be seen: spaces, line breaks, control and invisible characters, nothing at all."""
+    """Makes spaces, line breaks, control and invisible characters and an empty token visible."""
     return token if isinstance(token, Name | StepName) else _visible(token)
 
 
 @lru_cache(4096)
 def _visible(token: str) -> str:
-    if len(token) == 1:  # inside a word (Persian, emoji) joiners belong to it, and marks stand on a letter
-        return _SHOWN.get(token) or _NAMES.get(token) or _alone(token)
-    return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and c not in _JOINERS else c) for c in token) or EMPTY
+    if len(token) == 1:  # inside a word (Persian, emoji) joiners belong to it, and marks combine with a letter
+        return _SYMBOLS.get(token) or _NAMES.get(token) or _visible_character(token)
+    return "".join(_SYMBOLS.get(c) or (UNSEEN if _is_invisible(c) and c not in _JOINERS else c) for c in token) or EMPTY
 
 
-def _alone(character: str) -> str:
+def _visible_character(character: str) -> str:
     if unicodedata.category(character).startswith("M"):
         return f"\N{DOTTED CIRCLE}{character}"
-    return f"U+{ord(character):04X}" if _unseen(character) else character
+    return f"U+{ord(character):04X}" if _is_invisible(character) else character
 
 
 def escape(text: str) -> str:
-    """Any text so that Plotly shows it literally."""
+    """Escapes a text for Plotly to show it literally."""
     return text.translate(_ENTITIES)
 
 
 def label(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
-    """A token as it stands under a tick, in a legend or in a hover box."""
-    return escape(_shortened(visible(token), longest))
+    """Returns a token's label under a tick, in a legend or in a hover box."""
+    return escape(_truncate(visible(token), longest))
 
 
 def extent(token: str, longest: int = MAX_LABEL_CHARACTERS) -> float:
-    """Roughly how many pixels `label(token)` takes."""
-    return sum(NARROW if _narrow(c) else WIDE for c in _shortened(visible(token), longest))
+    """Estimates the width of `label(token)` in pixels."""
+    return sum(NARROW if _is_narrow(c) else WIDE for c in _truncate(visible(token), longest))
 
 
 def ticks(tokens: Sequence[str], every: int, longest: int = MAX_LABEL_CHARACTERS, first: int = 0) -> dict:
-    """Ticks for tokens at 0, 1, 2, …: every `every`-th from the `first` on is written; the hover box knows the others too (as aliases of
-    their numbers)."""
+    """Lays out ticks for tokens at 0, 1, 2, …: every `every`-th from `first` on is labelled; hover boxes have all (by aliases of their
+    numbers)."""
     labels = [label(token, longest) for token in tokens]
-    shown = list(range(first, len(tokens), every))
+    labelled = list(range(first, len(tokens), every))
     hidden = {str(i): text for i, text in enumerate(labels) if i % every != first}
-    return {"tickmode": "array", "tickvals": shown, "ticktext": [labels[i] for i in shown], "labelalias": hidden}
+    return {"tickmode": "array", "tickvals": labelled, "ticktext": [labels[i] for i in labelled], "labelalias": hidden}
 
 
 def longest(width: int) -> int:
-    """How many characters of a token are written when the page is `width` pixels wide."""
+    """Returns the most characters of a token's label on a page of `width` pixels."""
     return NARROWEST if width < 340 else 8 if width < 480 else MAX_LABEL_CHARACTERS
 
 
 def thinning(room: float, needed: float) -> int:
-    """How many steps apart labels of `needed` pixels stand when each step has `room` pixels."""
+    """Returns the distance in steps of labels of `needed` pixels when a step has `room` pixels."""
     return next((step for step in _STEPS if step * room >= needed), _STEPS[-1])
 
 
-def beside(extents: Sequence[float], step: float) -> bool:
-    """Whether labels of these widths, `step` pixels apart, stand side by side without touching."""
+def fit_side_by_side(extents: Sequence[float], step: float) -> bool:
+    """Tests whether labels of these widths, `step` pixels apart, don't touch."""
     return all((a + b) / 2 + 5 <= step for a, b in pairwise([*extents, min(extents, default=0)]))
 
 
 def shortened(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
-    """A token as it stands where there is little room, for others than Plotly: nothing in it is escaped."""
-    return _shortened(visible(token), longest)
+    """Truncates a visible token, unescaped, for other uses than Plotly."""
+    return _truncate(visible(token), longest)
 
 
-def _shortened(text: str, longest: int) -> str:
-    if isinstance(text, StepName):  # both tokens are cut alike, never so short that <bos> would be no word any more
+def _truncate(text: str, longest: int) -> str:
+    if isinstance(text, StepName):  # both tokens are cut alike, but never shorter than <bos>
         each, arrow = max(longest // 2 + 1, SPECIAL), " → " if longest > NARROWEST else "→"
-        return arrow.join(_shortened(visible(token), each) for token in (text.read, text.following))
+        return arrow.join(_truncate(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _narrow(character: str) -> bool:
+def _is_narrow(character: str) -> bool:
     return unicodedata.east_asian_width(character) not in "WF"
 
 
-def _unseen(character: str) -> bool:
+def _is_invisible(character: str) -> bool:
     # Cc control, Cf format (zero width, direction marks), Cs lone surrogates, Zl and Zp line and paragraph separators, Zs other spaces
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")

@@ -1,4 +1,4 @@
-"""One training step: the loss of every target token of a batch, row by row, as numbers on the tokens themselves."""
+"""One training step: the loss of every target token of a batch, row by row, as a heatmap of the tokens."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from playground.figures import cells, theme, tokens
 
 ROW = 24  # px
-BESIDE = 4  # px, of air beside a token on its cell
+BESIDE = 4  # px, free beside a token on its cell
 
 
-def needed(targets: Sequence[Sequence[str]], share: float = 1.0) -> float:
-    """px across one cell that has room for such a `share` of these tokens."""
+def needed_width(targets: Sequence[Sequence[str]], share: float = 1.0) -> float:
+    """Returns the px of a cell with room for this `share` of the tokens."""
     return BESIDE + float(np.quantile([tokens.extent(token) for line in targets for token in line], share))
 
 
@@ -34,13 +34,13 @@ def losses(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """values (R, T): the loss of every target token of R rows of a batch, NaN for padding, which is hatched; with `change` by how much it
-    changed, on a scale with two ends. On each cell stands its token of `targets`; `read` are the tokens that the decoder reads there.
+    """Draws values (R, T): the loss of every target token of R batch rows, NaN for padding, which is hatched; with `change` its change,
+    on a diverging scale. Each cell shows its token of `targets`; `read` are the tokens that the decoder reads there.
 
-    segments (R, T)  the number of each token's pair in its row: a line stands between two pairs
+    segments (R, T)  the number of each token's pair in its row: a line separates two pairs
     at       the numbers of these rows in the whole batch, from 0; a click sets the cursor's "line" and "place"
     most     the value of the strongest colour
-    chosen   (row, place) that is framed, counted in this picture
+    chosen   (row, place) of the framed cell, counted in this figure
     Traces: 0 values, 1 hatching. Raises ValueError if the shapes don't fit.
     """
     values = np.asarray(values, dtype=np.float64)
@@ -49,10 +49,10 @@ def losses(
         raise ValueError(f"losses of shape {values.shape} do not fit {len(targets)} rows of tokens")
     rows, columns = [str(row + 1) for row in at], [str(place + 1) for place in range(length)]
     hidden = np.isnan(values)
-    place = cells.place(rows, columns, width, cell=max(ROW * 2, needed(targets)))
+    place = cells.place(rows, columns, width, cell=max(ROW * 2, needed_width(targets)))
     place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
     room = place.across / length - BESIDE
-    written = [["" if gone else _fitted(token, room) for token, gone in zip(*line, strict=True)]
+    written = [["" if is_padding else _truncate(token, room) for token, is_padding in zip(*line, strict=True)]
                for line in zip(targets, hidden, strict=True)]  # fmt: skip
     steps = [[tokens.escape(step) for step in tokens.steps(*line)] for line in zip(read, targets, strict=True)]
     word = theme.word(labels, "loss_change" if change else "token_loss")
@@ -73,18 +73,18 @@ def losses(
     ]  # fmt: skip
     layout = cells.layout(place, rows, columns, kind="decoder", titles=titles, lines=1.8 + hidden.any() * cells.ENTRY, dark=dark)
     layout["meta"] |= {"fields": ["line", "place"], "down": list(at), "sides": ["", ""]}
-    layout |= {"shapes": [*cells.cursor(chosen, count, length, dark), *_between(segments, hidden, dark)], "showlegend": bool(hidden.any())}
+    layout |= {"shapes": [*cells.cursor(chosen, count, length, dark), *_divide(segments, hidden, dark)], "showlegend": bool(hidden.any())}
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
 
 
-def _fitted(token: str, room: float) -> str:
-    """As much of a token as stands on so many pixels."""
+def _truncate(token: str, room: float) -> str:
+    """Truncates a token to `room` pixels."""
     fitting = (n for n in range(tokens.MAX_LABEL_CHARACTERS, 1, -1) if tokens.extent(token, n) <= room)
     return next((tokens.label(token, n) for n in fitting), "")
 
 
-def _between(segments: np.ndarray, hidden: np.ndarray, dark: bool) -> list[dict]:
-    """A line wherever another pair begins in a row."""
+def _divide(segments: np.ndarray, hidden: np.ndarray, dark: bool) -> list[dict]:
+    """Draws a line wherever another pair begins in a row."""
     color = theme.colors(dark)["text"]
     ends = np.argwhere((segments[:, 1:] != segments[:, :-1]) & ~hidden[:, 1:])
     return [

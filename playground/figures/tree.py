@@ -1,4 +1,4 @@
-"""The tree of a beam search: time runs down, a row for each step; under each token its score; what was pruned hangs on a dotted line."""
+"""The tree of a beam search: a row for each step, downwards; a score under each token; pruned hypotheses on dotted lines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from playground.figures import theme, tokens
 
 ROW, STEPS = 46, 15  # px, of height for one step; steps drawn at most
 PRUNED = 3  # pruned hypotheses drawn at one step
-AXIS, ENTRY = 40, 20  # px, of width for the numbers of the steps; of height for one line of the legend
+AXIS, ENTRY = 40, 20  # px: width of the steps' numbers; height of one line of the legend
 MAX_LANE_PX = 110  # px, of a lane
 SMALL = 10  # px, of the letters of a score
-BEND = np.array([0, 0.36, 0.42, 0.5, 0.58, 0.64, 1])  # a line turns half way between two rows, clear of the labels
+BEND = np.array([0, 0.36, 0.42, 0.5, 0.58, 0.64, 1])  # a line bends half way between two rows, clear of the labels
 EASE = np.array([0, 0, 0.1, 0.5, 0.9, 1, 1])
 SYMBOLS = {"kept": "circle", "finished": "square", "overtaken": "square-open", "pruned": "circle-open"}
 
@@ -31,27 +31,27 @@ def tree(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """N nodes: their tokens, the place of each one's parent (before it; -1 for the root, which comes first), and three numbers each (N, 3):
-    probability of the token, sum of log probabilities, score.
+    """Draws N nodes: their tokens, the index of each one's parent (before it; -1 for the root, which is first), and three numbers each
+    (N, 3): probability of the token, sum of log probabilities, score.
 
-    fates      "kept", "finished" (it ended and stayed), "overtaken" (it ended and fell out later) or "pruned"
-    best       the nodes of the best hypothesis, without the root; `reference`: of the right answer, as far as it came
-    Drawn is all that was kept, and of what was pruned at a step the `PRUNED` best; and at most `STEPS` steps, about the one at which the
-    reference fell out. meta says how much that is. A tree with more lanes than fit into `width` px is wider.
+    fates      "kept", "finished" (ended and stayed), "overtaken" (ended and was pruned later) or "pruned"
+    best       the nodes of the best hypothesis, without the root; `reference`: of the right answer, as far as the beam held it
+    Draws all kept nodes, the `PRUNED` best of those pruned at a step, and at most `STEPS` steps, about the one at which the reference was
+    pruned; meta has the counts. A tree with more lanes than fit into `width` px is wider.
     Traces: 0 reference, 1 pruned lines, 2 kept lines, 3 best; 4 to 7 nodes by fate, 8 nodes of the best, 9 where the reference was lost.
     Raises ValueError if the lists differ in length.
     """
     if not len(names) == len(parents) == len(numbers) == len(fates):
         raise ValueError(f"{len(names)} tokens, {len(parents)} parents, {len(numbers)} rows of numbers, {len(fates)} fates")
-    depths = _depths(parents)
+    depths = _count_depths(parents)
     lost = [node for node in reference[-1:] if fates[node] in ("pruned", "overtaken")]
-    first, last = _window(max(depths), depths[lost[0]] if lost else 0)
+    first, last = _choose_window(max(depths), depths[lost[0]] if lost else 0)
     longest = min(tokens.longest(width), 10)
     on_best, on_reference = set(best), set(reference)
     ranks = [(node not in on_best, node not in on_reference, fates[node] == "pruned", -numbers[node][2]) for node in range(len(names))]
-    at = _places(parents, depths, ranks, (first, last))
+    at = _place(parents, depths, ranks, (first, last))
     lanes = max(x for x, _ in at.values()) + 1
-    lane = 20 + max(38, *(tokens.extent(names[node], longest) for node in at))  # px, that it takes at least; 38 for a score
+    lane = 20 + max(38, *(tokens.extent(names[node], longest) for node in at))  # px, at least; 38 for a score
     inner = max(width - AXIS - 8, lanes * lane)
 
     palette = theme.colors(dark)
@@ -59,11 +59,11 @@ def tree(
     inks = {fate: palette["muted" if fate in ("overtaken", "pruned") else "text"] for fate in SYMBOLS}
 
     def line(nodes: Sequence[int], name: str, color: str, size: float, **more: object) -> dict:
-        shown = bool(more.pop("legend", False))
-        x, y = _curves(at, parents, nodes)
+        in_legend = bool(more.pop("legend", False))
+        x, y = _draw_curves(at, parents, nodes)
         return {
             "type": "scatter", "mode": "lines", "x": x, "y": y, "name": theme.word(labels, f"tree_{name}"), "hoverinfo": "skip",
-            "line": {"color": color, "width": size, **more}, "showlegend": shown and bool(x),
+            "line": {"color": color, "width": size, **more}, "showlegend": in_legend and bool(x),
         }  # fmt: skip
 
     def dots(nodes: Sequence[int], name: str, symbols: Sequence[str], color: str, legend: bool = True) -> dict:
@@ -110,28 +110,28 @@ def tree(
     layout = theme.layout(
         6 + down + 14 + ENTRY * entries, {"l": AXIS, "r": 8, "t": 6, "b": 14 + ENTRY * entries}, dark, xaxis=x, yaxis=y, showlegend=True,
         legend=legend, hovermode="closest", **wider,
-        meta={**drawn, "table": _table(names, parents, numbers, fates, sorted(at), depths, labels)},
+        meta={**drawn, "table": _tabulate(names, parents, numbers, fates, sorted(at), depths, labels)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
 
-def _depths(parents: Sequence[int]) -> list[int]:
-    """How many steps each node stands below the root."""
+def _count_depths(parents: Sequence[int]) -> list[int]:
+    """Counts the steps from the root to each node."""
     depths: list[int] = []
     for parent in parents:
         depths.append(0 if parent < 0 else depths[parent] + 1)
     return depths
 
 
-def _window(steps: int, at: int) -> tuple[int, int]:
-    """The first and the last step that are drawn; `at` stands about in the middle when there are too many."""
+def _choose_window(steps: int, at: int) -> tuple[int, int]:
+    """Returns the first and the last step to draw, with `at` about in the middle if there are too many."""
     first = 0 if steps <= STEPS else max(0, min(at - STEPS // 2, steps - STEPS))
     return first, min(first + STEPS, steps)
 
 
-def _places(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple], window: tuple[int, int]) -> dict[int, tuple[int, int]]:
-    """(lane, step) of every node that is drawn. Nobody is drawn without its parent; children stand in the order of their parents, so that
-    no lines cross, and the best child stands below its parent as long as there is room."""
+def _place(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple], window: tuple[int, int]) -> dict[int, tuple[int, int]]:
+    """Places every drawn node at (lane, step). No node is drawn without its parent; children are in their parents' order, so that no lines
+    cross, and the best child is below its parent if there is room."""
     rows: dict[int, list[int]] = {step: [] for step in range(window[0], window[1] + 1)}
     drawn: set[int] = set()
     for step, row in rows.items():
@@ -144,22 +144,22 @@ def _places(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple
     at: dict[int, tuple[int, int]] = {}
     for step, row in rows.items():
         above = {node: at[parents[node]][0] if parents[node] in at else 0 for node in row}
-        next_free, seen = 0, defaultdict(int)
+        next_free, siblings = 0, defaultdict(int)
         for place, node in enumerate(sorted(row, key=lambda node: (above[node], ranks[node][3]))):
-            lane = min(max(above[node] + seen[parents[node]], next_free), lanes - len(row) + place)
-            seen[parents[node]] += 1
+            lane = min(max(above[node] + siblings[parents[node]], next_free), lanes - len(row) + place)
+            siblings[parents[node]] += 1
             at[node], next_free = (lane, step), lane + 1
     return at
 
 
 def _label(name: str, longest: int, score: float | None) -> str:
-    """A token, and under it the score of the sentence that ends with it."""
+    """Labels a node by its token, and below it the score of the sentence that ends with it."""
     token = tokens.label(name, longest)
     return token if score is None else f'{token}<br><span style="font-size:{SMALL}px">{theme.minus(f"{score:.2f}")}</span>'
 
 
-def _curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Sequence[int]) -> tuple[list, list]:
-    """The lines from these nodes' parents to them, as one path with gaps."""
+def _draw_curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Sequence[int]) -> tuple[list, list]:
+    """Draws the lines from these nodes' parents to them, as one path with gaps."""
     x: list[float | None] = []
     y: list[float | None] = []
     for node in nodes:
@@ -170,11 +170,11 @@ def _curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Se
     return x, y
 
 
-def _table(
+def _tabulate(
     names: Sequence[str], parents: Sequence[int], numbers: np.ndarray, fates: Sequence[str], nodes: Sequence[int], depths: Sequence[int],
     labels: Mapping[str, str] | None,
 ) -> dict:  # fmt: skip
-    """What is drawn as rows: step, the sentence so far, probability of its last token, sum of log probabilities, score, fate."""
+    """Tabulates drawn nodes: step, the sentence so far, probability of its last token, sum of log probabilities, score, fate."""
 
     def sentence(node: int) -> str:
         path = []

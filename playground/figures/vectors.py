@@ -1,4 +1,4 @@
-"""Vectors as points on a plane, written as their tokens; and the cosine of every two of a few."""
+"""Vectors as points on a plane, labelled by their tokens; and the cosines of a few vectors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from playground.figures import cells, theme, tokens
 from playground.figures.labels import SIDES, Names
 
 MAX_SIDE_PX, CELL = 560, 22  # px: the side of the plane, and of a cell of the cosines
-ROOM = 1.08  # times the limit: air at the edges
-FAINTEST = 0.35  # how much of the hue the first place of a sentence keeps
+ROOM = 1.08  # times the limit: padding at the edges
+FAINTEST = 0.35  # share of the hue at the first place of a sentence
 DOT, NEAR, CHOSEN = 5, 9, 13  # px: a point, one near the chosen one, and the chosen one
 LINE = 1.2  # times the size of its letters: the height of a name
-RING = 4  # px that the ring of a point is larger
+RING = 4  # px, diameter of a ring less that of its point
 
 
 def plane(
@@ -35,15 +35,15 @@ def plane(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """N points (N, 2), each with its token beside it where that covers nothing, one unit of both axes equally long, both from -limit to
-    limit. The chosen point, those near it and the page's sentence are named first; of the chosen one and those near it a name without
-    room stands some way off, with a line. The pointer tells the names of the others.
+    """Draws N points (N, 2), each with its token beside it if that overlaps nothing, on two axes of equal scale, from -limit to limit. The
+    chosen point, those near it and the page's sentence are labelled first; a name of the chosen or a near point without room is further
+    off, with a line. Hover boxes name all points.
 
-    kind      whose hue: "encoder" or "decoder"
+    kind      "encoder" or "decoder", for the hue
     shares    of the variance along both axes, 0 to 1, for their titles
-    ids       what a click says of each point (its number when None)
-    places    of states, 1 the first of a sentence: the later, the stronger the hue; `by_place` writes them instead of the tokens
-    own       how many of the last points are the page's sentence: joined by a line, in order
+    ids       a click's value of each point (its number when None)
+    places    of states, 1 the first of a sentence: later places have a stronger hue; `by_place` labels points by them, not by tokens
+    own       the number of last points that are the page's sentence: joined by a line, in order
     chosen    a point with a strong ring, and those `near` it with faint ones
     Traces: 0 line, 1 points, 2 rings of the near, 3 ring of the chosen. Raises ValueError if the lengths don't fit.
     """
@@ -60,10 +60,10 @@ def plane(
     sizes = [theme.SIZE + (at >= len(names) - own) for at in range(len(names))]
     order = dict.fromkeys([*ringed, *range(len(names) - own, len(names)), *range(len(names))])
     boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
-    around = Names(xy * side / (2 * ROOM * limit), (dots + RING * (dots > DOT)) / 2, side)
-    sides, away = _named(around, boxes, dots / 1.6 + 1, order, ringed)  # Plotly writes a name as far from its point
+    labelled = Names(xy * side / (2 * ROOM * limit), (dots + RING * (dots > DOT)) / 2, side)
+    sides, away = _place_names(labelled, boxes, dots / 1.6 + 1, order, ringed)  # Plotly's distance of a name from its point
     written = [tokens.label(text) for text in texts]
-    ink = [hue] * len(names) if places is None else _shades(places, hue, palette["paper"])
+    ink = [hue] * len(names) if places is None else _mix_shades(places, hue, palette["paper"])
     ink = [*ink[: len(ink) - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
     hover = [tokens.label(name) for name in names]
@@ -82,8 +82,8 @@ def plane(
             "marker": {"size": dots.tolist(), "color": ink, "line": {"width": 0}},
             "hovertemplate": theme.phrase(labels, "hover_point", token="<b>%{hovertext}</b>") + "<extra></extra>",
         },
-        _rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
-        _rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
+        _draw_rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
+        _draw_rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
     span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
     titles = [theme.phrase(labels, name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
@@ -92,7 +92,7 @@ def plane(
     layout = theme.layout(
         side + 8 + 46, {"l": 54, "r": 12, "t": 8, "b": 46}, dark, xaxis=x_axis, yaxis=y_axis, hovermode="closest",
         annotations=[
-            _led(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
+            _annotate_away(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
             for at, by in away.items()
         ],
         transition={"duration": 300, "easing": "cubic-in-out"},
@@ -104,7 +104,7 @@ def cosines(
     matrix: np.ndarray, names: Sequence[str], *, kind: str = "encoder", width: int = 480, dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:  # fmt: skip
-    """The cosines (N, N) of every two of N vectors, -1 to 1, one signed scale. Raises ValueError if the names don't fit."""
+    """Draws the cosines (N, N) of every two of N vectors, -1 to 1, on a signed scale. Raises ValueError if the names don't fit."""
     matrix = np.asarray(matrix, dtype=np.float64)
     if matrix.shape != (len(names), len(names)):
         raise ValueError(f"cosines of shape {matrix.shape} do not fit {len(names)} names")
@@ -123,28 +123,27 @@ def cosines(
     return {"data": [data], "layout": layout}
 
 
-def _named(
-    around: Names, boxes: Sequence[tuple[float, float]], gaps: Sequence[float], order: Iterable[int], ringed: Sequence[int]
+def _place_names(
+    labelled: Names, boxes: Sequence[tuple[float, float]], gaps: Sequence[float], order: Iterable[int], ringed: Sequence[int]
 ) -> tuple[list[str], dict[int, tuple[float, float]]]:
-    """The side of each point at which its name stands, "" for none; and of those of the ringed points that have none how far away it stands
-    instead."""
+    """Places the names; returns the side of each point, "" for none, and the offsets of the names of ringed points without a side."""
     sides, away = [""] * len(boxes), {}
     for at in order:
-        sides[at] = around.beside(at, boxes[at], gaps[at])
-        if not sides[at] and at in ringed and (by := around.away(at, boxes[at])):
+        sides[at] = labelled.place_beside(at, boxes[at], gaps[at])
+        if not sides[at] and at in ringed and (by := labelled.place_away(at, boxes[at])):
             away[at] = by
     return sides, away
 
 
-def _led(x: float, y: float, by: tuple[float, float], text: str, font: dict, color: str) -> dict:
-    """A text some pixels away from its point, with a line to it."""
+def _annotate_away(x: float, y: float, by: tuple[float, float], text: str, font: dict, color: str) -> dict:
+    """Annotates a point with a text some pixels away and a line to it."""
     return {
         "x": x, "y": y, "ax": by[0], "ay": -by[1], "text": text, "font": font, "borderpad": 0, "showarrow": True, "arrowhead": 0,
         "arrowwidth": 1, "arrowcolor": color, "standoff": (CHOSEN + RING) / 2,
     }  # fmt: skip
 
 
-def _rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:
+def _draw_rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:
     return {
         "type": "scatter", "mode": "markers", "x": theme.rounded([x for x, _ in points]), "y": theme.rounded([y for _, y in points]),
         "hoverinfo": "skip", "visible": bool(points),
@@ -152,8 +151,8 @@ def _rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> d
     }  # fmt: skip
 
 
-def _shades(places: Sequence[int], hue: str, paper: str) -> list[str]:
-    """The hue of a kind, the stronger the later the place."""
+def _mix_shades(places: Sequence[int], hue: str, paper: str) -> list[str]:
+    """Mixes the hue of a kind, stronger at later places."""
     last = max(places)
     ends = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in (paper, hue)], dtype=np.float64)
     share = FAINTEST + (1 - FAINTEST) * (np.asarray(places) - 1) / max(last - 1, 1)

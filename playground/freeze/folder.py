@@ -71,7 +71,7 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
 def _places(reader: Reader, run: Run, text: str) -> Places:
     look = reader.look(run, None, text)
     stages = () if "map" in list_unavailable(run) else tuple(activations(reader, run, None, text)[0].stages)
-    return Places(text, stages, len(look.asked), len(look.source))
+    return Places(text, stages, len(look.targets), len(look.source))
 
 
 def _describe(grid: Grid, used: set[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Stages: everything the model computes for one pair of sentences, each array with its address, its shape in letters and its inputs.
 
 Letters: S source length, T target length, H heads, D d_model, K = D / H, F d_ff, V vocabulary of the target. The numbers are the running
-model's own: what its modules returned. Only what lies inside scaled_dot_product_attention is computed again, by its very operations.
+model's own: its modules' outputs. Only the inside of scaled_dot_product_attention is computed again, by its very operations.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Stage:
 
     `address` is unique ("decoder.1.cross_attention.W_o"), `name` its last part. `part` is "encoder", "decoder" or "cross", `layer` counts
     from 0 (None outside the layers). `axes` has one letter for each dimension of `values` (float32; ids int64; read-only). `mask`, of the
-    stages "masked" and "weights", is True where a query may look (rows ask). `inputs` are the addresses of the stages it is computed
-    from, `source` is the function whose code computes it.
+    stages "masked" and "weights", is True where a query (row) can attend. `inputs` are the addresses of the stages it is computed from,
+    `source` is the function whose code computes it.
     """
 
     address: str
@@ -43,22 +43,22 @@ class Stage:
     source: Callable
 
 
-def fed(src_ids: Sequence[int], tgt_ids: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """What the model is given: the source and its end -> (1, S); the begin and all written tokens but the last -> (1, T)."""
+def model_inputs(src_ids: Sequence[int], tgt_ids: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Builds the model's inputs: the source and EOS -> (1, S); BOS and all target tokens but the last -> (1, T)."""
     src = torch.tensor([[*src_ids, EOS]])
     tgt_in = torch.tensor([[BOS, *tgt_ids[:-1]]])
     return src, tgt_in
 
 
 def distribution(logits: Tensor) -> Tensor:
-    """(B, T, V) -> (B, T, V): how likely the model thinks each token comes next."""
+    """(B, T, V) -> (B, T, V): the model's probabilities of the next token."""
     return logits.softmax(dim=-1)
 
 
 @torch.inference_mode()
 def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> dict[str, Stage]:
-    """Every stage by its address, in the order of computation. `src_ids` come without EOS, `tgt_ids` are what is written, EOS last if
-    it came. What the model doesn't do (a scale that is off, positions that add nothing, a residual that is off) is no stage.
+    """Records every stage by its address, in the order of computation. `src_ids` come without EOS, `tgt_ids` are the output, EOS last if
+    it was written. Operations that the model skips (a scale that is off, positions that add nothing, a residual that is off) have no stage.
 
     Raises ValueError for a model that is training or an empty target, Refusal for a sentence that is too long.
     """
@@ -66,18 +66,18 @@ def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -
         raise ValueError("a model is recorded in eval mode")
     if not tgt_ids:
         raise ValueError("a recording needs at least one target token")
-    src, tgt_in = (ids.to(model.projection.weight.device) for ids in fed(src_ids, tgt_ids))
+    src, tgt_in = (ids.to(model.projection.weight.device) for ids in model_inputs(src_ids, tgt_ids))
     return _Recording(model, *module_calls(model, src, tgt_in)).all(src, tgt_in)
 
 
 class _Recording:
-    """Puts what the modules returned into stages, following the model's forward from top to bottom.
+    """Converts the modules' outputs to stages, following the model's forward from top to bottom.
 
     Methods that compute take the address of their input x and return the address of their result.
     """
 
-    def __init__(self, model: Transformer, found: dict[str, list[Call]], output) -> None:
-        self.model, self.config, self.found, self.output = model, model.config, found, output
+    def __init__(self, model: Transformer, calls: dict[str, list[Call]], output) -> None:
+        self.model, self.config, self.calls, self.output = model, model.config, calls, output
         self.stages: dict[str, Stage] = {}
 
     def all(self, src: Tensor, tgt_in: Tensor) -> dict[str, Stage]:
@@ -86,27 +86,27 @@ class _Recording:
             x = self.attention(f"encoder.{n}.self_attention", n, "encoder", x, x, "norm_1")
             x = self.feed_forward(f"encoder.{n}.feed_forward", n, "encoder", x, "norm_2")
         x = self.last_norm("encoder", "S", x, Transformer.encode)
-        given = self.found["decoder.0.cross_attention"][0].inputs[1]  # the whole memory, its mean, or nothing: as the model's knob says
+        received = self.calls["decoder.0.cross_attention"][0].inputs[1]  # the whole memory, its mean, or nothing, by the memory mode
         source = Transformer.encode if self.config.memory_mode == "whole" else Transformer.apply_memory_mode
-        memory = self.add("memory", "encoder", None, "SD", given, (x,), source)
+        memory = self.add("memory", "encoder", None, "SD", received, (x,), source)
         x = self.embed("tgt", "decoder", "T", tgt_in)
         for n in range(self.config.decoder_layers):
             x = self.attention(f"decoder.{n}.self_attention", n, "decoder", x, x, "norm_1")
             x = self.attention(f"decoder.{n}.cross_attention", n, "cross", x, memory, "norm_2")
             x = self.feed_forward(f"decoder.{n}.feed_forward", n, "decoder", x, "norm_3")
         x = self.last_norm("decoder", "T", x, Transformer.decode)
-        states = self.found["projection"][0].inputs[0]
+        states = self.calls["projection"][0].inputs[0]
         x = self.add("decoder.output", "decoder", None, "TD", states, (x,), Transformer.decode)
         logits = self.add("logits", "decoder", None, "TV", self.output.logits, (x,), Transformer.project)
         self.add("probabilities", "decoder", None, "TV", distribution(self.output.logits), (logits,), distribution)
         return self.stages
 
     def embed(self, side: str, part: str, letter: str, ids: Tensor) -> str:
-        """Token ids, their embeddings, times sqrt(d_model), plus position: what Transformer.embed does."""
+        """Records Transformer.embed: token ids, their embeddings, times sqrt(d_model), plus position."""
         add = partial(self.add, part=part, layer=None)
-        x = add(f"{side}.ids", axes=letter, values=ids, inputs=(), source=fed)
-        positions = self.found[f"{side}_positions"][0]
-        x = add(f"{side}.embedding", axes=f"{letter}D", values=self.given(f"{side}_embedding"), inputs=(x,), source=Transformer.embed)
+        x = add(f"{side}.ids", axes=letter, values=ids, inputs=(), source=model_inputs)
+        positions = self.calls[f"{side}_positions"][0]
+        x = add(f"{side}.embedding", axes=f"{letter}D", values=self.output_of(f"{side}_embedding"), inputs=(x,), source=Transformer.embed)
         if self.config.embedding_scale:
             x = add(f"{side}.scaled", axes=f"{letter}D", values=positions.inputs[0], inputs=(x,), source=Transformer.embed)
         if self.config.encoding.added:
@@ -115,16 +115,16 @@ class _Recording:
         return x
 
     def attention(self, at: str, layer: int, part: str, x: str, memory: str, norm: str) -> str:
-        """One attention sublayer: the queries are made of `x`, keys and values of `memory`, which is x itself in self-attention."""
+        """Records one attention sublayer: queries are made of `x`, keys and values of `memory`, which is x itself in self-attention."""
         add, rows, columns = partial(self.add, part=part, layer=layer), self.letter(x), self.letter(memory)
         module = self.model.get_submodule(at)
         queries = self.norm(at, layer, part, x, norm, pre=True)
         memory = queries if memory == x else memory
-        turns = self.found.get(f"{at}.rotary")
+        turns = self.calls.get(f"{at}.rotary")
         d_k, d_v = head_widths(self.config)
         heads, wide = [], "K" if d_k == d_v else "U"
         for name, source, letter in (("q", queries, rows), ("k", memory, columns), ("v", memory, columns)):
-            heads.append(module.split(self.given(f"{at}.W_{name}")))  # (1, H, L, K or U)
+            heads.append(module.split(self.output_of(f"{at}.W_{name}")))  # (1, H, L, K or U)
             axes = f"H{letter}{wide if name == 'v' else 'K'}"
             add(f"{at}.{name}", axes=axes, values=heads[-1], inputs=(source,), source=MultiHeadAttention.forward)
         q, k, v = heads
@@ -135,76 +135,76 @@ class _Recording:
             k_name = add(f"{k_name}_turned", axes=f"H{columns}K", values=k, inputs=(k_name,), source=RotaryPositions.forward)
 
         inside = partial(add, source=scaled_dot_product_attention)
-        mask = self.found[at][0].inputs[3]  # (1, 1, 1 or T, S)
-        seen = mask[0].expand(-1, q.shape[-2], -1)  # (1, T, S)
+        mask = self.calls[at][0].inputs[3]  # (1, 1, 1 or T, S)
+        visible = mask[0].expand(-1, q.shape[-2], -1)  # (1, T, S)
         scores = q @ k.transpose(-2, -1)
         last = inside(f"{at}.scores", axes=f"H{rows}{columns}", values=scores, inputs=(q_name, k_name))
         if self.config.attention_scale:
             scores = scores / q.shape[-1] ** self.config.attention_scale
             last = inside(f"{at}.scaled", axes=f"H{rows}{columns}", values=scores, inputs=(last,))
         scores = scores + torch.where(mask, 0.0, MASKED)
-        last = inside(f"{at}.masked", axes=f"H{rows}{columns}", values=scores, inputs=(last,), mask=seen)
+        last = inside(f"{at}.masked", axes=f"H{rows}{columns}", values=scores, inputs=(last,), mask=visible)
         weights = scores.softmax(dim=-1) * mask
-        last = inside(f"{at}.weights", axes=f"H{rows}{columns}", values=weights, inputs=(last,), mask=seen)
+        last = inside(f"{at}.weights", axes=f"H{rows}{columns}", values=weights, inputs=(last,), mask=visible)
         mixed = inside(f"{at}.mixed", axes=f"H{rows}{wide}", values=weights @ v, inputs=(last, f"{at}.v"))
 
-        values, source = self.found[f"{at}.W_o"][0].inputs[0], MultiHeadAttention.concat
+        values, source = self.calls[f"{at}.W_o"][0].inputs[0], MultiHeadAttention.concat
         last = add(f"{at}.concat", axes=f"{rows}D", values=values, inputs=(mixed,), source=source)
         source = MultiHeadAttention.forward
-        last = add(f"{at}.W_o", axes=f"{rows}D", values=self.given(f"{at}.W_o"), inputs=(last,), source=source)
+        last = add(f"{at}.W_o", axes=f"{rows}D", values=self.output_of(f"{at}.W_o"), inputs=(last,), source=source)
         return self.close(at, layer, part, x, last, norm)
 
     def feed_forward(self, at: str, layer: int, part: str, x: str, norm: str) -> str:
-        """One feed-forward sublayer."""
+        """Records one feed-forward sublayer."""
         letter, add = self.letter(x), partial(self.add, part=part, layer=layer, source=FeedForward.forward)
         y = self.norm(at, layer, part, x, norm, pre=True)
-        y = add(f"{at}.hidden", axes=f"{letter}F", values=self.given(f"{at}.W_1"), inputs=(y,))
-        y = add(f"{at}.activated", axes=f"{letter}F", values=self.found[f"{at}.W_2"][0].inputs[0], inputs=(y,))
-        y = add(f"{at}.W_2", axes=f"{letter}D", values=self.given(f"{at}.W_2"), inputs=(y,))
+        y = add(f"{at}.hidden", axes=f"{letter}F", values=self.output_of(f"{at}.W_1"), inputs=(y,))
+        y = add(f"{at}.activated", axes=f"{letter}F", values=self.calls[f"{at}.W_2"][0].inputs[0], inputs=(y,))
+        y = add(f"{at}.W_2", axes=f"{letter}D", values=self.output_of(f"{at}.W_2"), inputs=(y,))
         return self.close(at, layer, part, x, y, norm)
 
     def close(self, at: str, layer: int, part: str, x: str, y: str, norm: str) -> str:
-        """What wraps a sublayer: x + y, and the norm of the sum where it comes after."""
+        """Records the end of a sublayer: x + y, and in post-norm models the norm of the sum."""
         if self.config.residual:
-            number = int(norm[-1]) - 1  # the layer's one residual module runs once for each sublayer, in the order of the norms
-            values = self.found[f"{at.rpartition('.')[0]}.residual"][number].output
+            number = int(norm[-1]) - 1  # the layer's only residual module runs once for each sublayer, in the order of the norms
+            values = self.calls[f"{at.rpartition('.')[0]}.residual"][number].output
             y = self.add(f"{at}.residual", part, layer, self.stages[y].axes, values, (x, y), Residual.forward)
         return self.norm(at, layer, part, y, norm, pre=False)
 
     def norm(self, at: str, layer: int, part: str, x: str, name: str, pre: bool) -> str:
-        """The norm before a sublayer (`pre`) or after it: x itself where this model has the other kind."""
+        """Records the norm before a sublayer (`pre`) or after it; returns x itself where this model has the other kind."""
         if self.config.norm != ("pre" if pre else "post"):
             return x
         source = EncoderLayer.forward if at.startswith("encoder") else DecoderLayer.forward
-        values = self.given(f"{at.rpartition('.')[0]}.{name}")
+        values = self.output_of(f"{at.rpartition('.')[0]}.{name}")
         return self.add(f"{at}.norm", part, layer, self.stages[x].axes, values, (x,), source)
 
     def last_norm(self, part: str, letter: str, x: str, source: Callable) -> str:
-        """The norm at the end of a stack, which only a model with the norm before its sublayers has."""
+        """Records the norm at the end of a stack, which only a pre-norm model has."""
         if self.config.norm != "pre":
             return x
-        return self.add(f"{part}.norm", part, None, f"{letter}D", self.given(f"{part}_norm"), (x,), source)
+        return self.add(f"{part}.norm", part, None, f"{letter}D", self.output_of(f"{part}_norm"), (x,), source)
 
     def add(
         self, address: str, part: str, layer: int | None, axes: str, values: Tensor, inputs: tuple[str, ...],
         source: Callable, mask: Tensor | None = None,
     ) -> str:  # fmt: skip
-        """Notes one stage and returns its address. `values` (1, ...) lose the dimension of the batch."""
-        name, seen = address.rpartition(".")[2], None if mask is None else _frozen(mask)
-        self.stages[address] = Stage(address, name, part, layer, axes, _frozen(values), seen, inputs, source)
+        """Adds one stage and returns its address. `values` (1, ...) lose the batch dimension."""
+        name, visible = address.rpartition(".")[2], None if mask is None else _freeze(mask)
+        self.stages[address] = Stage(address, name, part, layer, axes, _freeze(values), visible, inputs, source)
         return address
 
-    def given(self, name: str) -> Tensor:
-        """What the module of this name returned."""
-        return self.found[name][0].output
+    def output_of(self, name: str) -> Tensor:
+        """Returns the output of the module of this name."""
+        return self.calls[name][0].output
 
     def letter(self, address: str) -> str:
-        """S or T: whose tokens are the rows of this stage."""
+        """Returns "S" or "T": the side whose tokens are the rows of this stage."""
         return self.stages[address].axes[0]
 
 
-def _frozen(values: Tensor) -> np.ndarray:
-    """(1, ...) -> (...), in one piece of memory that nobody writes to."""
+def _freeze(values: Tensor) -> np.ndarray:
+    """(1, ...) -> (...), contiguous and read-only."""
     array = np.ascontiguousarray(values[0].cpu().numpy())
     array.flags.writeable = False
     return array

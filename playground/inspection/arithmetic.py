@@ -1,8 +1,8 @@
-"""Arithmetic on paper: how one number came to be, written in decimals and calculated with nothing but what is written.
+"""Arithmetic on paper: the computation of one number in decimals, from printed numbers only.
 
-Every number is rounded first and used as it is printed, so whoever follows the lines with a pocket calculator gets the same numbers. A
-line's text is arithmetic: + - × ÷ ^ √( exp( erf( sin( cos( max(, and three signs for a column of the table of terms when that is too long
-to be spelt out: "Σ" the sum of its last column, "Σ left" the sum and "max left" the largest of its first.
+Every number is rounded first and used as printed, so a student with a pocket calculator gets the same numbers. A line's text is
+arithmetic: + - × ÷ ^ √( exp( erf( sin( cos( max(, and three signs for a column of the table of terms when it is too long to be written
+out: "Σ" the sum of its last column, "Σ left" the sum and "max left" the largest of its first.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-SPELT = 8  # terms, up to which a sum is written out in its line
-ENOUGH = 5e-6  # how near the result must come to the cell: half of what is promised, the rest is for rounding on the way
+SPELT = 8  # the most terms of a sum that is written out in its line
+ENOUGH = 5e-6  # tolerance of the result: half of the promised 1e-5, the rest is for intermediate rounding
 HUGE = 1e15  # from here on a number is the mask's
 
 SYMBOLS = {
@@ -27,7 +27,7 @@ SYMBOLS = {
     "error_head": "δ", "error_weight": "∂L/∂α", "error_layer": "δ", "error_sum": "∂L/∂(x + y)", "error_norm": "γδ", "mean_error": "mean γδ",
     "normed_x": "x̂", "deviation": "σ", "kept": "dropout",
 }  # fmt: skip
-# What the cells of a stage are called; those of all others are an x.
+# Names of the cells of a stage; all others are "x".
 STAGES = {
     "memory": "memory", "concat": "concat", "activated": "activated", "q": "q", "k": "k", "v": "v", "q_turned": "q", "k_turned": "k",
     "scores": "score", "scaled": "score", "masked": "score", "weights": "weight", "mixed": "mixed", "W_o": "sublayer", "W_2": "sublayer",
@@ -41,10 +41,10 @@ FROM_0 = {
 
 
 class Label(NamedTuple):
-    """What a number is: `name` (words map.term_<name>) and its place, counted from 0, in the array it was taken from.
+    """The label of a number: `name` (words map.term_<name>) and its place, counted from 0, in its array.
 
-    `stage` is the address of that array when the model computed it, `parameter` its name in the model when it was learnt. A matrix is
-    indexed as in the paper, x W: (in, out); torch keeps it the other way round.
+    `stage` is the address of that array when the model computed it, `parameter` its name in the model when it was learned. A matrix is
+    indexed as in the paper, x W: (in, out); torch stores the transpose.
     """
 
     name: str
@@ -54,21 +54,21 @@ class Label(NamedTuple):
 
     @property
     def text(self) -> str:
-        """"W_Q[3, 1]": the symbol and the place, as a person counts it."""
+        """Formats the symbol and the place counted from 1: "W_Q[3, 1]"."""
         places = [str(i + (axis not in FROM_0.get(self.name, ()))) for axis, i in enumerate(self.index)]
         return SYMBOLS[self.name] + (f"[{', '.join(places)}]" if places else "")
 
 
-class Given(NamedTuple):
-    """A number that is taken from somewhere, and its label."""
+class Operand(NamedTuple):
+    """A number of the model with its label."""
 
     label: Label
     value: float
 
 
 class Term(NamedTuple):
-    """One line of the table: left and right, as printed, and the part they make. In the line for the rest of a long table only the part
-    is known."""
+    """One line of the table: left and right, as printed, and their part of the sum. The line for the rest of a long table has only the
+    part."""
 
     left: Label
     left_value: str
@@ -78,14 +78,14 @@ class Term(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """A number that is used once beside the table: a bias, an entry of the table of positions."""
+    """A number used once, outside the table: a bias, an entry of the table of positions."""
 
     label: Label
     value: str
 
 
 class CalculationStep(NamedTuple):
-    """One line: `text` calculated gives `result`; `key` names the sentence that says why, `values` fill it in."""
+    """One line: `text` evaluates to `result`; `key` names the sentence with the reason, `values` fill it in."""
 
     key: str
     text: str
@@ -95,11 +95,11 @@ class CalculationStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Derivation:
-    """How the cell `index` of the stage `address` came to be.
+    """The computation of the cell `index` of the stage `address`.
 
-    `key` and `values` name its formula. `terms` make their parts by `operation`: "product" left × right, "exp" e^(left - right), "square"
-    (left - right)²; "" when there are no terms. `steps` lead from there to `result`; `shown` is the cell itself. They agree to 1e-5
-    (relative above 1) when `agrees`, which only the model's own 7-digit rounding could prevent.
+    `key` and `values` name its formula. `operation` makes the parts of `terms`: "product" left × right, "exp" e^(left - right), "square"
+    (left - right)²; "" without terms. `steps` lead from there to `result`; `recorded` is the cell itself. They agree to 1e-5 (relative
+    above 1) when `agrees`, which only the model's own 7-digit rounding could prevent.
     """
 
     address: str
@@ -111,44 +111,44 @@ class Derivation:
     leads: tuple[Lead, ...]
     steps: tuple[CalculationStep, ...]
     result: str
-    shown: str
+    recorded: str
     agrees: bool
 
 
 @dataclass
 class Sheet:
-    """A sheet of paper on which one cell is calculated with so many decimals."""
+    """The calculation of one cell with a fixed number of `decimals`."""
 
     decimals: int
     operation: str = ""
     terms: list[Term] = field(default_factory=list)
     leads: list[Lead] = field(default_factory=list)
     steps: list[CalculationStep] = field(default_factory=list)
-    drift: float = 0.0  # by how much the rounding of products has moved their sum
+    drift: float = 0.0  # error of the sum by the rounding of its products
 
     def write(self, value: float) -> str:
-        """The number in decimals, without zeros at the end; the mask's -1e30 as that."""
+        """Formats a number in decimals, without trailing zeros; the mask's as -1e30."""
         if abs(value) >= HUGE:
             return f"{value:.0e}".replace("e+", "e")
         text = f"{value:.{self.decimals}f}".rstrip("0").rstrip(".")
         return "0" if text == "-0" else text
 
-    def lead(self, given: Given) -> str:
-        """Notes a number that stands beside the table; returns it as printed."""
-        self.leads.append(Lead(given.label, self.write(given.value)))
+    def lead(self, operand: Operand) -> str:
+        """Adds a number outside the table; returns it as printed."""
+        self.leads.append(Lead(operand.label, self.write(operand.value)))
         return self.leads[-1].value
 
     def step(self, key: str, text: str, value: float, **values: object) -> str:
-        """Writes a line and returns its printed result."""
+        """Adds a line and returns its printed result."""
         self.steps.append(CalculationStep(f"map.why_{key}", text, self.write(value), values))
         return self.steps[-1].result
 
     def column(self, side: str) -> list[float]:
-        """The "left", or the "part" column of the table, as printed."""
+        """Returns the "left" or the "part" column of the table, as printed."""
         return [float(term.part if side == "part" else term.left_value) for term in self.terms if side == "part" or term.left_value]
 
-    def multiply(self, lefts: Sequence[Given], rights: Sequence[Given]) -> str:
-        """A table of products, and their sum."""
+    def multiply(self, lefts: Sequence[Operand], rights: Sequence[Operand]) -> str:
+        """Writes a table of products, and their sum."""
         self.operation = "product"
         exact = 0.0
         for left, right in zip(lefts, rights, strict=True):
@@ -159,12 +159,12 @@ class Sheet:
         return self.total("sum")
 
     def total(self, key: str) -> str:
-        """The line that sums the parts: spelt out when they are few."""
+        """Writes the sum of the parts: written out when they are few."""
         parts = self.column("part")
-        return self.step(key, added([term.part for term in self.terms]) if len(parts) <= SPELT else "Σ", sum(parts))
+        return self.step(key, join_terms([term.part for term in self.terms]) if len(parts) <= SPELT else "Σ", sum(parts))
 
-    def softmax(self, scores: Sequence[Given], own: int, rest: float = 0.0, others: int = 0) -> str:
-        """A table of exp(score - largest), their sum, and the share of the term `own`. `rest` is what `others` left out add to the sum."""
+    def softmax(self, scores: Sequence[Operand], own: int, rest: float = 0.0, omitted: int = 0) -> str:
+        """Writes a table of exp(score - largest), their sum, and the share of the term `own`. `rest` is the sum of the `omitted` terms."""
         self.operation = "exp"
         written = [self.write(score.value) for score in scores]
         spelt = f"max({', '.join(written)})" if len(written) > 1 else written[0]
@@ -172,48 +172,48 @@ class Sheet:
         for score, left in zip(scores, written, strict=True):
             part = self.write(math.exp(float(left) - float(largest)))
             self.terms.append(Term(score.label, left, Label("largest"), largest, part))
-        if others:
+        if omitted:
             self.terms.append(Term(Label("rest"), "", None, "", self.write(rest)))
         part, sum_of_all = self.terms[own].part, self.total("normaliser")
         return self.step("quotient", f"{part} ÷ {sum_of_all}", float(part) / float(sum_of_all))
 
-    def norm(self, row: Sequence[Given], own: int, eps: float, gain: Given, shift: Given | None) -> str:
-        """Mean, a table of squares, variance, and the cell `own` of the row, centred, divided by its deviation, stretched and shifted."""
+    def norm(self, row: Sequence[Operand], own: int, eps: float, gain: Operand, shift: Operand | None) -> str:
+        """Writes mean, a table of squares, variance, and the cell `own` of the row, centred, divided by its deviation, scaled, shifted."""
         self.operation = "square"
         written, n = [self.write(x.value) for x in row], len(row)
-        text = f"({added(written)}) ÷ {n}" if n <= SPELT else f"Σ left ÷ {n}"
+        text = f"({join_terms(written)}) ÷ {n}" if n <= SPELT else f"Σ left ÷ {n}"
         mean = self.step("mean", text, sum(map(float, written)) / n)
         for x, left in zip(row, written, strict=True):
             self.terms.append(Term(x.label, left, Label("mean"), mean, self.write((float(left) - float(mean)) ** 2)))
-        squares = f"({added([term.part for term in self.terms])})" if n <= SPELT else "Σ"
+        squares = f"({join_terms([term.part for term in self.terms])})" if n <= SPELT else "Σ"
         variance = self.step("variance", f"{squares} ÷ {n}", sum(self.column("part")) / n)
         small = f"{eps:.12f}".rstrip("0")
         deviation = self.step("deviation", f"√({variance} + {small})", math.sqrt(float(variance) + eps), eps=small)
-        centred = f"({written[own]} - {bracketed(mean)}) ÷ {deviation}"
+        centred = f"({written[own]} - {bracket(mean)}) ÷ {deviation}"
         normed = self.step("normed", centred, (float(written[own]) - float(mean)) / float(deviation))
         factor = self.lead(gain)
-        result = self.step("gain", f"{normed} × {bracketed(factor)}", float(normed) * float(factor))
+        result = self.step("gain", f"{normed} × {bracket(factor)}", float(normed) * float(factor))
         return self.bias(result, shift, "shift")
 
-    def bias(self, result: str, bias: Given | None, key: str = "bias") -> str:
-        """Adds a learnt constant, where the model has one."""
+    def bias(self, result: str, bias: Operand | None, key: str = "bias") -> str:
+        """Adds a learned constant, if the model has one."""
         if bias is None:
             return result
         constant = self.lead(bias)
-        return self.step(key, added([result, constant]), float(result) + float(constant))
+        return self.step(key, join_terms([result, constant]), float(result) + float(constant))
 
 
-def added(numbers: Sequence[str]) -> str:
-    """"0.1 - 0.2 + 0.3"."""
-    first, *others = numbers
-    return first + "".join(f" - {number[1:]}" if number.startswith("-") else f" + {number}" for number in others)
+def join_terms(numbers: Sequence[str]) -> str:
+    """Joins numbers to a sum: "0.1 - 0.2 + 0.3"."""
+    first, *more = numbers
+    return first + "".join(f" - {number[1:]}" if number.startswith("-") else f" + {number}" for number in more)
 
 
-def bracketed(number: str) -> str:
-    """A negative number in brackets, so that it may follow a sign."""
+def bracket(number: str) -> str:
+    """Puts a negative number in brackets, to follow a sign."""
     return f"({number})" if number.startswith("-") else number
 
 
-def near(result: float, cell: float) -> bool:
-    """Whether a result has enough right digits: absolute up to 1, relative above."""
+def is_near(result: float, cell: float) -> bool:
+    """Tests whether a result is within the tolerance: absolute up to 1, relative above."""
     return abs(result - cell) <= ENOUGH * max(1.0, abs(cell))

@@ -1,8 +1,8 @@
-"""What an attention head attends to: masses on places, entropy, and the strongest true statement about it.
+"""Attention patterns of a head: masses on places, entropy, and the strongest true statement about it.
 
-Weights of one head are (Q, K): row q is a query and sums to 1, columns are keys. A *place* is a boolean (Q, K) that marks what each row
-might attend to: "the previous token" marks column q - 1. The place's mass is the mean weight on it, its share is how often a row's
-largest weight lies there.
+Weights of one head are (Q, K): row q is a query and sums to 1, columns are keys. A *place* is a boolean (Q, K) that marks keys of each
+row: "the previous token" marks column q - 1. The place's mass is the mean weight on it, its share is the fraction of rows whose largest
+weight lies there.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ MIN_MASS = 0.3  # …with at least this mean weight…
 ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put there (0.9 is always enough)
 EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
 SHARP = 0.5  # bits of entropy up to which a head without a place counts as sharp: nearly all of a row's weight is on one token
-HALF = 0.5  # mean weight that is enough, whatever the share, where the place was known before anybody looked
-MIN_ROWS = 3  # rows with a choice, below which nothing can be said…
-FEW, CLEAN = 2, 0.9  # …unless there are so many, with at least this mean weight
+HALF = 0.5  # mean weight that is enough, whatever the share, for a place known beforehand
+MIN_ROWS = 3  # rows with a choice, below which there is no statement…
+FEW, CLEAN = 2, 0.9  # …unless at least FEW rows have at least this mean weight
 
 
 def holds(share: float, mass: float, chance: float, rows: int) -> bool:
-    """Whether a head with these numbers (see `Score`) attends to the place."""
-    return enough_rows(mass, rows) and share >= MIN_SHARE and mass >= max(MIN_MASS, min(ABOVE_CHANCE * chance, CLEAN))
+    """Tests whether a head with these numbers (see `Score`) attends to the place."""
+    return has_enough_rows(mass, rows) and share >= MIN_SHARE and mass >= max(MIN_MASS, min(ABOVE_CHANCE * chance, CLEAN))
 
 
-def enough_rows(mass: float, rows: int) -> bool:
-    """Whether so many rows tell anything: of a short sentence only what is clean does."""
+def has_enough_rows(mass: float, rows: int) -> bool:
+    """Tests whether the rows suffice for a statement: fewer do when the pattern is clean."""
     return rows >= MIN_ROWS or (rows >= FEW and mass >= CLEAN)
 
 
 class Score(NamedTuple):
-    """How well a head keeps to one place, over the `rows` that have this place and could look elsewhere too."""
+    """A head's attention to one place, over the `rows` that have this place and could attend elsewhere too."""
 
     share: float
     mass: float
@@ -43,8 +43,8 @@ class Score(NamedTuple):
     rows: int
 
     @property
-    def mostly(self) -> bool:
-        return enough_rows(self.mass, self.rows) and self.mass >= HALF
+    def holds_half(self) -> bool:
+        return has_enough_rows(self.mass, self.rows) and self.mass >= HALF
 
     @property
     def holds(self) -> bool:
@@ -55,22 +55,22 @@ class Score(NamedTuple):
 
 
 def offset(rows: int, columns: int, by: int) -> np.ndarray:
-    """Column q + by: -1 the previous token, 0 the same one (in cross-attention the diagonal), 1 the next."""
+    """Marks column q + by: -1 the previous token, 0 the same one (in cross-attention the diagonal), 1 the next."""
     return np.eye(rows, columns, k=by, dtype=bool)
 
 
 def backward(rows: int, columns: int, last: int) -> np.ndarray:
-    """Column last - q: from column `last` to the first (the anti-diagonal)."""
+    """Marks column last - q: from column `last` to the first (the anti-diagonal)."""
     return (np.arange(rows)[:, None] + np.arange(columns)) == last
 
 
 def constant(rows: int, columns: int, column: int) -> np.ndarray:
-    """The same column for each row."""
+    """Marks the same column in each row."""
     return np.broadcast_to(np.arange(columns) == column, (rows, columns))
 
 
 def aligned(rows: int, columns: int, alignment: Sequence[int | None], by: int = 0) -> np.ndarray:
-    """The column that the task's alignment points to, or the one `by` columns beside it. A row without one marks nothing."""
+    """Marks the column of the task's alignment, or the one `by` columns beside it; nothing in a row without one."""
     place = np.zeros((rows, columns), dtype=bool)
     for q, column in enumerate(alignment[:rows]):
         if column is not None and 0 <= column + by < columns:
@@ -79,7 +79,7 @@ def aligned(rows: int, columns: int, alignment: Sequence[int | None], by: int = 
 
 
 def same_text(rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
-    """Every column whose token reads like the row's own."""
+    """Marks every column whose token has the text of the row's own."""
     return np.array([[row == column for column in columns] for row in rows], dtype=bool).reshape(len(rows), len(columns))
 
 
@@ -87,25 +87,25 @@ def same_text(rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """Entropy in bits of each row: (..., K) -> (...). 0 when all weight is on one token, log2(n) when spread evenly over n."""
+    """Computes the entropy in bits of each row: (..., K) -> (...). 0 with all weight on one token, log2(n) when spread evenly over n."""
     w = np.asarray(weights, dtype=np.float64)
     return -np.sum(w * np.log2(np.where(w > 0, w, 1.0)), axis=-1) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
 def mass(weights: np.ndarray, place: np.ndarray) -> float:
-    """Mean weight on a place over the rows that have it; 0.0 when none has."""
+    """Averages the weight on a place over the rows that have it; 0.0 when none has."""
     rows = place.any(axis=1)
     return float(np.where(place, weights, 0.0).sum(axis=1, dtype=np.float64)[rows].mean()) if rows.any() else 0.0
 
 
 def alignment_mass(weights: np.ndarray, alignment: Sequence[int | None]) -> float:
-    """Mean weight on the columns that the task's alignment points to, over the rows that have one; 0.0 when none has."""
+    """Averages the weight on the columns of the task's alignment, over the rows that have one; 0.0 when none has."""
     return mass(weights, aligned(*weights.shape, alignment))
 
 
 def score(weights: np.ndarray, place: np.ndarray, mask: np.ndarray | None = None) -> Score:
-    """`Score` of a place. A tie for the largest weight counts for nobody; masked cells belong to no place."""
-    w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
+    """Scores a place. A tie for the largest weight counts for no place; masked cells belong to no place."""
+    w, allowed = np.asarray(weights, dtype=np.float64), _broadcast_mask(weights, mask)
     inside, outside = place & allowed, ~place & allowed
     rows = inside.any(axis=1) & outside.any(axis=1)
     if not rows.any():
@@ -120,30 +120,30 @@ def places(
     kind: str, shape: tuple[int, int], *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
     rows: Sequence[str] | None = None, columns: Sequence[str] | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """The places that make sense for `kind` ("encoder", "decoder", "cross"), by name, the most telling first.
+    """Returns the places that make sense for `kind` ("encoder", "decoder", "cross"), by name, the most informative first.
 
     Columns that no row can attend to (padding) are left out, so "last" is the end of the sentence. With the tokens of both sides there is
-    also "same_token": another token that reads the same. Raises ValueError for another kind.
+    also "same_token": another token of the same text. Raises ValueError for another kind.
     """
     if kind not in ("encoder", "decoder", "cross"):
         raise ValueError(f"unknown kind of attention: {kind!r}")
-    seen = _allowed(np.empty(shape), mask).any(axis=0)
-    last = int(np.nonzero(seen)[0].max(initial=0))
+    visible = _broadcast_mask(np.empty(shape), mask).any(axis=0)
+    last = int(np.nonzero(visible)[0].max(initial=0))
     if kind == "cross":
-        found = {name: aligned(*shape, alignment, by) for name, by in _BESIDE.items()} if alignment else {}
-        found |= {name: offset(*shape, by) for name, by in (("forward", 0), ("ahead", 1), ("behind", -1))}
-        found["backward"] = backward(*shape, last - 1)  # the last column is the end of the sentence, not a word of it
-        found["backward_from_end"] = backward(*shape, last)
+        by_name = {name: aligned(*shape, alignment, by) for name, by in _BESIDE.items()} if alignment else {}
+        by_name |= {name: offset(*shape, by) for name, by in (("forward", 0), ("ahead", 1), ("behind", -1))}
+        by_name["backward"] = backward(*shape, last - 1)  # the last column is EOS, not a word
+        by_name["backward_from_end"] = backward(*shape, last)
     else:
-        found = {name: offset(*shape, by) for name, by in (("previous", -1), ("same", 0), ("next", 1), ("two_back", -2))}
+        by_name = {name: offset(*shape, by) for name, by in (("previous", -1), ("same", 0), ("next", 1), ("two_back", -2))}
         if kind == "encoder":
-            found |= {"backward": backward(*shape, last - 1), "backward_from_end": backward(*shape, last)}
-    found["first"] = constant(*shape, 0)
-    if kind != "decoder":  # what comes last changes from row to row there
-        found["last"] = constant(*shape, last)
+            by_name |= {"backward": backward(*shape, last - 1), "backward_from_end": backward(*shape, last)}
+    by_name["first"] = constant(*shape, 0)
+    if kind != "decoder":  # there the last visible column differs by row
+        by_name["last"] = constant(*shape, last)
     if rows is not None and columns is not None:
-        found["same_token"] = same_text(rows, columns) & ~(offset(*shape, 0) if kind != "cross" else False)
-    return found
+        by_name["same_token"] = same_text(rows, columns) & ~(offset(*shape, 0) if kind != "cross" else False)
+    return by_name
 
 
 _BESIDE = {"aligned": 0, "left_of_aligned": -1, "right_of_aligned": 1}
@@ -156,26 +156,25 @@ def facts(
     weights: np.ndarray, kind: str, *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
     rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, names: Sequence[str] | None = None,
 ) -> Fact:  # fmt: skip
-    """The strongest true statement about one head: the place it attends to most often, else that it spreads, is sharp, or is unclear.
+    """Returns the strongest true statement about one head: the place it attends to most often, else that it spreads, is sharp, or unclear.
 
     "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.sharp" {bits} (mean entropy of
     a row) and {mass} (mean weight on a row's one token, in percent), "figures.spreads" and "figures.unclear" take {effective} (2 to the
-    entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and `columns`, an unclear head is
-    told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent}; `names` are what the rows are
-    called where that is more than their token. All also take {layer} and {head}, which the caller knows. Rows of padding should be left
-    out before.
+    entropy: the equivalent number of evenly weighted tokens) of {tokens}. With the tokens of both sides, `rows` and `columns`, an unclear
+    head is described by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent}; `names` are the rows' names
+    where they differ from their tokens. The caller adds {layer} and {head}, and leaves out rows of padding.
     """
-    w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
+    w, allowed = np.asarray(weights, dtype=np.float64), _broadcast_mask(weights, mask)
     choices = allowed.sum(axis=1)
     free = choices >= 2
-    named = places(kind, w.shape, mask=mask, alignment=alignment, rows=rows, columns=columns)
-    scores = {name: score(w, place, mask) for name, place in named.items()}
-    found = {name: result for name, result in scores.items() if result.holds or (name == "aligned" and result.mostly)}
-    if found:
-        name = max(found, key=lambda name: found[name].share)  # the first of equals
+    candidates = places(kind, w.shape, mask=mask, alignment=alignment, rows=rows, columns=columns)
+    scores = {name: score(w, place, mask) for name, place in candidates.items()}
+    held = {name: result for name, result in scores.items() if result.holds or (name == "aligned" and result.holds_half)}
+    if held:
+        name = max(held, key=lambda name: held[name].share)  # the first of equals
         apart = name in _WORDED_APART or name in {"decoder": _OF_THE_NEWEST, "encoder": _MIRRORED}.get(kind, ())
         key = f"{name}_{kind}" if apart else name
-        return Fact(f"figures.looks_{key}", {"percent": percent(found[name].share), "mass": percent(found[name].mass)})
+        return Fact(f"figures.looks_{key}", {"percent": percent(held[name].share), "mass": percent(held[name].mass)})
     if free.sum() < MIN_ROWS:
         return Fact("figures.too_short", {})
     bits = entropy(w[free])
@@ -191,13 +190,13 @@ def facts(
 
 
 _WORDED_APART = ("first", "same_token")  # another sentence for each kind
-_MIRRORED = ("backward", "backward_from_end")  # in the encoder there are no target positions
+_MIRRORED = ("backward", "backward_from_end")  # the encoder has no target positions
 _OF_THE_NEWEST = ("same", "previous", "two_back")  # in the decoder these count from the row's own input token
 
 
 def crossing(weights: np.ndarray) -> tuple[int, int] | None:
-    """The cell (query, key) of the row that puts more than half of its weight on the source token farthest from its own place. None where
-    every clear row attends to its own place or the one beside it; the end of the sentence doesn't count."""
+    """Finds the cell (query, key) of the row with more than half of its weight on the source token farthest from its own place. None where
+    every clear row attends to its own place or the one beside it; EOS doesn't count."""
     w = np.asarray(weights, dtype=np.float64)[:-1, :-1]
     if not w.size:
         return None
@@ -208,8 +207,8 @@ def crossing(weights: np.ndarray) -> tuple[int, int] | None:
 
 
 def crossing_fact(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact | None:
-    """What is to be seen at `crossing`: "figures.crossing_right" or "figures.crossing_left", with {next_token} (what the row is to write),
-    {key_token}, {distance} and {percent}."""
+    """Describes `crossing`: "figures.crossing_right" or "figures.crossing_left", with {next_token} (the row's target), {key_token},
+    {distance} and {percent}."""
     cell = crossing(weights)
     if not cell:
         return None
@@ -219,9 +218,9 @@ def crossing_fact(weights: np.ndarray, rows: Sequence[str], columns: Sequence[st
 
 
 def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None:
-    """How much weight lies on masked cells: "figures.<name>_zero", or "figures.<name>_gets" with {percent} of a row's weight. None when
-    nothing is masked. `name` is "padding" or "future"."""
-    w, hidden = np.asarray(weights, dtype=np.float64), ~_allowed(weights, mask)
+    """States the weight on masked cells: "figures.<name>_zero", or "figures.<name>_gets" with {percent} of a row's weight. None without
+    masked cells. `name` is "padding" or "future"."""
+    w, hidden = np.asarray(weights, dtype=np.float64), ~_broadcast_mask(weights, mask)
     if not hidden.any():
         return None
     if not w[hidden].any():
@@ -230,13 +229,13 @@ def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None
 
 
 def alignment_fact(weights: np.ndarray, alignment: Sequence[int | None]) -> Fact | None:
-    """How much weight lies where the task says to look, beside what evenly spread weight would put there. None without such places."""
+    """States the weight on the task's alignment, and the weight there if spread evenly. None without an alignment."""
     if not aligned(*weights.shape, alignment).any():
         return None
     return Fact("figures.alignment", {"percent": percent(alignment_mass(weights, alignment)), "chance": percent(1 / weights.shape[1])})
 
 
-def _allowed(weights: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
-    """The mask in the shape of the weights; all True without one."""
+def _broadcast_mask(weights: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
+    """Broadcasts the mask to the shape of the weights; all True without one."""
     shape = np.shape(weights)
     return np.ones(shape, dtype=bool) if mask is None else np.broadcast_to(np.asarray(mask, dtype=bool), shape)

@@ -1,5 +1,5 @@
-"""Direct logit attribution: who voted for a token. With the scale of every norm held, a logit is a sum over what each part has written into
-the residual stream: embedding, positions, every attention head, every feed-forward network, and the biases (Elhage et al. 2021).
+"""Direct logit attribution: each part's share of a token's logit. With the scale of every norm fixed, a logit is a sum over the parts that
+write to the residual stream: embedding, positions, every attention head, every feed-forward network, and the biases (Elhage et al. 2021).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from playground.inspection.activations import fed
+from playground.inspection.activations import model_inputs
 from playground.inspection.module_calls import Call, module_calls
 from playground.model.transformer import Transformer
 
@@ -20,8 +20,8 @@ ATTENTIONS = {"self_attention": "decoder", "cross_attention": "cross"}
 
 
 class Part(NamedTuple):
-    """What writes into the decoder's residual stream: "embedding", "positions", a head of "decoder" or "cross", "feed_forward", or "biases"
-    (of linear maps and norms together). Layers and heads are counted from 0."""
+    """A writer to the decoder's residual stream: "embedding", "positions", a head of "decoder" or "cross", "feed_forward", or "biases" (of
+    linear maps and norms together). Layers and heads are counted from 0."""
 
     kind: str
     layer: int | None = None
@@ -38,13 +38,13 @@ class Attribution:
     bias: np.ndarray
 
     def votes(self, at: int, token: int, other: int) -> np.ndarray:
-        """What each part adds to logit(token) - logit(other) at target place `at`: (C,). The projection's own bias is in "biases"."""
-        found = self.vectors[:, at] @ (self.weight[token] - self.weight[other])
-        found[self.parts.index(Part("biases"))] += self.bias[token] - self.bias[other]
-        return found
+        """Returns each part's share (C,) of logit(token) - logit(other) at target place `at`. The projection's own bias is in "biases"."""
+        shares = self.vectors[:, at] @ (self.weight[token] - self.weight[other])
+        shares[self.parts.index(Part("biases"))] += self.bias[token] - self.bias[other]
+        return shares
 
     def path(self, at: int, token: int, other: int) -> np.ndarray:
-        """Where the stream stands after each part: logit(token) and logit(other), each minus the mean of all logits, (C, 2)."""
+        """Returns the stream's logit(token) and logit(other) after each part, each minus the mean of all logits, (C, 2)."""
         centred = self.weight - self.weight.mean(axis=0)
         steps = self.vectors[:, at] @ centred[[token, other]].T
         steps[self.parts.index(Part("biases"))] += (self.bias - self.bias.mean())[[token, other]]
@@ -53,20 +53,20 @@ class Attribution:
 
 @torch.inference_mode()
 def attribute(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Attribution:
-    """While `target` is forced: float64, so that the sum is the logit to rounding. `source` comes without its EOS; the model is in eval
-    mode and as in the paper, no variant of it. Raises ValueError for an empty target."""
+    """Attributes the logits while `target` is forced, in float64, so that the sum is the logit to rounding. `source` comes without its EOS;
+    the model is in eval mode and as in the paper, no variant of it. Raises ValueError for an empty target."""
     if not target:
         raise ValueError("an attribution needs at least one target token")
-    src, tgt_in = (ids.to(model.projection.weight.device) for ids in fed(source, target))
-    found, _ = module_calls(model, src, tgt_in)
-    return _Stream(model, found).attribution()
+    src, tgt_in = (ids.to(model.projection.weight.device) for ids in model_inputs(source, target))
+    calls, _ = module_calls(model, src, tgt_in)
+    return _Stream(model, calls).attribution()
 
 
 class _Stream:
-    """The residual stream of the decoder, kept apart by who wrote what: every part has its own (T, D)."""
+    """The decoder's residual stream, split by its writers: every part has its own (T, D)."""
 
-    def __init__(self, model: Transformer, found: dict[str, list[Call]]) -> None:
-        self.model, self.config, self.found = model, model.config, found
+    def __init__(self, model: Transformer, calls: dict[str, list[Call]]) -> None:
+        self.model, self.config, self.calls = model, model.config, calls
         self.sums: dict[Part, Tensor] = {}
 
     def attribution(self) -> Attribution:
@@ -80,29 +80,29 @@ class _Stream:
         vectors = torch.stack([self.sums.get(part, torch.zeros_like(self.sums[parts[0]])) for part in parts])
         projection = self.model.projection
         bias = torch.zeros(projection.out_features) if projection.bias is None else projection.bias
-        return Attribution(parts, *(found.cpu().double().numpy() for found in (vectors, projection.weight, bias)))
+        return Attribution(parts, *(tensor.cpu().double().numpy() for tensor in (vectors, projection.weight, bias)))
 
     def _embed(self) -> None:
-        given = self.found["tgt_positions"][0]
-        self.sums[Part("embedding")] = given.inputs[0][0].double()
+        call = self.calls["tgt_positions"][0]
+        self.sums[Part("embedding")] = call.inputs[0][0].double()
         if self.config.encoding.added:
-            self.sums[Part("positions")] = (given.output - given.inputs[0])[0].double()
+            self.sums[Part("positions")] = (call.output - call.inputs[0])[0].double()
 
     def _sublayer(self, layer: int, name: str, norm: str) -> None:
-        """Adds what a sublayer writes; without the residual connection what was there before is gone. A norm after it rescales all."""
+        """Adds a sublayer's output; without the residual connection it replaces all before it. A post-norm rescales all."""
         if not self.config.residual:
             self.sums = {}
         at = f"decoder.{layer}.{name}"
         if name == "feed_forward":
             output = self.model.get_submodule(f"{at}.W_2")
-            self._write(Part(name, layer), self.found[at][0].output[0].double() - _bias(output))
+            self._write(Part(name, layer), self.calls[at][0].output[0].double() - _bias_of(output))
         else:
             output = self.model.get_submodule(f"{at}.W_o")
-            heads = self.found[f"{at}.W_o"][0].inputs[0][0].double().chunk(self.config.n_heads, dim=-1)  # H times (T, K)
+            heads = self.calls[f"{at}.W_o"][0].inputs[0][0].double().chunk(self.config.n_heads, dim=-1)  # H times (T, K)
             matrices = output.weight.double().chunk(self.config.n_heads, dim=1)  # H times (D, K)
             for head, (mixed, matrix) in enumerate(zip(heads, matrices, strict=True)):
                 self._write(Part(ATTENTIONS[name], layer, head), mixed @ matrix.T)
-        self._write(Part("biases"), _bias(output).expand_as(next(iter(self.sums.values()))))
+        self._write(Part("biases"), _bias_of(output).expand_as(next(iter(self.sums.values()))))
         if self.config.norm == "post":
             self._norm(norm)
 
@@ -110,7 +110,7 @@ class _Stream:
         """(x - mean) / sqrt(var + eps) * gain + bias, with the variance that the whole sum had: linear in every part of it."""
         norm = self.model.get_submodule(name)
         assert isinstance(norm, nn.LayerNorm)
-        whole = self.found[name][0].inputs[0][0].double()
+        whole = self.calls[name][0].inputs[0][0].double()
         scale = norm.weight.double() / (whole.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
         self.sums = {part: (x - x.mean(dim=-1, keepdim=True)) * scale for part, x in self.sums.items()}
         if norm.bias is not None:
@@ -120,6 +120,6 @@ class _Stream:
         self.sums[part] = self.sums[part] + x if part in self.sums else x
 
 
-def _bias(linear: nn.Linear) -> Tensor:
-    """(D,): zeros where there is none."""
+def _bias_of(linear: nn.Linear) -> Tensor:
+    """Returns the bias (D,); zeros without one."""
     return linear.weight.new_zeros(linear.out_features).double() if linear.bias is None else linear.bias.double()

@@ -1,4 +1,4 @@
-"""A model of one's own to look into: hooks on it disturb nobody, its numbers are the original's."""
+"""Private copies of a model, for hooks: they share the original's numbers and don't affect it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from playground.model.transformer import Transformer
 
 
 def shadow_copy(model: Transformer) -> Transformer:
-    """A new tree of modules over the very same tensors, in the same mode. Put hooks on it; never write to its parameters."""
+    """Copies the modules over the very same tensors, in the same mode. Put hooks on it; never write to its parameters."""
     return shared_copy(model, model.generator)
 
 
 def trainable_copy(model: Transformer) -> Transformer:
-    """The same, but its parameters are new ones over the same numbers, and take gradients: those of the original get none."""
+    """Copies the modules with new parameters over the same numbers, which have gradients of their own."""
     fresh = {id(parameter): nn.Parameter(parameter.detach()) for parameter in model.parameters()}
-    return copy.deepcopy(model, fresh | {id(thing): thing for thing in (*model.buffers(), model.generator)})
+    return copy.deepcopy(model, fresh | {id(shared): shared for shared in (*model.buffers(), model.generator)})

@@ -1,4 +1,4 @@
-"""Counting: what a model really holds, and what torch really computes in one forward pass, route by route (model/sublayers.py)."""
+"""Measured costs: a model's actual parameters, and torch's actual FLOPs in one forward pass, by route (model/sublayers.py)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from playground.model.transformer import Transformer
 
 
 class _Counter(TorchDispatchMode):
-    """Sees every operation of its own thread, as torch.utils.flop_counter does; that one also hooks the modules of all other threads."""
+    """A FLOP counter for the current thread only; torch.utils.flop_counter also hooks the modules of all other threads."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
-        self.found, self.route = dict.fromkeys(names, 0), names[0]
+        self.flops, self.route = dict.fromkeys(names, 0), names[0]
 
     def enter(self, route: str) -> None:
         self.route = route
@@ -28,24 +28,24 @@ class _Counter(TorchDispatchMode):
         result = operation(*args, **(kwargs or {}))
         count = flop_registry.get(operation._overloadpacket)
         if count:
-            self.found[self.route] += count(*args, **(kwargs or {}), out_val=result)
+            self.flops[self.route] += count(*args, **(kwargs or {}), out_val=result)
         return result
 
 
 def counted_flops(model: Transformer, src: Tensor, tgt_in: Tensor) -> dict[str, int]:
-    """What torch counts while the model reads src (B, S) and tgt_in (B, T): floating-point operations of each route."""
-    mine, counter = shadow_copy(model), _Counter(sublayers(model.config))
-    for route in counter.found:
+    """Counts the floating-point operations of each route while the model reads src (B, S) and tgt_in (B, T)."""
+    copy, counter = shadow_copy(model), _Counter(sublayers(model.config))
+    for route in counter.flops:
         if not route.endswith("_norm"):
-            mine.get_submodule(route).register_forward_pre_hook(lambda module, inputs, route=route: counter.enter(route))
+            copy.get_submodule(route).register_forward_pre_hook(lambda module, inputs, route=route: counter.enter(route))
     with torch.no_grad(), counter:
-        mine(src, tgt_in)
-    return counter.found
+        copy(src, tgt_in)
+    return counter.flops
 
 
 def counted_parameters(model: Transformer) -> dict[str, int]:
-    """How many numbers the tensors of each route hold."""
-    found = dict.fromkeys(sublayers(model.config), 0)
+    """Counts the numbers in the tensors of each route."""
+    counts = dict.fromkeys(sublayers(model.config), 0)
     for name, parameter in model.named_parameters():
-        found[sublayer_of(name)] += parameter.numel()
-    return found
+        counts[sublayer_of(name)] += parameter.numel()
+    return counts

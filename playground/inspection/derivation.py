@@ -1,6 +1,6 @@
-"""Provenance: how any one number of a recording came to be, with its own numbers plugged into the paper's formula.
+"""Derivations: the computation of any one number of a recording, with its own numbers plugged into the paper's formula.
 
-Each kind of stage has one function, which reads the cells and parameters that matter and writes the arithmetic on a sheet.
+Each kind of stage has one function, which reads the relevant cells and parameters and writes the arithmetic on a sheet.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numpy as np
 
 from playground.config import EOS
 from playground.inspection.activations import Stage
-from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Given, Label, Sheet, added, bracketed, near
+from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
 from playground.inspection.formulas import divisor, formula, kind, norm_module
 from playground.model.attention import MASKED, head_widths
 from playground.model.transformer import Transformer
 
-MIN_DECIMALS, MAX_DECIMALS = 6, 12  # decimals; the fewest that reproduce the cell are taken
-LISTED = 6  # exponentials of a large vocabulary that are listed one by one
+MIN_DECIMALS, MAX_DECIMALS = 6, 12  # decimals; the fewest that reproduce the cell are used
+LISTED = 6  # listed exponentials of a large vocabulary
 
 
 def explain(model: Transformer, stages: Mapping[str, Stage], address: str, index: tuple[int, ...]) -> Derivation:
-    """The derivation of the cell `index` of the stage `address`, from the model and what was recorded of it.
+    """Derives the cell `index` of the stage `address` from the model and its recorded stages.
 
     Raises KeyError for an address that is not recorded, IndexError for a cell outside it, Refusal for positions without a formula.
     """
@@ -34,7 +34,7 @@ def explain(model: Transformer, stages: Mapping[str, Stage], address: str, index
     for decimals in range(MIN_DECIMALS, MAX_DECIMALS + 1):
         sheet = Sheet(decimals)
         result = KINDS[kind(model.config, stage)](cell, sheet)
-        agrees = near(float(result), cell.value) and near(sheet.drift, 0.0)
+        agrees = is_near(float(result), cell.value) and is_near(sheet.drift, 0.0)
         if agrees:
             break
     terms, leads, steps = tuple(sheet.terms), tuple(sheet.leads), tuple(sheet.steps)
@@ -42,7 +42,7 @@ def explain(model: Transformer, stages: Mapping[str, Stage], address: str, index
 
 
 class _Cell:
-    """One cell, and what it may be computed from."""
+    """One cell with the inputs and the model that it is computed from."""
 
     def __init__(self, model: Transformer, stages: Mapping[str, Stage], stage: Stage, index: tuple[int, ...]) -> None:
         self.model, self.config, self.stage, self.index = model, model.config, stage, index
@@ -50,28 +50,28 @@ class _Cell:
         self.sublayer, _, self.name = stage.address.rpartition(".")
         self.value = float(stage.values[index])
 
-    def take(self, index: tuple[int, ...], number: int = 0) -> Given:
-        """The cell `index` of one of the inputs."""
+    def take(self, index: tuple[int, ...], number: int = 0) -> Operand:
+        """Returns the cell `index` of one of the inputs."""
         stage = self.inputs[number]
         name = "x" if kind(self.config, stage) == "scaled_embedding" else STAGES.get(stage.name, "x")
-        return Given(Label(name, index, stage=stage.address), float(stage.values[index]))
+        return Operand(Label(name, index, stage=stage.address), float(stage.values[index]))
 
-    def row(self, *first: int, number: int = 0) -> list[Given]:
-        """All cells of one of the inputs whose first indices are these."""
+    def row(self, *first: int, number: int = 0) -> list[Operand]:
+        """Returns all cells of one of the inputs with these first indices."""
         return [self.take((*first, i), number) for i in range(self.inputs[number].values.shape[-1])]
 
-    def learnt(self, name: str, tensor: str, index: tuple[int, ...]) -> Given:
-        """One number of a parameter, or of a fixed table, of the model."""
+    def parameter(self, name: str, tensor: str, index: tuple[int, ...]) -> Operand:
+        """Returns one number of a parameter, or of a fixed table, of the model."""
         module, _, attribute = tensor.rpartition(".")
-        return Given(Label(name, index, parameter=tensor), getattr(self.model.get_submodule(module), attribute)[index].item())
+        return Operand(Label(name, index, parameter=tensor), getattr(self.model.get_submodule(module), attribute)[index].item())
 
-    def bias(self, name: str, module: str, out: int) -> Given | None:
-        return self.learnt(name, f"{module}.bias", (out,)) if self.config.bias else None
+    def bias(self, name: str, module: str, out: int) -> Operand | None:
+        return self.parameter(name, f"{module}.bias", (out,)) if self.config.bias else None
 
     def linear(self, sheet: Sheet, name: str, module: str, row: int, out: int) -> str:
-        """x W + b, for one row of x and one column of W."""
+        """Writes x W + b for one row of x and one column of W."""
         column = self.model.get_submodule(module).weight[out].tolist()
-        weights = [Given(Label(f"W_{name}", (i, out), parameter=f"{module}.weight"), value) for i, value in enumerate(column)]
+        weights = [Operand(Label(f"W_{name}", (i, out), parameter=f"{module}.weight"), value) for i, value in enumerate(column)]
         return sheet.bias(sheet.multiply(self.row(row), weights), self.bias(f"b_{name}", module, out))
 
 
@@ -84,7 +84,7 @@ def _ids(cell: _Cell, sheet: Sheet) -> str:
 def _embedding(cell: _Cell, sheet: Sheet) -> str:
     row, column = cell.index
     token = int(cell.inputs[0].values[row])
-    entry = sheet.lead(cell.learnt("embedding", f"{cell.sublayer}_embedding.weight", (token, column)))
+    entry = sheet.lead(cell.parameter("embedding", f"{cell.sublayer}_embedding.weight", (token, column)))
     return sheet.step("row", entry, float(entry), id=token)
 
 
@@ -96,8 +96,8 @@ def _scaled_embedding(cell: _Cell, sheet: Sheet) -> str:
 
 def _position_entry(cell: _Cell, sheet: Sheet) -> str:
     x = sheet.lead(cell.take(cell.index))
-    entry = sheet.lead(cell.learnt("position", f"{cell.sublayer}_positions.table", cell.index))
-    return sheet.step("position", added([x, entry]), float(x) + float(entry))
+    entry = sheet.lead(cell.parameter("position", f"{cell.sublayer}_positions.table", cell.index))
+    return sheet.step("position", join_terms([x, entry]), float(x) + float(entry))
 
 
 def _sinusoids(cell: _Cell, sheet: Sheet) -> str:
@@ -106,7 +106,7 @@ def _sinusoids(cell: _Cell, sheet: Sheet) -> str:
 
 
 def _wave(sheet: Sheet, position: int, column: int, dims: int, *waves: str) -> None:
-    """The angle of a pair of dimensions at a position counted from 0, and its sine or cosine."""
+    """Writes the angle of a pair of dimensions at a position counted from 0, and its sine or cosine."""
     pair = column - column % 2
     angle = sheet.step("angle", f"{position} ÷ 10000^({pair} ÷ {dims})", position / 10000 ** (pair / dims), position=position)
     for wave in waves:
@@ -115,7 +115,7 @@ def _wave(sheet: Sheet, position: int, column: int, dims: int, *waves: str) -> N
 
 def _projected(cell: _Cell, sheet: Sheet) -> str:
     head, row, column = cell.index
-    out = head * cell.stage.values.shape[-1] + column  # the heads' matrices stand side by side
+    out = head * cell.stage.values.shape[-1] + column  # the heads' matrices are side by side
     return cell.linear(sheet, cell.name, f"{cell.sublayer}.W_{cell.name}", row, out)
 
 
@@ -123,13 +123,13 @@ def _turned(cell: _Cell, sheet: Sheet) -> str:
     head, row, column = cell.index
     d_k = cell.stage.values.shape[-1]
     if column >= d_k // 2 * 2:
-        return _copied(cell, sheet, cell.index, "unturned")
+        return _copy(cell, sheet, cell.index, "unturned")
     even, odd = (cell.take((head, row, column // 2 * 2 + i)) for i in range(2))
-    cos, sin = (cell.learnt(name, f"{cell.sublayer}.rotary.{name}", (row, column // 2)) for name in ("cos", "sin"))
+    cos, sin = (cell.parameter(name, f"{cell.sublayer}.rotary.{name}", (row, column // 2)) for name in ("cos", "sin"))
     _wave(sheet, row, column, d_k, "cosine", "sine")
     if column % 2:
         return sheet.multiply([even, odd], [sin, cos])
-    return sheet.multiply([even, odd], [cos, Given(sin.label._replace(name="minus_sin"), -sin.value)])
+    return sheet.multiply([even, odd], [cos, Operand(sin.label._replace(name="minus_sin"), -sin.value)])
 
 
 def _scores(cell: _Cell, sheet: Sheet) -> str:
@@ -164,36 +164,36 @@ def _weights(cell: _Cell, sheet: Sheet) -> str:
 
 def _mixed(cell: _Cell, sheet: Sheet) -> str:
     head, query, column = cell.index
-    seen = np.nonzero(cell.inputs[0].mask[query])[0].tolist()  # all others have weight 0
-    return sheet.multiply([cell.take((head, query, i)) for i in seen], [cell.take((head, i, column), 1) for i in seen])
+    visible = np.nonzero(cell.inputs[0].mask[query])[0].tolist()  # all others have weight 0
+    return sheet.multiply([cell.take((head, query, i)) for i in visible], [cell.take((head, i, column), 1) for i in visible])
 
 
 def _concat(cell: _Cell, sheet: Sheet) -> str:
     row, column = cell.index
     d_v = cell.inputs[0].values.shape[-1]
-    return _copied(cell, sheet, (column // d_v, row, column % d_v), "head", head=column // d_v + 1, column=column % d_v + 1)
+    return _copy(cell, sheet, (column // d_v, row, column % d_v), "head", head=column // d_v + 1, column=column % d_v + 1)
 
 
-def _copied(cell: _Cell, sheet: Sheet, index: tuple[int, ...], key: str, **values: object) -> str:
-    """A number that is taken over as it is."""
+def _copy(cell: _Cell, sheet: Sheet, index: tuple[int, ...], key: str, **values: object) -> str:
+    """Writes an unchanged number."""
     number = sheet.lead(cell.take(index))
     return sheet.step(key, number, float(number), **values)
 
 
 def _residual(cell: _Cell, sheet: Sheet) -> str:
     x, y = (sheet.lead(cell.take(cell.index, number)) for number in range(2))
-    return sheet.step("residual", added([x, y]), float(x) + float(y))
+    return sheet.step("residual", join_terms([x, y]), float(x) + float(y))
 
 
 def _norm(cell: _Cell, sheet: Sheet) -> str:
     (row, column), name = cell.index, norm_module(cell.stage.address)
-    gain, eps = cell.learnt("gain", f"{name}.weight", (column,)), cell.model.get_submodule(name).eps
+    gain, eps = cell.parameter("gain", f"{name}.weight", (column,)), cell.model.get_submodule(name).eps
     return sheet.norm(cell.row(row), column, eps, gain, cell.bias("shift", name, column))
 
 
 def _activated(cell: _Cell, sheet: Sheet) -> str:
     written = sheet.lead(cell.take(cell.index))
-    x, text = float(written), bracketed(written)
+    x, text = float(written), bracket(written)
     if cell.config.activation == "none":
         return sheet.step("no_activation", written, x)
     if cell.config.activation == "relu":
@@ -204,7 +204,7 @@ def _activated(cell: _Cell, sheet: Sheet) -> str:
 
 def _mean_memory(cell: _Cell, sheet: Sheet) -> str:
     column, length = cell.index[1], cell.stage.values.shape[0]
-    total = sheet.multiply([cell.take((row, column)) for row in range(length)], [Given(Label("real"), 1.0)] * length)
+    total = sheet.multiply([cell.take((row, column)) for row in range(length)], [Operand(Label("real"), 1.0)] * length)
     return sheet.step("mean_memory", f"{total} ÷ {length}", float(total) / length)
 
 
@@ -219,9 +219,9 @@ def _probabilities(cell: _Cell, sheet: Sheet) -> str:
     order = np.argsort(-logits, kind="stable").tolist()
     listed = order if len(order) <= SPELT else order[:LISTED]
     listed = listed if token in listed else [*listed, token]
-    others = [other for other in order if other not in listed]
-    rest = float(np.exp(logits[others] - logits.max()).sum())
-    return sheet.softmax([cell.take((row, other)) for other in listed], listed.index(token), rest, len(others))
+    omitted = [each for each in order if each not in listed]
+    rest = float(np.exp(logits[omitted] - logits.max()).sum())
+    return sheet.softmax([cell.take((row, each)) for each in listed], listed.index(token), rest, len(omitted))
 
 
 KINDS = {
@@ -246,10 +246,10 @@ KINDS = {
     "hidden": lambda cell, sheet: cell.linear(sheet, "1", f"{cell.sublayer}.W_1", *cell.index),
     "activated": _activated,
     "W_2": lambda cell, sheet: cell.linear(sheet, "2", cell.stage.address, *cell.index),
-    "memory": lambda cell, sheet: _copied(cell, sheet, cell.index, "result"),
+    "memory": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
     "memory_mean": _mean_memory,
     "memory_cut": _no_memory,
-    "output": lambda cell, sheet: _copied(cell, sheet, cell.index, "result"),
+    "output": lambda cell, sheet: _copy(cell, sheet, cell.index, "result"),
     "logits": lambda cell, sheet: cell.linear(sheet, "vocabulary", "projection", *cell.index),
     "probabilities": _probabilities,
 }

@@ -1,4 +1,4 @@
-"""What is to be seen in a model's diagnostics: one true sentence for each quantity."""
+"""Statements about a model's diagnostics: one true sentence for each quantity."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from playground.inspection.fact import Fact, short
 
-STEADY_RATIO = 1.05  # a course that stays within this factor is called steady
+STEADY_RATIO = 1.05  # a curve within this factor is called steady
 
 
 def extremes(values: Mapping[str, float], key: str) -> Fact:
-    """The largest and the smallest of the values that are not 0, how many times the one is the other, and how many are exactly 0.
+    """States the largest and the smallest of the values that are not 0, their ratio, and the number of exact zeros.
 
     Keys: `key`, `key`_zero when some are 0, `key`_none when all are.
     """
@@ -21,65 +21,65 @@ def extremes(values: Mapping[str, float], key: str) -> Fact:
     if not some:
         return Fact(f"{key}_none", {})
     most, least = max(some, key=some.get), min(some, key=some.get)
-    said = {"most": most, "largest": some[most], "least": least, "smallest": some[least], "times": short(some[most] / some[least])}
-    return Fact(f"{key}_zero" if zeros else key, said | {"zeros": zeros})
+    fields = {"most": most, "largest": some[most], "least": least, "smallest": some[least], "times": short(some[most] / some[least])}
+    return Fact(f"{key}_zero" if zeros else key, fields | {"zeros": zeros})
 
 
 def dead(shares: Mapping[str, float], units: int) -> Fact:
-    """How many inner units of the feed-forward networks never fired, of `units` in each, and where most of them are."""
+    """States the number of hidden units of the feed-forward networks that never fired, of `units` in each, and the network with most."""
     counts = {name: round(share * units) for name, share in shares.items()}
     total, worst = sum(counts.values()), max(counts, key=counts.get)
-    said = {"count": total, "all": f"{units * len(shares):,}"}
-    return Fact("diagnostics.dead_none", said) if not total else Fact("diagnostics.dead", said | {"most": worst, "there": counts[worst]})
+    parts = {"count": total, "all": f"{units * len(shares):,}"}
+    return Fact("diagnostics.dead_none", parts) if not total else Fact("diagnostics.dead", parts | {"most": worst, "there": counts[worst]})
 
 
 def spread(entropies: Mapping[str, Sequence[float]]) -> Fact:
-    """The sharpest and the most even head, from each attention's entropies of its heads (shares of the largest possible)."""
+    """States the sharpest and the most even head, from each attention's entropies of its heads (shares of the largest possible)."""
     heads = {(name, head): value for name, row in entropies.items() for head, value in enumerate(row) if value == value}
     if not heads:
         return Fact("diagnostics.entropy_none", {})
     (sharp, sharp_head), (even, even_head) = min(heads, key=heads.get), max(heads, key=heads.get)
-    said = {"most": even, "head": even_head + 1, "largest": heads[even, even_head]}
-    return Fact("diagnostics.entropy", said | {"least": sharp, "sharp_head": sharp_head + 1, "smallest": heads[sharp, sharp_head]})
+    values = {"most": even, "head": even_head + 1, "largest": heads[even, even_head]}
+    return Fact("diagnostics.entropy", values | {"least": sharp, "sharp_head": sharp_head + 1, "smallest": heads[sharp, sharp_head]})
 
 
 def course(steps: Sequence[int], values: Sequence[float]) -> Fact:
-    """How one curve went: its ends, and its highest point where that is neither of them, else its lowest."""
+    """States the ends of a curve, and its highest point where that is neither of them, else its lowest."""
     good = [(step, value) for step, value in zip(steps, values, strict=True) if np.isfinite(value)]
     if not good:
         return Fact("diagnostics.course_none", {})
     (first, began), (last, ended) = good[0], good[-1]
     peak, highest = max(good, key=lambda point: point[1])
-    said = {"first": f"{first:,}", "began": began, "last": f"{last:,}", "ended": ended}
+    fields = {"first": f"{first:,}", "began": began, "last": f"{last:,}", "ended": ended}
     if highest > STEADY_RATIO * max(began, ended):
-        return Fact("diagnostics.course_peak", said | {"peak": f"{peak:,}", "highest": highest})
+        return Fact("diagnostics.course_peak", fields | {"peak": f"{peak:,}", "highest": highest})
     dip, lowest = min(good, key=lambda point: point[1])
     if STEADY_RATIO * lowest < min(began, ended):
-        return Fact("diagnostics.course_dip", said | {"dip": f"{dip:,}", "lowest": lowest})
-    return Fact("diagnostics.course", said)
+        return Fact("diagnostics.course_dip", fields | {"dip": f"{dip:,}", "lowest": lowest})
+    return Fact("diagnostics.course", fields)
 
 
 def reaching(memory: str, arriving: float, encoder: float, decoder: float) -> Fact:
-    """What comes of the decoder's gradient on the encoder's side of the memory."""
-    said = {"arriving": short(arriving, 3), "encoder": short(encoder, 3), "decoder": short(decoder, 3)}
-    return Fact(f"diagnostics.reaching_{memory}", said)
+    """States the gradient at the memory, and the encoder's and the decoder's."""
+    values = {"arriving": short(arriving, 3), "encoder": short(encoder, 3), "decoder": short(decoder, 3)}
+    return Fact(f"diagnostics.reaching_{memory}", values)
 
 
 def cost(parameters: Mapping[str, int], flops: Mapping[str, int]) -> Fact:
-    """The sums, and what share of the operations attention takes, the decoder's side of the memory, and the dearest route."""
+    """States the sums, and the shares of the operations of attention, of the decoder's side of the memory, and of the costliest route."""
     total = sum(flops.values())
     attention = sum(count for name, count in flops.items() if name.endswith("attention"))
     decoder = sum(count for name, count in flops.items() if not name.startswith(("encoder", "src")))
-    dearest = max(flops, key=flops.get)
-    parts = {"attention": attention, "decoder": decoder, "share": flops[dearest]}
+    costliest = max(flops, key=flops.get)
+    parts = {"attention": attention, "decoder": decoder, "share": flops[costliest]}
     shares = {name: f"{100 * count / total:.0f}" for name, count in parts.items()}
-    return Fact("diagnostics.cost", {"parameters": f"{sum(parameters.values()):,}", "flops": f"{total:,}", "most": dearest} | shares)
+    return Fact("diagnostics.cost", {"parameters": f"{sum(parameters.values()):,}", "flops": f"{total:,}", "most": costliest} | shares)
 
 
 def heads(by_heads: Mapping[int, tuple[int, int]]) -> Fact:
-    """Whether the number of heads changes (parameters, operations): not as long as H heads of d_model / H share one width."""
+    """States whether the number of heads changes (parameters, operations): not as long as H heads of d_model / H share one width."""
     parameters, flops = zip(*by_heads.values(), strict=True)
     if len(set(parameters)) == len(set(flops)) == 1:
         return Fact("diagnostics.heads_same", {"parameters": f"{parameters[0]:,}", "flops": f"{flops[0]:,}"})
-    said = {"fewest": min(by_heads), "most": max(by_heads)}
-    return Fact("diagnostics.heads_differ", said | {"parameters": f"{parameters[0]:,}", "more_parameters": f"{parameters[-1]:,}"})
+    values = {"fewest": min(by_heads), "most": max(by_heads)}
+    return Fact("diagnostics.heads_differ", values | {"parameters": f"{parameters[0]:,}", "more_parameters": f"{parameters[-1]:,}"})

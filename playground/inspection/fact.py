@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 
 class Fact(NamedTuple):
-    """`key` names a sentence in words/, `values` are its {placeholders}. Sentences about one head also take {layer} and {head}, which the
-    caller knows."""
+    """A sentence's `key` in words/, with `values` for its {placeholders}. For sentences about one head the caller adds {layer} and
+    {head}."""
 
     key: str
     values: dict[str, object]
 
 
 def percent(share: float) -> int:
-    """A share of 0 to 1 as a whole percentage, rounded half up, that says 0 or 100 only where that is exactly true."""
+    """Rounds a share of 0 to 1 half up to a whole percentage; 0 and 100 are exact only."""
     if share <= 0 or share >= 1:
         return 100 if share >= 1 else 0
     return min(max(math.floor(100 * share + 0.5), 1), 99)
 
 
 def short(value: float, digits: int = 2) -> str:
-    """A number with `digits` significant digits: 0.031, 2e-16, 12."""
+    """Formats a number with `digits` significant digits: 0.031, 2e-16, 12."""
     return f"{value:.{digits}g}"

@@ -10,7 +10,7 @@ from functools import cache
 from playground.config import ModelConfig, Refusal
 from playground.inspection.activations import Stage
 
-# kind of stage -> a piece of each line, in the source of the stage, that computes it
+# kind of stage -> a substring of each line that computes it, in the stage's source
 LINES = {
     "embedding": ("x = embedding(tokens)",),
     "scaled_embedding": ("x = x * math.sqrt(",),
@@ -41,9 +41,9 @@ LINES = {
 
 
 @dataclass(frozen=True)
-class About:
-    """What a stage is. `key` and `values` name its formula in words/; `letters` and `sizes` are its shape ("H", "T", "S" and 4, 5, 6);
-    `lines`, counted from 1, are those of inspect.getsource(source) that compute it."""
+class StageInfo:
+    """A stage's description. `key` and `values` name its formula in words/; `letters` and `sizes` are its shape ("H", "T", "S" and 4, 5,
+    6); `lines`, counted from 1, are those of inspect.getsource(source) that compute it."""
 
     key: str
     values: dict[str, str]
@@ -53,23 +53,23 @@ class About:
     lines: tuple[int, ...]
 
 
-def about(config: ModelConfig, stage: Stage) -> About:
-    """Everything that can be said of a stage without a look at its numbers."""
-    pieces = _pieces(config, stage)
-    lines = tuple(n for n, line in enumerate(_code(stage.source), 1) if any(piece in line for piece in pieces))
-    return About(*formula(config, stage), tuple(stage.axes), stage.values.shape, stage.source, lines)
+def describe(config: ModelConfig, stage: Stage) -> StageInfo:
+    """Describes a stage without its numbers."""
+    pieces = _find_pieces(config, stage)
+    lines = tuple(n for n, line in enumerate(_source_lines(stage.source), 1) if any(piece in line for piece in pieces))
+    return StageInfo(*formula(config, stage), tuple(stage.axes), stage.values.shape, stage.source, lines)
 
 
 @cache
-def _code(source: Callable) -> tuple[str, ...]:
-    """The lines of a function or class: the same as long as the process lives, and slow to find."""
+def _source_lines(source: Callable) -> tuple[str, ...]:
+    """Returns the source lines of a function or class; cached, as they are slow to find."""
     return tuple(inspect.getsource(source).splitlines())
 
 
 def kind(config: ModelConfig, stage: Stage) -> str:
-    """What sort of arithmetic makes a stage: its name, told apart where one name stands for several, the same where two are made alike.
+    """Returns the kind of arithmetic of a stage: its name, or a more specific one where a name has several kinds.
 
-    Raises Refusal for positions of a sort whose arithmetic nobody has written down.
+    Raises Refusal for positions without a formula.
     """
     if stage.name == "positions":
         added = config.encoding.added
@@ -84,7 +84,7 @@ def kind(config: ModelConfig, stage: Stage) -> str:
 
 
 def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
-    """The key of the stage's formula in words/, and the symbols to fill in: what comes in, and the bias where this model has one."""
+    """Returns the key of the stage's formula in words/, and its symbols: the input, and the bias if this model has one."""
     name, values = kind(config, stage), {}
     if name in ("q", "k", "v", "W_o", "hidden", "W_2", "logits"):
         values["bias"] = f" + {BIASES[name]}" if config.bias else ""
@@ -105,7 +105,7 @@ def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
 
 
 def divisor(config: ModelConfig) -> str:
-    """By what scores are divided: the square root of d_k in the paper."""
+    """Returns the divisor of the scores: the square root of d_k in the paper."""
     return {0.25: "∜d_k", 0.5: "√d_k", 1.0: "d_k"}[config.attention_scale]
 
 
@@ -117,7 +117,7 @@ BIASES = {"q": "b_Q", "k": "b_K", "v": "b_V", "W_o": "b_O", "hidden": "b_1", "W_
 
 
 def norm_module(address: str) -> str:
-    """The model's name for the norm that made this stage: "encoder.norm" -> "encoder_norm", "decoder.0.feed_forward.norm" ->
+    """Returns the model's name of the norm of this stage: "encoder.norm" -> "encoder_norm", "decoder.0.feed_forward.norm" ->
     "decoder.0.norm_3"."""
     stack, *layer, _ = address.split(".")
     if not layer:
@@ -128,8 +128,8 @@ def norm_module(address: str) -> str:
     return f"{stack}.{number}.norm_{order[sublayer]}"
 
 
-def _pieces(config: ModelConfig, stage: Stage) -> tuple[str, ...]:
-    """Pieces of the lines that compute a stage. Those of a norm and of the ids depend on where it stands."""
+def _find_pieces(config: ModelConfig, stage: Stage) -> tuple[str, ...]:
+    """Returns substrings of the lines that compute a stage. Those of a norm and of the ids depend on its place in the model."""
     if stage.name == "ids":
         return ("src = torch.tensor(",) if stage.address == "src.ids" else ("tgt_in = torch.tensor(",)
     if stage.name == "norm":

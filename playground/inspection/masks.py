@@ -1,4 +1,4 @@
-"""The masks of a small batch, made by the model's own functions, and what they hide, in numbers."""
+"""The masks of a small batch, made by the model's own functions, and counts of their hidden cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.model.padding import padded
 
 
 def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict[str, np.ndarray]:
-    """Every mask of B sentences given as ids, padded here to a rectangle as in training; True where a query can attend.
+    """Builds every mask of B sentences of ids, padded here to a rectangle as in training; True where a query can attend.
 
     "padding" and "memory" (B, 1, S): the source, for the encoder and for cross-attention; "causal" (B, T, T), "target_padding" (B, 1, T),
     and both combined in "target" (B, T, T). Raises ValueError unless both sides have the same number of sentences, at least one.
@@ -30,19 +30,19 @@ def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict
 
 
 class Mask(NamedTuple):
-    """(Q, K), True where a query can attend, and the masks it is made of, under the names of their labels."""
+    """A mask (Q, K), True where a query can attend, and the masks it combines, by the names of their labels."""
 
     allowed: np.ndarray
     causes: dict[str, np.ndarray]
 
 
 def packed(src: Sequence[int], tgt_in: Sequence[int], src_segment_ids: Sequence[int], tgt_segment_ids: Sequence[int]) -> dict[str, Mask]:
-    """The three masks of one row in which several pairs stand, as `Transformer.encode` and `decode` make them: "encoder" (S, S), "decoder"
+    """Builds the three masks of a row packed with several pairs, as `Transformer.encode` and `decode` do: "encoder" (S, S), "decoder"
     (T, T) and "cross" (T, S). Padding is segment 0."""
     source, target, src_ids, tgt_ids = (torch.tensor([list(ids)]) for ids in (src, tgt_in, src_segment_ids, tgt_segment_ids))
     own = {"encoder": segment_mask(src_ids, src_ids), "decoder": segment_mask(tgt_ids, tgt_ids), "cross": segment_mask(tgt_ids, src_ids)}
     segment = {name: mask[0, 0].numpy() for name, mask in own.items()}
-    causes = {name: _by_key(segment[name], (source != PAD)[0].numpy()) for name in ("encoder", "cross")}
+    causes = {name: _split_causes(segment[name], (source != PAD)[0].numpy()) for name in ("encoder", "cross")}
     length = len(tgt_in)
     causes["decoder"] = {
         "padding": np.broadcast_to(padding_mask(target)[0, 0].numpy(), (length, length)),
@@ -53,13 +53,13 @@ def packed(src: Sequence[int], tgt_in: Sequence[int], src_segment_ids: Sequence[
     return {name: Mask(whole[name], causes[name]) for name in segment}
 
 
-def _by_key(segment: np.ndarray, real: np.ndarray) -> dict[str, np.ndarray]:
-    """What a mask of segments hides, told apart: padding, and tokens of other pairs."""
+def _split_causes(segment: np.ndarray, real: np.ndarray) -> dict[str, np.ndarray]:
+    """Splits a segment mask by its causes: padding, and tokens of other pairs."""
     return {"padding": segment | real, "segment": segment | ~real}
 
 
 def facts(mask: np.ndarray, rows: int | None = None) -> Fact:
-    """How many cells of a mask (True: can attend) it hides: {hidden} of {cells}, {percent}. A mask of one row holds for `rows`."""
+    """Counts the hidden cells of a mask (True: can attend): {hidden} of {cells}, {percent}. A mask of one row holds for `rows`."""
     allowed = np.asarray(mask, dtype=bool)
     allowed = allowed.reshape(-1, allowed.shape[-1])
     if rows is not None:

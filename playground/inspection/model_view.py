@@ -1,4 +1,4 @@
-"""All heads of a model side by side: which is the sharpest, which the most diagonal, and which rest on a single key."""
+"""All heads of a model side by side: the sharpest, the most diagonal, and those that attend to a single key."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class HeadAt(NamedTuple):
 
 @dataclass(frozen=True)
 class Overview:
-    """`effective`: to how many tokens a query attends on average, 2 to the entropy; `diagonal`: mean weight on the diagonal; `on_one_key`:
-    the heads with most of their weight on one and the same column. All over the rows with a choice."""
+    """`effective`: the mean number of tokens that a query attends to, 2 to the entropy; `diagonal`: mean weight on the diagonal;
+    `on_one_key`: the heads with most of their weight on a single column. All over the rows with a choice."""
 
     effective: dict[HeadAt, float]
     diagonal: dict[HeadAt, float]
@@ -44,8 +44,7 @@ class Overview:
 
 
 def overview(stacks: Stacks, masks: Mapping[str, np.ndarray]) -> Overview:
-    """Compares all heads in one sentence. Masks are (Q, K), True where a query can attend. A kind in which no row has a
-    choice has no say."""
+    """Compares all heads in one sentence. Masks are (Q, K), True where a query can attend. Ignores a kind in which no row has a choice."""
     effective, diagonal, on_one_key = {}, {}, []
     for at, weights in each(stacks):
         free = np.asarray(masks[at.kind]).sum(axis=-1) >= 2
@@ -60,7 +59,7 @@ def overview(stacks: Stacks, masks: Mapping[str, np.ndarray]) -> Overview:
 
 
 def each(stacks: Stacks) -> Iterator[tuple[HeadAt, np.ndarray]]:
-    """Every head with its weights (Q, K), kind by kind, layer by layer."""
+    """Yields every head with its weights (Q, K), kind by kind, layer by layer."""
     for kind, stack in stacks.items():
         for layer, heads in enumerate(stack):
             for head, weights in enumerate(heads):

@@ -1,4 +1,4 @@
-"""What every module of a model took and gave during one forward pass."""
+"""Inputs and outputs of every module of a model during one forward pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playground.model.transformer import Output, Transformer
 
 
 class Call(NamedTuple):
-    """One time a module ran: its arguments, and what it returned."""
+    """One call of a module: its arguments and its output."""
 
     inputs: tuple
     output: Tensor | tuple
@@ -22,14 +22,14 @@ class Call(NamedTuple):
 def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[str, list[Call]], Output]:
     """src (B, S), tgt_in (B, T) -> each module's calls in order, by its name in the model ("encoder.0.norm_1"), and the model's output.
 
-    The hooks sit on a copy over the same tensors, so nothing is left on the model and nobody else is disturbed.
+    The hooks are on a copy over the same tensors, so the shared model isn't touched.
     """
-    found: dict[str, list[Call]] = {}
+    calls: dict[str, list[Call]] = {}
 
     def listen(name: str):
-        return lambda module, inputs, output: found.setdefault(name, []).append(Call(inputs, output))
+        return lambda module, inputs, output: calls.setdefault(name, []).append(Call(inputs, output))
 
-    mine = shadow_copy(model)
-    for name, module in mine.named_modules():
+    copy = shadow_copy(model)
+    for name, module in copy.named_modules():
         module.register_forward_hook(listen(name))
-    return found, mine(src, tgt_in)
+    return calls, copy(src, tgt_in)

@@ -1,6 +1,6 @@
 """The shift property of the sinusoids (section 3.5 of the paper): one fixed rotation takes PE(pos) to PE(pos + k), for every pos.
 
-A pair of dimensions (2i, 2i + 1) holds sin and cos of pos · f_i, with f_i = 10000^(-2i / d_model). Moving on by k turns each pair by the
+A pair of dimensions (2i, 2i + 1) holds sin and cos of pos · f_i, with f_i = 10000^(-2i / d_model). A shift by k rotates each pair by the
 angle k · f_i, whatever pos is; a model can therefore learn "k to the left" as one matrix.
 """
 
@@ -14,19 +14,19 @@ BASE = 10_000.0
 
 
 def sinusoids(length: int, d_model: int) -> np.ndarray:
-    """The model's own table of sinusoids: (L, D) float32."""
+    """Returns the model's own table of sinusoids: (L, D) float32."""
     return model.sinusoids(length, d_model).numpy()
 
 
 def frequencies(d_model: int) -> np.ndarray:
-    """Radians per position of each pair of dimensions: (D / 2,), 1 for the first pair. Raises ValueError for an odd width."""
+    """Returns the radians per position of each pair of dimensions: (D / 2,), 1 for the first pair. Raises ValueError for an odd width."""
     if d_model < 2 or d_model % 2:
         raise ValueError(f"d_model must be even, not {d_model}")
     return BASE ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def rotation(d_model: int, k: int) -> np.ndarray:
-    """The matrix M_k (D, D) with PE(pos + k) = M_k PE(pos): 2 x 2 rotations along the diagonal, one for each (sin, cos) pair."""
+    """Builds the matrix M_k (D, D) with PE(pos + k) = M_k PE(pos): 2 x 2 rotations along the diagonal, one for each (sin, cos) pair."""
     angle = k * frequencies(d_model)
     matrix = np.zeros((d_model, d_model))
     sin, cos = np.arange(0, d_model, 2), np.arange(1, d_model, 2)
@@ -37,7 +37,7 @@ def rotation(d_model: int, k: int) -> np.ndarray:
 
 
 def shift_errors(table: np.ndarray, k: int) -> np.ndarray:
-    """How far M_k misses, for each position that has one k further on: largest absolute error over the dimensions, (L, D) -> (L - k,).
+    """Computes the error of M_k at each position with one k later: largest absolute error over the dimensions, (L, D) -> (L - k,).
 
     Raises ValueError unless 0 <= k < L.
     """
@@ -48,12 +48,12 @@ def shift_errors(table: np.ndarray, k: int) -> np.ndarray:
 
 
 def row_norms(table: np.ndarray) -> np.ndarray:
-    """How long each position's encoding is: (L, D) -> (L,)."""
+    """Computes the length of each position's encoding: (L, D) -> (L,)."""
     return np.linalg.norm(np.asarray(table, dtype=np.float64), axis=1)
 
 
 def similarity(table: np.ndarray) -> np.ndarray:
-    """Cosine between the encodings of every two positions: (L, D) -> (L, L). A row of zeros is similar to nothing: 0."""
+    """Computes the cosine between the encodings of every two positions: (L, D) -> (L, L); 0 for a row of zeros."""
     table = np.asarray(table, dtype=np.float64)
     length = row_norms(table)[:, None]
     unit = table / np.where(length > 0, length, 1.0)

@@ -104,11 +104,11 @@ TWO = dict(decoder_layers=2)
 HIDDEN = dict(dropout=0.05, steps=250, decoder_layers=2)  # of every mystery alike: dropout left on would be found in the settings otherwise
 
 BUG_LABS = (
-    bug_lab("bug_future", "no_causal_mask", mask_bugs.LooksAhead, mask_bugs.no_causal_mask, expects="lies", next=("bug_shift", "masks")),
+    bug_lab("bug_future", "no_causal_mask", mask_bugs.NonCausal, mask_bugs.no_causal_mask, expects="lies", next=("bug_shift", "masks")),
     bug_lab(
         "bug_source",
         "no_source_mask",
-        mask_bugs.Unmasked,
+        mask_bugs.UnmaskedAttention,
         mask_bugs.no_source_mask,
         judge=neighbours,
         more=padded,
@@ -118,7 +118,7 @@ BUG_LABS = (
     bug_lab(
         "bug_memory",
         "no_memory_mask",
-        mask_bugs.Unmasked,
+        mask_bugs.UnmaskedAttention,
         mask_bugs.no_memory_mask,
         judge=neighbours,
         more=padded,
@@ -127,13 +127,13 @@ BUG_LABS = (
     ),
     bug_lab("bug_shift", "unshifted", bugs.unshifted, expects="lies", next=("bug_future", "bug_loss")),
     bug_lab("bug_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, expects="lies", next=("softmax", "bug_norm")),
-    bug_lab("bug_norm", "norm_over_positions", bugs.OverPositions, expects="lies", next=("norms", "batch_norm")),
-    bug_lab("bug_view", "view_for_transpose", bugs.Viewed, expects="broken", next=("shapes", "heads")),
+    bug_lab("bug_norm", "norm_over_positions", bugs.PositionNorm, expects="lies", next=("norms", "batch_norm")),
+    bug_lab("bug_view", "view_for_transpose", bugs.ViewedAttention, expects="broken", next=("shapes", "heads")),
     bug_lab("bug_loss", "padding_in_loss", bugs.with_padding, expects="broken", next=("loss", "bug_dropout")),
     bug_lab(
         "bug_dropout",
         "dropout_always",
-        bugs.Always,
+        bugs.AlwaysDropout,
         bugs.dropout_always,
         base=DROPS,
         more=without_dropout,
@@ -145,7 +145,7 @@ BUG_LABS = (
     bug_lab(
         "bug_lengths",
         "wrong_lengths",
-        mask_bugs.OfTheTarget,
+        mask_bugs.WrongLengthsLayer,
         mask_bugs.wrong_lengths,
         expects="lies",
         next=("bug_memory", "bug_inference"),
@@ -153,7 +153,7 @@ BUG_LABS = (
     bug_lab(
         "bug_inference",
         "no_mask_at_inference",
-        mask_bugs.LooksAheadWhenAsked,
+        mask_bugs.TrainingOnlyCausalAttention,
         mask_bugs.no_mask_at_inference,
         base=TWO,
         expects="",
@@ -181,7 +181,7 @@ BUG_LABS = (
     bug_lab(
         "bug_chain",
         "unchained_layers",
-        bugs.Unchained,
+        bugs.UnchainedLayer,
         bugs.unchained_layers,
         inside,
         kind=InsideTable,

@@ -18,7 +18,7 @@ from playground.decoding import greedy
 from playground.lessons.controlled import CLOSE, DEVIATIONS, ControlledExperiment, Measured, Result, Results, mean
 from playground.lessons.lab import Lines, TextTable
 from playground.model.transformer import Transformer
-from playground.queries.lengths import forced
+from playground.queries.lengths import teacher_forced
 
 AROUND = 6  # positions before and after the first mistake that are drawn
 DISTANCES = range(-AROUND, AROUND + 1)
@@ -41,7 +41,7 @@ def decode(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> list[De
     outputs = greedy(model, [item.src_ids for item in items], max(map(len, answers)))
     return [
         Decoded(flags, _right(output.ids, answer), tuple(output.ids) == answer)
-        for (flags, _), output, answer in zip(forced(model, corpus, items), outputs, answers, strict=True)
+        for (flags, _), output, answer in zip(teacher_forced(model, corpus, items), outputs, answers, strict=True)
     ]
 
 

@@ -38,7 +38,7 @@ def looks(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
     most, last = int(weights.argmax()), len(look.source) - 2  # the end stands after the last
     place = {last: "last", 0: "first"}.get(most, "elsewhere")
     numbers = {
-        "token": look.source[most].text, "written": look.asked[0].text, "percent": float(100 * weights[most]), "length": last + 1,
+        "token": look.source[most].text, "written": look.targets[0].text, "percent": float(100 * weights[most]), "length": last + 1,
     }  # fmt: skip
     return place if weights[most] >= 0.5 else "nowhere", numbers
 

@@ -18,7 +18,7 @@ from playground.lessons.controlled import DEVIATIONS, ControlledExperiment, Meas
 from playground.lessons.judges import CLEAR
 from playground.lessons.lab import Lines, TextTable
 from playground.model.transformer import Transformer
-from playground.queries.lengths import forced
+from playground.queries.lengths import teacher_forced
 from playground.runs.tables import parameters_of
 from playground.training.loss import cross_entropy
 from playground.variants.recurrent import AttendingDecoder, RecurrentDecoder, RecurrentEncoder, gru, gru_attention
@@ -40,7 +40,7 @@ def sequential_steps(config: ModelConfig, source: int, target: int) -> tuple[int
 def measured(model: Transformer, corpus: Corpus) -> Measured:
     """Exact match at each length, and of the shortest and the longest third of the lengths; and the time of a step."""
     right: dict[int, list[bool]] = {}
-    for item, (_, whole) in zip(corpus.heldout, forced(model, corpus, corpus.heldout), strict=True):
+    for item, (_, whole) in zip(corpus.heldout, teacher_forced(model, corpus, corpus.heldout), strict=True):
         right.setdefault(len(item.src_ids), []).append(whole)
     lengths = sorted(right)
     third = -(-len(lengths) // 3)

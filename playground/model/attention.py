@@ -11,7 +11,7 @@ from playground.model.kv_cache import KVCache
 from playground.model.parts import Dropout, Linear
 from playground.model.positions import RotaryPositions
 
-MASKED = -1e30  # added to a score that doesn't count; exp of it is exactly 0, and a row of it is no NaN as a row of -inf would be
+MASKED = -1e30  # added to a masked score: its exp is exactly 0, and a fully masked row isn't NaN as with -inf
 
 
 def scaled_dot_product_attention(
@@ -19,9 +19,9 @@ def scaled_dot_product_attention(
 ) -> tuple[Tensor, Tensor]:
     """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, equation 1.
 
-    q (..., Q, K), k (..., L, K), v (..., L, U), mask broadcast to (..., Q, L), True where a query may attend. Returns what each query
-    gets (..., Q, U) and its weights (..., Q, L) before dropout: rows sum to 1, masked cells are exactly 0. A row in which all is masked
-    gets zeros.
+    q (..., Q, K), k (..., L, K), v (..., L, U), mask broadcast to (..., Q, L), True where a query may attend. Returns the output of each
+    query (..., Q, U) and its weights (..., Q, L) before dropout: rows sum to 1, masked cells are exactly 0. The output of a fully masked
+    row is 0.
     """
     scores = q @ k.transpose(-2, -1)
     scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k
@@ -29,16 +29,16 @@ def scaled_dot_product_attention(
         scores = scores + torch.where(mask, 0.0, MASKED)
     weights = scores.softmax(dim=-1)
     if mask is not None:
-        weights = weights * mask  # only matters in a row in which all is masked
+        weights = weights * mask  # only matters in a fully masked row
     return (dropout(weights) if dropout else weights) @ v, weights
 
 
 def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, power: float = 0.5, dropout: Dropout | None = None
 ) -> tuple[Tensor, Tensor | None]:
-    """The same from torch's own function, which is faster because it never holds all weights, and so has none to return: for training.
+    """Computes equation 1 by torch's own function, for training: faster, as it never holds all weights, and so returns none.
 
-    Torch draws dropout from its global random state, so with dropout it is done as above.
+    Torch draws dropout from its global random state, so active dropout falls back to the function above.
     """
     if dropout and dropout.active:
         return scaled_dot_product_attention(q, k, v, mask, power, dropout)
@@ -46,8 +46,8 @@ def fused_attention(
 
 
 def head_widths(config: ModelConfig) -> tuple[int, int]:
-    """(d_k, d_v): how many numbers a query and a key of one head have, and how many a value. In the paper both are d_model / h (section
-    3.2.2), but for row B of its table 3, where d_k is smaller."""
+    """Returns (d_k, d_v): the widths of a query and a key of one head, and of a value. In the paper both are d_model / h (section 3.2.2),
+    except in row B of its table 3, where d_k is smaller."""
     d_v = config.d_model // config.n_heads
     return config.d_k or d_v, d_v
 
@@ -77,7 +77,7 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """query (B, Q, D), key and value (B, L, D), mask broadcast to (B, H, Q, L) -> out (B, Q, D), weights (B, H, Q, L).
 
-        `position_ids` (B, Q) or (1, Q) are the positions of query and key, for rotary ones. With a `kv_cache`, query, key and value are
+        `position_ids` (B, Q) or (1, Q) are the positions of query and key, for rotary encoding. With a `kv_cache`, query, key and value are
         those of the new tokens only, and L counts the tokens before them as well.
         """
         q = self.split(self.W_q(query))

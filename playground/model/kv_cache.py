@@ -1,6 +1,6 @@
-"""Cache: what the decoder need not compute again while it writes one token after the other.
+"""KV cache: keys and values that the decoder reuses while it writes one token after the other.
 
-A token never sees what comes after it, so its keys and values stay as they are while the sentence grows; those of the memory never change.
+A token never attends to later ones, so its keys and values stay the same while the sentence grows; those of the memory never change.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 class KVCache:
-    """The keys and values that one attention has computed so far, (B, H, L, K) and (B, H, L, U). `grows`: there may be more to come."""
+    """The keys and values of one attention so far, (B, H, L, K) and (B, H, L, U). `grows`: new tokens are added at each step."""
 
     def __init__(self, grows: bool) -> None:
         self.grows, self.k, self.v = grows, None, None
@@ -24,26 +24,26 @@ class KVCache:
         return self.k is not None and not self.grows
 
     def add(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of N new tokens (B, H, N, K) -> of all tokens (B, H, L, K)."""
+        """Appends keys and values of N new tokens (B, H, N, K) -> those of all tokens (B, H, L, K)."""
         if self.k is None:
-            self.k, self.v = k.contiguous(), v.contiguous()  # as products of matrices want them: copied once, not for every new token
+            self.k, self.v = k.contiguous(), v.contiguous()  # the layout of matrix products: copied once, not for every new token
         else:
             self.k, self.v = torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2)
         return self.k, self.v
 
 
 class DecoderCache:
-    """For each layer of a decoder, the keys and values of its self-attention and of its cross-attention. Begins empty."""
+    """The keys and values of self-attention and cross-attention in each layer of a decoder. Starts empty."""
 
     def __init__(self, layers: int) -> None:
         self.layers = [(KVCache(grows=True), KVCache(grows=False)) for _ in range(layers)]
 
     @property
     def length(self) -> int:
-        """How many tokens of the target it holds."""
+        """Returns the number of cached target tokens."""
         return self.layers[0][0].length
 
     def select_rows(self, rows: Tensor) -> None:
-        """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
-        for kept in (attention for layer in self.layers for attention in layer if attention.k is not None):
-            kept.k, kept.v = kept.k[rows], kept.v[rows]
+        """Selects and reorders batch rows (N,); a row may repeat."""
+        for cache in (attention for layer in self.layers for attention in layer if attention.k is not None):
+            cache.k, cache.v = cache.k[rows], cache.v[rows]

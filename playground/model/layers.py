@@ -34,17 +34,17 @@ class Residual(nn.Module):
         self.connected, self.dropout = config.residual, dropout
 
     def forward(self, x: Tensor, sublayer_of_x: Tensor) -> Tensor:
-        """Two times (B, L, D) -> (B, L, D)."""
+        """x (B, L, D), sublayer_of_x (B, L, D) -> (B, L, D)."""
         return x + self.dropout(sublayer_of_x) if self.connected else self.dropout(sublayer_of_x)
 
 
 def layer_norm(config: ModelConfig) -> nn.Module:
-    """Brings each vector to mean 0 and variance 1, then scales and shifts it (Ba et al. 2016); in a model without norms, nothing."""
+    """Returns a norm of each vector to mean 0 and variance 1, then scaled and shifted (Ba et al. 2016); the identity without norms."""
     return nn.Identity() if config.norm == "none" else nn.LayerNorm(config.d_model, bias=config.bias)
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward. The norm stands after each residual as in the paper, or before each sublayer, or nowhere."""
+    """Self-attention, then feed-forward. The norm is after each residual as in the paper, or before each sublayer, or omitted."""
 
     def __init__(self, config: ModelConfig, dropout: Dropout) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class EncoderLayer(nn.Module):
         self.norm_1, self.norm_2 = (layer_norm(config) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor, position_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """x (B, S, D), mask (B, 1, 1, S), places (1, S) -> x (B, S, D), weights (B, H, S, S)."""
+        """x (B, S, D), mask (B, 1, 1, S), position_ids (1, S) -> x (B, S, D), weights (B, H, S, S)."""
         if self.norm == "post":
             attended, weights = self.self_attention(x, x, x, mask, position_ids)
             x = self.norm_1(self.residual(x, attended))
@@ -84,8 +84,8 @@ class DecoderLayer(nn.Module):
         self, x: Tensor, mask: Tensor, position_ids: Tensor, memory: Tensor, memory_mask: Tensor,
         kv_cache: tuple[KVCache | None, KVCache | None] = (None, None),
     ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-        """x (B, T, D), mask (B, 1, T, T), places (1, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), own weights
-        (B, H, T, T), cross weights (B, H, T, S). With a `kv_cache`, x, places and the rows of mask and weights are of the N new tokens."""
+        """x (B, T, D), mask (B, 1, T, T), position_ids (1, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), weights
+        (B, H, T, T), cross_weights (B, H, T, S). With a `kv_cache`, x and the rows of mask and weights are those of the N new tokens."""
         own_cache, cross_cache = kv_cache
         if self.norm == "post":
             attended, weights = self.self_attention(x, x, x, mask, position_ids, own_cache)

@@ -1,4 +1,4 @@
-"""Padding: sentences of unequal length stand in one rectangle."""
+"""Padding: sentences of unequal length in one rectangle."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from playground.config import PAD
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of unequal length -> (B, longest), filled up with PAD. Raises ValueError when there are none."""
+    """Rows of unequal length -> (B, longest), filled up with PAD. Raises ValueError without rows."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows], dtype=torch.long)

@@ -1,6 +1,6 @@
-"""Parts: linear map, embedding and dropout as torch has them, but without a draw from torch's global random state.
+"""Parts: torch's linear map, embedding and dropout, without draws from torch's global random state.
 
-Every other run in the process shares that state; a model that used it would change with its neighbours.
+All runs of the process share that state; a model that used it would depend on the other runs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 
 class Linear(nn.Linear):
-    """x W^T + b. Its parameters are drawn by `initialise` of the whole model."""
+    """x W^T + b. The model's `initialise` draws its parameters."""
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
         super().__init__(in_features, out_features, bias=bias)
@@ -26,14 +26,14 @@ class Linear(nn.Linear):
 
 
 class Embedding(nn.Embedding):
-    """One row for each token. Its parameters are drawn by `initialise` of the whole model."""
+    """One row for each token. The model's `initialise` draws its parameters."""
 
     def reset_parameters(self) -> None:
         pass
 
 
 class Dropout(nn.Module):
-    """While training, sets each number to zero with probability p and divides the others by 1 - p, so that the mean stays (section 5.4).
+    """In training, sets each number to zero with probability p and divides the others by 1 - p, which keeps the mean (section 5.4).
 
     The mask is drawn from `generator`.
     """
@@ -51,11 +51,11 @@ class Dropout(nn.Module):
         return x * self.multipliers(x) if self.active else x
 
     def multipliers(self, like: Tensor) -> Tensor:
-        """What numbers of this shape and type are multiplied by."""
+        """Draws factors of this shape and type."""
         return self.draw(like, self.p, self.generator)
 
 
 def drawn_multipliers(like: Tensor, p: float, generator: torch.Generator) -> Tensor:
-    """0 with probability p, and else 1 / (1 - p). Any shape -> the same shape and type."""
-    kept = torch.rand(like.shape, generator=generator, device=like.device) >= p
-    return kept.to(like.dtype) / (1 - p)
+    """Draws 0 with probability p, else 1 / (1 - p). Any shape -> the same shape and type."""
+    mask = torch.rand(like.shape, generator=generator, device=like.device) >= p
+    return mask.to(like.dtype) / (1 - p)

@@ -1,4 +1,4 @@
-"""Positions: how a model without recurrence knows where a token stands (section 3.5)."""
+"""Position encodings: the order of tokens in a model without recurrence (section 3.5)."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def _angles(length: int, dims: int, device: torch.device | None = None) -> Tenso
 
 
 def position_ids(length: int, device: torch.device | None = None) -> Tensor:
-    """The positions of a sentence's tokens, (1, L), the same for all sentences. Raises Refusal when there are too many."""
+    """Returns the positions of a sentence's tokens, (1, L), the same for all sentences. Raises Refusal when there are too many."""
     if length > MAX_POSITIONS:
         raise Refusal("model.too_long", tokens=length, most=MAX_POSITIONS)
     return torch.arange(length, device=device)[None]
 
 
-def packed_position_ids(pairs: Tensor) -> Tensor:
-    """The positions of tokens where several sentences share a row: each counts from 0. Numbers of their pairs (B, L) -> (B, L)."""
-    here = torch.arange(pairs.shape[1], device=pairs.device)
-    begins = pairs.diff(dim=1, prepend=pairs[:, :1]) != 0
-    return here - (here * begins).cummax(dim=1).values
+def packed_position_ids(segment_ids: Tensor) -> Tensor:
+    """Returns the positions of tokens where several sentences share a row, each from 0. Segment ids (B, L) -> (B, L)."""
+    columns = torch.arange(segment_ids.shape[1], device=segment_ids.device)
+    begins = segment_ids.diff(dim=1, prepend=segment_ids[:, :1]) != 0
+    return columns - (columns * begins).cummax(dim=1).values
 
 
 class SinusoidalPositions(nn.Module):
-    """Adds the waves of section 3.5. Nothing here is learned."""
+    """Adds the sinusoids of section 3.5. Has no learned parameters."""
 
     @staticmethod
     def parameter_count(d_model: int) -> int:
@@ -46,7 +46,7 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model), persistent=False)
 
     def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
-        """x (B, L, D), the position of each of its tokens (B, L) or (1, L) -> (B, L, D)."""
+        """x (B, L, D), the positions of its tokens (B, L) or (1, L) -> (B, L, D)."""
         return x + self.table[position_ids]
 
 
@@ -62,12 +62,12 @@ class LearnedPositions(nn.Module):
         self.table = nn.Parameter(torch.empty(MAX_POSITIONS, d_model))
 
     def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
-        """x (B, L, D), the position of each of its tokens (B, L) or (1, L) -> (B, L, D)."""
+        """x (B, L, D), the positions of its tokens (B, L) or (1, L) -> (B, L, D)."""
         return x + self.table[position_ids]
 
 
 class NoPositions(nn.Module):
-    """Adds nothing: rotary positions stand in the attention layers, or the model does without."""
+    """Adds nothing: for rotary positions, which are in the attention layers, or for none."""
 
     @staticmethod
     def parameter_count(d_model: int) -> int:
@@ -85,7 +85,7 @@ ADDED: dict[str, type[nn.Module]] = {"": NoPositions, "sinusoids": SinusoidalPos
 
 
 def added_positions(config: ModelConfig) -> type[nn.Module]:
-    """The class of what is added to the embeddings, made of d_model. Raises Refusal for an encoding that adds what no class here can."""
+    """Returns the class that adds positions to the embeddings; it is created with d_model. Raises Refusal for an unknown encoding."""
     added = config.encoding.added
     if added not in ADDED:
         raise Refusal("model.no_positions", name=config.positions, added=added, known=", ".join(filter(None, ADDED)))
@@ -93,21 +93,21 @@ def added_positions(config: ModelConfig) -> type[nn.Module]:
 
 
 class RotaryPositions(nn.Module):
-    """Turns queries and keys instead of adding to the input (RoFormer, Su et al. 2021).
+    """Rotates queries and keys instead of adding to the input (RoFormer, Su et al. 2021).
 
-    Each pair of dimensions is a point in the plane and is turned by the angle that the sinusoids have at that position. The product of
-    a turned query and a turned key depends on their distance only. With an odd number of dimensions the last one stays as it is.
+    Each pair of dimensions is a point in the plane and is rotated by the angle of the sinusoids at that position. The product of a
+    rotated query and a rotated key depends on their distance only. With an odd number of dimensions the last one is unchanged.
     """
 
     def __init__(self, d_head: int) -> None:
         super().__init__()
         angles = _angles(MAX_POSITIONS, d_head)
-        self.pairs = d_head // 2 * 2  # dimensions that are turned
+        self.pairs = d_head // 2 * 2  # rotated dimensions
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
 
     def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
-        """x (B, H, L, K), the position of each token (B, L) or (1, L) -> (B, H, L, K)."""
+        """x (B, H, L, K), the positions of its tokens (B, L) or (1, L) -> (B, H, L, K)."""
         cos, sin = self.cos[position_ids][:, None], self.sin[position_ids][:, None]  # (B or 1, 1, L, K // 2)
         even, odd = x[..., 0 : self.pairs : 2], x[..., 1 : self.pairs : 2]
         turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)

@@ -1,6 +1,6 @@
-"""Routes: the stations of a signal through the model, embeddings, sublayers and projection, and what each of them holds and costs.
+"""Routes: the model's embeddings, sublayers and projection in order, with the parameters and FLOPs of each.
 
-A norm belongs to the sublayer it stands at, positions to the embedding they are added to, a shared matrix to the first that has it.
+A norm belongs to its sublayer, positions to the embedding they are added to, a shared matrix to the first route that has it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ SUBLAYERS = {stack: tuple(norms.values()) for stack, norms in NORMS.items()}
 
 
 def sublayers(config: ModelConfig) -> tuple[str, ...]:
-    """Every route in the order of computation: "src_embedding", "encoder.0.self_attention", …, "tgt_embedding", …, "projection"."""
-    found = []
+    """Lists the routes in the order of computation: "src_embedding", "encoder.0.self_attention", …, "tgt_embedding", …, "projection"."""
+    routes = []
     for side, stack, layers in (("src", "encoder", config.encoder_layers), ("tgt", "decoder", config.decoder_layers)):
-        found.append(f"{side}_embedding")
-        found += [f"{stack}.{layer}.{name}" for layer in range(layers) for name in SUBLAYERS[stack]]
-        found += [f"{stack}_norm"] if config.norm == "pre" else []
-    return (*found, "projection")
+        routes.append(f"{side}_embedding")
+        routes += [f"{stack}.{layer}.{name}" for layer in range(layers) for name in SUBLAYERS[stack]]
+        routes += [f"{stack}_norm"] if config.norm == "pre" else []
+    return (*routes, "projection")
 
 
 @cache
 def sublayer_of(parameter: str) -> str:
-    """The route a parameter of the model belongs to: "decoder.1.norm_2.weight" -> "decoder.1.cross_attention"."""
+    """Returns the route of a parameter of the model: "decoder.1.norm_2.weight" -> "decoder.1.cross_attention"."""
     stack, *rest = parameter.split(".")
     if stack in NORMS:
         layer, module = rest[:2]
@@ -39,7 +39,7 @@ def sublayer_of(parameter: str) -> str:
 
 
 def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, int]:
-    """How many numbers each route learns. Raises Refusal for an encoding of positions that can't be built."""
+    """Counts the learned numbers of each route. Raises Refusal for an unknown position encoding."""
     d, bias, share = config.d_model, int(config.bias), config.share_embeddings
     norm = (d + bias * d) * (config.norm != "none")
     positions = added_positions(config).parameter_count(d)
@@ -58,27 +58,27 @@ def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str,
 
 
 def attention_parameters(config: ModelConfig) -> int:
-    """W_q, W_k, W_v and W_o of one attention sublayer, with their biases."""
-    d, bias, compared = config.d_model, int(config.bias), compared_width(config)
-    return 2 * (d + bias) * compared + 2 * (d + bias) * d
+    """Counts W_q, W_k, W_v and W_o of one attention sublayer, with their biases."""
+    d, bias, width = config.d_model, int(config.bias), query_width(config)
+    return 2 * (d + bias) * width + 2 * (d + bias) * d
 
 
-def compared_width(config: ModelConfig) -> int:
-    """Columns of W_q, and of W_k: d_k for each head."""
+def query_width(config: ModelConfig) -> int:
+    """Returns the columns of W_q, and of W_k: d_k for each head."""
     return config.n_heads * head_widths(config)[0]
 
 
 def hidden_matrices(config: ModelConfig) -> tuple[tuple[int, int, int], ...]:
-    """(rows, columns, how many) of the matrices inside the layers, the shorter side first."""
+    """Lists (rows, columns, count) of the matrices inside the layers, the shorter side first."""
     attention, feed_forward = config.encoder_layers + 2 * config.decoder_layers, config.encoder_layers + config.decoder_layers
-    sides = ((compared_width(config), 2 * attention), (config.d_model, 2 * attention), (config.d_ff, 2 * feed_forward))
+    sides = ((query_width(config), 2 * attention), (config.d_model, 2 * attention), (config.d_ff, 2 * feed_forward))
     return tuple((min(config.d_model, side), max(config.d_model, side), count) for side, count in sides)
 
 
 def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]:
-    """Floating-point operations of each route in one forward pass, S source and T target tokens (EOS and BOS among them).
+    """Counts the floating-point operations of each route in a forward pass of S source and T target tokens (with EOS and BOS).
 
-    As is usual, only products of matrices count: (A, B) times (B, C) takes A B C multiplications and as many additions.
+    As usual, only matrix products count: (A, B) times (B, C) takes A B C multiplications and A B C additions.
     """
 
     def multiplications(route: str) -> int:
@@ -95,12 +95,12 @@ def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]
 
 
 def attention_multiplications(config: ModelConfig, queries: int, projected: int, keys: int) -> int:
-    """Of one attention sublayer: W_q and W_o for the queries, W_k and W_v for as many tokens as are `projected` to keys and values, Q K^T
-    and the weights times V in all heads."""
+    """Counts one attention sublayer: W_q and W_o for the queries, W_k and W_v for the `projected` tokens, Q K^T and the weights times V in
+    all heads."""
     d = config.d_model
-    return ((queries + projected) * d + queries * keys) * (compared_width(config) + d)
+    return ((queries + projected) * d + queries * keys) * (query_width(config) + d)
 
 
 def feed_forward_multiplications(config: ModelConfig, tokens: int) -> int:
-    """Of one feed-forward sublayer: W_1 and W_2."""
+    """Counts one feed-forward sublayer: W_1 and W_2."""
     return 2 * tokens * config.d_model * config.d_ff

@@ -31,11 +31,11 @@ class Output(NamedTuple):
 class Transformer(nn.Module):
     """The encoder-decoder of section 3. Tokens are long tensors filled up with PAD; a source ends in EOS, tgt_in begins with BOS.
 
-    `generator` draws the first parameters and every dropout mask, and the model lives on its device. Raises ValueError when the
-    embeddings of two different vocabularies are to be shared, Refusal for an encoding of positions that can't be built.
+    `generator` draws the initial parameters and every dropout mask; the model is on its device. Raises ValueError for shared embeddings of
+    vocabularies of different sizes, Refusal for an unknown position encoding.
     """
 
-    cacheable = True  # what it computes of a token stays as it is while the sentence grows, so that it can be kept in a cache
+    cacheable = True  # a token's keys and values don't change while the sentence grows, so they can be cached
 
     def __init__(self, config: ModelConfig, src_vocab: int, tgt_vocab: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Transformer(nn.Module):
     def forward(self, src: Tensor, tgt_in: Tensor, src_segment_ids: Tensor | None = None, tgt_segment_ids: Tensor | None = None) -> Output:
         """src (B, S), tgt_in (B, T) -> logits (B, T, V) for the token after each of tgt_in, and all attention weights.
 
-        When several pairs share a row, src_segment_ids (B, S) and tgt_segment_ids (B, T) say which one each token belongs to. Raises
+        Where several pairs share a row, src_segment_ids (B, S) and tgt_segment_ids (B, T) are the numbers of each token's pair. Raises
         Refusal for a sentence that is too long.
         """
         memory, encoder_weights = self.encode(src, src_segment_ids)
@@ -83,8 +83,8 @@ class Transformer(nn.Module):
         return self.apply_memory_mode(self.encoder_norm(x), mask), tuple(all_weights)
 
     def apply_memory_mode(self, memory: Tensor, mask: Tensor) -> Tensor:
-        """What of memory (B, S, D) the decoder gets: the whole; the mean of a sentence's tokens at every place, as when one vector had
-        to hold a sentence (Cho et al. 2014); or nothing, and then nothing of the source reaches it, and no gradient the encoder."""
+        """Returns the decoder's input of memory (B, S, D): the whole; the mean of a sentence's tokens at every place, like the single
+        vector of Cho et al. 2014; or zeros, so that nothing of the source reaches the decoder, and no gradient the encoder."""
         if self.config.memory_mode == "mean":
             own = mask[:, 0, :, :, None]  # (B, 1 or S, S, 1)
             return ((memory[:, None] * own).sum(dim=2) / own.sum(dim=2)).expand_as(memory)
@@ -124,18 +124,18 @@ class Transformer(nn.Module):
 
 
 def _last_norm(config: ModelConfig) -> nn.Module:
-    """With the norm before each sublayer nobody has normalised the sum at the end of a stack; with the norm after, it is done."""
+    """Returns the norm at the end of a stack, which a pre-norm stack needs, as its sum isn't normalised yet; the identity for others."""
     return nn.LayerNorm(config.d_model, bias=config.bias) if config.norm == "pre" else nn.Identity()
 
 
 @torch.no_grad()
 def initialise(model: Transformer) -> None:
-    """Draws the first parameters from the model's generator. The paper is silent about them; this is what is done today.
+    """Draws the initial parameters from the model's generator, by today's practice; the paper doesn't specify them.
 
     Matrices: Xavier uniform. The last matrix of each sublayer is smaller by the square root of the number of sublayers in its stack, so
-    that their sum isn't larger than what they are added to (GPT-2); with zero_init it is 0. Embeddings and output projection: normal,
-    and small, so that at first all tokens are about equally likely. Learned positions: normal, as large as sinusoids; when they were
-    as small as the embeddings, little was learnt of order. Biases 0, norms 1.
+    that their sum isn't larger than the stream they are added to (GPT-2); with zero_init it is 0. Embeddings and output projection:
+    normal, and small, so that at first all tokens are about equally likely. Learned positions: normal, as large as sinusoids; with the
+    embeddings' scale, models hardly learned order. Biases 0, norms 1.
     """
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):

@@ -1,4 +1,4 @@
-"""Everything a run's model computes for one sentence, at one step, and how one number of it came to be."""
+"""Everything a run's model computes for one sentence, at one step, and the derivation of one of its numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playground.decoding import greedy
 from playground.inspection.activations import Stage, record
 from playground.inspection.derivation import Derivation, explain
 from playground.model.transformer import Transformer
-from playground.queries.reader import REFERENCE, Reader, most_written
+from playground.queries.reader import REFERENCE, Reader, max_output_tokens
 from playground.queries.results import Piece, pieces_from, pieces_of
 from playground.runs.run import Run
 
@@ -27,13 +27,13 @@ class Cell(NamedTuple):
     col: int
 
     def index(self, stage: Stage) -> tuple[int, ...] | None:
-        """Its place in the values of the stage; None when it lies outside."""
+        """Returns the cell's index into the values of the stage; None when it lies outside."""
         place = {"H": (self.head, self.row, self.col)}.get(stage.axes[0], (self.row, self.col))[: len(stage.axes)]
         return place if all(at < size for at, size in zip(place, stage.values.shape, strict=True)) else None
 
 
 class Stages(dict[str, Stage]):
-    """A recording that knows its size, so that the reader's memory can let go of it in time."""
+    """A recording that knows its size in bytes, for eviction from the reader's cache."""
 
     @property
     def nbytes(self) -> int:
@@ -42,12 +42,12 @@ class Stages(dict[str, Stage]):
 
 @dataclass(frozen=True)
 class SentenceActivations:
-    """One pass through the model of `step`: the decoder reads `fed`, is asked for `asked`. No other recording has its `number`."""
+    """One forward pass of the model of `step`: the decoder reads `fed` and predicts `targets`. `number` is unique to each recording."""
 
     step: int
     source: tuple[Piece, ...]  # S, EOS last
     fed: tuple[Piece, ...]  # T, BOS first
-    asked: tuple[Piece, ...]  # T, EOS last when it came
+    targets: tuple[Piece, ...]  # T, EOS last if it was written
     stages: Stages
     number: int = field(default_factory=NUMBERS.__next__)
 
@@ -55,25 +55,26 @@ class SentenceActivations:
 def activations(
     reader: Reader, run: Run, step: int | None, text: str, reference: bool = False, cell: Cell | None = None
 ) -> tuple[SentenceActivations, Derivation | None]:
-    """Records `text`; the decoder is fed its own greedy output or, when `reference`, what a look at the reference is (see `Reader.look`).
+    """Records `text`; the decoder is fed its own greedy output or, with `reference`, the reference (see `Reader.look`).
 
-    The derivation of `cell` comes with it, from the very same parameters; of one that this model doesn't have, there is none. Raises
-    Refusal for text that is empty or too long.
+    Also derives `cell` from the very same parameters; None for a cell that this model doesn't have. Raises Refusal for text that is
+    empty or too long.
     """
     if run.experiment.model.alteration.recurrent:
         raise Refusal("course.no_attention")
     text, ids = reader.read(run, text)
-    fed = reader.fed(run, text, REFERENCE if reference else None)
+    forced = reader.forced_ids(run, text, REFERENCE if reference else None)
     src, tgt = run.tokenizers
 
     def work(model: Transformer, actual: int) -> SentenceActivations:
-        written = fed or greedy(model, [ids], most_written(run.longest_target, len(ids)))[0].ids
-        asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
-        return SentenceActivations(actual, pieces_of(src, text, end=True), (begin, *asked[:-1]), asked, Stages(record(model, ids, written)))
+        written = forced or greedy(model, [ids], max_output_tokens(run.longest_target, len(ids)))[0].ids
+        targets, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
+        stages = Stages(record(model, ids, written))
+        return SentenceActivations(actual, pieces_of(src, text, end=True), (begin, *targets[:-1]), targets, stages)
 
-    def derive(model: Transformer, found: SentenceActivations) -> Derivation | None:
-        index = cell.index(found.stages[cell.address]) if cell and cell.address in found.stages else None
-        return explain(model, found.stages, cell.address, index) if index else None
+    def derive(model: Transformer, recorded: SentenceActivations) -> Derivation | None:
+        index = cell.index(recorded.stages[cell.address]) if cell and cell.address in recorded.stages else None
+        return explain(model, recorded.stages, cell.address, index) if index else None
 
-    key = ("inside", text, fed)
+    key = ("inside", text, forced)
     return reader.work(run, step, key, work, then=((*key, cell), derive))

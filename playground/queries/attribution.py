@@ -1,4 +1,4 @@
-"""Who voted for a token: what each part of the decoder adds to the difference between two logits at one step."""
+"""Direct logit attribution: how much each part of the decoder adds to the difference between two logits at one step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.runs.run import Run
 
 @dataclass(frozen=True)
 class Votes:
-    """Of each part what it adds to logit(token) - logit(other), (C,), and where the stream stands after it on the two axes, (C, 2)."""
+    """`votes` (C,): each part's contribution to logit(token) - logit(other). `path` (C, 2): the stream after it on the two axes."""
 
     parts: tuple[Part, ...]
     votes: np.ndarray
@@ -28,11 +28,11 @@ class Votes:
 
 
 def votes(reader: Reader, run: Run, step: int | None, text: str, written: Sequence[int], at: int, token: int, other: int) -> Votes:
-    """While the target ids `written` are forced, at their place `at`. Raises Refusal for text that is empty or too long."""
+    """Attributes the target at `at` while the ids `written` are forced. Raises Refusal for text that is empty or too long."""
     text, ids = reader.read(run, text)
 
     def work(model: Transformer, actual: int) -> Votes:
-        found = attribute(model, ids, written)
-        return Votes(found.parts, found.votes(at, token, other), found.path(at, token, other))
+        attribution = attribute(model, ids, written)
+        return Votes(attribution.parts, attribution.votes(at, token, other), attribution.path(at, token, other))
 
     return reader.work(run, step, (text, tuple(written), at, token, other, "votes"), work)

@@ -1,4 +1,4 @@
-"""The diagnostics of a run at one step: as training told them, or worked out anew from the parameters of a run that was trained without."""
+"""The diagnostics of a run at one step: as training recorded them, or recomputed for a run that was trained without them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from playground.runs.run import Run
 from playground.training.diagnostics import StepDiagnostics
 from playground.training.loss import cross_entropy
 
-MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences that are read when they are worked out anew
+MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences of a recomputation
 PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """`numbers` by address (training/diagnostics.py) at `step`. Told by training, they are of the step's own batch; worked out anew, of
-    `sentences` held-out ones, with the parameters after the step, without dropout, and there is no update."""
+    """`numbers` by address (training/diagnostics.py) at `step`. Recorded ones are of the step's own batch; recomputed ones of `sentences`
+    held-out sentences, with the parameters after the step, without dropout and without an update."""
 
     step: int
     numbers: Mapping[str, float]
@@ -37,8 +37,8 @@ class Diagnostics:
 
 @dataclass(frozen=True)
 class Costs:
-    """Of each route: what it holds and what one forward pass takes, by formula and as counted. `by_heads`: both sums, by formula, if the
-    same model had so many heads."""
+    """Parameters of each route and FLOPs of its forward pass, by formula and as counted. `by_heads`: both sums, by formula, of the same
+    model with another number of heads."""
 
     parameters: dict[str, int]
     counted_parameters: dict[str, int]
@@ -48,7 +48,7 @@ class Costs:
 
 
 def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
-    """At `step`, or the newest (None). Raises Refusal when the run has nothing to show yet."""
+    """Returns the diagnostics at `step`, or the newest (None). Raises Refusal when the run has nothing to show yet."""
     table = run.history.diagnostics
     if table:
         rows = bisect_right(table.column("step"), step) if step is not None else len(table)
@@ -59,7 +59,7 @@ def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
 
 
 def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnostics]:
-    """One for each kind of memory: the decoder gets the whole, its mean or nothing, all else equal."""
+    """Recomputes the diagnostics for each memory mode: the decoder reads the whole, its mean or zeros, all else equal."""
     src, tgt = run.tokenizers or (None, None)
 
     def work(model: Transformer, actual: int) -> dict[str, Diagnostics]:
@@ -74,13 +74,13 @@ def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnosti
 
 
 def examine(model: Transformer, batch: Batch, memory: str) -> dict[str, float]:
-    """The numbers of one forward and one backward pass, and the loss under "loss". The model is in eval mode, and stays as it is."""
-    mine = trainable_copy(model)
-    mine.config = replace(model.config, memory_mode=memory)
-    parameters = dict(mine.named_parameters())
-    step_diagnostics = StepDiagnostics(mine, {parameter: name for name, parameter in parameters.items()})
-    with torch.enable_grad(), step_diagnostics.watch(mine, batch):
-        loss = cross_entropy(mine(batch.src, batch.tgt_in).logits, batch.tgt_out)
+    """Returns the numbers of one forward and one backward pass, and the loss under "loss". The model is in eval mode and isn't changed."""
+    copy = trainable_copy(model)
+    copy.config = replace(model.config, memory_mode=memory)
+    parameters = dict(copy.named_parameters())
+    step_diagnostics = StepDiagnostics(copy, {parameter: name for name, parameter in parameters.items()})
+    with torch.enable_grad(), step_diagnostics.watch(copy, batch):
+        loss = cross_entropy(copy(batch.src, batch.tgt_in).logits, batch.tgt_out)
         loss.backward()
     gradients = torch._foreach_norm([parameter.grad for parameter in parameters.values()])
     numbers = step_diagnostics.row(gradients, [parameter.detach() for parameter in parameters.values()])
@@ -88,7 +88,7 @@ def examine(model: Transformer, batch: Batch, memory: str) -> dict[str, float]:
 
 
 def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
-    """For S source and T target tokens, EOS and BOS among them. It is the same at every step, so the first one is asked."""
+    """Counts the costs for S source and T target tokens, with EOS and BOS. They are the same at every step, so step 0 is read."""
 
     def work(model: Transformer, _: int) -> Costs:
         config, ones = model.config, torch.ones
@@ -97,14 +97,14 @@ def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
             counted_parameters(model),
             sublayers.flops(config, model.tgt_vocab, s, t),
             counted_flops(model, ones(1, s, dtype=torch.long), ones(1, t, dtype=torch.long)),
-            {heads: _sums(model, heads, s, t) for heads in limits("n_heads").choices if config.d_model % heads == 0},
+            {heads: _sum_costs(model, heads, s, t) for heads in limits("n_heads").choices if config.d_model % heads == 0},
         )
 
     return reader.work(run, 0, ("costs", s, t), work)
 
 
-def _sums(model: Transformer, heads: int, s: int, t: int) -> tuple[int, int]:
-    """Parameters and floating-point operations of this model if it had so many heads."""
+def _sum_costs(model: Transformer, heads: int, s: int, t: int) -> tuple[int, int]:
+    """Sums parameters and FLOPs of this model with another number of heads."""
     config = replace(model.config, n_heads=heads)
     parameters = sublayers.parameters(config, model.src_vocab, model.tgt_vocab)
     return sum(parameters.values()), sum(sublayers.flops(config, model.tgt_vocab, s, t).values())

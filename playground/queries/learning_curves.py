@@ -1,4 +1,4 @@
-"""How several runs learnt: their validations by step, by seconds and by tokens, where they can be compared, and what seeds make of them."""
+"""Learning curves of several runs: validations by step, seconds or tokens, where they can be compared, and their spread over seeds."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from playground.config import Refusal
 from playground.runs.history import decimate
 from playground.runs.run import Run
 
-ROWS = 500  # of a curve; a picture shows no more
+ROWS = 500  # of a curve, enough for a figure
 
 
 class LearningCurve(NamedTuple):
-    """The validations of a run, a value of each column for each; empty before the first."""
+    """The validations of a run as columns; empty before the first."""
 
     steps: list[float]
     seconds: list[float]
-    tokens: list[float]  # source and target, read in training up to there
+    tokens: list[float]  # source and target tokens of training so far
     exact_match: list[float]
     validation_loss: list[float]
     sampled: list[bool]  # measured on some of the held-out sentences only
 
     def at(self, over: str) -> list[float]:
-        """The column to draw the others over: "steps", "seconds" or "tokens"."""
+        """Returns the column of the horizontal axis: "steps", "seconds" or "tokens"."""
         return getattr(self, over)
 
     def newest(self, over: str, limit: float) -> int | None:
-        """The row of the newest validation that is not beyond `limit`; None where all are."""
+        """Returns the row of the newest validation that is not beyond `limit`; None where all are."""
         rows = int(np.searchsorted(self.at(over), limit, side="right"))
         return rows - 1 if rows else None
 
 
 class Band(NamedTuple):
-    """A value of each validation of several runs that differ in their seed: where all of them have one."""
+    """Mean and range over runs that differ in their seed, at the validations that all runs have."""
 
     places: list[float]
     mean: list[float]
-    low: list[float]  # the least of them
+    low: list[float]
     high: list[float]
 
 
 def learning_curve(run: Run, tokens_per_step: float = math.nan) -> LearningCurve:
-    """Of what is known now; empty for a run whose files can't be read. Tokens are counted with so many for each step."""
+    """Reads the learning curve of a run; empty when its files can't be read. Tokens are steps times `tokens_per_step`."""
     try:
         rows = decimate(run.history.validations.rows(), ROWS)
         sampled = [pairs < every for pairs, every in zip(rows["pairs"], rows["all_pairs"], strict=True)]
@@ -55,27 +55,27 @@ def learning_curve(run: Run, tokens_per_step: float = math.nan) -> LearningCurve
         return LearningCurve([], [], [], [], [], [])
 
 
-def until(curve: LearningCurve, step: float) -> LearningCurve:
-    """The curve up to a step."""
+def cut_after(curve: LearningCurve, step: float) -> LearningCurve:
+    """Cuts the curve off after a step."""
     rows = int(np.searchsorted(curve.steps, step, side="right"))
     return LearningCurve(*(column[:rows] for column in curve))
 
 
 def band(curves: Sequence[LearningCurve], column: str, over: str) -> Band:
-    """The mean and the ends of `column` at the steps that every one of `curves` has; their places are the means of theirs."""
+    """Averages `column` at the steps that all `curves` have, with its extremes; `places` are the means of `over`."""
     common = sorted(set.intersection(*(set(curve.steps) for curve in curves)))
     rows = [[curve.steps.index(step) for step in common] for curve in curves]
 
     def table(name: str) -> np.ndarray:  # (curves, steps)
-        return np.array([[getattr(curve, name)[at] for at in found] for curve, found in zip(curves, rows, strict=True)])
+        return np.array([[getattr(curve, name)[at] for at in chosen] for curve, chosen in zip(curves, rows, strict=True)])
 
     values = table(column)
     return Band(*(part.tolist() for part in (table(over).mean(axis=0), values.mean(axis=0), values.min(axis=0), values.max(axis=0))))
 
 
 def seconds_at(run: Run, steps: Sequence[float]) -> list[float]:
-    """The seconds of training after each of `steps`: the time of the run, shared among its steps by their recorded speeds. The steps that
-    a fork has from its parent are counted at the same rate."""
+    """Returns the seconds of training after each of `steps`: the run's time, shared among its steps by their recorded speeds. The steps
+    that a fork has from its parent are counted at the same rate."""
     recorded = run.history.steps.rows()
     if not recorded["step"]:
         return [0.0] * len(steps)
@@ -88,5 +88,5 @@ def seconds_at(run: Run, steps: Sequence[float]) -> list[float]:
 
 
 def common_end(curves: Sequence[LearningCurve], over: str) -> float | None:
-    """The last place that every one of them has reached; None where one has no validation."""
+    """Returns the last place that all curves have reached; None where one has no validation."""
     return min((curve.at(over)[-1] for curve in curves), default=None) if all(curve.steps for curve in curves) else None

@@ -1,4 +1,4 @@
-"""A row of a run's own training batch, in which several short pairs stand."""
+"""A row of a run's own training batch, packed with several short pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playground.runs.run import Run
 
 
 class PackedRow(NamedTuple):
-    """Token ids, the number of each token's pair (from 1; 0 is padding), and how many pairs there are."""
+    """Token ids, the number of each token's pair (from 1; 0 is padding), and the number of pairs."""
 
     src: tuple[int, ...]  # S
     tgt_in: tuple[int, ...]  # T
@@ -22,7 +22,7 @@ class PackedRow(NamedTuple):
 
 
 def packed_row(reader: Reader, corpora: Corpora, run: Run) -> PackedRow | None:
-    """Of the run's first batch the row with the most pairs; None when the run doesn't pack."""
+    """Returns the row of the run's first batch with the most pairs; None when the run doesn't pack."""
     config = run.experiment.training
     if not config.packing:
         return None

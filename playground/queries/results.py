@@ -1,4 +1,4 @@
-"""What a reader gets: pieces, outputs, and everything inside one sentence, as plain values that never change."""
+"""Immutable results of the reader: pieces, outputs, and everything inside one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playground.data.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class Piece:
-    """One token as shown. `known` is False when the model has never seen it and reads <unk> instead."""
+    """A displayed token. `known` is False when it isn't in the vocabulary and the model reads <unk> instead."""
 
     text: str
     id: int
@@ -21,7 +21,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Likely:
-    """A token the model might have written here, and how likely it was."""
+    """A candidate token of a decoding step with its probability."""
 
     text: str
     id: int
@@ -30,7 +30,7 @@ class Likely:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One output. `pieces` and `probabilities` per token, EOS included when it came; `right` per token against the nearest reference."""
+    """One output. `pieces` and `probabilities` per token, EOS included if written; `right` per token against the nearest reference."""
 
     text: str
     pieces: tuple[Piece, ...]
@@ -39,43 +39,43 @@ class Candidate:
     finished: bool
     right: tuple[bool, ...] | None
     correct: bool | None  # the whole of it; None when no reference is known
-    copied: tuple[str | None, ...] = ()  # per token, the word of the source that `text` has in its place; empty where none was asked for
+    copied: tuple[str | None, ...] = ()  # per token, the source word that replaces it in `text`; empty without copying
 
 
 @dataclass(frozen=True)
 class SentenceTrace:
-    """Everything inside one sentence: rows of decoder and cross ask for `asked`, decoder columns are `fed`, cross columns are `source`.
+    """Everything inside one sentence: rows of decoder and cross predict `targets`, decoder columns are `fed`, cross columns are `source`.
 
-    A weight of 0 may be a small one (pictures of the replay are rounded); what is masked, the model's mask functions tell.
+    A weight of 0 may be a small one (frames of the replay are rounded); masked cells are those of the model's mask functions.
     """
 
     step: int
     source: tuple[Piece, ...]  # S, EOS last
     fed: tuple[Piece, ...]  # T, BOS first
-    asked: tuple[Piece, ...]  # T, EOS last when it came
+    targets: tuple[Piece, ...]  # T, EOS last if it was written
     encoder: np.ndarray  # (L, H, S, S)
     decoder: np.ndarray  # (L, H, T, T)
     cross: np.ndarray  # (L, H, T, S)
     likely: tuple[tuple[Likely, ...], ...]  # T times the five likeliest tokens
-    probabilities: tuple[float, ...]  # T, of the asked tokens
-    alignment: tuple[int | None, ...] | None  # per asked token, the source token it must look at
-    right: tuple[bool, ...] | None  # per asked token, against the nearest reference
+    probabilities: tuple[float, ...]  # T, of the targets
+    alignment: tuple[int | None, ...] | None  # per target, the aligned source token
+    right: tuple[bool, ...] | None  # per target, against the nearest reference
     references: tuple[str, ...] | None
-    finished: bool  # the last asked token is EOS
+    finished: bool  # the last target is EOS
 
 
 def pieces_of(tokenizer: Tokenizer, text: str, end: bool = False) -> tuple[Piece, ...]:
-    """A text as its tokens; the unknown ones keep their own text. With `end`, EOS after them."""
-    pieces = tuple(Piece(shown, id, id != UNK) for shown, id in tokenizer.pieces(text))
+    """Tokenizes a text; unknown tokens keep their own text. With `end`, EOS follows."""
+    pieces = tuple(Piece(token, id, id != UNK) for token, id in tokenizer.pieces(text))
     return (*pieces, Piece(SPECIAL_TOKENS[EOS], EOS)) if end else pieces
 
 
 def pieces_from(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[Piece, ...]:
-    """Written tokens; special ones by their names."""
+    """Converts ids to pieces; special tokens by their names."""
     return tuple(Piece(tokenizer.piece(id), id) for id in ids)
 
 
 def likely_of(tokenizer: Tokenizer, ids: np.ndarray, probabilities: np.ndarray) -> tuple[tuple[Likely, ...], ...]:
-    """Both (T, n) -> the n likeliest tokens of each step."""
+    """Pairs ids and probabilities, both (T, n): the n likeliest tokens of each step."""
     rows = zip(ids.tolist(), probabilities.tolist(), strict=True)
     return tuple(tuple(Likely(tokenizer.piece(i), i, p) for i, p in zip(*row, strict=True)) for row in rows)

@@ -1,5 +1,5 @@
-"""Inside of the sublayers of a training step that was taken apart: gradients of attention scores and of the residual stream, and what makes
-each of their numbers."""
+"""Gradients inside the sublayers of a training step that was taken apart: of attention scores and of the residual stream, with the terms
+of each number."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from playground.model.sublayers import NORMS
 from playground.queries.training_rows import part_of
 from playground.training.slow_step import SlowStep
 
-READERS = {"self_attention": ("W_q", "W_k", "W_v"), "cross_attention": ("W_q",), "feed_forward": ("W_1",)}  # what reads the stream
+READERS = {"self_attention": ("W_q", "W_k", "W_v"), "cross_attention": ("W_q",), "feed_forward": ("W_1",)}  # matrices that read the stream
 
 
 @dataclass(frozen=True)
 class ScoreGradients:
-    """Of one head and one row of the batch, (Q, L) each: what autograd makes of scores and weights; `mask` is True where a query attends.
-    `rows` are the queries with what their gradients are made of."""
+    """Autograd's gradients of the scores and weights of one head and one row of the batch, (Q, L) each; `mask` is True where a query
+    attends. `rows` hold the factors of each query's gradients."""
 
     scores: np.ndarray
     weights: np.ndarray
@@ -29,49 +29,49 @@ class ScoreGradients:
 
 
 def score_gradients(slow: SlowStep, name: str, row: int, head: int) -> ScoreGradients:
-    """Of the attention sublayer `name`; `head` counts from 0. From the queries, keys and values of the step and the gradient that came
-    back to the head; the scores are those that the softmax is given."""
+    """Recomputes the gradients of the attention sublayer `name`, `head` from 0, from the step's queries, keys and values and the gradient
+    at the head's output; the scores are the softmax's input."""
     part, at = part_of(slow, row)
-    found = slow.attentions[name][part]
+    attention = slow.attentions[name][part]
     q, k, v, delta = (tensor[at, head].float() if tensor.dtype == torch.bfloat16 else tensor[at, head]
-                      for tensor in (found.q, found.k, found.v, found.gradient))  # fmt: skip
-    mask, kept = found.mask[at, 0], None if found.multipliers is None else found.multipliers[at, head]
+                      for tensor in (attention.q, attention.k, attention.v, attention.gradient))  # fmt: skip
+    mask, dropout = attention.mask[at, 0], None if attention.multipliers is None else attention.multipliers[at, head]
     with torch.enable_grad():
-        scores = (q @ k.T / q.shape[-1] ** found.power + torch.where(mask, 0.0, MASKED)).requires_grad_()
+        scores = (q @ k.T / q.shape[-1] ** attention.power + torch.where(mask, 0.0, MASKED)).requires_grad_()
         weights = scores.softmax(dim=-1) * mask
-        heads = (weights if kept is None else weights * kept) @ v
+        heads = (weights if dropout is None else weights * dropout) @ v
         of_scores, of_weights = torch.autograd.grad(heads, (scores, weights), delta)
-    seen, values = weights.detach().numpy(), v.numpy()
+    array, values = weights.detach().numpy(), v.numpy()
     rows = tuple(
-        Row(seen[query], None if kept is None else kept[query].numpy(), delta[query].numpy(), values) for query in range(len(seen))
+        Row(array[query], None if dropout is None else dropout[query].numpy(), delta[query].numpy(), values) for query in range(len(array))
     )
     return ScoreGradients(of_scores.numpy(), of_weights.numpy(), mask.numpy(), rows)
 
 
 def stream_gradient(slow: SlowStep, name: str, row: int) -> np.ndarray:
-    """(L, D) of what the sublayer `name` was given, at every token of a row of the batch."""
+    """Returns the gradient (L, D) of the input of sublayer `name`, at every token of a row of the batch."""
     part, at = part_of(slow, row)
     return _array(slow.sums[name][part].of_x[at])
 
 
-def around(slow: SlowStep, name: str, row: int, place: int) -> np.ndarray:
-    """(D,) of the sum behind that sublayer, which a residual connection hands on."""
+def residual_gradient(slow: SlowStep, name: str, row: int, place: int) -> np.ndarray:
+    """Returns the gradient (D,) of the sum after that sublayer, which a residual connection passes back unchanged."""
     part, at = part_of(slow, row)
     return _array(slow.sums[name][part].of_sum[at, place])
 
 
 def readers(slow: SlowStep, name: str, row: int, place: int, dim: int) -> list[Reader]:
-    """The matrices of a sublayer that read the number `dim` of a token, which no norm stands before."""
+    """Returns the matrices of a sublayer without a norm before it that read the number `dim` of a token."""
     part, at = part_of(slow, row)
-    found = []
+    matrices = []
     for symbol in READERS[name.rpartition(".")[2]]:
         weight = slow.before[f"{name}.{symbol}.weight"]
-        found.append(Reader(symbol, dim, _array(weight[:, dim]), _array(slow.flows[f"{name}.{symbol}"][part].gradient[at, place])))
-    return found
+        matrices.append(Reader(symbol, dim, _array(weight[:, dim]), _array(slow.flows[f"{name}.{symbol}"][part].gradient[at, place])))
+    return matrices
 
 
 def norm_before(slow: SlowStep, name: str, row: int, place: int) -> NormBefore:
-    """The norm that stands between the stream and a sublayer."""
+    """Returns the norm between the stream and a sublayer."""
     layer, _, sublayer = name.rpartition(".")
     norm = next(f"{layer}.{norm}" for norm, of in NORMS[layer.partition(".")[0]].items() if of == sublayer)
     part, at = part_of(slow, row)

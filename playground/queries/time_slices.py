@@ -1,4 +1,4 @@
-"""Long questions asked of the reader in slices: nobody else's short question waits for long, and whoever asks sees how far it is."""
+"""Time slices: splits a long query to the reader, so that short queries of other visitors run in between, and a caller sees progress."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from playground.model.transformer import Transformer
 from playground.queries.reader import Reader
 from playground.runs.run import Run
 
-SLICE = 50  # things that are worked through before somebody else may ask
-BUDGET_S = 0.3  # seconds after which no further slice is begun
-OPERATIONS = 2e10  # what a busy core does in about a second, a token at a time
-Thing, Answer = TypeVar("Thing"), TypeVar("Answer")
+SLICE = 50  # inputs of a time slice
+BUDGET_S = 0.3  # seconds after which no further slice begins
+OPERATIONS = 2e10  # of a busy core in about a second, decoding token by token
+Input, Answer = TypeVar("Input"), TypeVar("Answer")
 
 
 def affordable(run: Run, tokens: float, most: int, least: int) -> int:
-    """How many sentences of so many tokens (both sides together) are read and written in about a second: from `least` to `most`.
+    """Returns how many sentences of `tokens` tokens (source and target) are read and written in about a second: from `least` to `most`.
 
-    By formula: two operations for each parameter and token. So it depends on the run, not on how busy the machine is, and the same link
+    By formula, two operations for each parameter and token, so it depends on the run, not on the load of the machine, and the same link
     shows the same numbers.
     """
     parameters = parameter_count(run.experiment.model, *(tokenizer.size for tokenizer in run.tokenizers))
@@ -27,37 +27,36 @@ def affordable(run: Run, tokens: float, most: int, least: int) -> int:
 
 
 def in_slices(
-    reader: Reader, run: Run, step: int | None, key: tuple, things: Sequence[Thing],
-    work: Callable[[Transformer, Sequence[Thing]], Answer], size: int = SLICE,
+    reader: Reader, run: Run, step: int | None, key: tuple, inputs: Sequence[Input],
+    work: Callable[[Transformer, Sequence[Input]], Answer], size: int = SLICE,
 ) -> tuple[int, list[Answer]]:  # fmt: skip
-    """(the step the parameters are from, `work(model, slice)` for the first slices of `things`, of `size` each). Raises Refusal.
+    """Returns (the step of the parameters, `work(model, slice)` for the first slices of `inputs`, of `size` each). Raises Refusal.
 
-    Answered are those slices that are remembered under `key`, and as many more as are begun within a moment, but one at least: who asks
-    again and again has all of them in the end, and who doesn't has stopped it. While a run trains, its parameters change from one question
-    to the next: then only the first slice is asked, so that all that is said is true of one step. Raises ValueError when there is nothing
-    to ask.
+    These are the slices cached under `key`, and as many more as begin within `BUDGET_S`, but one at least: repeated calls get them all,
+    and a caller that stops calling has cancelled the rest. While a run trains, its parameters change from slice to slice: then only the
+    first is computed, so that all numbers belong to one step. Raises ValueError without inputs.
     """
-    if not things:
-        raise ValueError("there is nothing to ask")
+    if not inputs:
+        raise ValueError("there are no inputs")
     clock, worked = run.runtime.monotonic, []
     end = clock() + BUDGET_S
-    steps, found = [], []
+    steps, answers = [], []
 
     def ask(start: int) -> tuple[int, Answer]:
-        part = things[start : start + size]
+        part = inputs[start : start + size]
 
-        def asked(model: Transformer, actual: int) -> tuple[int, Answer]:
+        def work_slice(model: Transformer, actual: int) -> tuple[int, Answer]:
             worked.append(start)
             return actual, work(model, part)
 
-        return reader.work(run, step, (*key, start, size, len(things)), asked)
+        return reader.work(run, step, (*key, start, size, len(inputs)), work_slice)
 
-    for start in range(0, 1 if run.working else len(things), size):
+    for start in range(0, 1 if run.working else len(inputs), size):
         actual, answer = ask(start)
         if steps and actual != steps[0]:
-            break  # somebody let the run go on
+            break  # the run was resumed
         steps.append(actual)
-        found.append(answer)
+        answers.append(answer)
         if worked and clock() > end:
             break
-    return steps[0], found
+    return steps[0], answers

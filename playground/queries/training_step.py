@@ -1,7 +1,7 @@
-"""One training step of a run, taken apart by a training of one's own: the run is neither asked nor changed, so that anybody may look.
+"""One training step of a run, repeated and taken apart by a separate training: the run isn't touched, so every visitor may request it.
 
-A run's own next step needs the moments of its optimiser, which are in its saves; at its beginning there are none. From parameters that were
-kept without them the step is the one that a fork of the run would take there: the same batch, loss and gradients, and a fresh optimiser.
+A run's own next step needs its optimiser's moments, which are in its saves; at its beginning there are none. From parameters that were
+kept without them the step is that of a fork of the run: the same batch, loss and gradients, and a fresh optimiser.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from playground.training.loop import Diverged, Live, Training
 from playground.training.muon import orthogonalise
 from playground.training.slow_step import SlowStep, slow_step
 
-# The most operations of a step that is taken apart, by formula as in time_slices.py: forward, backward, and one forward pass after it.
+# Limit of a step's operations, by formula as in time_slices.py: forward, backward (twice a forward pass), and one forward pass after it.
 MAX_OPERATIONS, PASSES = 2e11, 4
 MAX_LOGITS = 12_000_000  # numbers of one batch: target tokens times the vocabulary
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where the step begins: after `step` steps. `saved`: with all that the run's last save has; else with the parameters alone, and the
-    optimiser fresh. `exact`: it is the step that the run itself makes there, or made."""
+    """The state before the step: after `step` steps. `saved`: from the run's last save; else from the parameters alone, with a fresh
+    optimiser. `exact`: the step is the run's own."""
 
     step: int
     saved: bool
@@ -43,7 +43,7 @@ class Start:
 
 @dataclass(frozen=True)
 class TakenStep:
-    """The step, how it began, and what the run's history says of its loss; None while the run has not made it."""
+    """A step taken apart, its start, and its loss in the run's history; None while the run has not made it."""
 
     start: Start
     slow: SlowStep
@@ -60,36 +60,36 @@ class TakenStep:
         return self.slow.before[parameter].numpy()
 
     def moved(self, parameter: str) -> np.ndarray:
-        """By how much the step moved each of its numbers."""
+        """Returns the step's change of each number of a parameter."""
         return (self.slow.after[parameter] - self.slow.before[parameter]).numpy()
 
-    def way(self, parameter: str) -> str:
-        """What rows and columns of a parameter are: a "vector" has one row; a "linear" layer's are outputs and inputs, as torch keeps it; a
-        "table" has a row for each token or position."""
+    def layout(self, parameter: str) -> str:
+        """Returns the meaning of a parameter's rows and columns: a "vector" has one row; a "linear" layer's are outputs and inputs, as in
+        torch; a "table" has a row for each token or position."""
         if self.slow.gradients[parameter].ndim == 1:
             return "vector"
         first = self.slow.uses[parameter][0].module
         return "linear" if self.slow.kinds.get(first) == LINEAR else "table"
 
     def logits(self, row: int, place: int) -> np.ndarray:
-        """(V,) at one target token of the batch."""
+        """Returns the logits (V,) at one target token of the batch."""
         part, at = part_of(self.slow, row)
         return self.slow.logits[part][at, place].numpy()
 
     def logit_gradients(self, row: int, length: int) -> np.ndarray:
-        """(T, V) of the first `length` tokens of a row of the batch."""
+        """Returns the gradients (T, V) of the first `length` tokens of a row of the batch."""
         part, at = part_of(self.slow, row)
         return _array(self.slow.flows["projection"][part].gradient[at, :length])
 
 
 def training_step(reader: Reader, runs: Runs, run: Run, step: int | None) -> TakenStep:
-    """The step after `step`, or the nearest to it that can be taken; None: the newest. Raises Refusal while there is nothing to begin with,
-    and for a step that is too dear."""
+    """Takes the step after `step` apart, or the nearest possible; None: the newest. Raises Refusal while the run has no parameters, and for
+    a step that is too expensive."""
     start = starting_point(run, step)
 
     def take() -> TakenStep:
         try:
-            slow = slow_step(_training(runs, run, start))
+            slow = slow_step(_make_training(runs, run, start))
         except Diverged as error:
             raise Refusal("step.diverged", step=error.step) from error
         return TakenStep(start, slow, recorded_loss(run, slow.number))
@@ -99,32 +99,31 @@ def training_step(reader: Reader, runs: Runs, run: Run, step: int | None) -> Tak
 
 
 def starting_point(run: Run, step: int | None) -> Start:
-    """The nearest to `step` that there is, and of two as near the exact one; None: the last save, or where there is none the newest.
+    """Returns the start nearest to `step`, of two as near the exact one; None: the last save or, without one, the newest.
 
-    Of a run that trains and has no save yet that is a new one whenever its steps have doubled: to take a step apart costs as much as ten
-    steps.
+    While a run trains without a save yet, that is a new one only when its steps have doubled: taking a step apart costs as much as ten.
     """
     if run.tokenizers is None:
         raise Refusal("runs.nothing_yet")
     saved = run.checkpoint_step if run.unfinished or run.resumable else None
-    found = [Start(saved, True, True)] if saved is not None and saved < run.steps else []
+    starts = [Start(saved, True, True)] if saved is not None and saved < run.steps else []
     if not run.first_step:
-        found.append(Start(0, False, True))
+        starts.append(Start(0, False, True))
     with_parameters = {*run.replay.parameters_by_step, *([run.snapshot.step] if run.snapshot else [])}
-    found += [Start(at, False, False) for at in sorted(with_parameters, reverse=True) if 0 < at < run.steps]
-    if not found:
+    starts += [Start(at, False, False) for at in sorted(with_parameters, reverse=True) if 0 < at < run.steps]
+    if not starts:
         raise Refusal("runs.nothing_yet")
     if step is None:
         if run.working:
-            kept = sorted(run.replay.parameters_by_step)
-            doubled = {0, *(next((at for at in kept if at >= 2**n), 0) for n in range(run.step.bit_length()))}
-            found = [start for start in found if start.saved or start.step in doubled] or found
-        return next((start for start in found if start.saved), max(found, key=lambda start: start.step))
-    return min(found, key=lambda start: (abs(start.step - step), not start.exact))
+            steps = sorted(run.replay.parameters_by_step)
+            doubled = {0, *(next((at for at in steps if at >= 2**n), 0) for n in range(run.step.bit_length()))}
+            starts = [start for start in starts if start.saved or start.step in doubled] or starts
+        return next((start for start in starts if start.saved), max(starts, key=lambda start: start.step))
+    return min(starts, key=lambda start: (abs(start.step - step), not start.exact))
 
 
 def recorded_loss(run: Run, step: int) -> float | None:
-    """Of the step of this number, as the run's curve has it."""
+    """Returns the loss of the step of this number in the run's history."""
     steps = run.history.steps
     row = step - int(steps.column("step", 0, 1)[0]) if len(steps) else -1
     if not 0 <= row < len(steps) or steps.column("step", row, row + 1)[0] != step:
@@ -132,24 +131,24 @@ def recorded_loss(run: Run, step: int) -> float | None:
     return float(steps.column("loss", row, row + 1)[0])
 
 
-def _training(runs: Runs, run: Run, start: Start) -> Training:
-    """A new one of the same experiment, put where the step begins."""
+def _make_training(runs: Runs, run: Run, start: Start) -> Training:
+    """Creates a training of the same experiment in the state before the step."""
     corpus = runs.corpora.get(run.experiment, run.pairs)
     _check_cost(run, corpus)
 
-    def made() -> Training:
+    def create() -> Training:
         return Training(run.experiment, corpus, precision=run.precision)
 
-    def restored(folder: Folder) -> Training:
-        training = made()
+    def restore(folder: Folder) -> Training:
+        training = create()
         folder.restore(training)
         return training
 
     if start.saved:
-        training = runs.last_save(run, restored)
+        training = runs.last_save(run, restore)
         knobs = run.live if training.step == run.step else run.live_at(training.step + 1)
     else:
-        training, knobs = made(), run.live_at(start.step + 1)
+        training, knobs = create(), run.live_at(start.step + 1)
         if start.step:
             training.go_on(run.replay.parameters_by_step.get(start.step) or run.parameters_at(start.step)[1], start.step)
     training.planned = run.steps
@@ -158,7 +157,7 @@ def _training(runs: Runs, run: Run, start: Start) -> Training:
 
 
 def _check_cost(run: Run, corpus: Corpus) -> None:
-    """Raises Refusal where a batch, as large as the first, takes too long or too much room: before a model of that size is made."""
+    """Raises Refusal where a batch like the first takes too long or too much memory, before a model of that size is made."""
     config = run.experiment.training
     items = next(batches(corpus.train, config.batch_size, config.batch_unit, config.seed))
     vocabularies = [tokenizer.size for tokenizer in run.tokenizers]
@@ -175,13 +174,13 @@ def _check_cost(run: Run, corpus: Corpus) -> None:
 
 
 def sites(slow: SlowStep, parameter: str) -> list[Site]:
-    """Where a parameter takes part, and what went through there."""
-    found = []
+    """Returns the modules that use a parameter, with the inputs and gradients there."""
+    places = []
     for module, role in slow.uses[parameter]:
         if module in slow.flows:
             flows = [tuple(map(_array, flow)) for flow in slow.flows[module]]
-            found.append(Site(module, slow.kinds[module], role, flows, slow.eps.get(module, 0.0)))
-    return found
+            places.append(Site(module, slow.kinds[module], role, flows, slow.eps.get(module, 0.0)))
+    return places
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
@@ -189,7 +188,7 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
 
 
 def entry(slow: SlowStep, run: Run, parameter: str, index: tuple[int, ...]) -> Entry:
-    """One number of a parameter on its way through the optimiser."""
+    """Returns one number of a parameter with all that the optimiser computes for it."""
     config, rule = run.experiment.training, slow.rules[parameter]
 
     def moment(name: str) -> float:
@@ -219,18 +218,18 @@ def entry(slow: SlowStep, run: Run, parameter: str, index: tuple[int, ...]) -> E
     )
 
 
-def ahead(slow: SlowStep, run: Run, parameter: str) -> torch.Tensor:
-    """Muon: the averaged gradient, looked one step ahead, which is to be orthogonalised."""
+def nesterov_momentum(slow: SlowStep, run: Run, parameter: str) -> torch.Tensor:
+    """Returns Muon's Nesterov momentum, the matrix that it orthogonalises."""
     beta, gradient = run.experiment.training.beta1, slow.gradients[parameter] * slow.clipped
     return torch.lerp(gradient, slow.moments_after[f"{parameter}/momentum"], beta)
 
 
 def singular_values(slow: SlowStep, run: Run, parameter: str) -> tuple[np.ndarray, np.ndarray]:
-    """Muon: those of the matrix before it is orthogonalised and after, the largest first."""
-    before, after = (torch.linalg.svdvals(make(slow, run, parameter)).numpy() for make in (ahead, direction))
+    """Returns the singular values of Muon's matrix before and after it is orthogonalised, the largest first."""
+    before, after = (torch.linalg.svdvals(make(slow, run, parameter)).numpy() for make in (nesterov_momentum, direction))
     return before, after
 
 
 def direction(slow: SlowStep, run: Run, parameter: str) -> torch.Tensor:
-    """Muon: the same, orthogonalised."""
-    return orthogonalise(ahead(slow, run, parameter)[None], getattr(torch, run.precision))[0]
+    """Returns Muon's direction: the orthogonalised momentum."""
+    return orthogonalise(nesterov_momentum(slow, run, parameter)[None], getattr(torch, run.precision))[0]

@@ -1,4 +1,4 @@
-"""Translating a sentence in any way of decoding: what comes out, what it cost, and what became of the right answer in a beam."""
+"""Translates a sentence by any decoding method: outputs, costs, and the fate of the right answer in a beam."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from playground.decoding import (
 )  # fmt: skip
 from playground.model.transformer import Transformer
 from playground.queries import references
-from playground.queries.copying import copied, looked_at
-from playground.queries.reader import CHARACTERS, Reader, most_written, traced_parts
+from playground.queries.copying import align_unknown, copy_words
+from playground.queries.reader import CHARACTERS, Reader, max_output_tokens, traced_parts
 from playground.queries.results import Candidate, Piece, SentenceTrace, pieces_from, pieces_of
 from playground.reading.text import normalise
 from playground.runs.run import Run
@@ -36,14 +36,14 @@ from playground.runs.tokens import tokens_correct as judge_tokens
 
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = FIELDS["beam"].high
-TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more are begun after so many milliseconds
+TRIES, ENOUGH_MS = 3, 300  # timings, of which the shortest counts; no more begin after ENOUGH_MS
 
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How a sentence is decoded. `width` and `length_penalty` are for a beam; `temperature`, `top_k`, `top_p` and `seed` for sampling;
-    the output begins with `prefix`. Without `cache` everything is computed anew for each token, and compared. With `copy_unknown` a word of
-    the source stands where <unk> is written (copying.py)."""
+    """Decoding options. `width` and `length_penalty` are for a beam; `temperature`, `top_k`, `top_p` and `seed` for sampling; the output
+    begins with `prefix`. Without `cache` everything is recomputed for each token, and compared. With `copy_unknown` source words replace
+    <unk> (copying.py)."""
 
     method: str = "greedy"
     width: int = FIELDS["beam"].read("")
@@ -62,8 +62,8 @@ PLAIN = DecodingOptions()
 
 @dataclass(frozen=True)
 class Cost:
-    """What one way takes: tokens for which the decoder computes states, multiplications, and the shortest time in milliseconds, which is
-    None where the two ways are not compared."""
+    """Cost of decoding with or without a cache: tokens for which the decoder computes states, multiplications, and the shortest time in
+    milliseconds, None unless both are compared."""
 
     positions: int
     multiplications: int
@@ -72,7 +72,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Translation:
-    """A sentence translated with the parameters of `step`, which is the kept step nearest to the one asked for."""
+    """A sentence translated with the parameters of `step`, the kept step nearest to the requested one."""
 
     step: int
     source: tuple[Piece, ...]
@@ -80,127 +80,131 @@ class Translation:
     candidates: tuple[Candidate, ...]  # best first
     references: tuple[str, ...] | None
     cached: Cost
-    anew: Cost  # without the cache
-    same: bool | None  # whether the same tokens came out both ways; None unless both were tried
+    uncached: Cost
+    same: bool | None  # the same tokens with and without the cache; None unless both were tried
     search: Search | None  # of a beam
     verdict: Verdict | None  # of a beam, where a right answer is known
 
 
-def translate(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions = PLAIN) -> Translation:
-    """`step` None: the newest parameters. Raises Refusal for text that is empty or too long, and for a way there is not."""
-    check_options(way)
+def translate(reader: Reader, run: Run, step: int | None, text: str, options: DecodingOptions = PLAIN) -> Translation:
+    """Translates `text`; `step` None: with the newest parameters. Raises Refusal for text that is empty or too long, and for unknown
+    options."""
+    check_options(options)
     text, ids = reader.read(run, text)
     src, tgt = run.tokenizers
-    beginning = normalise(way.prefix[:CHARACTERS])
+    beginning = normalise(options.prefix[:CHARACTERS])
     prefix = tuple(tgt.encode(beginning))
     if len(prefix) >= MAX_POSITIONS:
         raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
-    most = min(MAX_POSITIONS, len(prefix) + most_written(run.longest_target, len(ids)))
+    most = min(MAX_POSITIONS, len(prefix) + max_output_tokens(run.longest_target, len(ids)))
 
     def work(model: Transformer, actual: int) -> Translation:
-        def stand_ins(written: tuple[int, ...]) -> tuple[str | None, ...]:
-            return copied(src, text, looked_at(model, ids, written)) if way.copy_unknown else ()
+        def copies(written: tuple[int, ...]) -> tuple[str | None, ...]:
+            return copy_words(src, text, align_unknown(model, ids, written)) if options.copy_unknown else ()
 
         def cost(passes: list[Pass], ms: float | None = None) -> Cost:
             return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
 
-        write = _writer(model, ids, way, prefix, most)
-        if way.cache:
-            written, found, passes = write(True, True)
-            cached, anew, same = cost(passes), cost(without_cache(passes)), None
-        else:  # both by the model's own code, so that the times tell of the cache and of nothing else
-            (kept, _, passes), ms = _timed(lambda: write(True, False))
+        write = _make_writer(model, ids, options, prefix, most)
+        if options.cache:
+            written, beam, passes = write(True, True)
+            cached, uncached, same = cost(passes), cost(without_cache(passes)), None
+        else:  # both by the model's own code, so that the times differ by the cache only
+            (with_cache, _, passes), ms = _measure_time(lambda: write(True, False))
             cached = cost(passes, ms)
-            (written, found, passes), ms = _timed(lambda: write(False, False))
-            anew, same = cost(passes, ms), [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in written]
+            (written, beam, passes), ms = _measure_time(lambda: write(False, False))
+            uncached, same = cost(passes, ms), [each.ids for each in with_cache] == [each.ids for each in written]
         right = references.references(run, text)
         whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
         return Translation(
             actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
-            tuple(_candidate(run, hypothesis, prefix, right, stand_ins(hypothesis.ids)) for hypothesis in written), right,
-            cached, anew, same, found, classify(model, ids, found, whole) if found else None,
+            tuple(_make_candidate(run, hypothesis, prefix, right, copies(hypothesis.ids)) for hypothesis in written), right,
+            cached, uncached, same, beam, classify(model, ids, beam, whole) if beam else None,
         )  # fmt: skip
 
-    return reader.work(run, step, (text, way), work)
+    return reader.work(run, step, (text, options), work)
 
 
-def check_options(way: DecodingOptions) -> None:
-    """Raises Refusal for a way of decoding that there is not."""
-    if way.method not in METHODS:
-        raise Refusal("runs.no_method", name=way.method[:40])
-    numbers = 1 <= way.width <= MAX_BEAM, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
+def check_options(options: DecodingOptions) -> None:
+    """Raises Refusal for an unknown method or a number out of range."""
+    if options.method not in METHODS:
+        raise Refusal("runs.no_method", name=options.method[:40])
+    numbers = (1 <= options.width <= MAX_BEAM, isfinite(options.length_penalty), 0 < options.temperature < inf, options.top_k >= 0,
+               0 < options.top_p <= 1)  # fmt: skip
     if not all(numbers):
         raise Refusal("decoding.no_way", widest=MAX_BEAM)
 
 
-def draws(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions, count: int) -> list[tuple[str, int, bool | None]]:
-    """(output, how often it came, whether it is right) of `count` drawn outputs, of this seed and the next ones; the commonest first."""
+def count_samples(
+    reader: Reader, run: Run, step: int | None, text: str, options: DecodingOptions, count: int
+) -> list[tuple[str, int, bool | None]]:
+    """Samples `count` outputs with this seed and the next ones; returns (output, count, whether it is right), the commonest first."""
     times: dict[str, int] = {}
     correct: dict[str, bool | None] = {}
-    for seed in range(way.seed, way.seed + count):
-        drawn = translate(reader, run, step, text, replace(way, seed=seed, cache=True)).candidates[0]
+    for seed in range(options.seed, options.seed + count):
+        drawn = translate(reader, run, step, text, replace(options, seed=seed, cache=True)).candidates[0]
         times[drawn.text] = times.get(drawn.text, 0) + 1
         correct[drawn.text] = drawn.correct
     return [(output, times[output], correct[output]) for output in sorted(times, key=lambda output: -times[output])]
 
 
-def most_doubtful(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]) -> str:
-    """Of these (source, target) sentences the one in which a token is written with the least probability; empty without any."""
-    asked = [text for text, _ in sentences if reader.can_read(run, text)]
-    sources = [reader.read(run, text)[1] for text in asked]
+def find_least_certain(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]) -> str:
+    """Returns the (source, target) sentence whose output has the token of least probability; empty without sentences."""
+    texts = [text for text, _ in sentences if reader.can_read(run, text)]
+    sources = [reader.read(run, text)[1] for text in texts]
 
     def work(model: Transformer, _: int) -> str:
-        written = greedy(model, sources, most_written(run.longest_target, max(map(len, sources), default=0)))
-        return asked[min(range(len(asked)), key=lambda at: min(written[at].logprobs))] if asked else ""
+        written = greedy(model, sources, max_output_tokens(run.longest_target, max(map(len, sources), default=0)))
+        return texts[min(range(len(texts)), key=lambda at: min(written[at].logprobs))] if texts else ""
 
-    return reader.work(run, None, (tuple(asked), "doubt"), work)
+    return reader.work(run, None, (tuple(texts), "doubt"), work)
 
 
-def trace_of(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> SentenceTrace:
-    """Everything inside the model while it writes these very tokens for `text`."""
+def trace_output(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> SentenceTrace:
+    """Traces the model while these very tokens are forced for `text`."""
     text, ids = reader.read(run, text)
     right = references.references(run, text)
 
     def work(model: Transformer, actual: int) -> SentenceTrace:
-        return reader.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
+        return reader.build_trace(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
     return reader.work(run, step, (text, written, "written"), work)
 
 
-def _writer(
-    model: Transformer, ids: list[int], way: DecodingOptions, prefix: tuple[int, ...], most: int
+def _make_writer(
+    model: Transformer, ids: list[int], options: DecodingOptions, prefix: tuple[int, ...], most: int
 ) -> Callable[[bool, bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
-    """A function of `cache` and `fast` that writes the sentence once: hypotheses, best first, the search if it is one, and what was done
-    for them."""
+    """Returns a function of `cache` and `fast` that decodes the sentence once: hypotheses, best first, the beam search if it is one, and
+    the passes."""
 
     def write(cache: bool, fast: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
         passes: list[Pass] = []
-        if way.method == "beam":
-            found = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes, fast)
-            return list(found.hypotheses), found, passes
-        if way.method == "sample":
-            drawn = sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes, fast)
+        if options.method == "beam":
+            beam = search(model, ids, options.width, options.length_penalty, most, prefix, cache, passes, fast)
+            return list(beam.hypotheses), beam, passes
+        if options.method == "sample":
+            drawn = sample(model, ids, options.temperature, most, options.seed, prefix, options.top_k, options.top_p, cache, passes, fast)
             return [drawn], None, passes
         return greedy(model, [ids], most, prefix, cache, passes, fast), None, passes
 
     return write
 
 
-def _timed(work: Callable) -> tuple:
-    """What `work` returns, and the shortest time it took in milliseconds."""
+def _measure_time(work: Callable) -> tuple:
+    """Returns (the answer of `work`, its shortest time in milliseconds)."""
     times: list[float] = []
-    while len(times) < TRIES and sum(times) < ENOUGH:
+    while len(times) < TRIES and sum(times) < ENOUGH_MS:
         begin = time.perf_counter()
-        found = work()
+        answer = work()
         times.append(1000 * (time.perf_counter() - begin))
-    return found, min(times)
+    return answer, min(times)
 
 
-def _candidate(
+def _make_candidate(
     run: Run, hypothesis: Hypothesis, prefix: tuple[int, ...], references: tuple[str, ...] | None, words: tuple[str | None, ...]
 ) -> Candidate:  # fmt: skip
-    """An output as it is shown. It is held against the right answers that begin as it was told to; without one it is neither right nor
-    wrong."""
+    """Converts a hypothesis for display. It is compared with the right answers that begin with `prefix`; without one it is neither right
+    nor wrong."""
     tokenizer, probabilities = run.tokenizers[1], tuple(np.exp(hypothesis.logprobs).tolist())
     possible = [ids for ids in map(tokenizer.encode, references or ()) if tuple(ids[: len(prefix)]) == prefix]
     right = judge_tokens(hypothesis.ids, possible) if possible else None

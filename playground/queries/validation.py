@@ -1,4 +1,4 @@
-"""One evaluation of a run at a step: loss, token accuracy and exact match on all of a split, the same wherever they are shown."""
+"""One evaluation of a run at a step: loss, token accuracy and exact match on all of a split, the same for every panel."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from playground.runs.run import Run
 from playground.training.metrics import Tally, Validation, build_eval_set, tally
 from playground.variants import variant_of
 
-SENTENCES = 250  # of a slice at most
+MAX_SENTENCES = 250  # of a slice
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """How good the parameters of `step` are on the first `validation.pairs` of the `of` sentences that the split has."""
+    """Scores of the parameters of `step` on the first `validation.pairs` of the `of` sentences of a split."""
 
     step: int
     validation: Validation
@@ -30,13 +30,13 @@ class Evaluated:
 
     @property
     def whole(self) -> bool:
-        """On all of them; else the numbers are those of a sample, and whoever shows them says so."""
+        """Tests whether all sentences were scored; else the numbers are those of a sample and must be labelled so."""
         return self.validation.pairs == self.of
 
 
 def evaluate(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: str = "heldout") -> Evaluated:
-    """What training measured at this step, where it asked all held-out sentences; else as much as is known after a moment: who asks again
-    knows more (see time_slices.py). Raises Refusal."""
+    """Returns training's own validation at this step if it covered all held-out sentences; else evaluates as far as the time budget goes,
+    and a repeated call continues (see time_slices.py). Raises Refusal."""
     known = recorded(run, run.parameters_at(step)[0]) if split == "heldout" else None
     if known:
         return known
@@ -45,14 +45,14 @@ def evaluate(reader: Reader, corpora: Corpora, run: Run, step: int | None, split
 
 
 def evaluate_on(reader: Reader, run: Run, step: int | None, name: str, corpus: Corpus, items: Sequence[Item]) -> Evaluated:
-    """The same of these items, whose right answers the corpus knows; `name` is theirs and nobody else's."""
+    """Evaluates these items, whose right answers the corpus knows; `name` identifies them in the cache."""
     size = slice_size(run, items)
-    actual, found = in_slices(reader, run, step, ("evaluate", name), items, lambda model, part: tally_of(model, corpus, part), size)
-    return Evaluated(actual, total(found).validation, len(items))
+    actual, tallies = in_slices(reader, run, step, ("evaluate", name), items, lambda model, part: tally_of(model, corpus, part), size)
+    return Evaluated(actual, total(tallies).validation, len(items))
 
 
 def evaluate_change(reader: Reader, corpora: Corpora, run: Run, step: int | None, change: Change) -> tuple[Evaluated, Evaluated]:
-    """Before and after a change, on the same held-out sentences. An edit is about one sentence and left out."""
+    """Evaluates before and after a change, on the same held-out sentences. An edit belongs to one sentence and is left out."""
     change = replace(change, edit=None).within(run.experiment.model)
     if not change:
         before = evaluate(reader, corpora, run, step)
@@ -63,23 +63,23 @@ def evaluate_change(reader: Reader, corpora: Corpora, run: Run, step: int | None
         return tally_of(model, corpus, part), tally_of(change.apply(model), corpus, part)
 
     size = slice_size(run, corpus.heldout)
-    actual, found = in_slices(reader, run, step, ("evaluate", change), corpus.heldout, work, size)
-    before, after = (Evaluated(actual, total(tallies).validation, len(corpus.heldout)) for tallies in zip(*found, strict=True))
+    actual, pairs = in_slices(reader, run, step, ("evaluate", change), corpus.heldout, work, size)
+    before, after = (Evaluated(actual, total(tallies).validation, len(corpus.heldout)) for tallies in zip(*pairs, strict=True))
     return (recorded(run, actual) or before) if before.whole else before, after
 
 
 def recorded(run: Run, step: int) -> Evaluated | None:
-    """The newest validation of this very step, when it was of all held-out sentences."""
+    """Returns the newest validation of this very step over all held-out sentences; None without one."""
     rows = zip(*run.history.validations.rows().values(), strict=True)
-    found = [row for row in rows if row[0] == step and row[-2] == row[-1]]
-    if not found:
+    complete = [row for row in rows if row[0] == step and row[-2] == row[-1]]
+    if not complete:
         return None
-    _, *numbers, pairs, every = found[-1]
+    _, *numbers, pairs, every = complete[-1]
     return Evaluated(step, Validation(*numbers, int(pairs)), int(every))
 
 
 def tally_of(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> Tally:
-    """The same measurement that training makes, of these sentences."""
+    """Measures these sentences as training does."""
     variant = variant_of(model.config)
     return tally(model, build_eval_set(corpus, tuple(items), change=variant.batch), written=not variant.argmax_is_greedy(model))
 
@@ -89,5 +89,5 @@ def total(tallies: Iterable[Tally]) -> Tally:
 
 
 def slice_size(run: Run, items: Sequence[Item]) -> int:
-    """How many sentences are asked before somebody else may ask."""
-    return affordable(run, sum(len(item.src_ids) + len(item.tgt_ids) for item in items) / len(items), SENTENCES, SLICE)
+    """Returns the sentences of a time slice."""
+    return affordable(run, sum(len(item.src_ids) + len(item.tgt_ids) for item in items) / len(items), MAX_SENTENCES, SLICE)

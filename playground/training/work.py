@@ -9,7 +9,7 @@ from itertools import islice
 from playground.config import Experiment
 from playground.data.batches import batches, part_sizes
 from playground.data.corpus import Corpus, Item
-from playground.model.size import LOGITS, is_chunked, moved_by, parameter_count, row_floats, takes_chunks
+from playground.model.size import LOGITS, is_chunked, parameter_count, row_floats, takes_chunks, update_counts
 from playground.model.sublayers import flops, hidden_matrices
 
 BATCHES, MAX_PAIRS = 4, 512  # batches that are sampled, and pairs of each: enough to estimate a mean
@@ -63,7 +63,7 @@ def _long_enough(items: Sequence[Item], size: int) -> list[Item]:
 
 def _update(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
     """Returns the operations of the optimiser in a step."""
-    moved, (rule, *_) = moved_by(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()
+    moved, (rule, *_) = update_counts(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()
     iterations = sum(count * _iteration(rows, columns) for rows, columns, count in hidden_matrices(experiment.model))
     return sum(each.operations * count for each, count in moved) + rule.newton_schulz * iterations
 

@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.labs import LABS
 from playground.queries.learning_curves import LearningCurve, learning_curve
-from playground.queries.pooled import Pooled, pooled
+from playground.queries.pooled import Pooled, pool_values
 from playground.rooms import activities, experiment
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
@@ -95,7 +95,7 @@ class Board:
         return [self.newest(run) for run in self.ended.get(arm, ())]
 
     def pooled(self, arm: int) -> Pooled | None:
-        return pooled(self.scores(arm), (0.0, math.inf if self.column == "validation_loss" else 1.0))
+        return pool_values(self.scores(arm), (0.0, math.inf if self.column == "validation_loss" else 1.0))
 
 
 def list_experiments(room: Room) -> dict[str, activities.Activity]:

@@ -118,7 +118,7 @@ def line_numbers(view: View, runs: list[Run]) -> dict[Run, int]:
 
 def line_keys(view: View, runs: list[Run]) -> list[blocks.LineKey]:
     """Returns the style of each run's line."""
-    return [blocks.LineKey(**pictures.key(at, view.dark)) for at in line_numbers(view, runs).values()]
+    return [blocks.LineKey(**pictures.line_key(at, view.dark)) for at in line_numbers(view, runs).values()]
 
 
 def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
@@ -130,7 +130,7 @@ def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
 
     def behind(figure: str, column: str) -> dict:
         line_name = view.say("compare.pinned_line", name=name, line=view.labels[f"line_{column}"])
-        return view.draw(pictures.behind, figures[figure], column, curve.steps, getattr(curve, column), line_name)
+        return view.draw(pictures.add_pinned, figures[figure], column, curve.steps, getattr(curve, column), line_name)
 
     return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
-from playground.figures.presented import BESIDE, presented
+from playground.figures.presented import BESIDE, fit_to_page
 from playground.figures.tokens import StepName, visible
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
@@ -73,7 +73,7 @@ class Screen:
         screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
         parameters = inspect.signature(figure).parameters
         picture = figure(*data, **{name: value for name, value in screen.items() if name in parameters} | options)
-        return presented(picture, *self.page) if self.presented and "layout" in picture else picture  # curves are several figures
+        return fit_to_page(picture, *self.page) if self.presented and "layout" in picture else picture  # curves are several figures
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -243,7 +243,7 @@ def texts(pieces: tuple[Piece, ...]) -> list[str]:
 
 def steps(trace: SentenceTrace | SentenceActivations) -> list[StepName]:
     """Names the decoder's rows: each fed token and its next token."""
-    return decoder_steps(texts(trace.fed), texts(trace.asked))
+    return decoder_steps(texts(trace.fed), texts(trace.targets))
 
 
 def tokens(pieces: tuple[Piece, ...], right: tuple[bool, ...] | None = None, probabilities: tuple[float, ...] | None = None) -> list[dict]:

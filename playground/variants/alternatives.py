@@ -1,4 +1,4 @@
-"""Alternatives: what else a part of the paper's model could have been."""
+"""Alternatives: other choices for parts of the paper's model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from playground.config import MAX_POSITIONS, ModelConfig
 from playground.model.attention import MASKED, head_widths, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
-from playground.model.sublayers import compared_width
+from playground.model.sublayers import query_width
 from playground.model.transformer import SUBLAYER_OUTPUTS, Transformer
 from playground.variants.variant import Variant, attention_count, attentions
 
-# --- how well a query fits a key ---
+# --- score functions ---
 
 
 class Additive(nn.Module):
@@ -29,12 +29,12 @@ class Additive(nn.Module):
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
         hidden = torch.tanh(q[..., :, None, :] + k[..., None, :, :])  # (B, H, Q, 1, K) + (B, H, 1, L, K)
-        return _mixed((hidden * self.v[:, None, None]).sum(dim=-1), v, mask, dropout)
+        return _attend((hidden * self.v[:, None, None]).sum(dim=-1), v, mask, dropout)
 
 
 class Bilinear(nn.Module):
-    """q W k for each head (Luong et al. 2015, "general"). It begins as the dot product: W is 1 / sqrt(d_k) on its diagonal. The matrices of
-    all heads stand above one another in one, as those of W_Q do, so that an optimiser of matrices moves them like the others."""
+    """q W k for each head (Luong et al. 2015, "general"). It starts as the dot product: W is 1 / sqrt(d_k) on its diagonal. The matrices of
+    all heads are stacked into one, as in W_Q, so that matrix optimisers such as Muon treat them alike."""
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
@@ -48,15 +48,15 @@ class Bilinear(nn.Module):
 
 
 def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
-    """The angle alone: queries and keys are brought to length sqrt(d_k), which is what random ones have."""
+    """Compares angles only: queries and keys are scaled to length sqrt(d_k), that of random ones."""
     q, k = (nn.functional.normalize(x, dim=-1) * math.sqrt(x.shape[-1]) for x in (q, k))
     return scaled_dot_product_attention(q, k, v, mask, power, dropout)
 
 
 class Location(nn.Module):
-    """W q for each head (Luong et al. 2015, "location"): the query alone says how strongly it attends to the first position, the second,
-    and so on, whatever stands there. Positions are counted from the first that the query sees, as where several sentences share a row.
-    The matrices of all heads stand above one another in one."""
+    """W q for each head (Luong et al. 2015, "location"): the scores of the first position, the second, and so on depend on the query only,
+    not on the keys. Positions count from the first visible one, as several sentences may share a row. The matrices of all heads are
+    stacked into one."""
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
@@ -69,10 +69,10 @@ class Location(nn.Module):
         of_position = q @ self.W.view(q.shape[1], q.shape[-1], -1)[..., :length]  # (B, H, Q, L)
         first = mask.int().argmax(dim=-1, keepdim=True)
         position = (torch.arange(length, device=mask.device) - first).clamp(min=0)  # (B, 1, Q, L)
-        return _mixed(of_position.gather(-1, position.expand_as(of_position)), v, mask, dropout)
+        return _attend(of_position.gather(-1, position.expand_as(of_position)), v, mask, dropout)
 
 
-def _mixed(scores: Tensor, v: Tensor, mask: Tensor, dropout: Dropout) -> tuple[Tensor, Tensor]:
+def _attend(scores: Tensor, v: Tensor, mask: Tensor, dropout: Dropout) -> tuple[Tensor, Tensor]:
     weights = (scores + torch.where(mask, 0.0, MASKED)).softmax(dim=-1) * mask
     return dropout(weights) @ v, weights
 
@@ -100,20 +100,20 @@ def location(model: Transformer) -> None:
 # --- parts left out ---
 
 
-class AsItIs(nn.Module):
-    """In place of W_O."""
+class IdentityOutput(nn.Module):
+    """The identity in the place of W_O."""
 
     def forward(self, x: Tensor) -> Tensor:
         return x
 
 
 def identity_output(model: Transformer) -> None:
-    """No W_O: the heads stand side by side in what is added to the residual."""
+    """Removes W_O: the concatenated heads are added to the residual stream."""
     for attention in attentions(model):
-        attention.W_o = AsItIs()
+        attention.W_o = IdentityOutput()
 
 
-class Nothing(nn.Module):
+class ZeroSublayer(nn.Module):
     """A sublayer that adds nothing."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -122,18 +122,18 @@ class Nothing(nn.Module):
 
 def no_feed_forward(model: Transformer) -> None:
     for layer in (*model.encoder, *model.decoder):
-        layer.feed_forward = Nothing()
+        layer.feed_forward = ZeroSublayer()
 
 
 def plain_xavier(model: Transformer) -> None:
-    """Xavier's values for the last matrix of each sublayer too, as in torch.nn.Transformer, however many sublayers there are."""
+    """Draws the last matrix of each sublayer by Xavier too, as torch.nn.Transformer does, without scaling by the number of sublayers."""
     for name, parameter in model.named_parameters():
         if name.endswith(SUBLAYER_OUTPUTS):
             nn.init.xavier_uniform_(parameter, generator=model.generator)
 
 
 def no_attention_dropout(model: Transformer) -> None:
-    """Dropout everywhere but on the weights of attention."""
+    """Removes dropout from the attention weights only."""
     for attention in attentions(model):
         attention.dropout = Dropout(0.0, model.generator)
 
@@ -142,8 +142,8 @@ def no_attention_dropout(model: Transformer) -> None:
 
 
 class BatchNorm(nn.Module):
-    """Each number of the vectors is normalised over all tokens of a batch (Ioffe and Szegedy 2015), padding included; when the model is
-    asked, by the mean and variance that training has seen. They are parameters without a gradient, so that they are kept with the others.
+    """Normalises each number of the vectors over all tokens of a batch (Ioffe and Szegedy 2015), padding included; in eval mode by the
+    running mean and variance. These are parameters without a gradient, so that they are saved with the others.
     """
 
     MOMENTUM, EPSILON = 0.1, 1e-5
@@ -159,7 +159,7 @@ class BatchNorm(nn.Module):
             mean, variance, tokens = x.mean(dim=(0, 1)), x.var(dim=(0, 1), correction=0), x.shape[0] * x.shape[1]
             with torch.no_grad():
                 self.mean.lerp_(mean, self.MOMENTUM)
-                self.variance.lerp_(variance * tokens / max(1, tokens - 1), self.MOMENTUM)  # of all tokens, guessed from these
+                self.variance.lerp_(variance * tokens / max(1, tokens - 1), self.MOMENTUM)  # unbiased
         else:
             mean, variance = self.mean.detach(), self.variance.detach()
         return (x - mean) * torch.rsqrt(variance + self.EPSILON) * self.weight + (0.0 if self.bias is None else self.bias)
@@ -173,28 +173,28 @@ def batch_norm(model: Transformer) -> None:
 
 
 def concatenated(model: Transformer) -> None:
-    """All sines first, then all cosines, as many programs have it."""
+    """Puts all sines first, then all cosines, as many programs do."""
     for encoding in (model.src_positions, model.tgt_positions):
         if isinstance(encoding, SinusoidalPositions):
             encoding.table = torch.cat((encoding.table[:, 0::2], encoding.table[:, 1::2]), dim=1)
 
 
-# --- how many parameters that makes ---
+# --- parameter counts ---
 
 
-def as_vector(config: ModelConfig) -> int:
-    """`v`, over all heads."""
-    return attention_count(config) * compared_width(config)
+def additive_parameters(config: ModelConfig) -> int:
+    """Counts `v` over all heads."""
+    return attention_count(config) * query_width(config)
 
 
-def as_matrices(config: ModelConfig) -> int:
-    """`W`, of all heads."""
-    return attention_count(config) * compared_width(config) * head_widths(config)[0]
+def bilinear_parameters(config: ModelConfig) -> int:
+    """Counts `W` of all heads."""
+    return attention_count(config) * query_width(config) * head_widths(config)[0]
 
 
-def as_positions(config: ModelConfig) -> int:
-    """`W`, of all heads."""
-    return attention_count(config) * compared_width(config) * MAX_POSITIONS
+def location_parameters(config: ModelConfig) -> int:
+    """Counts `W` of all heads."""
+    return attention_count(config) * query_width(config) * MAX_POSITIONS
 
 
 def without_output(config: ModelConfig) -> int:
@@ -202,12 +202,12 @@ def without_output(config: ModelConfig) -> int:
 
 
 def without_feed_forward(config: ModelConfig) -> int:
-    one = 2 * config.d_model * config.d_ff + config.bias * (config.d_ff + config.d_model)
-    return -(config.encoder_layers + config.decoder_layers) * one
+    sublayer = 2 * config.d_model * config.d_ff + config.bias * (config.d_ff + config.d_model)
+    return -(config.encoder_layers + config.decoder_layers) * sublayer
 
 
-def running(config: ModelConfig) -> int:
-    """Mean and variance of each norm."""
+def running_statistics(config: ModelConfig) -> int:
+    """Counts mean and variance of each norm."""
     norms = 2 * config.encoder_layers + 3 * config.decoder_layers + 2 * (config.norm == "pre")
     return 2 * norms * config.d_model * (config.norm != "none")
 
@@ -216,11 +216,11 @@ ALTERNATIVES = {
     "concatenated": Variant(concatenated),
     "identity_output": Variant(identity_output, extra_parameters=without_output),
     "no_feed_forward": Variant(no_feed_forward, extra_parameters=without_feed_forward),
-    "additive": Variant(additive, extra_parameters=as_vector),
-    "bilinear": Variant(bilinear, extra_parameters=as_matrices),
+    "additive": Variant(additive, extra_parameters=additive_parameters),
+    "bilinear": Variant(bilinear, extra_parameters=bilinear_parameters),
     "cosine": Variant(cosine),
-    "location": Variant(location, extra_parameters=as_positions),
-    "batch_norm": Variant(batch_norm, extra_parameters=running),
+    "location": Variant(location, extra_parameters=location_parameters),
+    "batch_norm": Variant(batch_norm, extra_parameters=running_statistics),
     "no_attention_dropout": Variant(no_attention_dropout),
     "plain_xavier": Variant(plain_xavier),
 }

@@ -1,4 +1,4 @@
-"""Bugs that people really write, each as small as it is in life."""
+"""Common bugs in Transformer code, each as small as in practice."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from playground.data.batches import Batch
 
 
-# --- how parts are put together ---
+# --- wiring of parts ---
 
 
 def scaled_twice(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
-    """Queries are divided by sqrt(d_k) when they are made, and their scores once more."""
+    """Divides the queries by sqrt(d_k), and then the scores once more."""
     return scaled_dot_product_attention(q / q.shape[-1] ** 0.5, k, v, mask, power, dropout)
 
 
@@ -35,36 +35,36 @@ def scale_twice(model: Transformer) -> None:
 
 
 def shared_attention(model: Transformer) -> None:
-    """`self.attention` is made once in a decoder layer, and called for self-attention and for cross-attention."""
+    """Creates `self.attention` once in a decoder layer, for self-attention and cross-attention."""
     for layer in model.decoder:
         for name in ("W_q", "W_k", "W_v", "W_o"):
             setattr(layer.cross_attention, name, getattr(layer.self_attention, name))
 
 
 def without_cross_attention(config: ModelConfig) -> int:
-    """How many parameters that is: four matrices and their biases less in each decoder layer."""
+    """Counts the missing parameters: four matrices and their biases in each decoder layer."""
     return -config.decoder_layers * attention_parameters(config)
 
 
-class Unchained(DecoderLayer):
-    """`for layer in layers: y = layer(x)`: the next layer is given x again. The 0 keeps the gradient a number."""
+class UnchainedLayer(DecoderLayer):
+    """`for layer in layers: y = layer(x)`: the next layer reads x again. `0 * y` keeps this layer's gradient at 0 instead of None."""
 
-    def forward(self, x: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor, Tensor]:
-        y, weights, cross_weights = super().forward(x, *others, **more)
+    def forward(self, x: Tensor, *rest: Any, **more: Any) -> tuple[Tensor, Tensor, Tensor]:
+        y, weights, cross_weights = super().forward(x, *rest, **more)
         return x + 0 * y, weights, cross_weights
 
 
 def unchained_layers(model: Transformer) -> None:
-    """Every decoder layer is fed the embeddings, and only the last one counts."""
+    """Feeds every decoder layer the embeddings, so that only the last one counts."""
     for layer in model.decoder[:-1]:
-        layer.__class__ = Unchained
+        layer.__class__ = UnchainedLayer
 
 
 # --- the wrong axis ---
 
 
 def over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
-    """`softmax(dim=-2)`: what a key gives to all who ask sums to 1, instead of what one who asks gets."""
+    """`softmax(dim=-2)`: the weights of a key over all queries sum to 1, instead of those of a query over all keys."""
     scores = q @ k.mT / q.shape[-1] ** power + torch.where(mask, 0.0, MASKED)
     weights = scores.softmax(dim=-2) * mask
     return dropout(weights) @ v, weights
@@ -76,8 +76,8 @@ def softmax_over_queries(model: Transformer) -> None:
     model.cacheable = False
 
 
-class OverPositions(nn.LayerNorm):
-    """Each number of the vectors is normalised over the positions of its sentence, padding and future included."""
+class PositionNorm(nn.LayerNorm):
+    """Normalises each number of the vectors over the positions of its sentence, padding and future included."""
 
     def forward(self, x: Tensor) -> Tensor:
         x = (x - x.mean(dim=1, keepdim=True)) * torch.rsqrt(x.var(dim=1, keepdim=True, correction=0) + self.eps)
@@ -87,12 +87,12 @@ class OverPositions(nn.LayerNorm):
 def norm_over_positions(model: Transformer) -> None:
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
-            module.__class__ = OverPositions
+            module.__class__ = PositionNorm
     model.cacheable = False
 
 
-class Viewed(MultiHeadAttention):
-    """(B, L, D) is read as (B, H, L, K) without the transpose: a "head" is a stretch of the sentence, not a part of every token."""
+class ViewedAttention(MultiHeadAttention):
+    """Views (B, L, D) as (B, H, L, K) without the transpose: a "head" is a stretch of the sentence, not a part of every token."""
 
     def split(self, x: Tensor) -> Tensor:
         return x.reshape(x.shape[0], self.n_heads, x.shape[1], -1)
@@ -103,7 +103,7 @@ class Viewed(MultiHeadAttention):
 
 def view_for_transpose(model: Transformer) -> None:
     for attention in attentions(model):
-        attention.__class__ = Viewed
+        attention.__class__ = ViewedAttention
     model.cacheable = False
 
 
@@ -111,23 +111,23 @@ def view_for_transpose(model: Transformer) -> None:
 
 
 def unshifted(batch: Batch) -> Batch:
-    """The decoder is asked for the token it has just been given: `loss(model(src, tgt), tgt)`."""
+    """Makes the decoder predict its own input token: `loss(model(src, tgt), tgt)`."""
     return batch._replace(tgt_out=batch.tgt_in)
 
 
 def with_padding(logits: Tensor, tgt_out: Tensor, label_smoothing: float) -> Tensor:
-    """No `ignore_index`: predicting PAD after the end counts as much as predicting a word."""
+    """Lacks `ignore_index`: predicting PAD after the end counts as much as predicting a word."""
     return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), label_smoothing=label_smoothing)
 
 
 def with_softmax(logits: Tensor, tgt_out: Tensor, label_smoothing: float) -> Tensor:
-    """The model ends in a softmax, and the loss takes another: `F.cross_entropy(softmax(logits), tgt)`."""
+    """Applies softmax twice, in the model and in the loss: `F.cross_entropy(softmax(logits), tgt)`."""
     probabilities = logits.softmax(dim=-1).flatten(0, 1)
     return F.cross_entropy(probabilities, tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing)
 
 
-class Always(Dropout):
-    """`model.eval()` was forgotten."""
+class AlwaysDropout(Dropout):
+    """Dropout that ignores eval mode, as if `model.eval()` was forgotten."""
 
     @property
     def active(self) -> bool:
@@ -135,7 +135,7 @@ class Always(Dropout):
 
 
 def dropout_always(model: Transformer) -> None:
-    model.dropout.__class__ = Always
+    model.dropout.__class__ = AlwaysDropout
     model.cacheable = model.dropout.p == 0
 
 

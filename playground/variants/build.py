@@ -1,4 +1,4 @@
-"""Building a model: the paper's, then its variant."""
+"""Builds a model: the paper's, then its variant."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from playground.variants.recurrent import RECURRENT
 from playground.variants.variant import Variant
 
 
-def joined(made: Mapping[str, Mapping[str, Variant]]) -> dict[str, Variant]:
-    """All variants in the order of their declarations, from those made of each kind. Raises ValueError for one that is declared and not
-    made, or made and not declared as this kind."""
-    wanted = {(alteration.kind, name) for name, alteration in VARIANTS.items()}
-    found = {(kind, name): variant for kind, variants in made.items() for name, variant in variants.items()}
-    if wanted != found.keys():
-        missing, extra = sorted(wanted - found.keys()), sorted(found.keys() - wanted)
+def merge(by_kind: Mapping[str, Mapping[str, Variant]]) -> dict[str, Variant]:
+    """Merges the variants of each kind in the order of their declarations. Raises ValueError for one that is declared and not implemented,
+    or implemented and not declared as this kind."""
+    declarations = {(alteration.kind, name) for name, alteration in VARIANTS.items()}
+    variants = {(kind, name): variant for kind, named in by_kind.items() for name, variant in named.items()}
+    if declarations != variants.keys():
+        missing, extra = sorted(declarations - variants.keys()), sorted(variants.keys() - declarations)
         raise ValueError(f"declared and not made: {missing}; made and not declared: {extra}")
-    return {name: found[alteration.kind, name] for name, alteration in VARIANTS.items()}
+    return {name: variants[alteration.kind, name] for name, alteration in VARIANTS.items()}
 
 
-ALL = joined({"paper": {"none": Variant()}, "bug": BUGS, "alternative": ALTERNATIVES | RECURRENT})
+ALL = merge({"paper": {"none": Variant()}, "bug": BUGS, "alternative": ALTERNATIVES | RECURRENT})
 
 
 def variant_of(config: ModelConfig) -> Variant:
-    """How the variant of a model is made. Raises Refusal for an unknown one."""
+    """Returns the variant of a model. Raises Refusal for an unknown one."""
     return declared("variant", ALL, config.variant)
 
 
 def build(config: ModelConfig, src_vocab: int, tgt_vocab: int, generator: torch.Generator | None = None) -> Transformer:
-    """A model as its configuration says, variant included. The parameters it shares with the untwisted one are the same, number by number.
+    """Builds the model of a configuration, variant included. The parameters shared with the paper's model are the same, number by number.
     Raises ValueError and Refusal, as Transformer does."""
     model = Transformer(config, src_vocab, tgt_vocab, generator)
     with torch.no_grad():

@@ -1,7 +1,7 @@
-"""Recurrent models: how sentences were translated before the Transformer, by an encoder and a decoder of gated recurrent units
-(torch.nn.GRU), without attention and with it. To be read beside Cho et al. 2014 and Bahdanau et al. 2015, whose symbols are used here.
+"""Recurrent models, as before the Transformer: an encoder and a decoder of gated recurrent units (torch.nn.GRU), without attention and
+with it, in the symbols of Cho et al. 2014 and Bahdanau et al. 2015.
 
-A GRU stands in the place of all layers of a stack, and has about as many parameters. No positions are added: it reads in order anyway.
+A GRU replaces all layers of a stack, with about the same number of parameters. No positions are added, as it reads in order anyway.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from playground.variants.variant import Variant
 
 
 class GRU(nn.GRU):
-    """h_j = f(x_j, h_{j−1}): each state waits for the one before it. Its parameters are drawn by `draw`."""
+    """h_j = f(x_j, h_{j−1}): each state depends on the one before it. `draw` draws its parameters."""
 
     def reset_parameters(self) -> None:
         pass
@@ -35,13 +35,13 @@ class RecurrentEncoder(nn.Module):
         self.gru = GRU(config.d_model, n, batch_first=True, bias=config.bias)
 
     def forward(self, x: Tensor, mask: Tensor, position_ids: Tensor) -> tuple[Tensor, None]:
-        """x (B, S, D) -> the states h_1 … h_S (B, S, N), and no weights. Padding comes last, where it can't change what was read."""
+        """x (B, S, D) -> the states h_1 … h_S (B, S, N), and no weights. Padding is last, so it doesn't affect earlier states."""
         return self.gru(x)[0], None
 
 
 class RecurrentDecoder(nn.Module):
-    """Cho et al. 2014: the encoder's last state is the context c of the sentence. Every step is given this one vector, however long the
-    sentence was."""
+    """Cho et al. 2014: the encoder's last state is the context c of the sentence. Every step reads this single vector, whatever the length
+    of the sentence."""
 
     def __init__(self, config: ModelConfig, n: int) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class RecurrentDecoder(nn.Module):
         self, y: Tensor, mask: Tensor, position_ids: Tensor, memory: Tensor, memory_mask: Tensor, *cache: Any
     ) -> tuple[Tensor, None, Tensor | None]:
         """y (B, T, D), memory (B, S, N), memory_mask (B, 1, 1, S) -> (B, T, D), no self-attention, and the cross-attention (B, 1, T, S) of
-        a decoder that has one. Nothing is kept in a cache."""
+        a decoder that has one. Ignores the cache."""
         real = memory_mask[:, 0, 0]  # (B, S)
         last = memory[torch.arange(len(memory), device=memory.device), real.sum(dim=-1) - 1]  # h_S (B, N)
         s, c, weights = self.states(y, memory, real, last, torch.tanh(self.W_s(last))[None])
@@ -66,7 +66,7 @@ class RecurrentDecoder(nn.Module):
 
 
 class AttendingDecoder(RecurrentDecoder):
-    """Bahdanau et al. 2015: each step has a context of its own, a weighted mean of all states of the encoder."""
+    """Bahdanau et al. 2015: each step has its own context, a weighted mean of all states of the encoder."""
 
     def __init__(self, config: ModelConfig, n: int) -> None:
         super().__init__(config, n)
@@ -74,14 +74,14 @@ class AttendingDecoder(RecurrentDecoder):
         self.v_a = Linear(n, 1, bias=False)
 
     def states(self, y: Tensor, memory: Tensor, real: Tensor, last: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        keys, found = self.U_a(memory), []
-        for token in y.unbind(dim=1):  # one after another: where a step attends depends on the state before it
+        keys, results = self.U_a(memory), []
+        for token in y.unbind(dim=1):  # sequential: a step's attention depends on the state before it
             e = self.v_a(torch.tanh(self.W_a(s[0])[:, None] + keys))[..., 0]  # e_ij = v_a · tanh(W_a s_{i−1} + U_a h_j), (B, S)
             weights = e.masked_fill(~real, -torch.inf).softmax(dim=-1)  # α_ij
             c = (weights[:, None] @ memory)[:, 0]  # c_i = Σ_j α_ij h_j, (B, N)
             s = self.gru(torch.cat((token, c), dim=-1)[:, None], s)[1]  # s_i = f(s_{i−1}, y_{i−1}, c_i)
-            found.append((s[0], c, weights))
-        states, contexts, weights = (torch.stack(steps, dim=1) for steps in zip(*found, strict=True))
+            results.append((s[0], c, weights))
+        states, contexts, weights = (torch.stack(steps, dim=1) for steps in zip(*results, strict=True))
         return states, contexts, weights[:, None]
 
 
@@ -94,7 +94,7 @@ def gru_attention(model: Transformer) -> None:
 
 
 def replace_layers(model: Transformer, decoder: type[RecurrentDecoder], attends: bool) -> None:
-    """A GRU for all layers of the encoder, and one for those of the decoder."""
+    """Replaces all layers of the encoder by a GRU, and those of the decoder by another."""
     config, generator = model.config, model.generator
     replaced = (model.encoder, model.decoder, model.encoder_norm, model.decoder_norm, model.src_positions, model.tgt_positions)
     n = state_size(config, sum(parameter.numel() for part in replaced for parameter in part.parameters()), attends)
@@ -107,7 +107,7 @@ def replace_layers(model: Transformer, decoder: type[RecurrentDecoder], attends:
 
 
 def draw(name: str, parameter: Tensor, generator: torch.Generator) -> None:
-    """Recurrent matrices begin orthogonal (Bahdanau et al. 2015, appendix B), the others as in the Transformer, biases at 0."""
+    """Draws recurrent matrices orthogonal (Bahdanau et al. 2015, appendix B), the others as in the Transformer; biases are 0."""
     if "bias" in name:
         parameter.zero_()
         return
@@ -116,32 +116,32 @@ def draw(name: str, parameter: Tensor, generator: torch.Generator) -> None:
         start(gate, generator=generator)
 
 
-# --- how many parameters that makes ---
+# --- parameter counts ---
 
 
 def state_size(config: ModelConfig, most: int, attends: bool) -> int:
-    """How many numbers a state has: as many as `most` parameters allow."""
+    """Returns the largest state size that `most` parameters allow."""
     n = 1
-    while size(config, n + 1, attends) <= most:
+    while gru_parameters(config, n + 1, attends) <= most:
         n += 1
     return n
 
 
-def size(config: ModelConfig, n: int, attends: bool) -> int:
-    """The parameters of both GRUs with states of n numbers, and of what stands around them."""
+def gru_parameters(config: ModelConfig, n: int, attends: bool) -> int:
+    """Counts the parameters of both GRUs with states of n numbers, and of the linear maps around them."""
     d, bias = config.d_model, int(config.bias)
     encoder = 3 * n * (d + n + 2 * bias)
     decoder = 3 * n * (d + n + n + 2 * bias) + n * (n + bias) + d * (2 * n + d + bias)
     return encoder + decoder + attends * (2 * n * n + n)
 
 
-def more(config: ModelConfig, attends: bool) -> int:
-    """Than the layers, norms and positions have that they stand for: never above 0."""
-    most = sum(parameters(config, 0, 0).values())  # of a model without words
-    return size(config, state_size(config, most, attends), attends) - most
+def extra_parameters(config: ModelConfig, attends: bool) -> int:
+    """Counts parameters beyond those of the replaced layers, norms and positions: never above 0."""
+    most = sum(parameters(config, 0, 0).values())  # of a model without vocabularies
+    return gru_parameters(config, state_size(config, most, attends), attends) - most
 
 
 RECURRENT = {
-    "gru": Variant(gru, extra_parameters=partial(more, attends=False)),
-    "gru_attention": Variant(gru_attention, extra_parameters=partial(more, attends=True)),
+    "gru": Variant(gru, extra_parameters=partial(extra_parameters, attends=False)),
+    "gru_attention": Variant(gru_attention, extra_parameters=partial(extra_parameters, attends=True)),
 }

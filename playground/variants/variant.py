@@ -1,4 +1,4 @@
-"""A variant: what it does to a model, to its batches or to its loss."""
+"""A variant: changes of a model, its batches or its loss."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ if TYPE_CHECKING:
     from playground.data.batches import Batch
 
 
-def nothing(model: Transformer) -> None:
-    """Leaves a model as it is."""
+def change_nothing(model: Transformer) -> None:
+    """Leaves a model unchanged."""
 
 
-def none(config: ModelConfig) -> int:
+def no_parameters(config: ModelConfig) -> int:
     return 0
 
 
 @dataclass(frozen=True)
 class Variant:
-    """How a variant of playground/choices.py is made.
+    """The implementation of a variant of playground/choices.py.
 
-    `change` is done to a model that was just made, by exchanging modules or methods of its own; all parameters it adds are drawn from
-    the model's generator. `batch` changes what is learnt from and asked for, `loss` (logits, tgt_out, label smoothing) replaces the
-    cross-entropy."""
+    `change` replaces modules or methods of a new model; all parameters it adds are drawn from the model's generator. `batch` changes
+    inputs and targets, `loss` (logits, tgt_out, label smoothing) replaces the cross-entropy."""
 
-    change: Callable[[Transformer], None] = nothing
+    change: Callable[[Transformer], None] = change_nothing
     batch: Callable[[Batch], Batch] | None = None
     loss: Callable[[Tensor, Tensor, float], Tensor] | None = None
-    extra_parameters: Callable[[ModelConfig], int] = none  # more than the paper's model has; below 0 where some are left out
+    extra_parameters: Callable[[ModelConfig], int] = no_parameters  # beyond the paper's model; negative where some are missing
 
     def argmax_is_greedy(self, model: Transformer) -> bool:
-        """Whether the likeliest token after each of the right ones is what greedy decoding would write there, so that teacher forcing is
-        enough to tell which sentences come out right."""
+        """Tests whether greedy decoding writes the likeliest token of teacher forcing after right tokens, so that one pass suffices
+        for exact match."""
         return model.cacheable and self.batch is None
 
 

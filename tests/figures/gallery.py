@@ -90,7 +90,7 @@ def gallery(length=12, width=720, hard=True, **style):
             most=3.0, chosen=(0, 0), titles=("row", "place"), **cells,
         ),
         "health_parts": diagnostics.parts(few[0], parts, kinds, numbers, measure="gradient", chosen=0, **cells),
-        "health_activation": diagnostics.parts(few[0], parts, kinds, numbers, measure="activation", beside=(-few[0]).tolist(), **unchosen),
+        "health_activation": diagnostics.parts(few[0], parts, kinds, numbers, measure="activation", second=(-few[0]).tolist(), **unchosen),
         "health_course": diagnostics.over_training(
             range(len(few)), np.where(few > 0.01, few, 0), parts, kinds, measure="update", strong=[0], last=300,
             changes=[(len(few) // 2, "cut")], step=0, **style,
@@ -98,7 +98,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "health_entropy": diagnostics.evenness(few[:18, :8], parts[:18], **cells),
         "runs_exact": runs.overlay("exact_match", [range(length)] * 6, [weights[0]] * 6, six, end=1, **cells),
         "runs_loss": runs.overlay("validation_loss", [[], [0.5]], [[], [float("nan")]], ["a", "b"], over="seconds", **cells),
-        "pinned": runs.behind(curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=dark),
+        "pinned": runs.add_pinned(curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=dark),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
         "dots": graph.dots({"one": [10, 30.123456], "<b>": [5]}, percent="right", width=width, dark=dark),
         "graph": graph.lines(

@@ -76,7 +76,7 @@ def test_each_guess_has_a_bar_in_parts_and_its_sum_beside_it():
 
 @pytest.mark.parametrize("text", ["It vanishes: no gradient passes through the softmax", "消失：几乎没有梯度能通过，训练因此停滞不前"])
 def test_a_long_guess_is_broken_into_lines_and_none_of_it_is_lost(text):
-    lines = guesses.wrapped(text, 200)
+    lines = guesses.wrap(text, 200)
     assert len(lines) > 1
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert not any(line.startswith(("：", "，", " ")) for line in lines)

@@ -115,6 +115,6 @@ def test_lines_of_one_picture_differ_in_more_than_colour(dark):
             assert one["line"]["color"] != other["line"]["color"]
             assert one["line"]["dash"] != other["line"]["dash"]
             assert one.get("marker", {}).get("symbol") != other.get("marker", {}).get("symbol")
-    looks = [figures.board.look(arm, dark) for arm in range(36)]
+    looks = [figures.board.arm_style(arm, dark) for arm in range(36)]
     for shape in ("dash", "mark"):
         assert len({(look["color"], look[shape]) for look in looks}) == len(looks)

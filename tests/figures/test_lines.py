@@ -50,7 +50,7 @@ def test_several_runs_are_lines_with_their_names_and_numbers_and_the_pinned_one_
     assert (shade["x"], shade["y"], shade["showlegend"]) == ([1, 2, 2, 1], [0.3, 0.6, 0.4, 0.1], False)
     assert [line["name"] for line in lines] == ["mean", "alone"]
     figure = curves.skeletons()["accuracy"]
-    *own, pinned = runs.behind(figure, "exact_match", [10, 20], [0, 0.5], "pinned: a")["data"]
+    *own, pinned = runs.add_pinned(figure, "exact_match", [10, 20], [0, 0.5], "pinned: a")["data"]
     assert own == figure["data"]
     assert (pinned["x"], pinned["y"], "meta" in pinned, pinned["zorder"] < 0) == ([10, 20], [0, 0.5], False, True)
 
@@ -100,7 +100,7 @@ def test_gauges_stand_at_the_logarithm_and_0_below_all_of_them():
     assert dots["marker"]["symbol"] == ["circle", "square-open", "diamond"]  # kinds differ in shape, and 0 is open
     assert (dots["meta"]["field"], dots["customdata"]) == ("route", [0, 1, 2])  # a click chooses the part
     assert figure["layout"]["meta"]["table"]["rows"] == [["first", "0.01"], ["second", "0.0"], ["third", "10.0"]]
-    figure = parts([0.5, 1.0, 2.0], measure="activation", beside=[-0.4, 0.1, 0.0])
+    figure = parts([0.5, 1.0, 2.0], measure="activation", second=[-0.4, 0.1, 0.0])
     assert [trace["x"] for trace in figure["data"]] == [[0.5, 1.0, 2.0], [-0.4, 0.1, 0.0]]
 
 

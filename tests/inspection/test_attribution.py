@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from playground.inspection.activations import fed
+from playground.inspection.activations import model_inputs
 from playground.inspection.attribution import Part, attribute
 from playground.model.transformer import Transformer
 from tests.inspection.test_activations import build
@@ -27,7 +27,7 @@ def test_votes_add_up_to_the_logit_difference(knobs):
     model = make(**knobs)
     result = attribute(model, SOURCE, TARGET)
     with torch.inference_mode():
-        expected = model(*fed(SOURCE, TARGET)).logits[0].numpy()  # (T, V)
+        expected = model(*model_inputs(SOURCE, TARGET)).logits[0].numpy()  # (T, V)
     heads = [Part(kind, layer, head) for layer in range(2) for kind in ("decoder", "cross") for head in range(2)]
     parts = {Part("embedding"), Part("positions"), *heads, Part("feed_forward", 0), Part("feed_forward", 1), Part("biases")}
     assert knobs or set(result.parts) == parts, "one for everything that writes"
@@ -57,7 +57,7 @@ def added(model: Transformer, module: str, head: int | None) -> np.ndarray:
             hooks.append(part.register_forward_hook(held if isinstance(part, nn.LayerNorm) else frozen))
     last = model.get_submodule(f"{module}.{'W_2' if head is None else 'W_o'}")
     hooks.append(last.register_forward_pre_hook(lambda _, inputs: seen.update(given=inputs[0].detach().clone())))
-    values = model(*fed(SOURCE, TARGET)).logits[0]
+    values = model(*model_inputs(SOURCE, TARGET)).logits[0]
     for hook in hooks:
         hook.remove()
     given = seen["given"]

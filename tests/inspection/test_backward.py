@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from playground.choices import OPTIMISERS
 from playground.config import PAD
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.backward import ENOUGH, derived, explain_gradient, explain_logit, explain_loss, explain_mean, terms
+from playground.inspection.backward import ENOUGH, derive, explain_gradient, explain_logit, explain_loss, explain_mean, terms
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
 from playground.inspection.update import explain_update
-from playground.queries.step_sublayers import around, norm_before, readers, score_gradients, stream_gradient
+from playground.queries.step_sublayers import norm_before, readers, residual_gradient, score_gradients, stream_gradient
 from playground.queries.training_rows import batch_rows
 from playground.queries.training_step import entry, sites
 from playground.runs.run import Run
@@ -51,7 +51,7 @@ def calculates(sheet: Derivation) -> None:
     assert sheet.agrees
     for step in sheet.steps:
         assert calculate(step.text, sheet) == pytest.approx(float(step.result), rel=1e-3)
-    assert float(sheet.result) == pytest.approx(float(sheet.shown), rel=1e-3)
+    assert float(sheet.result) == pytest.approx(float(sheet.recorded), rel=1e-3)
 
 
 @pytest.mark.trust
@@ -90,7 +90,7 @@ def test_the_stream_gets_what_goes_around_a_sublayer_and_what_comes_through_it(t
     for name in taken.sums:
         total = stream_gradient(taken, name, 0)
         for place in (0, 2):
-            passed = around(taken, name, 0, place) * knobs.get("residual", True)
+            passed = residual_gradient(taken, name, 0, place) * knobs.get("residual", True)
             if knobs.get("norm") == "pre":
                 norm = norm_before(taken, name, 0, place)
                 along = norm.error.mean() + norm.normed * (norm.error * norm.normed).mean()
@@ -120,13 +120,13 @@ def test_every_sheet_is_what_a_pocket_calculator_makes_of_it(taken, knobs):
         total = stream_gradient(taken, name, 0)
         place, dim = largest(total)
         norm = norm_before(taken, name, 0, place) if knobs.get("norm") == "pre" else None
-        passed = float(around(taken, name, 0, place)[dim]) if knobs.get("residual", True) else None
+        passed = float(residual_gradient(taken, name, 0, place)[dim]) if knobs.get("residual", True) else None
         reading = [] if norm else readers(taken, name, 0, place, dim)
         calculates(explain_stream(reading, norm, dim, passed, name, (place, dim), float(total[place, dim])))
     losses = np.concatenate([losses[part.tgt_out != PAD].numpy() for losses, part in zip(taken.losses, taken.parts, strict=True)])
     calculates(explain_mean(losses, [(0, at) for at in range(len(losses))], taken.loss))
     assert losses.mean() == pytest.approx(taken.loss, rel=1e-6)
-    sheet = derived("", (0,), -9.87654321e-7, lambda sheet: sheet.write(-9.87654321e-7), size=1e12, least=1)
+    sheet = derive("", (0,), -9.87654321e-7, lambda sheet: sheet.write(-9.87654321e-7), size=1e12, least=1)
     assert float(sheet.result) == pytest.approx(-9.87654321e-7, rel=ENOUGH), "a sum that cancels has the digits that its own size needs"
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from playground.config import EOS
 from playground.inspection.activations import record
-from playground.inspection.arithmetic import SYMBOLS, Derivation, Given, Label, Sheet, added, bracketed, near
+from playground.inspection.arithmetic import SYMBOLS, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
 from playground.inspection.derivation import explain
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
@@ -51,8 +51,8 @@ def check(model, stages, address, index) -> Derivation:
     outcome = explain(model, stages, address, index)
     cell, made = float(stages[address].values[index]), parts(outcome)
     assert outcome.agrees
-    assert within(float(outcome.shown), cell)
-    assert within(float(outcome.result), float(outcome.shown)), (address, index, outcome)
+    assert within(float(outcome.recorded), cell)
+    assert within(float(outcome.result), float(outcome.recorded)), (address, index, outcome)
 
     for label, value in [(lead.label, lead.value) for lead in outcome.leads] + [(term.left, term.left_value) for term in outcome.terms]:
         if value:
@@ -164,7 +164,7 @@ def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_ther
     assert concat.steps[-1].values == {"head": 2, "column": 2}, "counted from 1, of four columns each"
     cells = ("masked", (0, 0, 2)), ("weights", (0, 0, 2)), ("weights", (0, 0, 0)), ("mixed", (0, 1, 0))
     shut, nothing, alone, mixed = (check(model, stages, f"decoder.0.self_attention.{stage}", index) for stage, index in cells)
-    assert (shut.steps[0].key, shut.shown, nothing.result, nothing.shown, alone.result) == ("map.why_shut", "-1e30", "0", "0", "1")
+    assert (shut.steps[0].key, shut.recorded, nothing.result, nothing.recorded, alone.result) == ("map.why_shut", "-1e30", "0", "0", "1")
     assert (len(alone.terms), len(mixed.terms)) == (1, 2), "what comes later is no term"
     for address, index in (("nothing.here", (0,)), ("logits", (0, 9)), ("logits", (-1, 0)), ("logits", (0,))):
         with pytest.raises((KeyError, IndexError)):
@@ -173,11 +173,11 @@ def test_masked_cells_say_so_a_scaled_embedding_is_no_score_and_what_is_not_ther
 
 def test_numbers_are_written_short_what_is_calculated_with_is_printed_and_labels_count_as_the_paper_does():
     assert [Sheet(6).write(value) for value in (0.5, 8.0, -0.0000001, 1 / 3, -1e30)] == ["0.5", "8", "0", "0.333333", "-1e30"]
-    assert added(["-0.1", "0.2", "-0.3"]) == "-0.1 + 0.2 - 0.3"
-    assert (bracketed("-2"), bracketed("2")) == ("(-2)", "2")
-    q, k = ([Given(Label(name, (i,)), value) for i in range(2)] for name, value in (("q", 0.26), ("k", 1.0)))
+    assert join_terms(["-0.1", "0.2", "-0.3"]) == "-0.1 + 0.2 - 0.3"
+    assert (bracket("-2"), bracket("2")) == ("(-2)", "2")
+    q, k = ([Operand(Label(name, (i,)), value) for i in range(2)] for name, value in (("q", 0.26), ("k", 1.0)))
     assert Sheet(1).multiply(q, k) == "0.6", "0.3 + 0.3, not 0.52"
-    assert [near(0.1, 0.100004), near(0.1, 0.10001), near(1000.0, 1000.004)] == [True, False, True], "absolute up to 1, relative above"
+    assert [is_near(0.1, 0.100004), is_near(0.1, 0.10001), is_near(1e3, 1000.004)] == [True, False, True], "absolute to 1, relative above"
     columns = dict.fromkeys(("b_vocabulary", "logit_of", "position"), "1]") | dict.fromkeys(("cos", "sin", "minus_sin"), "1, 2]")
     columns |= {"q": "2, 3]", "embedding": "1, 3]", "W_vocabulary": "2, 2]", "logit": "2, 2]"}
     for name, places in columns.items():

@@ -28,7 +28,7 @@ def course(*values: float):
 
 
 def moved(*after: float):
-    return differences.moved([0.9, 0.8, 0.5], after, ["a", "b", "c"])
+    return differences.probability_fact([0.9, 0.8, 0.5], after, ["a", "b", "c"])
 
 
 def ran(first: str, began: float, ended: float, **more) -> dict:
@@ -70,21 +70,21 @@ def sure(token: str, percent: int, second: str, other: int, effective: str) -> d
      {"strong": 1, "dims": 2, "low": "−4.00", "high": "0.50"}),  # the masked score isn't counted
     (lambda: products.product_fact(*PAIR, np.array([True, True, False]), 2), "heads.product_masked", {}),
     (lambda: products.product_fact(*PAIR, np.array([True, False, False]), 0), "heads.product_alone", {}),
-    (lambda: differences.written([4, 5, 2], (4, 5, 2)), "interventions.same", {}),
-    (lambda: differences.written([4, 5], [4, 5, 6]), "interventions.different",
+    (lambda: differences.output_fact([4, 5, 2], (4, 5, 2)), "interventions.same", {}),
+    (lambda: differences.output_fact([4, 5], [4, 5, 6]), "interventions.different",
      {"gone": 0, "tokens": 2, "new": 1, "other": 3, "step": 3}),
     (lambda: moved(0.85, 0.1, 0.7), "interventions.fell", {"token": "b", "step": 2, "before": 0.8, "after": 0.1}),
     (lambda: moved(0.9, 0.8, 0.9), "interventions.rose", {"token": "c", "step": 3, "before": 0.5, "after": 0.9}),
     (lambda: moved(0.904, 0.8, 0.5), "interventions.unmoved", {}),
     (lambda: rollout.strongest(FLOW, ["x", "y"], ["a", "b"]), "heads.rollout_strongest", SECOND | {"percent": 90}),
     (lambda: rollout.own(OWN, list("xyz"), list("abc")), "heads.rollout_own", SECOND | {"percent": 30, "own": 70}),
-    (lambda: heads.found_first([0, 10, 20, 40], MASSES), "heads.found_first",
+    (lambda: heads.first_aligned_fact([0, 10, 20, 40], MASSES), "heads.found_first",
      {"layer": 2, "head": 1, "step": 10, "percent": 60, "last": 70}),
-    (lambda: heads.found_first([0, 10], MASSES[:, :, 2:]), "heads.found_at_once",
+    (lambda: heads.first_aligned_fact([0, 10], MASSES[:, :, 2:]), "heads.found_at_once",
      {"layer": 1, "head": 2, "step": 0, "percent": 90, "last": 95}),
-    (lambda: heads.found_first([0, 10], MASSES[:, :, :1].repeat(2, axis=2)), "heads.found_none",
+    (lambda: heads.first_aligned_fact([0, 10], MASSES[:, :, :1].repeat(2, axis=2)), "heads.found_none",
      {"layer": 1, "head": 2, "step": 10, "percent": 20}),
-    (lambda: heads.settled(np.array([[[3.0, 2.0, 2.9], [3.0, 3.0, 2.0]]])), "heads.settled",
+    (lambda: heads.entropy_change_fact(np.array([[[3.0, 2.0, 2.9], [3.0, 3.0, 2.0]]])), "heads.settled",
      {"layer": 1, "head": 2, "first": "3.00", "last": "2.00"}),
 ])  # fmt: skip
 def test_what_is_said(ask, key, values):
@@ -103,12 +103,12 @@ def test_what_heads_are_worth(lost, whole, facts):
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.lists(st.integers(0, 3), max_size=12))
 def test_what_is_not_marked_is_the_same_on_both_sides(before, after):
-    gone, new = differences.marks(before, after)
+    gone, new = differences.mark_changes(before, after)
     same = [token for token, marked in zip(before, gone, strict=True) if not marked]
     assert same == [token for token, marked in zip(after, new, strict=True) if not marked]
     assert any(gone + new) != (before == after)
     assert set(before) & set(after) == set() or same
-    assert differences.marks([1, 2, 3, 3, 4], [1, 9, 2, 3, 4]) == ([0, 0, 0, 1, 0], [0, 1, 0, 0, 0])
+    assert differences.mark_changes([1, 2, 3, 3, 4], [1, 9, 2, 3, 4]) == ([0, 0, 0, 1, 0], [0, 1, 0, 0, 0])
 
 
 def test_numbers_as_they_stand_in_sentences():

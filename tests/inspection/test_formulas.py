@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.inspection.activations import record
-from playground.inspection.formulas import about, norm_module
+from playground.inspection.formulas import describe, norm_module
 from playground.words import LANGUAGES, say
 from tests.inspection.test_activations import KNOBS, SRC, TGT, build
 
@@ -31,7 +31,7 @@ def code_lines(function) -> set[int]:
 ])  # fmt: skip
 def test_the_lines_are_the_right_ones(norm, address, line):
     model = build(norm=norm)
-    result = about(model.config, record(model, SRC, TGT)[address])
+    result = describe(model.config, record(model, SRC, TGT)[address])
     code = inspect.getsource(result.source).splitlines()
     assert [code[number - 1].strip() for number in result.lines] == [line]
 
@@ -42,14 +42,14 @@ def test_every_stage_of_every_kind_of_model_finds_its_lines(knobs):
     model = build(**knobs)
     config, stages = model.config, record(model, SRC, TGT)
     for address, stage in stages.items():
-        result = about(config, stage)
+        result = describe(config, stage)
         assert result.lines, f"{address}: no line of {result.source.__qualname__} computes it"
         assert set(result.lines) <= code_lines(result.source)
         assert len(result.lines) <= 4
         assert (result.letters, result.sizes) == (tuple(stage.axes), stage.values.shape)
         for language in LANGUAGES:
             assert "{" not in say(language, result.key, **result.values)
-    own, cross = (about(config, stages[f"decoder.0.{name}"]) for name in ("self_attention.q", "cross_attention.k"))
+    own, cross = (describe(config, stages[f"decoder.0.{name}"]) for name in ("self_attention.q", "cross_attention.k"))
     assert say("en", own.key, **own.values) == f"Q = x W_Q{' + b_Q' if config.bias else ''}"
     assert say("en", cross.key, **cross.values).startswith("K = memory W_K")
     names = {norm_module(address) for address, stage in stages.items() if stage.name == "norm"}

@@ -172,7 +172,7 @@ def test_reading_a_padded_batch_is_reading_each_sentence_alone(monkeypatch, kind
     monkeypatch.setattr(heads, "CELLS", cells)  # 1: no more than two sentences at once
     config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=16)
     model = Transformer(config, 12, 12, torch.Generator().manual_seed(1)).eval()
-    result = list(heads.read(model, PAIRS, kind))
+    result = list(heads.read_weights(model, PAIRS, kind))
     assert len(result) == len(PAIRS)
     for (src, tgt), weights in zip(PAIRS, result, strict=True):
         alone = getattr(trace(model, src, (*tgt, EOS)), kind)

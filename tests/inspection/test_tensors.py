@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from playground.inspection.activations import Stage
-from playground.inspection.tensors import facts, number, shown
+from playground.inspection.tensors import facts, number, view_tensor
 
 AT, ALL = "encoder.0.self_attention", np.ones((1, 3, 3), dtype=bool)
 
@@ -19,7 +19,7 @@ def answer(*stages, head=0, rows=("a", "b", "a"), columns=None):
     known = {one.address: one for one in stages}
     this = stages[-1]
     columns = columns or [str(n + 1) for n in range(this.values.shape[-1])]
-    result = facts(shown(this, known, head, rows, columns))
+    result = facts(view_tensor(this, known, head, rows, columns))
     return {fact.key.removeprefix("map.fact_"): fact.values for fact in result}
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.inspection import vectors
-from playground.inspection.vectors import followed_axes, principal_axes, project, turned
+from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes
 
 
 def cloud(seed, n=40, d=8, spread=None):
@@ -36,11 +36,11 @@ def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
 def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
     """Which way a solver lets an axis point is chance, and so is their order where they are equally long."""
     frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
-    end = followed_axes(frames)
+    end = follow_axes(frames)
     for order, signs in product(permutations(range(2)), product((1, -1), repeat=2)):
         like = (np.array(signs)[:, None] * np.eye(2)[list(order)]) @ end
         np.testing.assert_allclose(principal_axes(frames[-1], like), like, atol=1e-2)
-        np.testing.assert_allclose(turned((np.array(signs)[:, None] * principal_axes(frames[-1])), end), end, atol=1e-2)
+        np.testing.assert_allclose(turn_axes((np.array(signs)[:, None] * principal_axes(frames[-1])), end), end, atol=1e-2)
 
 
 def drift():
@@ -60,7 +60,7 @@ def test_points_of_a_replay_move_no_further_than_their_vectors_do():
         return max(float(np.abs(after - before).max()) for before, after in pairwise(places))
 
     moved = max(float(np.linalg.norm(after - before, axis=1).max()) for before, after in pairwise(frames))
-    followed = [followed_axes(frames[: stop + 1]) for stop in range(len(frames))]
+    followed = [follow_axes(frames[: stop + 1]) for stop in range(len(frames))]
     assert jump(followed) < 3 * moved
     assert jump([followed[-1]] * len(frames)) <= moved  # as the page shows a replay: all of it along the last axes
     assert jump([principal_axes(points) for points in frames]) > 100 * moved  # what is avoided
@@ -95,7 +95,7 @@ def test_states_go_by_token_or_by_place_and_too_little_is_refused():
     result = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
     assert result.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
     assert vectors.kinship_fact(points, [7, 8, 9, 10], [1, 1, 2, 2]) is None  # no token occurs twice
-    for ask in (lambda: principal_axes(np.ones((1, 4))), lambda: principal_axes(np.ones((5, 1))), lambda: followed_axes([])):
+    for ask in (lambda: principal_axes(np.ones((1, 4))), lambda: principal_axes(np.ones((5, 1))), lambda: follow_axes([])):
         with pytest.raises(ValueError):
             ask()
     assert vectors.shares(np.ones((3, 4)), np.eye(4)[:2]).tolist() == [0, 0]  # all points are the same

@@ -14,7 +14,7 @@ EMPTY = type("NoTable", (), {"terms": ()})  # a line of the key names no column
 
 def solve(sheet) -> dict[str, np.ndarray]:
     """Every answer, from the printed tables alone, by numpy and without rounding on the way."""
-    given = {table.symbol: np.array([[float(number) for number in row] for row in table.rows]) for table in sheet.given}
+    given = {table.symbol: np.array([[float(number) for number in row] for row in table.rows]) for table in sheet.tables}
     x, q = given["X"][sheet.row], given["Q"][sheet.row]
     scores = given["K"] @ q
     masked = np.where([box.answer != "-1e30" for box in sheet.tasks[2].boxes], scores / 2, -1e30)

@@ -24,7 +24,7 @@ def pieces(text: str) -> list:
 def test_where_it_looks_on_average(rows, answer):
     everywhere = [0.25] * 4
     cross = np.array([[[everywhere] * 2 for _ in rows], [[row, everywhere] for row in rows]])  # (2, H, 2, 4)
-    look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), asked=pieces("x"))
+    look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), targets=pieces("x"))
     result, numbers = run_questions.looks(SimpleNamespace(look=lambda run, step, text: look), None, None, "a b c")
     assert (result, numbers["length"]) == (answer, 3)
     assert numbers["percent"] == pytest.approx(100 * np.mean(rows, axis=0).max())

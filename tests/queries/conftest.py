@@ -38,6 +38,6 @@ def model(reader, run):
 
 def complete(ask):
     """What is known in the end, asked again and again."""
-    while (result := ask()).sentences < result.asked:
+    while (result := ask()).sentences < result.total:
         pass
     return result

@@ -131,7 +131,7 @@ def test_the_answer_that_has_most_of_the_tokens_is_judged():
     item = Item("s", "own", src_ids, own)
 
     def reported(*says):
-        ((right, whole),) = lengths.forced(Parrot({src_ids: says}, 12), corpus, [item])
+        ((right, whole),) = lengths.teacher_forced(Parrot({src_ids: says}, 12), corpus, [item])
         return right.tolist(), whole
 
     assert reported(*own) == ([True] * 4, True)
@@ -149,13 +149,13 @@ def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run
         result = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
     assert [one.sentences for one in result] == [50, 100, 120, 120]
     assert result[2] is result[3]
-    assert {one.asked for one in result} == {120}
+    assert {one.total for one in result} == {120}
     at_work = copy(run)
     at_work.parts, at_work.status = dict(run.parts), "training"
     result = scores(reader, CORPORA, at_work, None, "heldout")
-    assert (result.sentences, result.asked, result.evaluated.of) == (25, 25, 120)
+    assert (result.sentences, result.total, result.evaluated.of) == (25, 25, 120)
     reached = lengths.lengths(reader, CORPORA, at_work, None)
-    assert reached.sentences == reached.asked <= 50
+    assert reached.sentences == reached.total <= 50
     assert len(reached.reach.counts) == 48  # from the shortest to the longest
     assert requests == [50, 50, 20, 25]
 

@@ -23,12 +23,12 @@ def text(reader, run):
 
 
 def ids_of(look):
-    return tuple(piece.id for piece in look.asked)
+    return tuple(piece.id for piece in look.targets)
 
 
 @pytest.mark.parametrize("edit", [None, Edit(0, 1, 1, 2, 1.0)])
 def test_every_side_is_what_its_model_writes(reader, run, text, model, edit):
-    result = interventions.outcome(reader, run, None, text, Change(OFF.off, None, edit))
+    result = interventions.compare_outputs(reader, run, None, text, Change(OFF.off, None, edit))
     ids, off, changed = run.tokenizers[0].encode(text), OFF.apply(model), Change(OFF.off, None, edit).apply(model)
     fed = ids_of(result.before)
     for look, one in ((result.before, model), (result.unedited, off), (result.after, changed)):
@@ -50,25 +50,25 @@ def test_every_side_is_what_its_model_writes(reader, run, text, model, edit):
 
 
 def test_the_right_answer_can_be_fed_and_an_edit_of_what_is_not_there_is_none(reader, run, text):
-    result = interventions.outcome(reader, run, None, text, OFF, reference=True)
+    result = interventions.compare_outputs(reader, run, None, text, OFF, reference=True)
     assert "".join(piece.text for piece in result.fed) == f"{text[::-1]}<eos>"
-    unknown = interventions.outcome(reader, run, None, "A-1", OFF, reference=True)
+    unknown = interventions.compare_outputs(reader, run, None, "A-1", OFF, reference=True)
     assert tuple(piece.id for piece in unknown.fed) == ids_of(unknown.before), "where nobody knows it, what was written"
-    assert interventions.outcome(reader, run, None, text, Change(edit=Edit(0, 0, 1, 99))).change == Change()
-    late = interventions.outcome(reader, run, None, text, Change(edit=Edit(0, 0, 200, 0)))
+    assert interventions.compare_outputs(reader, run, None, text, Change(edit=Edit(0, 0, 1, 99))).change == Change()
+    late = interventions.compare_outputs(reader, run, None, text, Change(edit=Edit(0, 0, 200, 0)))
     assert (late.step, ids_of(late.after)) == (None, ids_of(late.before))
 
 
 def worth(reader, run, step=None):
-    result = interventions.importance(reader, CORPORA, run, step)
+    result = interventions.measure_importance(reader, CORPORA, run, step)
     while len(result.without) < result.heads:
-        before, result = result, interventions.importance(reader, CORPORA, run, step)
+        before, result = result, interventions.measure_importance(reader, CORPORA, run, step)
         assert len(result.without) > len(before.without)
     return result
 
 
 def test_each_head_is_worth_what_is_lost_without_it(reader, run, model):
-    first, result = interventions.importance(reader, CORPORA, copy(run), None), worth(reader, run)
+    first, result = interventions.measure_importance(reader, CORPORA, copy(run), None), worth(reader, run)
     corpus = CORPORA.get(run.experiment)
     questions, few = (build_eval_set(corpus, corpus.heldout[:count]) for count in (None, interventions.FEW))
     assert list(result.without) == list(heads(model.config)) == list(first.estimate.without)
@@ -85,15 +85,15 @@ def test_each_head_is_worth_what_is_lost_without_it(reader, run, model):
 def test_heads_are_measured_layer_by_layer_and_not_while_parameters_change(reader, run, monkeypatch):
     monkeypatch.setattr(interventions, "BUDGET_S", -1)  # every moment is over at once
     every, requests = heads(run.experiment.model), []
-    monkeypatch.setattr(interventions, "_each", lambda *given, each=interventions._each: requests.append(given[-1]) or each(*given))
-    first = interventions.importance(reader, CORPORA, run, None)
+    monkeypatch.setattr(interventions, "_measure_each", lambda *of, each=interventions._measure_each: requests.append(of[-1]) or each(*of))
+    first = interventions.measure_importance(reader, CORPORA, run, None)
     assert (first.without, tuple(first.estimate.without), first.heads) == ({}, every, 6)
     requests.clear()
-    assert tuple(interventions.importance(reader, CORPORA, run, None).without) == every[:2]
+    assert tuple(interventions.measure_importance(reader, CORPORA, run, None).without) == every[:2]
     assert requests == [every[:2]], "of the whole model everything is known from its training"
     assert tuple(worth(reader, run).without) == every
     assert requests == [every[:2], every[2:4], every[4:]], "what is known is not measured again"
     monkeypatch.setattr(run, "status", "training")
     with pytest.raises(Refusal, match="replay"):
-        interventions.importance(reader, CORPORA, run, None)
+        interventions.measure_importance(reader, CORPORA, run, None)
     assert worth(reader, run, run.step).whole

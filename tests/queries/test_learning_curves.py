@@ -8,7 +8,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.queries.learning_curves import LearningCurve, band, common_end, learning_curve, seconds_at
-from playground.queries.pooled import T_95, pairs, pooled
+from playground.queries.pooled import T_95, compare_pairs, pool_values
 from playground.runs.history import History
 
 
@@ -62,12 +62,12 @@ def test_runs_are_compared_where_the_shortest_has_come_to_and_a_band_is_the_mean
 
 def test_the_interval_is_that_of_the_textbook():
     """Five values with the mean 3 and the standard deviation √2.5: 3 ± 2.776 · √(2.5 / 5)."""
-    result = pooled([1, 2, 3, 4, 5])
+    result = pool_values([1, 2, 3, 4, 5])
     assert (result.count, result.mean) == (5, 3)
     assert (result.low, result.high) == pytest.approx((3 - 1.963, 3 + 1.963), abs=1e-3)
-    assert (pooled([0.5])[2:], pooled([])) == ((None, None), None)
-    assert pooled([0.0, 1.0], (0.0, 1.0))[1:] == (0.5, 0.0, 1.0), "a share stays a share"
-    assert (pairs([3, 1], [2, 1, 0]), pairs([], [1])) == ((6, 4, 1), (0, 0, 0)), "every value meets every other"
+    assert (pool_values([0.5])[2:], pool_values([])) == ((None, None), None)
+    assert pool_values([0.0, 1.0], (0.0, 1.0))[1:] == (0.5, 0.0, 1.0), "a share stays a share"
+    assert (compare_pairs([3, 1], [2, 1, 0]), compare_pairs([], [1])) == ((6, 4, 1), (0, 0, 0)), "every value meets every other"
     angles = np.linspace(0, np.pi / 2, 100_001)
     for freedom, t in enumerate(T_95, 1):  # with t = √n·tan θ Student's density is cos θ to the power of n − 1, up to a factor
         area = np.cumsum(np.cos(angles) ** (freedom - 1))

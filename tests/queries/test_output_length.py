@@ -13,7 +13,7 @@ from playground.config import Experiment
 from playground.data.corpus import build_corpus
 from playground.queries.activations import activations
 from playground.queries.evaluation import scores
-from playground.queries.reader import Reader, most_written
+from playground.queries.reader import Reader, max_output_tokens
 from playground.queries.teacher_forcing import compare
 from playground.queries.translate import translate
 from playground.reading.uploads import Pair, Pairs
@@ -32,7 +32,7 @@ KNOBS = {"task": "own", "d_model": 32, "encoder_layers": 1, "decoder_layers": 1,
 @given(st.sampled_from(list(TASKS)), st.sampled_from(("auto", "characters")))
 def test_every_task_can_write_its_answers(task, tokenizer):
     corpus = build_corpus(Experiment().with_(task=task, tokenizer=tokenizer, train_size=300, validation_size=100).data)
-    room = [most_written(corpus.longest_target, len(item.src_ids)) - len(item.tgt_ids) for item in (*corpus.heldout, *corpus.harder)]
+    room = [max_output_tokens(corpus.longest_target, len(item.src_ids)) - len(item.tgt_ids) for item in (*corpus.heldout, *corpus.harder)]
     assert min(room) > 0  # one is the end's
 
 
@@ -58,7 +58,7 @@ def test_what_the_curve_calls_right_is_written_everywhere(folder, capsys):
         assert translate(reader, run, None, source).candidates[0].correct
         assert all(reader.look(run, None, source).right)
         assert compare(reader, run, None, source).parted is None
-        assert len(activations(reader, run, None, source)[0].asked) == 31
+        assert len(activations(reader, run, None, source)[0].targets) == 31
     finally:
         reader.close()
     assert load(folder).translate(source) == LONG

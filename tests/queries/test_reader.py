@@ -21,14 +21,14 @@ KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
 def test_a_look_is_the_trace(reader, run, model, text):
     look = reader.look(run, None, text)
-    written = tuple(piece.id for piece in look.asked)
+    written = tuple(piece.id for piece in look.targets)
     expected = trace(model, run.tokenizers[0].encode(text), written)
     for name in ("encoder", "decoder", "cross"):
         assert np.array_equal(getattr(look, name), getattr(expected, name))
-    assert look.cross.shape == (1, 2, len(look.asked), len(look.source))
+    assert look.cross.shape == (1, 2, len(look.targets), len(look.source))
     assert (look.source[-1].text, look.source[-1].id) == (SPECIAL_TOKENS[EOS], EOS)
-    assert (look.fed[0].text, look.fed[1:]) == (SPECIAL_TOKENS[BOS], look.asked[:-1])
-    assert len(look.right) == len(look.asked)
+    assert (look.fed[0].text, look.fed[1:]) == (SPECIAL_TOKENS[BOS], look.targets[:-1])
+    assert len(look.right) == len(look.targets)
     assert all(len(row) == 5 and row[0].probability >= row[4].probability for row in look.likely)
     assert [row[0].id for row in look.likely] == list(written)
     assert look.probabilities == tuple(row[0].probability for row in look.likely)
@@ -37,10 +37,10 @@ def test_a_look_is_the_trace(reader, run, model, text):
 def test_the_reference_is_aligned_and_right(reader, run):
     text, target = reader.examples(run)[0]
     look = reader.look(run, None, text, "reference")
-    assert "".join(piece.text for piece in look.asked[:-1]).replace(" ", "") == target.replace(" ", "")
+    assert "".join(piece.text for piece in look.targets[:-1]).replace(" ", "") == target.replace(" ", "")
     assert (look.finished, all(look.right)) == (True, True)
-    assert (len(look.alignment), look.alignment[-1]) == (len(look.asked), None)
-    for place, piece in zip(look.alignment[:-1], look.asked[:-1], strict=True):
+    assert (len(look.alignment), look.alignment[-1]) == (len(look.targets), None)
+    for place, piece in zip(look.alignment[:-1], look.targets[:-1], strict=True):
         assert look.source[place].text == piece.text  # sorting moves letters, it makes none
     wrong = reader.look(run, None, text, target[::-1] + target[:1])
     assert wrong.alignment is None
@@ -71,7 +71,7 @@ def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader,
     for probe, (source, _) in enumerate(replay.plan.probes):
         look, picture = reader.look(run, 19, source), replay.frame(19).completions[probe]
         assert look.step == 19
-        assert tuple(piece.id for piece in look.asked) == picture.ids
+        assert tuple(piece.id for piece in look.targets) == picture.ids
         assert np.array_equal(look.cross, picture.cross.astype(np.float32))
         assert len(look.likely[0]) == 5
     other = next(source for source, _ in reader.examples(run) if source not in dict(replay.plan.probes))
@@ -166,12 +166,12 @@ def test_another_cell_costs_no_other_recording_and_one_that_is_not_there_has_no_
 
 def test_it_is_the_models_own_pass_and_without_a_right_answer_every_step_is_fed_the_newest_output(run, reader, model):
     result = activations(reader, run, None, "cab", reference=True)[0]
-    assert "".join(piece.text for piece in result.asked) == "abc<eos>"
+    assert "".join(piece.text for piece in result.targets) == "abc<eos>"
     assert [result.fed[0].id, result.source[-1].id] == [BOS, EOS]
-    recorded = record(model, [piece.id for piece in result.source[:-1]], [piece.id for piece in result.asked])
+    recorded = record(model, [piece.id for piece in result.source[:-1]], [piece.id for piece in result.targets])
     assert (result.step, result.stages.keys()) == (run.step, recorded.keys())
     for address, stage in recorded.items():
         assert np.array_equal(result.stages[address].values, stage.values)
     assert result.stages.nbytes == sum(stage.values.nbytes for stage in recorded.values())
     newest, first = activations(reader, run, None, "Ä")[0], activations(reader, run, 0, "Ä", reference=True)[0]
-    assert (first.step, first.asked) == (0, newest.asked)
+    assert (first.step, first.targets) == (0, newest.targets)

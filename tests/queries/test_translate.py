@@ -10,7 +10,7 @@ from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.tokenizers import WordTokenizer
 from playground.decoding import classify, greedy, search
 from playground.queries import copying
-from playground.queries.translate import DecodingOptions, trace_of, translate
+from playground.queries.translate import DecodingOptions, trace_output, translate
 from playground.tasks.toy_tasks import references
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
@@ -38,9 +38,9 @@ def test_sampling_draws_and_a_look_follows_the_very_tokens(reader, run, text, wr
     assert len({candidate.text for candidate in drawn}) > 1
     assert write(method="sample", temperature=3.0, top_k=1, seed=3).candidates[0].text == write().candidates[0].text
     written = tuple(piece.id for piece in drawn[2].pieces)
-    look = trace_of(reader, run, None, text, written)
-    assert tuple(piece.id for piece in look.asked) == written
-    assert trace_of(reader, run, None, text, written) is look
+    look = trace_output(reader, run, None, text, written)
+    assert tuple(piece.id for piece in look.targets) == written
+    assert trace_output(reader, run, None, text, written) is look
     with pytest.raises(Refusal, match="guess"):
         write(method="guess")
 
@@ -67,18 +67,18 @@ def test_a_prefix_is_continued_and_may_be_unknown_or_nothing_but_not_too_long(ru
 @pytest.mark.parametrize(("method", "prefix"), [("greedy", "z"), ("beam", ""), ("sample", "z")])
 def test_the_work_with_the_cache_and_without(write, method, prefix):
     stored, anew = (write(method=method, prefix=prefix, cache=cache) for cache in (True, False))
-    for way in ("cached", "anew"):  # what follows by formula is what is counted when it runs
+    for way in ("cached", "uncached"):  # what follows by formula is what is counted when it runs
         one, other = getattr(stored, way), getattr(anew, way)
         assert (one.positions, one.multiplications) == (other.positions, other.multiplications)
-    assert stored.cached.positions < stored.anew.positions
-    assert stored.cached.multiplications < stored.anew.multiplications
-    assert (stored.cached.ms, stored.anew.ms, stored.same, anew.same) == (None, None, None, True)
-    assert min(anew.cached.ms, anew.anew.ms) > 0
+    assert stored.cached.positions < stored.uncached.positions
+    assert stored.cached.multiplications < stored.uncached.multiplications
+    assert (stored.cached.ms, stored.uncached.ms, stored.same, anew.same) == (None, None, None, True)
+    assert min(anew.cached.ms, anew.uncached.ms) > 0
     assert [c.text for c in stored.candidates] == [c.text for c in anew.candidates]
     if method != "beam":
         length = len(stored.candidates[0].pieces)
         assert stored.cached.positions == length
-        assert stored.anew.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
+        assert stored.uncached.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
 
 
 def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run, model):
@@ -115,5 +115,5 @@ def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_he
         (nothing, [4, 5], [6, EOS], (None, None)),
     ):
         monkeypatch.setattr(copying, "trace", lambda *_, cross=cross: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))
-        assert copying.looked_at(None, source, target) == places
-    assert copying.copied(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")
+        assert copying.align_unknown(None, source, target) == places
+    assert copying.copy_words(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")

@@ -45,7 +45,7 @@ def test_the_parts_of_an_evaluation_add_up_and_a_run_at_work_is_asked_a_sample(r
     assert [(one.validation.pairs, one.whole) for one in result] == [(15, False), (30, False), (40, True), (40, True)]
     summed = {name: pytest.approx(getattr(whole, name)) for name in ("loss", "token_accuracy")}
     assert vars(result[-1].validation) == vars(whole) | summed
-    monkeypatch.setattr(validation, "SENTENCES", 25)
+    monkeypatch.setattr(validation, "MAX_SENTENCES", 25)
     monkeypatch.setattr(validation, "SLICE", 4)
     unmeasured.status = "training"
     sample = evaluate(reader, CORPORA, unmeasured, None)

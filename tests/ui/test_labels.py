@@ -30,7 +30,7 @@ def test_labels_align_with_rows_and_columns_in_a_padded_batch(site, run, part):
     src_words, tgt_words = site.runs.get(run).tokenizers
     source = [*src_words.encode(text), EOS]
     other = [*src_words.encode(longer), EOS]
-    fed = [BOS, *(piece.id for piece in site.reader.look(site.runs.get(run), None, text, REFERENCE).asked[:-1])]
+    fed = [BOS, *(piece.id for piece in site.reader.look(site.runs.get(run), None, text, REFERENCE).targets[:-1])]
     expected = [*fed[1:], EOS]
     src = torch.tensor([source + [PAD] * (len(other) - len(source)), other])
     tgt_in = torch.tensor([[*fed, PAD, PAD], [*fed, *fed[-1:], *fed[-1:]]])

@@ -21,7 +21,7 @@ from playground.training.loss import cross_entropy
 from playground.training.replicas import replica
 from playground.training.work import step_work
 from playground.variants import ALL, Variant, alternatives, bugs, recurrent, variant_of
-from playground.variants.build import joined
+from playground.variants.build import merge
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
@@ -40,7 +40,7 @@ def test_a_variant_that_is_missing_or_undeclared_is_refused():
     assert limits("variant").choices == tuple(VARIANTS) == tuple(ALL)
     assert all(variant_of(ModelConfig(variant=name)) is variant for name, variant in ALL.items())
     made = {"paper": {"none": Variant()}, "bug": dict(bugs.BUGS), "alternative": alternatives.ALTERNATIVES | recurrent.RECURRENT}
-    assert joined(made) == ALL
+    assert merge(made) == ALL
     more, less = made["bug"] | {"upside_down": Variant()}, {name: bug for name, bug in made["bug"].items() if name != "unshifted"}
     twice = made["alternative"] | {"view_for_transpose": Variant()}
     for wrong, match in (
@@ -48,7 +48,7 @@ def test_a_variant_that_is_missing_or_undeclared_is_refused():
         ({"alternative": twice}, "view_for_transpose"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=match):
-            joined(made | wrong)
+            merge(made | wrong)
 
 
 @settings(max_examples=3)

@@ -9,7 +9,7 @@ import numpy as np
 from playground.config import Refusal
 from playground.inspection.interventions import Change, HeadId
 from playground.lessons.checks.posed import APART, Check, Posed, Seen, percent, short, whole, worded
-from playground.queries.interventions import outcome
+from playground.queries.interventions import compare_outputs
 
 RANKED = 3  # heads
 TRIED = 8  # heads that are switched off to find three that differ
@@ -78,7 +78,7 @@ def ranked_heads(seen: Seen) -> Posed:
 
 
 def _loss_without(seen: Seen, head: HeadId) -> float:
-    found = outcome(seen.reader, seen.run, seen.step, seen.text, Change(off=frozenset({head})), seen.reference)
+    found = compare_outputs(seen.reader, seen.run, seen.step, seen.text, Change(off=frozenset({head})), seen.reference)
     return float(-np.mean(np.log(np.maximum(found.likely_after, 1e-12))))
 
 

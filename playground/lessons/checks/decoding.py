@@ -16,7 +16,7 @@ LEAST = 1e-30  # probabilities below are no numbers that anybody can work with
 
 def fed_token(seen: Seen) -> Posed:
     """What the decoder is fed at the step that outputs a token. Wrong: that token, its neighbours, what stands in the source."""
-    fed, asked = ([piece.text for piece in pieces] for pieces in (seen.look.fed, seen.look.asked))
+    fed, asked = ([piece.text for piece in pieces] for pieces in (seen.look.fed, seen.look.targets))
     row = seen.chance.randrange(len(fed))
     near = [asked[row], *(asked[at] for at in (row + 1, row - 2) if 0 <= at < len(asked)), seen.look.source[0].text, *asked, *fed]
     to = {"tab": "teacher_forcing", "q": str(row)}
@@ -25,9 +25,9 @@ def fed_token(seen: Seen) -> Posed:
 
 def decoder_steps(seen: Seen) -> Posed:
     """How often the decoder runs to output this. Wrong: once as in training, without the end, for each source token."""
-    size = len(seen.look.asked)
+    size = len(seen.look.targets)
     wrong = [1, size - 1, len(seen.look.source), 2 * size, size + 2, size + 1]
-    tokens = " ".join(piece.text for piece in seen.look.asked)
+    tokens = " ".join(piece.text for piece in seen.look.targets)
     return seen.number(size, [one for one in wrong if one], {"tab": "teacher_forcing"}, whole, tokens=tokens)
 
 

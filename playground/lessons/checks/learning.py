@@ -38,7 +38,7 @@ def p_to_n(seen: Seen) -> Posed:
     early = [at for at, share in enumerate(rows["token_accuracy"]) if HALF <= share <= SURE] or [int(np.argmin(rows["token_accuracy"]))]
     at = seen.chance.choice(early)
     share = round(rows["token_accuracy"][at], 3)  # as it is printed
-    size = len(seen.look.asked)
+    size = len(seen.look.targets)
     if not 0 < share < EARLY:
         raise Refusal("checks.all_right")
     wrong = [share, max(1 - size * (1 - share), 0), 1 - share, share**2, share / size, share ** (2 * size)]
@@ -55,7 +55,7 @@ def cross_entropy(seen: Seen) -> Posed:
         raise Refusal("checks.nothing_to_choose")
     wrong = [1 - p, -log(p) / log(10), -log(p) / log(2), p, exp(p), 1 / p]
     to = {"tab": "teacher_forcing", "q": str(at)}
-    return seen.number(-log(p), wrong, to, short, query=seen.row_name(at), p=probability(p), token=seen.look.asked[at].text)
+    return seen.number(-log(p), wrong, to, short, query=seen.row_name(at), p=probability(p), token=seen.look.targets[at].text)
 
 
 def first_half(seen: Seen) -> Posed:

@@ -86,7 +86,7 @@ class Seen:
 
     def row_name(self, row: int) -> str:
         """A row of the decoder as the pictures call it, with its number: there may be two of that name."""
-        return f"{row + 1}: {self.look.fed[row].text} → {self.look.asked[row].text}"
+        return f"{row + 1}: {self.look.fed[row].text} → {self.look.targets[row].text}"
 
     def number(self, right: float, wrong: Iterable[float], to: Mapping[str, str], form: Callable[[float], str], **said: Any) -> Posed:
         """The right number among others that a picture tells apart from it and from each other. Raises Refusal where there are none."""

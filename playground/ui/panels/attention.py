@@ -81,7 +81,7 @@ def list_token_lines(view: View, part: str) -> list[dict]:
     if part == "encoder":
         queries, side = tokens(look.source), "src"
     else:
-        queries, side = tokens(look.asked, look.right, look.probabilities), "tgt"
+        queries, side = tokens(look.targets, look.right, look.probabilities), "tgt"
     keys, key_side = (tokens(look.fed), "fed") if part == "decoder" else (tokens(look.source), "src")
     labelled = [{**token, "text": name} for token, name in zip(queries, rows, strict=True)]
     return [
@@ -110,7 +110,7 @@ def build_picture(view: View, mode: str, layer: int, head: int, mask: np.ndarray
 def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
     """Builds a thumbnail of every head, with its name."""
     label = view.say("page.heads_label", sentences=scored.sentences)
-    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, heads.name_heads(view, scored))
+    return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, heads.label_heads(view, scored))
 
 
 def build_small_heads(
@@ -202,7 +202,7 @@ def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndar
     a head that keeps to the right places far better; the decoder's input unless it is the reference."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = name_axes(view, part)
-    rows = names if part == "encoder" else texts(view.look.asked)
+    rows = names if part == "encoder" else texts(view.look.targets)
     statements = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)]
     if alignment and statements[-1].key != "figures.looks_aligned":
         statements.append(facts.alignment_fact(weights, alignment))

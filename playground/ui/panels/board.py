@@ -6,7 +6,7 @@ from playground.config import Refusal
 from playground.cursor import choices
 from playground.figures import board as pictures
 from playground.lessons.lab import Outcome
-from playground.queries.learning_curves import LearningCurve, band, until
+from playground.queries.learning_curves import LearningCurve, band, cut_after
 from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
@@ -216,7 +216,7 @@ def _build_presented(view: View, class_board: Board) -> list[dict]:
         title, caption = write_verdict(view, class_board, judge_lab(view, class_board))
     else:
         last = max((student.run.steps for student in class_board.runs), default=None)
-        curves = [(student, curve) for student in class_board.runs if (curve := until(student.curve, student.run.steps / 2)).steps]
+        curves = [(student, curve) for student in class_board.runs if (curve := cut_after(student.curve, student.run.steps / 2)).steps]
         title, caption = "" if class_board.lab else view.say("board.hidden"), view.say("board.hidden_about", **values)
     title = paragraph([class_board.lab.say(view.language, "short") if class_board.lab else "", title])
     caption = paragraph([caption, name_empty_arms(view.language, class_board.activity)])
@@ -273,7 +273,7 @@ def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dic
         loss = f"{student.curve.validation_loss[-1]:.3f}" if student.curve.steps else "–"
         rows.append({
             "run": student.run.id, "name": student.name, "arm": class_board.arms[student.arm], "here": student.run is view.run,
-            "key": pictures.key(student.arm, view.dark),
+            "key": pictures.arm_key(student.arm, view.dark),
             "numbers": [
                 view.say("compare.step_of", step=f"{student.run.step:,}", steps=f"{student.run.steps:,}"),
                 "–" if student.score is None else percent(student.score), loss,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above
-from playground.queries.pooled import pairs
+from playground.queries.pooled import compare_pairs
 from playground.ui.class_board import Board, ClassRun
 from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.view import View
@@ -20,7 +20,7 @@ def write_verdict(view: View, class_board: Board, outcome: Outcome | None) -> tu
     if len(ended) < 2:
         return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(class_board.activity["dealt"])), ""
     first, second = sorted(ended, key=lambda arm: -class_board.pooled(arm).mean)[:2]
-    comparison = pairs(class_board.scores(first), class_board.scores(second))
+    comparison = compare_pairs(class_board.scores(first), class_board.scores(second))
     values = {"first": class_board.arms[first], "second": class_board.arms[second], "above": comparison.above, "pairs": comparison.all}
     results = [_build_results(ended[arm]) for arm in (first, second)]
     fewest = min(map(len, results))

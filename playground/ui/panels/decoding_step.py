@@ -16,7 +16,7 @@ def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict
         bars.top_tokens,
         [token.text for token in likely],
         [token.probability for token in likely],
-        chosen=next((place for place, token in enumerate(likely) if token.id == look.asked[at].id), None),
+        chosen=next((place for place, token in enumerate(likely) if token.id == look.targets[at].id), None),
         share=share,
     )
 

@@ -167,7 +167,7 @@ def _draw_current(view: View, diagnostics: Diagnostics, gauge: str, series: Mapp
         [f"{round(value * config.d_ff)} / {config.d_ff}" if gauge == "dead" else _format_number(value) for value in values.values()],
         measure=gauge,
         chosen=chosen,
-        beside=[diagnostics.numbers[f"{name}/mean"] for name in values] if gauge == "activation" else None,
+        second=[diagnostics.numbers[f"{name}/mean"] for name in values] if gauge == "activation" else None,
         **room,
     )
     return blocks.figure("parts-now", picture, paragraph(sentences), title)
@@ -202,7 +202,7 @@ def _draw_course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> d
 
 
 def _build_costs(view: View) -> list[dict]:
-    s, t = len(view.look.source), len(view.look.asked)
+    s, t = len(view.look.source), len(view.look.targets)
     costs = runs.costs(view.reader, view.run, s, t)
     counts = (costs.parameters, costs.counted_parameters, costs.flops, costs.counted_flops)
     rows = [[_name_sublayer(view, sublayer), *(f"{count[sublayer]:,}" for count in counts)] for sublayer in costs.parameters]

@@ -21,15 +21,15 @@ def panel(view: View) -> dict:
     for run in runs:
         view.require_readable(run)
     tally = disagreements(view.reader, view.runs.corpora, runs, view.step)
-    more = tally.tried < tally.asked
+    more = tally.tried < tally.total
     return {
         "step": None,
         "more": more,
         "blocks": [
             heading,
-            *([blocks.progress("tried", tally.tried, tally.asked, view.say("compare.trying"))] if more else []),
+            *([blocks.progress("tried", tally.tried, tally.total, view.say("compare.trying"))] if more else []),
             blocks.text("disagreements-caption", _write_caption(view, runs, tally), css="pg-caption"),
-            *([_build_table(view, runs, tally)] if tally.shown else []),
+            *([_build_table(view, runs, tally)] if tally.examples else []),
         ],
     }
 
@@ -37,17 +37,17 @@ def panel(view: View) -> dict:
 def _write_caption(view: View, runs: list[Run], tally: Disagreements) -> str:
     run_counts = zip(brief_names(view, runs), tally.right, strict=True)
     counts = view.say("compare.between").join(view.say("compare.reached", name=name, value=right) for name, right in run_counts)
-    values = {"tried": tally.tried, "found": tally.found, "all": tally.all_right, "none": tally.none_right, "each": counts}
-    key = "disagreements_about" if tally.found else "disagreements_nowhere"
+    values = {"tried": tally.tried, "found": tally.some_right, "all": tally.all_right, "none": tally.none_right, "each": counts}
+    key = "disagreements_about" if tally.some_right else "disagreements_nowhere"
     data_configs = {run.experiment.data for run in runs}
     sentences = [view.say(f"compare.{key}", **values)]
     sentences += [view.say("compare.other_data")] if len(data_configs) > 1 else []
-    sentences += [view.say("compare.more_disagreements", shown=len(tally.shown))] if tally.found > len(tally.shown) else []
+    sentences += [view.say("compare.more_disagreements", shown=len(tally.examples))] if tally.some_right > len(tally.examples) else []
     return paragraph(sentences)
 
 
 def _build_table(view: View, runs: list[Run], tally: Disagreements) -> dict:
-    rows = [_build_row(disagreement) for disagreement in tally.shown]
+    rows = [_build_row(disagreement) for disagreement in tally.examples]
     return blocks.disagreements(
         "disagreeing", view.say("compare.disagreeing_source"), names(view, runs), line_keys(view, runs), view.say("page.reference"), rows
     )

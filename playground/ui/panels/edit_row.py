@@ -53,7 +53,7 @@ def build_step(view: View, effect: InterventionResult) -> list[dict]:
 
 def _find_last_step(effect: InterventionResult) -> int:
     """Returns the last step that exists both with and without the edit."""
-    return min(len(effect.unedited.asked), len(effect.after.asked)) - 1
+    return min(len(effect.unedited.targets), len(effect.after.targets)) - 1
 
 
 def _read_place(view: View, effect: InterventionResult) -> tuple[int, int, int]:
@@ -85,7 +85,7 @@ def _build_cells(view: View, effect: InterventionResult) -> dict:
         first, _, rest = str(edit.give(k, 0.5)).partition("-0.5")
         slider = {"label": view.say("interventions.row_weight"), "value": round(float(after[k]), 2), "first": f"{first}-", "rest": rest}
     states = dict.fromkeys(edit.masked, "masked") | ({} if edit.column is None else {edit.column: "given"})
-    outputs = {name: look.asked[at].text for name, look in (("token", effect.unedited), ("other", effect.after))}
+    outputs = {name: look.targets[at].text for name, look in (("token", effect.unedited), ("other", effect.after))}
     title = "interventions.row_title" if outputs["token"] == outputs["other"] else "interventions.row_title_other"
     return blocks.cells(
         "row-cells",

@@ -21,7 +21,7 @@ HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "dec
 def panel(view: View) -> dict:
     kind = view.choice("what", (*TABLES, *STATES))
     look = view.reader.look(view.run, view.step, view.text)
-    sentence_ids = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.asked]
+    sentence_ids = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.targets]
     points = vectors(view.reader, view.runs.corpora, view.run, view.step, kind, sentence_ids)
     chosen = _choose_point(view, kind, points)
     near = facts.nearest(points.vectors, chosen, NEAREST)
@@ -73,7 +73,7 @@ def _find_telling_token(view: View, kind: str, points: Vectors) -> int:
     """Returns the sentence's token with the closest neighbour by the newest parameters, hence the same along the replay; during training
     the first."""
     look = view.reader.look(view.run, None, view.text)
-    sentence_ids = {piece.id for piece in (look.source if kind == "src" else look.asked)}
+    sentence_ids = {piece.id for piece in (look.source if kind == "src" else look.targets)}
     proper = [at for at, id in enumerate(points.ids) if id >= len(SPECIAL_TOKENS)]
     candidates = [at for at in proper if points.ids[at] in sentence_ids] or proper
     if view.run.working:
@@ -142,7 +142,7 @@ def _build_token_choice(view: View, kind: str, points: Vectors, chosen: int) -> 
         options = [{"value": str(at), "label": points.names[at]} for at in range(first, len(points.ids))]
         return blocks.choice("token", "token", view.say("embeddings.token"), options, str(chosen), tokens=True)
     pieces = view.reader.look(view.run, view.step, view.text)
-    named = {piece.id: piece.text for piece in (pieces.source if kind == "src" else pieces.asked) if piece.id in points.ids}
+    named = {piece.id: piece.text for piece in (pieces.source if kind == "src" else pieces.targets) if piece.id in points.ids}
     options = [{"value": str(id), "label": points.names[points.ids.index(id)]} for id in named]
     return blocks.choice("token", "token", view.say("embeddings.token"), options, str(points.ids[chosen]), tokens=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.figures import lengths as pictures
 from playground.inspection.lengths import exact_facts, line_fact, token_facts
 from playground.queries import evaluation
-from playground.queries.evaluation import Mistake, Scores, file_scores, scores
+from playground.queries.evaluation import Mistake, Scores, score_upload, scores
 from playground.queries.lengths import REACH, Lengths, lengths
 from playground.reading.uploads import Pairs
 from playground.runs.run import Run
@@ -28,12 +28,12 @@ def panel(view: View) -> dict:
     method, penalty = view.choice("method", METHODS), view.number("penalty")
     width = view.number("beam") if method == "beam" else 1
     args = (view.reader, view.runs.corpora, view.run, view.step)
-    report = file_scores(*args, view.field("file"), upload, width, penalty) if split == "file" else scores(*args, split, width, penalty)
-    more = report.sentences < report.asked or not (report.evaluated.whole or view.run.working)
+    report = score_upload(*args, view.field("file"), upload, width, penalty) if split == "file" else scores(*args, split, width, penalty)
+    more = report.sentences < report.total or not (report.evaluated.whole or view.run.working)
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     numbers = [
         blocks.row("controls", *_build_controls(view, options, split, method, width, penalty), css="controls"),
-        *([_build_progress(view, report.sentences, report.asked)] if more else []),
+        *([_build_progress(view, report.sentences, report.total)] if more else []),
         *([blocks.button("stop", "move", view.say("evaluation.stop"), to={"split": "heldout"})] if more and split == "file" else []),
         _build_table(view, report),
         blocks.text("scores-caption", paragraph([*_write_captions(view, report, split, width), view.step_note(report.step)]), "pg-caption"),
@@ -127,7 +127,7 @@ def build_reach(view: View) -> dict:
     exact, counts = [result.reach.exact for result in results], [result.reach.counts for result in results]
     strips = view.draw(pictures.by_length, exact, names, [result.trained for result in results], counts, share=2)
     places = view.draw(pictures.by_place, results[mapped].reach.tokens, results[mapped].trained, share=2)
-    tried, total = (sum(getattr(result, name) for result in results) for name in ("sentences", "asked"))
+    tried, total = (sum(getattr(result, name) for result in results) for name in ("sentences", "total"))
     more = tried < total  # captions wait until all sentences have been tried
     by_length = "" if more else _write_reach_caption(view, results, names)
     by_place = "" if more else _write_facts(view, token_facts(results[mapped].reach, results[mapped].trained))
@@ -164,7 +164,7 @@ def _write_reach_caption(view: View, results: list[Lengths], names: list[str]) -
     if len(results) > 1:
         facts = [line_fact(result.reach, result.trained) for result in results]
         lines = [view.say(fact.key, name=name, **fact.values) for name, fact in zip(names, facts, strict=True)]
-    if first.made:
+    if first.generated:
         length_note = view.say("evaluation.lengths_made", each=int(max(first.reach.counts)), times=REACH)
     else:
         length_note = view.say("evaluation.lengths_existing")

@@ -52,7 +52,7 @@ def build_score(view: View) -> dict:
 
 def build_importance(view: View) -> dict:
     """Builds a bar for every head: the loss of exact match without it. Until all heads are measured, progress and an estimate."""
-    importance = interventions.importance(view.reader, view.runs.corpora, view.run, view.step)
+    importance = interventions.measure_importance(view.reader, view.runs.corpora, view.run, view.step)
     done = len(importance.without)
     title = blocks.text("importance-title", view.say("interventions.importance"), css="pg-heading")
     if done < importance.heads:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from playground.cursor import choices
 from playground.figures import heads as pictures
 from playground.inspection.attention import HALF
-from playground.inspection.heads import HeadScores, NamedHead, found_first, settled
-from playground.queries.heads import curves, named
+from playground.inspection.heads import HeadScores, NamedHead, entropy_change_fact, first_aligned_fact
+from playground.queries.heads import measure_curves, name_heads
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import known, paragraph
@@ -14,7 +14,7 @@ from playground.words import known, paragraph
 
 def score_heads(view: View, part: str = "") -> HeadScores:
     """Scores every head of a kind, or of the shown one, at the shown step."""
-    return named(view.reader, view.run, view.step, view.look.step, part or view.part)
+    return name_heads(view.reader, view.run, view.step, view.look.step, part or view.part)
 
 
 def name_head(view: View, name_key: str, part: str = "") -> str:
@@ -24,7 +24,7 @@ def name_head(view: View, name_key: str, part: str = "") -> str:
     return view.say(part_key if known(view.language, part_key) else key)
 
 
-def name_heads(view: View, scored: HeadScores) -> list[list[list[str]]]:
+def label_heads(view: View, scored: HeadScores) -> list[list[list[str]]]:
     """Returns the name and its supporting number for each layer and head."""
     return [[[name_head(view, head.name), format_number(view, head)] for head in layer] for layer in scored.heads]
 
@@ -79,12 +79,12 @@ def format_share(value: float | None) -> str:
 
 def draw_over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> list[dict]:
     """Draws the chosen measure of every head along the replay; nothing without a replay that has attention."""
-    series = curves(view.reader, view.run, view.part)
+    series = measure_curves(view.reader, view.run, view.part)
     if series is None:
         return []
     measure = view.choice("measure", [option for option in choices("measure") if option != "aligned" or series.aligned is not None])
     values, most = (series.aligned, 1.0) if measure == "aligned" else (series.entropy, max(scored.most, float(series.entropy.max())))
-    fact = found_first(series.steps, values) if measure == "aligned" else settled(values)
+    fact = first_aligned_fact(series.steps, values) if measure == "aligned" else entropy_change_fact(values)
     picture = view.draw(
         pictures.over_training,
         series.steps,

@@ -14,7 +14,7 @@ from playground.figures.tokens import steps
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
-from playground.queries.interventions import InterventionResult, outcome
+from playground.queries.interventions import InterventionResult, compare_outputs
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
@@ -26,7 +26,7 @@ MAX_NAMED = 6  # more are counted
 
 
 def panel(view: View) -> dict:
-    effect = outcome(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
+    effect = compare_outputs(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
     change = effect.change
     view.look = effect.before
     edits_row = view.choice("change") == "row"
@@ -52,7 +52,7 @@ def panel(view: View) -> dict:
                 css="halves",
             ),
             *([] if edits_row else [_build_importance(view, effect)]),
-            blocks.code("source", interventions.edited if edits_row else interventions.silence),
+            blocks.code("source", interventions.edit_weights if edits_row else interventions.silence),
         ],
     }
 
@@ -129,15 +129,15 @@ def _build_switches(view: View, change: Change) -> dict:
 
 def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
     """Builds both outputs with their differences marked, and described."""
-    ids = [[piece.id for piece in look.asked] for look in (effect.before, effect.after)]
-    removed, added = differences.marks(*ids)
+    ids = [[piece.id for piece in look.targets] for look in (effect.before, effect.after)]
+    removed, added = differences.mark_changes(*ids)
     lines = [_build_line(view, "before", effect.before, removed, "gone"), _build_line(view, "after", effect.after, added, "new")]
     if effect.before.references:
         reference = view.reader.pieces(view.run, effect.before.references[0], "tgt")
         lines.append(
             {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(reference), "verdict": "", "right": None}
         )
-    facts = (differences.written(*ids), differences.moved(effect.likely_before, effect.likely_after, texts(effect.fed)))
+    facts = (differences.output_fact(*ids), differences.probability_fact(effect.likely_before, effect.likely_after, texts(effect.fed)))
     sentences = [_write_fact(view, fact) for fact in facts] if effect.change else []
     sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
     return [
@@ -152,7 +152,7 @@ def _write_fact(view: View, fact: Fact) -> str:
 
 
 def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
-    output = tokens(look.asked, look.right, look.probabilities)
+    output = tokens(look.targets, look.right, look.probabilities)
     right = None if look.right is None else look.finished and all(look.right)
     verdict = "" if right is None else view.say("interventions.right" if right else "interventions.wrong")
     return {

@@ -59,11 +59,11 @@ def _build_lane(view: View, name: str, trace: SentenceTrace) -> dict:
 
 def list_predictions(name: str, trace: SentenceTrace) -> list[dict]:
     if name != "forced":
-        return tokens(trace.asked, trace.right, trace.probabilities)
+        return tokens(trace.targets, trace.right, trace.probabilities)
     likeliest = [row[0] for row in trace.likely]
     return [
         {"text": visible(token.text), "id": token.id, "known": True, "right": token.id == wanted.id, "p": token.probability}
-        for token, wanted in zip(likeliest, trace.asked, strict=True)
+        for token, wanted in zip(likeliest, trace.targets, strict=True)
     ]
 
 

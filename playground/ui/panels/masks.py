@@ -107,7 +107,7 @@ def _find_page_pair(view: View) -> tuple[str, str]:
     """Returns the page's sentence with its reference, or with the model's output when no reference is known."""
     source, _ = view.reader.read(view.run, view.text)
     known_targets = references(view.run, source)
-    return source, known_targets[0] if known_targets else view.run.tokenizers[1].decode(piece.id for piece in view.look.asked)
+    return source, known_targets[0] if known_targets else view.run.tokenizers[1].decode(piece.id for piece in view.look.targets)
 
 
 def _choose_examples(examples: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:

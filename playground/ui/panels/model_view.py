@@ -74,7 +74,7 @@ def _title(view: View, at: HeadAt) -> str:
 def _describe(view: View, at: HeadAt, weights: np.ndarray, mask: np.ndarray) -> str:
     """Describes the head's attention in this sentence."""
     look = view.look
-    source, output, fed = texts(look.source), texts(look.asked), texts(look.fed)
+    source, output, fed = texts(look.source), texts(look.targets), texts(look.fed)
     columns = fed if at.kind == "decoder" else source
     rows, names = (source, source) if at.kind == "encoder" else (output, steps(look))
     alignment = look.alignment if at.kind == "cross" else None

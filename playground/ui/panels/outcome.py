@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.queries.probes import first_right
+from playground.queries.probes import find_first_right
 from playground.runs.run import FINISHED, Run
 from playground.ui import blocks
 from playground.ui.controls import label
@@ -35,7 +35,7 @@ def _write_outcome(view: View) -> str:
     if run.status in ("failed", "diverged") or last is None:
         return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **values)
     reached = view.say("outcome.reached", percent=percentage(last["exact_match"]), **values)
-    first_step = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: first_right(run))
+    first_step = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: find_first_right(run))
     first = view.say("outcome.never_right") if first_step is None else view.say("outcome.first_right", step=f"{first_step:,}")
     return paragraph([reached, first, view.say("outcome.by_heart", times=OVERFIT) if _has_overfit(run) else ""])
 

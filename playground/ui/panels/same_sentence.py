@@ -44,7 +44,7 @@ def _build_row(view: View, name: str, key: blocks.LineKey) -> blocks.OutputRow:
         look = view.reader.look(view.run, view.step, view.text)
     except Refusal as refusal:
         return row | {"note": refusal.say(view.language)}
-    output = look.asked[:-1] if look.finished else look.asked
+    output = look.targets[:-1] if look.finished else look.targets
     correct = None if look.references is None else look.finished and all(look.right or ()) and bool(look.right)
     expected = view.say("page.should_be", text=" / ".join(look.references)) if correct is False else ""
     note = paragraph([expected, view.step_note(look.step)])

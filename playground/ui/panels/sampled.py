@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.queries.translate import DecodingOptions, draws
+from playground.queries.translate import DecodingOptions, count_samples
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words.amounts import percentage
@@ -15,7 +15,7 @@ def build_spread(view: View, options: DecodingOptions) -> list[dict]:
     count = int(view.choice("draws"))
     if count < 2:
         return []
-    outputs = draws(view.reader, view.run, view.step, view.text, options, count)
+    outputs = count_samples(view.reader, view.run, view.step, view.text, options, count)
     marks = {True: "✓", False: "✗", None: "–"}
     rows = [[text or "–", times, f"≈ {percentage(times / count, 0)} %", marks[correct]] for text, times, correct in outputs]
     head = [view.say(f"decoding.spread_{name}") for name in ("output", "times", "share", "right")]

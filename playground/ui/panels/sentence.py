@@ -11,7 +11,7 @@ MAX_NAMED = 5  # unknown tokens, or runs of known characters; more are counted
 
 def panel(view: View) -> dict:
     look = view.reader.look(view.run, view.step, view.text)
-    output = look.asked[:-1] if look.finished else look.asked
+    output = look.targets[:-1] if look.finished else look.targets
     right = look.right
     correct = None if look.references is None else look.finished and all(right or ()) and bool(right)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.figures import lens as lenses
 from playground.inspection import lens
 from playground.inspection.probabilities import top
-from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
+from playground.queries.teacher_forcing import Comparison, compare, find_wrong, read_lens
 from playground.ui import blocks
 from playground.ui.panels import votes
 from playground.ui.panels.decoding_step import draw_attention, draw_likeliest
@@ -25,7 +25,7 @@ SIDE_WIDTH = 420  # px beside the lanes
 def panel(view: View) -> dict:
     comparison = compare(view.reader, view.run, view.step, view.text, view.field("force"), read_correction(view))
     view.look = comparison.free
-    steps = max(len(trace.asked) for trace in (comparison.forced, comparison.free, comparison.corrected) if trace)
+    steps = max(len(trace.targets) for trace in (comparison.forced, comparison.free, comparison.corrected) if trace)
     at = view.row(steps)
     at = at if at is not None else min(comparison.parted or 0, steps - 1)
     wrong = _find_wrong(view)
@@ -69,9 +69,9 @@ def _find_wrong(view: View) -> list[str] | None:
         return None
     sentences = view.examples()[:6]
     sentences += [pair for pair in view.reader.examples(view.run, "heldout", SEARCHED) if pair not in sentences]
-    wrong = go_wrong(view.reader, view.run, view.step, sentences)
+    wrong = find_wrong(view.reader, view.run, view.step, sentences)
     if len(wrong) < MAX_SUGGESTED:  # a good model fails more often on longer sentences
-        wrong += go_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", SEARCHED_HARDER))
+        wrong += find_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", SEARCHED_HARDER))
     return wrong[:MAX_SUGGESTED]
 
 
@@ -94,7 +94,7 @@ def _build_earlier(view: View) -> list[dict]:
     saved_steps = [step for step in view.run.replay.parameter_steps if step < last]
     sentences = sorted(view.examples(), key=lambda pair: pair[0] != view.text)[:6]  # the page's sentence first, if it is an example
     for step in (saved_steps[len(saved_steps) * part // REPLAY_PARTS] for part in range(REPLAY_PARTS - 1, 0, -1) if saved_steps):
-        if wrong := go_wrong(view.reader, view.run, step, sentences):
+        if wrong := find_wrong(view.reader, view.run, step, sentences):
             text = view.text if view.text in wrong else wrong[0]
             label = view.say("teacher_forcing.earlier", step=f"{step:,}", text=text)
             return [blocks.button("earlier", "move", label, to={"step": step, "text": text})]
@@ -106,8 +106,8 @@ def _write_captions(view: View, comparison: Comparison) -> list[str]:
     notes = []
     if comparison.parted is not None:
         forced, free = comparison.forced, comparison.free
-        forced_token = forced.asked[comparison.parted].text if comparison.parted < len(forced.asked) else "–"
-        free_token = free.asked[comparison.parted].text if comparison.parted < len(free.asked) else "–"
+        forced_token = forced.targets[comparison.parted].text if comparison.parted < len(forced.targets) else "–"
+        free_token = free.targets[comparison.parted].text if comparison.parted < len(free.targets) else "–"
         forced_right = [token["right"] for token in list_predictions("forced", forced)[comparison.parted + 1 :]]
         notes.append(view.say("teacher_forcing.parted", step=comparison.parted + 1, wrote=free_token, right=forced_token))
         if forced_right:
@@ -117,7 +117,9 @@ def _write_captions(view: View, comparison: Comparison) -> list[str]:
         notes.append(view.say("teacher_forcing.together"))
     correction = read_correction(view)
     if comparison.corrected and correction and not is_correction_right(view, comparison):
-        notes.append(view.say("teacher_forcing.still_wrong", step=correction[0] + 1, token=comparison.corrected.asked[correction[0]].text))
+        notes.append(
+            view.say("teacher_forcing.still_wrong", step=correction[0] + 1, token=comparison.corrected.targets[correction[0]].text)
+        )
     elif comparison.corrected and correction:
         if comparison.recovered is not None:
             notes.append(view.say("teacher_forcing.recovered", step=correction[0] + 1, since=comparison.recovered + 1))
@@ -147,13 +149,13 @@ def _build_force_field(view: View) -> dict:
 def _build_correction(view: View, comparison: Comparison, at: int) -> dict:
     """Builds the choice of a token to write at this step instead: the likeliest ones and the right one."""
     free = comparison.free
-    at = min(at, len(free.asked) - 1)
+    at = min(at, len(free.targets) - 1)
     options = {likely.id: f"{likely.text}  {likely.probability:.2f}" for likely in free.likely[at]}
-    if comparison.forced and at < len(comparison.forced.asked):
-        options.setdefault(comparison.forced.asked[at].id, comparison.forced.asked[at].text)
-    options.pop(free.asked[at].id, None)
+    if comparison.forced and at < len(comparison.forced.targets):
+        options.setdefault(comparison.forced.targets[at].id, comparison.forced.targets[at].text)
+    options.pop(free.targets[at].id, None)
     chosen_fix = view.field("fix") if comparison.corrected else ""
-    choices = [{"value": "", "label": view.say("teacher_forcing.as_written", token=free.asked[at].text)}]
+    choices = [{"value": "", "label": view.say("teacher_forcing.as_written", token=free.targets[at].text)}]
     choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
     return blocks.choice("fix", "fix", view.say("teacher_forcing.correct", step=at + 1), choices, chosen_fix)
 
@@ -161,7 +163,7 @@ def _build_correction(view: View, comparison: Comparison, at: int) -> dict:
 def _build_step(view: View, comparison: Comparison, at: int) -> dict:
     """Builds the chosen step in every lane: its likeliest tokens, and the weights of cross-attention."""
     columns = []
-    traces = [(name, trace) for name in ("forced", "free", "corrected") if (trace := getattr(comparison, name)) and at < len(trace.asked)]
+    traces = [(name, trace) for name in ("forced", "free", "corrected") if (trace := getattr(comparison, name)) and at < len(trace.targets)]
     view.look = comparison.free
     layer, head = choose_head(view, "cross")
     for name, trace in traces:
@@ -185,7 +187,7 @@ def _draw_lens(view: View, comparison: Comparison, at: int) -> list[dict]:
     """Draws each layer's predictions, with teacher forcing if the page feeds the reference, else free running."""
     is_forced = view.reference and comparison.forced is not None
     trace = comparison.forced if is_forced else comparison.free
-    predictions = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in trace.asked])
+    predictions = read_lens(view.reader, view.run, view.step, view.text, [piece.id for piece in trace.targets])
     piece_of = view.run.tokenizers[1].piece
     rivals = [[", ".join(f"{piece_of(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in predictions]
     layers = [view.say("teacher_forcing.lens_start"), *(view.say("teacher_forcing.lens_row", layer=n) for n in range(1, len(predictions)))]

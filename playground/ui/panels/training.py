@@ -7,7 +7,7 @@ from dataclasses import asdict
 from playground.config import Refusal
 from playground.figures import curves
 from playground.lessons.tour import STOPS
-from playground.queries.probes import probes_at
+from playground.queries.probes import read_probes
 from playground.queries.reader import REFERENCE
 from playground.runs.history import Probe
 from playground.runs.recording import BRIEF
@@ -107,6 +107,6 @@ def _build_probes(view: View, newest: tuple[Probe, ...]) -> dict:
     if view.step is None:
         probes, caption = newest, view.say("page.probes_caption")
     else:
-        at, probes = probes_at(view.run, view.step)
+        at, probes = read_probes(view.run, view.step)
         caption = paragraph([view.say("page.probes_at", step=at), view.rounding_note(at)])
     return blocks.probes("probes", view.say("page.probes"), caption, joiner, [asdict(probe) for probe in probes])

@@ -7,7 +7,7 @@ from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
 from playground.queries.results import Candidate, SentenceTrace
-from playground.queries.translate import METHODS, DecodingOptions, Translation, most_doubtful, trace_of, translate
+from playground.queries.translate import METHODS, DecodingOptions, Translation, find_least_certain, trace_output, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree, candidates, sampled
 from playground.ui.panels.decoding_step import draw_attention, draw_likeliest
@@ -60,7 +60,7 @@ def panel(view: View) -> dict:
 
 def _build_greedy_note(view: View, best: Candidate) -> list[dict]:
     """Notes that the line above the tab is greedy decoding's, when that output differs from this one."""
-    greedy_pieces = view.reader.look(view.run, view.step, view.text).asked
+    greedy_pieces = view.reader.look(view.run, view.step, view.text).targets
     if [piece.id for piece in greedy_pieces] == [piece.id for piece in best.pieces]:
         return []
     return [blocks.text("greedy", view.say("decoding.frame_is_greedy"), css="pg-caption")]
@@ -70,7 +70,7 @@ def _suggest_sentence(view: View) -> str:
     """Suggests a sentence that is decoded wrong, else the one with the greatest doubt."""
     if view.run.working:
         return ""
-    return find_first_wrong(view) or most_doubtful(view.reader, view.run, view.reader.examples(view.run, "heldout", SEARCHED))
+    return find_first_wrong(view) or find_least_certain(view.reader, view.run, view.reader.examples(view.run, "heldout", SEARCHED))
 
 
 def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
@@ -155,7 +155,7 @@ def _write_verdict(view: View, best: Candidate, references: tuple[str, ...] | No
 
 def _build_work(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
     """Builds the cache switch, and the work it saves for this sentence."""
-    cached, uncached = answer.cached, answer.anew
+    cached, uncached = answer.cached, answer.uncached
     head = [view.say(f"decoding.work_{key}") for key in ("cache", "positions", "products", *([] if options.cache else ["ms"]))]
     rows = [
         [view.say(f"decoding.cache_{key}"), f"{use.positions:,}", f"{use.multiplications:,}", *([] if options.cache else [f"{use.ms:.1f}"])]
@@ -180,15 +180,15 @@ def _find_trace(view: View, answer: Translation) -> SentenceTrace:
     """Returns the trace of the best output, without recomputing it when it is the greedy one."""
     pieces = answer.candidates[0].pieces
     greedy = view.reader.look(view.run, view.step, view.text)
-    if greedy.asked == pieces and greedy.step == answer.step:
+    if greedy.targets == pieces and greedy.step == answer.step:
         return greedy
-    return trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
+    return trace_output(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
 
 
 def _build_step(view: View, answer: Translation, options: DecodingOptions) -> dict:
     """Builds all steps with their likeliest tokens, and one with its cross-attention: by default the first mistake or most hesitation."""
     look = _find_trace(view, answer)
-    best, prefix_length, steps = answer.candidates[0], len(answer.prefix), len(look.asked)
+    best, prefix_length, steps = answer.candidates[0], len(answer.prefix), len(look.targets)
     at = view.row(steps)
     at = candidates.find_telling_step(look, best.right, prefix_length) if at is None else at
     likely = look.likely[at]
@@ -206,7 +206,7 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
     if options.method == "sample" and at >= prefix_length:
         settings = {"temperature": f"{options.temperature:g}", "top_k": options.top_k or "–", "top_p": f"{options.top_p:g}"}
         caption = f"{caption} {view.say('decoding.drawn_from', **settings)}"
-    title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.asked[at].text)
+    title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.targets[at].text)
     return blocks.row(
         "step",
         blocks.column("every-step", *candidates.build_table(view, look, prefix_length)),

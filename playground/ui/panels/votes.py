@@ -20,15 +20,15 @@ def panel(view: View, comparison: Comparison, at: int) -> list[dict]:
     against the right one where it is wrong, else against the runner-up."""
     is_forced = view.reference and comparison.forced is not None
     trace = comparison.forced if is_forced else comparison.free
-    at = min(at, len(trace.asked) - 1)
-    knows_target = comparison.forced is not None and at < len(comparison.forced.asked) and (is_forced or at == comparison.parted)
-    target = comparison.forced.asked[at].id if knows_target else None
+    at = min(at, len(trace.targets) - 1)
+    knows_target = comparison.forced is not None and at < len(comparison.forced.targets) and (is_forced or at == comparison.parted)
+    target = comparison.forced.targets[at].id if knows_target else None
     likely = [piece.id for piece in trace.likely[at]]
     token = likely[0]
     other = target if target not in (None, token) else next((id for id in likely if id != token), None)
     if other is None:
         return []
-    attribution = votes(view.reader, view.run, view.step, view.text, [piece.id for piece in trace.asked], at, token, other)
+    attribution = votes(view.reader, view.run, view.step, view.text, [piece.id for piece in trace.targets], at, token, other)
     name = view.run.tokenizers[1].piece
     pair = (name(token), name(other))
     selected = _select_parts(attribution)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.inspection import differences
-from playground.inspection.interventions import Change, Edit, HeadId, heads
+from playground.inspection.interventions import Change, Edit, heads
 from playground.queries import interventions
 from playground.queries.validation import evaluate_change
 from playground.words import say
@@ -32,11 +32,11 @@ def test_what_is_changed_never_hides_what_was_before_and_differences_are_marked(
     drawn = [head["id"] for part in block(base, "heads")["parts"] for layer in part["layers"] for head in layer["heads"]]
     assert drawn == list(map(str, heads(site.runs.get("reverse").experiment.model)))
     panel = site.panel("interventions", **HELLO, off="c1.3")
-    outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "hello", Change(frozenset({HeadId("cross", 0, 2)})))
+    outcome = interventions.compare_outputs(site.reader, site.runs.get("reverse"), None, "hello", Change.parse("c1.3"))
     assert written(panel, "before") == written(base, "before")
-    assert written(panel, "after") == "".join(piece.text for piece in outcome.after.asked) != written(panel, "before")
+    assert written(panel, "after") == "".join(piece.text for piece in outcome.after.targets) != written(panel, "before")
     assert (block(panel, "heads")["off"], "cross-attention 1.3" in block(panel, "in-force")["text"]) == (["c1.3"], True)
-    marked = differences.marks(*([piece.id for piece in look.asked] for look in (outcome.before, outcome.after)))
+    marked = differences.mark_changes(*([piece.id for piece in look.targets] for look in (outcome.before, outcome.after)))
     assert any(map(any, marked))
     for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
         assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
@@ -61,12 +61,12 @@ def test_the_score_stands_in_both_columns(site):
 
 def test_a_row_is_edited_where_its_cells_are_shown_and_the_edit_stays_there(site):
     panel = site.panel("interventions", **ROW | {"text": "attention"}, cells=THERE + "k0-1", k="0")
-    outcome = interventions.outcome(site.reader, site.runs.get("reverse"), None, "attention", Change(edit=Edit(1, 2, 1, 0, 1.0)))
+    outcome = interventions.compare_outputs(site.reader, site.runs.get("reverse"), None, "attention", Change(edit=Edit(1, 2, 1, 0, 1.0)))
     cells = block(panel, "row-cells")
     assert [cell["after"] for cell in cells["cells"]] == [1] + [0] * 9
     assert [cell["before"] for cell in cells["cells"]] == pytest.approx(outcome.before.cross[1, 2, 1].tolist())
     assert (cells["cells"][0]["state"], [act["on"] for act in cells["acts"]]) == ("given", [True, False, False])
-    assert (written(panel, "before"), written(panel, "after")) == ("noitnetta<eos>", "".join(piece.text for piece in outcome.after.asked))
+    assert (written(panel, "before"), written(panel, "after")) == ("noitnetta<eos>", "".join(piece.text for piece in outcome.after.targets))
     _, without, edited = block(panel, "row-top")["figure"]["data"]
     assert without["x"] == pytest.approx(outcome.step.without, abs=1e-4)
     assert edited["x"] == pytest.approx(outcome.step.edited, abs=1e-4)

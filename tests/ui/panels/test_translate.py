@@ -39,7 +39,7 @@ def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdi
         total, length, exponent, score = map(float, re.search(pattern, tree["caption"].replace("−", "-")).groups())
         assert (length, exponent, len(lines(answer))) == (len(lines(answer)[0]), penalty, 4)
         assert total / ((5 + length) / 6) ** penalty == pytest.approx(score, abs=1e-3)
-    assert lines(answer)[0] != [piece.text for piece in site.reader.look(site.runs.get(EARLY["run"]), EARLY["step"], LONG).asked]
+    assert lines(answer)[0] != [piece.text for piece in site.reader.look(site.runs.get(EARLY["run"]), EARLY["step"], LONG).targets]
     assert block(answer, "greedy")["text"] == say("zh", "decoding.frame_is_greedy")
     easy = ask(site, method="beam")
     assert (block(easy, "beam-verdict")["text"], find(easy, "greedy")) == (say("en", "decoding.found"), None)

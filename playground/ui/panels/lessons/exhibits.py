@@ -50,7 +50,7 @@ def _draw_grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, s
     """Draws a grid with every number on its cell: as wide as its neighbours, or as the page, or scrolling sideways in its own box."""
     rows, columns = ([Name(say_label(view, lab, name)) for name in names] for names in (exhibit.rows, exhibit.columns))
     numbers, digits = exhibit.values.size <= tensor.CELLS, exhibit.digits if exhibit.scale != "plain" else 0
-    needed_width = tensor.needed(exhibit.values, rows, columns, width, digits) if numbers else view.width
+    needed_width = tensor.needed_width(exhibit.values, rows, columns, width, digits) if numbers else view.width
     css = "" if needed_width <= width else "wide" if needed_width <= view.width else "wide scrolls"
     figure = view.draw(
         tensor.heatmap, exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits,

@@ -46,7 +46,7 @@ def build_sheet(
         "sheet",
         title,
         secret=secret,
-        answer=float(derivation.shown),
+        answer=float(derivation.recorded),
         asks=question and has_question(derivation),
         equals="" if secret else _write_equals(view, derivation, own),
         sign=SIGNS.get(derivation.operation, ""),
@@ -76,8 +76,8 @@ def _set_heads(text: str, heads: Mapping[str, str]) -> str:
 
 def _write_equals(view: View, derivation: Derivation, own: str) -> str:
     """Writes the model's own number, whose last digits may differ: the sheet continues with its printed digits."""
-    same = derivation.shown == derivation.result
-    return view.say(own if same else f"{own}_nearly", value=derivation.shown.replace("-", "−"))
+    same = derivation.recorded == derivation.result
+    return view.say(own if same else f"{own}_nearly", value=derivation.recorded.replace("-", "−"))
 
 
 def _build_label(view: View, forward: SentenceActivations, label: Label) -> dict:

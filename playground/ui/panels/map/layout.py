@@ -34,7 +34,7 @@ def build_plan(view: View, forward: SentenceActivations, head: int, unfolded: Ma
     encoder += [*draw.layers("encoder", unfolded["encoder"]), *draw.line(END["encoder"])]
     decoder = [draw.tokens("fed", forward.fed, draw.title("target", "decoder")), *draw.line(f"tgt.{name}" for name in EMBEDDING)]
     decoder += [*draw.layers("decoder", unfolded["decoder"]), *draw.line(END["decoder"], draw.title("end", "decoder"))]
-    decoder.append(draw.tokens("tgt", forward.asked))
+    decoder.append(draw.tokens("tgt", forward.targets))
     return {"encoder": encoder, "memory": draw.line(["memory"])[0], "decoder": decoder, "lines": draw.joins(), "order": [*forward.stages]}
 
 

@@ -8,7 +8,7 @@ from playground.figures import tensor as pictures
 from playground.inspection import tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
-from playground.inspection.formulas import About, about
+from playground.inspection.formulas import StageInfo, describe
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks as make
 from playground.ui.panels.map import derivation_view
@@ -39,7 +39,7 @@ def build_stage(
 ) -> list[dict]:
     """Builds everything about one stage; `head` counts from 0 and only matters where the stage has heads; `derivation` is that of the
     chosen cell `at`. `brief` (on the tour) drops formula, code and caption, which the tour has, hides no answer, and is lower."""
-    values, explanation = slice_stage(stage.values, stage, head), about(view.run.experiment.model, stage)
+    values, explanation = slice_stage(stage.values, stage, head), describe(view.run.experiment.model, stage)
     rows, row_title, row_side = name_rows(view, forward, stage)
     columns, column_title, column_side = name_columns(view, forward, stage)
     chosen = at if at and at[0] < values.shape[0] and at[1] < values.shape[1] else None
@@ -68,7 +68,7 @@ def build_stage(
         width=width,
         tallest=view.below(TOUR_HEIGHT if brief else 140) if len(window) == len(columns) else max(view.tallest - UNDER_STRIP, MIN_STRIP),
     )
-    facts = tensors.facts(tensors.shown(stage, forward.stages, head, rows, columns))
+    facts = tensors.facts(tensors.view_tensor(stage, forward.stages, head, rows, columns))
     caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in facts)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, paragraph([caption, view.step_note(forward.step)]), _write_title(view, stage, head))
@@ -88,7 +88,7 @@ def _write_title(view: View, stage: Stage, head: int) -> str:
     return title if stage.axes[0] != "H" else f"{title} · {view.say('map.head_of', head=head + 1, heads=stage.values.shape[0])}"
 
 
-def _build_formula(view: View, explanation: About) -> list[dict]:
+def _build_formula(view: View, explanation: StageInfo) -> list[dict]:
     """Builds the paper's formula, and the shape: (H, T, S) = (4, 6, 6), heads, target tokens, source tokens."""
     size_names = LETTERS | ({"K": "own_size"} if view.run.experiment.model.d_k else {})
     names = view.say("map.and").join(view.say(f"map.letter_{size_names[letter]}") for letter in explanation.letters)
@@ -146,7 +146,7 @@ def _shows_likeliest(stage: Stage) -> bool:
 def _measure_window(width: int, digits: bool) -> int:
     """Returns the number of columns in a window on `width` px: fewer if their cells show digits."""
     window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= MIN_CELL), WINDOWS[-1])
-    return min(pictures.fitting(width), window) if digits else window
+    return min(pictures.max_columns(width), window) if digits else window
 
 
 def _writes_digits(view: View, rows: int) -> bool:
@@ -183,7 +183,7 @@ def _build_cell_controls(
     if _shows_likeliest(stage):
         key = "map.only_likeliest" if len(window) == LIKELIEST else "map.only_likeliest_and"
         return [*controls, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
-    if total > pictures.fitting(width) and len(rows) <= MAX_DIGIT_ROWS and not has_tokens and not brief:
+    if total > pictures.max_columns(width) and len(rows) <= MAX_DIGIT_ROWS and not has_tokens and not brief:
         options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
         controls.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if digits else ""))
     if total > size:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from playground.inspection.worksheet import KINDS, MOST_SEED, Box, Worksheet, WorksheetTable, WorksheetTask, worksheet
+from playground.inspection.worksheet import KINDS, MAX_SEED, Box, Worksheet, WorksheetTable, WorksheetTask, worksheet
 from playground.ui.view import language
 from playground.words import say
 
@@ -18,7 +18,7 @@ HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
 def render_page(parameters: Mapping[str, str], stylesheet: str) -> str:
     """Renders the sheet of `seed` and `kind` as HTML, with the answers when `key` is 1; other parameters are ignored."""
     text, kind = parameters.get("seed", ""), parameters.get("kind", "")
-    seed = min(int(text), MOST_SEED) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+    seed = min(int(text), MAX_SEED) if text.isascii() and text.isdigit() and len(text) < 10 else 1
     sheet = worksheet(seed, kind if kind in KINDS else next(iter(KINDS)))
     return _Renderer(sheet, language(parameters), parameters.get("key") == "1").render_html(stylesheet)
 
@@ -50,7 +50,7 @@ class _Renderer:
 <header><h1>{self.say("title")}</h1><p class="number">{title}</p><p class="name">{name}</p></header>
 <h2>{self.say(f"kind_{sheet.kind}")}</h2>
 <p>{about} {self.say("rounding")}</p>
-<section class="given" aria-label="{self.say("given")}">{"".join(self.render_table(table) for table in sheet.given)}</section>
+<section class="given" aria-label="{self.say("given")}">{"".join(self.render_table(table) for table in sheet.tables)}</section>
 <ol>{tasks}</ol>
 </main>
 </body>
@@ -63,7 +63,7 @@ class _Renderer:
             f'<option value="{kind}"{" selected" if kind == self.sheet.kind else ""}>{self.say(f"kind_{kind}")}</option>' for kind in KINDS
         )
         return f"""<form action="{PATH}" method="get">
-<label>{self.say("seed")} <input type="number" name="seed" min="0" max="{MOST_SEED}" value="{self.sheet.seed}"></label>
+<label>{self.say("seed")} <input type="number" name="seed" min="0" max="{MAX_SEED}" value="{self.sheet.seed}"></label>
 <label>{self.say("kind")} <select name="kind">{kinds}</select></label>
 <label><input type="checkbox" name="key" value="1"{" checked" if self.key else ""}> {self.say("with_key")}</label>
 <input type="hidden" name="lang" value="{self.language}"><button>{self.say("show")}</button>

@@ -97,7 +97,7 @@ class _LossGrid:
         chosen = view.inside("line", "place", values.shape)
         length = int(rows.real[at].any(axis=0).nonzero()[0].max()) + 1
         targets = [spell_tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
-        self.share = LARGE if length * pictures.needed(targets, LEGIBLE_SHARE) <= view.room(LARGE) else None
+        self.share = LARGE if length * pictures.needed_width(targets, LEGIBLE_SHARE) <= view.room(LARGE) else None
         self.picture = view.draw(
             pictures.losses,
             values[at, :length],

@@ -145,7 +145,7 @@ def draw_matrix(view: View, step: TakenStep, name: str, values: np.ndarray, meas
     largest = tuple(int(at) for at in np.unravel_index(int(np.abs(values).argmax()), values.shape))
     cell = view.inside("grad_row", "grad_col", values.shape) or largest
     down, across = (_find_window(size, most, at) for size, most, at in zip(values.shape, (DOWN, ACROSS), cell, strict=True))
-    names, layout = _name_rows(view, step, name, values.shape[0]), step.way(name)
+    names, layout = _name_rows(view, step, name, values.shape[0]), step.layout(name)
     picture = view.draw(
         pictures.heatmap,
         values[np.ix_(down, across)],
@@ -176,18 +176,18 @@ def orient(step: TakenStep, name: str, values: np.ndarray) -> np.ndarray:
     """Returns a parameter as a matrix; a linear layer as (in, out), as in x W, which torch stores transposed."""
     if values.ndim == 1:
         return values[None]
-    return values.T if step.way(name) == "linear" else values
+    return values.T if step.layout(name) == "linear" else values
 
 
 def find_index(step: TakenStep, name: str, cell: tuple[int, int]) -> tuple[int, ...]:
     """Returns torch's index of the number in this cell."""
-    layout = step.way(name)
+    layout = step.layout(name)
     return (cell[1],) if layout == "vector" else cell[::-1] if layout == "linear" else cell
 
 
 def _name_rows(view: View, step: TakenStep, name: str, count: int) -> list[str]:
     """Names rows by token in an embedding table, else by number."""
-    if step.way(name) == "table" and "embedding" in name:
+    if step.layout(name) == "table" and "embedding" in name:
         return spell_tokens(view, range(count), "src" if name.startswith("src") else "tgt")
     return [str(at + 1) for at in range(count)]
 

@@ -8,7 +8,7 @@ from playground.config import PAD
 from playground.figures import tensor as pictures
 from playground.figures.tokens import Name, steps
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
-from playground.queries.step_sublayers import around, norm_before, readers, score_gradients, stream_gradient
+from playground.queries.step_sublayers import norm_before, readers, residual_gradient, score_gradients, stream_gradient
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep
 from playground.ui import blocks
@@ -32,7 +32,7 @@ def build_stream(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
     dim = view.number("grad_col", len(vector) - 1)
     dim = int(np.abs(vector).argmax()) if dim is None else dim
     norm = norm_before(slow, name, line, place) if config.norm == "pre" else None
-    residual = float(around(slow, name, line, place)[dim]) if config.residual else None
+    residual = float(residual_gradient(slow, name, line, place)[dim]) if config.residual else None
     terms = [] if norm else readers(slow, name, line, place, dim)
     derivation = explain_stream(terms, norm, dim, residual, name, (place, dim), float(vector[dim]))
     title = view.say("step.sheet_stream", sublayer=name_sublayer(view, name), token=labels[place], dim=dim + 1)

@@ -86,7 +86,7 @@ def test_the_sheet_gives_the_number_in_the_picture_and_each_label_leads_to_the_n
         ]
         assert [lead["value"] for lead in sheet["leads"]] == [lead.value for lead in derived.leads]
         assert [step["result"] for step in sheet["steps"]] == [step.result for step in derived.steps]
-        assert derived.shown.replace("-", "−") in sheet["equals"]
+        assert derived.recorded.replace("-", "−") in sheet["equals"]
         alone = SimpleNamespace(operation=derived.operation, terms=[SimpleNamespace(**term) for term in sheet["terms"]])
         assert [float(term["part"]) for term in sheet["terms"]] == pytest.approx(parts(alone), rel=1e-6, abs=1e-6)
         for step in sheet["steps"]:

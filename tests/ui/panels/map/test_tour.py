@@ -35,7 +35,7 @@ def at_stop(site, run: str, stop: str, **parameters) -> tuple[dict, dict]:
 def test_each_number_is_the_model_s_framed_and_its_calculation_stands_beside_it(site, run):
     record = site.runs.get(run)
     text, ids = site.reader.read(record, site.reader.examples(record, "heldout", 1)[0][0])
-    written = [piece.id for piece in site.reader.look(record, None, text).asked]
+    written = [piece.id for piece in site.reader.look(record, None, text).targets]
     wanted = by_hand(site.reader.model_at(record, None)[0], ids, written, min(HEAD, record.experiment.model.n_heads) - 1)
     assert wanted.keys() == set(STOPS)
     for at, stop in enumerate(STOPS):
@@ -76,7 +76,7 @@ def boxes(text: str) -> list[str]:
 
 def test_it_shows_what_is_given_and_keeps_the_answers_until_the_key_fills_every_box(site):
     sheet, plain = worksheet(7, "decoder"), site.get("worksheet", seed=7, kind="decoder").text
-    given = [number.replace("-", "−") for table in sheet.given for row in table.rows for number in row]
+    given = [number.replace("-", "−") for table in sheet.tables for row in table.rows for number in row]
     assert re.findall(r"<td>(.*?)</td>", plain) == given
     answers = [box.answer.replace("-1e30", "−10³⁰").replace("-", "−") for task in sheet.tasks for box in (*task.way, *task.boxes)]
     assert boxes(plain) == [""] * len(answers)
