@@ -15,7 +15,7 @@ from functools import partial
 from typing import IO, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.encoding_guess import oddness
+from playground.reading.encoding_guess import measure_oddness
 from playground.reading.formats.limits import MEMBER_LIMIT, UNPACKED_LIMIT
 from playground.reading.formats.table import Notes
 from playground.reading.formats.trimmed import TERMS
@@ -163,7 +163,7 @@ def _name_in_zip(info: zipfile.ZipInfo) -> str:
     except UnicodeEncodeError:
         return info.filename
     except UnicodeDecodeError:
-        return min((raw.decode(codec, "replace") for codec in ("cp437", "gb18030")), key=oddness)
+        return min((raw.decode(codec, "replace") for codec in ("cp437", "gb18030")), key=measure_oddness)
 
 
 def _members_of_tar(name: str, data: bytes) -> list[_Member]:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.column_mapping import Choices, Plan, plan
-from playground.reading.doubts import doubts, without_errors
-from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, filter_rows, traces
+from playground.reading.column_mapping import Choices, Plan, plan_table
+from playground.reading.doubts import find_doubts, remove_errors
+from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, count_escapes, filter_rows
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
 from playground.reading.formats.language_id import main_language
@@ -60,24 +60,24 @@ def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices()
 def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
     if table.by_order:
         _check_order(opened, rows, choices.same_language)
-    rows, errors = without_errors(rows)
-    how = plan(opened.name, table, rows, choices)
-    left = traces(rows, how)
+    rows, errors = remove_errors(rows)
+    how = plan_table(opened.name, table, rows, choices)
+    left = count_escapes(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
     row_filter = RowFilter(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
     filtered = filter_rows(opened.name, rows, row_filter, lambda row: _raw(row, opened.sources, table))
     dropped = {reason: tuple(lines) for reason, lines in filtered.dropped.items() if lines}
-    if not filtered.kept:
+    if not filtered.pairs:
         raise _none_kept(opened.name, len(rows), dropped, table.unit)
     owed = _credit(rows, how)
     found = Pairs(
-        tuple(filtered.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
+        tuple(filtered.pairs), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
         notes=(*opened.notes, *table.notes, *_notes(rows, filtered, how, bool(owed)), *_traces(left, choices.undo), *_errors(errors),
-               *doubts(filtered.kept)),
+               *find_doubts(filtered.pairs)),
         unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
-        dropped_rows={reason: tuple(seen) for reason, seen in filtered.shown.items() if seen},
+        dropped_rows={reason: tuple(seen) for reason, seen in filtered.dropped_rows.items() if seen},
         traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
         joined=how.joined, group=how.group, groups=tuple(filtered.groups),
     )  # fmt: skip
@@ -126,12 +126,12 @@ def _credit(rows: Sequence[Row], how: Plan) -> str:
 
 
 def _notes(rows: Sequence[Row], filtered: FilteredRows, how: Plan, credited: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    same = [pair.line for pair in filtered.kept if pair.src == pair.tgt]
+    same = [pair.line for pair in filtered.pairs if pair.src == pair.tgt]
     tall = [row.line for row in rows if row.height > 1]
     names = [column.name or str(place) for place, column in enumerate(how.columns, 1)]
-    if how.together:
-        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_MAX_LANGUAGE_PAIRS])
-        more = ", …" if len(how.together) > _MAX_LANGUAGE_PAIRS else ""
+    if how.language_pairs:
+        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.language_pairs[:_MAX_LANGUAGE_PAIRS])
+        more = ", …" if len(how.language_pairs) > _MAX_LANGUAGE_PAIRS else ""
         yield "data.note_languages", {"found": found + more, "source": names[how.source], "target": names[how.target]}
     elif how.joined or how.group is not None:
         more = ", ".join(names[place] for place in how.joined)
