@@ -1,4 +1,4 @@
-"""Sentences that are to be translated or scored, from the same files that pairs are read from."""
+"""Sentences to translate or score, from the same files that pairs are read from."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ from playground.reading.uploads import read_files
 
 
 def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str], list[str] | None]:
-    """(sources, targets) of one file or two, as (name, content).
+    """Returns (sources, targets) of one or two files given as (name, content).
 
-    Every line of a plain file is a sentence, also an empty one, and a single plain file has no targets (None). Of a table, a translation
-    memory and the like these are the two sides of its pairs. Raises Refusal.
+    Every line of a plain file is a sentence, even an empty one; a single plain file has no targets (None). Tables, translation memories and
+    the like give the two sides of their pairs. Raises Refusal.
     """
-    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # more than is looked at for its format
-        sides = [_utf8_lines(*file) for file in files]
+    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # too large for format detection
+        sides = [_split_utf8(*file) for file in files]
     elif all(data for _, data in files):
         sources = open_files(files, encoding, part="").sources
-        together = len(sources) == 2 and first_of(WHOLE, sources)
-        tables = [] if together else [source.name for source in sources if not _is_plain(source)]
+        is_joint = len(sources) == 2 and first_of(WHOLE, sources)
+        tables = [] if is_joint else [source.name for source in sources if not _is_plain(source)]
         if tables and len(sources) == 2:
             raise Refusal("data.pairs_alone", name=tables[0])
-        if together or tables:
+        if is_joint or tables:
             pairs = read_files(files, Choices(encoding=encoding)).pairs
             return [pair.src for pair in pairs], [pair.tgt for pair in pairs]
-        sides = [_whole(source) for source in sources]
+        sides = [_check_lines(source) for source in sources]
     else:
         sides = [read_sentences([file], encoding)[0] if file[1] else [] for file in files]
     return sides[0], sides[1] if len(sides) == 2 else None
 
 
 def _is_plain(source: Source) -> bool:
-    """Whether its lines are sentences. Commas alone make no table of a text, unless its name says that it is one."""
+    """Whether a file's lines are sentences. Commas alone make no table, unless the file is called .csv."""
     if not source.lines or first_of(WHOLE, [source]):
         return False
     table = first_of(BY_LINE, [source])
     return table is None or table.by_order or (table.kind == "csv" and not source.name.lower().endswith(".csv"))
 
 
-def _whole(source: Source) -> list[str]:
+def _check_lines(source: Source) -> list[str]:
     for number, line in enumerate(source.lines, start=1):
         if is_damaged(line):
             raise Refusal("data.not_utf8", name=source.name, line=number)
     return list(source.lines)
 
 
-def _utf8_lines(name: str, data: bytes) -> list[str]:
+def _split_utf8(name: str, data: bytes) -> list[str]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
