@@ -9,10 +9,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.cells import dullness
-from playground.reading.formats.column_names import meaning
-from playground.reading.formats.columns import look, pair_of, ranks, side_of
-from playground.reading.formats.inflections import features_of
+from playground.reading.formats.cells import rank_dullness
+from playground.reading.formats.column_names import find_meaning
+from playground.reading.formats.columns import find_pair, find_side, rank_columns, summarise_column
+from playground.reading.formats.inflections import find_features
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.reading.formats.records import Widths, measure, row_width
 from playground.reading.formats.table import Row, Table
@@ -95,7 +95,7 @@ def plan_table(name: str, table: Table, rows: Sequence[Row], choices: Choices) -
     if target is None:
         target = pair[1] if pair[1] != source else next(place for place in rest if place != source)
     source, target = (target, source) if choices.swap else (source, target)
-    features = None if choices.swap or language_pairs else features_of([_cells(below, place) for place in range(width)])
+    features = None if choices.swap or language_pairs else find_features([_cells(below, place) for place in range(width)])
     if features is not None and choices.source is None and choices.target is None:
         source, target = (place for place in range(width) if place != features)
     joined = _find_joined(name, choices, features, names, (source, target))
@@ -133,14 +133,14 @@ def _find_pair(rows: Sequence[Row], names: Sequence[str]) -> tuple[tuple[int, in
     if len(names) == 2 and not any(names):
         return (0, 1), ()
     cells = [_cells(rows, place) for place in range(len(names))]
-    summaries = list(map(look, cells))
-    if pair := pair_of(names, summaries):
+    summaries = list(map(summarise_column, cells))
+    if pair := find_pair(names, summaries):
         return pair, ()
-    meanings = list(map(meaning, names))
-    dull = list(map(dullness, cells))
+    meanings = list(map(find_meaning, names))
+    dull = list(map(rank_dullness, cells))
     order = [
         rank if few < 3 and sense and sense.kind in ("language", "source", "target") else max(rank, few)
-        for rank, few, sense in zip(ranks(names, summaries), dull, meanings, strict=True)
+        for rank, few, sense in zip(rank_columns(names, summaries), dull, meanings, strict=True)
     ]
     languages = [
         place
@@ -151,10 +151,10 @@ def _find_pair(rows: Sequence[Row], names: Sequence[str]) -> tuple[tuple[int, in
     if language_pairs:
         return language_pairs[0][:2], language_pairs
     best = sorted(range(len(names)), key=lambda place: (order[place], place))
-    side = side_of(names, summaries)
+    side = find_side(names, summaries)
     if side and (order[side.place] < 2 or len(names) == 2):
         other = next(place for place in best if place != side.place)
-        return side.beside(other), ()
+        return side.pair_with(other), ()
     return (min(best[:2]), max(best[:2])), ()
 
 

@@ -115,7 +115,7 @@ def count_escapes(rows: Sequence[Row], plan: Plan) -> dict[int, dict[str, int]]:
     counts = {}
     for place in (plan.source, plan.target):
         cells = [cells[place] for cells in below if place < len(cells)]
-        counts[place] = escapes.found(cells) if _has_any_sign(cells) else {}
+        counts[place] = escapes.count_kinds(cells) if _has_any_sign(cells) else {}
     return counts
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from playground.reading.formats.cells import STOPS, counts, dullness, holds_languages, is_number
-from playground.reading.formats.column_names import Meaning, meaning
+from playground.reading.formats.cells import STOPS, holds_languages, is_number, is_running_number, rank_dullness
+from playground.reading.formats.column_names import Meaning, find_meaning
 from playground.reading.formats.column_words import ALSO_WORDS, CERTAIN
 from playground.reading.formats.languages import named
 from playground.reading.formats.limits import SAMPLE
@@ -53,7 +53,7 @@ def _find_candidate(rows: Sequence[Row]) -> Row | None:
 
 def _names_files(cells: Sequence[str]) -> bool:
     """Whether the first lines of two files name their sides or languages: "English" and "German", or "text" in both."""
-    meanings = list(map(meaning, cells))
+    meanings = list(map(find_meaning, cells))
     if len(meanings) != 2 or any(sense is None or sense.kind not in _TEXTS or sense.kind == "vague" for sense in meanings):
         return False
     return meanings[0][:2] != meanings[1][:2] or (cells[0].casefold() == cells[1].casefold() and meanings[0].kind != "language")
@@ -62,7 +62,7 @@ def _names_files(cells: Sequence[str]) -> bool:
 def lacks_first(cells: Sequence[str], below: Sequence[Sequence[str]], fewest: int = 1) -> bool:
     """Whether a header has no name for the first column: R writes none above its row numbers."""
     firsts = [row[0].strip() for row in below if len(row) == len(cells) + 1]
-    return len(firsts) >= fewest and 2 * len(firsts) > len(below) and counts(firsts)
+    return len(firsts) >= fewest and 2 * len(firsts) > len(below) and is_running_number(firsts)
 
 
 def _names_columns(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -73,7 +73,7 @@ def _names_columns(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool
     columns = [[row[place].strip() for row in rows if len(row) > place and row[place].strip()] for place in range(len(cells))]
     if _are_numbers(cells, columns) or (lacks_first(cells, below, 2) and not any(map(is_number, filled))):
         return True
-    meanings = [meaning(cell) for cell in cells]
+    meanings = [find_meaning(cell) for cell in cells]
     over = [_stands_on_numbers(cell, column) for cell, column in zip(cells, columns, strict=True)]
     stops = [cell.endswith(STOPS) and not known and not number for cell, known, number in zip(cells, meanings, over, strict=True)]
     short = all(cell.endswith(STOPS) for cell in filled) and any(known is None or known.kind != "language" for known in meanings)
@@ -137,7 +137,7 @@ def _are_two_names(cells: Sequence[str], meanings: Sequence[Meaning | None], col
     same, kinds = first[:2] == second[:2], {first.kind, second.kind}
     if (same and (first.kind == "language" or first.what)) or kinds.isdisjoint(_TEXTS):
         return False
-    unsure = same or "vague" in kinds or any(sense.kind == "aside" and dullness(column) < 2 for sense, column in known)
+    unsure = same or "vague" in kinds or any(sense.kind == "aside" and rank_dullness(column) < 2 for sense, column in known)
     return not (unsure and _are_words(columns))
 
 

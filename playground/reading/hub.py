@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from playground.config import Refusal
-from playground.reading.formats.items import table_of
+from playground.reading.formats.items import make_table
 from playground.reading.formats.limits import PAIR_LIMIT
 from playground.reading.formats.table import Table
 from playground.reading.text import normalise
@@ -47,7 +47,7 @@ def load_from_hub(dataset: str, config: str = "", split: str = "train", columns:
         raise Refusal("data.hub_away", dataset=dataset)
     try:
         stream = load_dataset(dataset, config or None, split=split or "train", streaming=True, token=False)
-        table = make_table(stream, dataset, columns, rows)
+        table = read_stream(stream, dataset, columns, rows)
         licence = normalise(str(getattr(getattr(stream, "info", None), "license", "") or ""))[:60]
     except Refusal:
         raise
@@ -56,7 +56,7 @@ def load_from_hub(dataset: str, config: str = "", split: str = "train", columns:
     return replace(table, credit=f"huggingface.co/datasets/{dataset}" + (f" ({licence})" if licence else ""))
 
 
-def make_table(stream: Any, name: str, columns: Sequence[str] = (), rows: int = ROWS) -> Table:
+def read_stream(stream: Any, name: str, columns: Sequence[str] = (), rows: int = ROWS) -> Table:
     """Returns the table of the first rows of a streamed data set. Two named columns are source and target."""
     rows = max(1, min(rows, PAIR_LIMIT))
     if getattr(stream, "features", None):
@@ -72,12 +72,12 @@ def make_table(stream: Any, name: str, columns: Sequence[str] = (), rows: int = 
     items = enumerate(_first_rows(first, records, rows, surplus), 1)
     if len(columns) == 2 and not any(isinstance(value, dict) for column in columns for value in _find_values(first, column)):
         pairs = ((number, [next(_find_values(record, column), None) for column in columns]) for number, record in items)
-        table = replace(table_of("hub", name, pairs, ("source", "target")), columns=tuple(normalise(column)[:60] for column in columns))
+        table = replace(make_table("hub", name, pairs, ("source", "target")), columns=tuple(normalise(column)[:60] for column in columns))
     elif columns:
         chosen = ((number, {column: value for column in columns for value in _find_values(record, column)}) for number, record in items)
-        table = table_of("hub", name, chosen)
+        table = make_table("hub", name, chosen)
     else:
-        table = table_of("hub", name, items)
+        table = make_table("hub", name, items)
     return replace(table, notes=(("data.note_first_rows", {"rows": rows}),)) if surplus else table
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.reading.encodings import Encoding, decode
-from playground.reading.formats import BY_LINE, WHOLE, delimited, first_of
-from playground.reading.formats.guard import restored
+from playground.reading.formats import BY_LINE, WHOLE, delimited, read_first
+from playground.reading.formats.guard import unguard_rows
 from playground.reading.formats.joined import read_linked
 from playground.reading.formats.limits import BYTE_LIMIT, ENDLESS, MAX_LINES
 from playground.reading.formats.table import Notes, Row, Source, Table
@@ -59,16 +59,16 @@ def open_files(files: Sequence[File], encoding: str = "", part: str = "train") -
 def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     """Returns the table of the first reader that recognises the sources, with all its rows. Raises Refusal."""
     three = len(opened.sources) == 3
-    table = None if three else first_of(WHOLE, opened.sources)
+    table = None if three else read_first(WHOLE, opened.sources)
     if table is None:
         _check_lines(opened.sources)
-        table = read_linked(opened.sources) if three else first_of(BY_LINE, opened.sources)
+        table = read_linked(opened.sources) if three else read_first(BY_LINE, opened.sources)
     if table is None:
         raise _explain_failure(opened)
     rows = list(islice(table.rows, MAX_LINES + 1))
     if len(rows) > MAX_LINES:
         raise Refusal("data.too_many_lines", name=opened.name, limit=MAX_LINES)
-    return table, list(restored(rows)) if table.kind in ("tsv", "csv") else rows
+    return table, list(unguard_rows(rows)) if table.kind in ("tsv", "csv") else rows
 
 
 def _check_lines(sources: Sequence[Source]) -> None:
@@ -96,4 +96,4 @@ def _explain_failure(opened: Opened) -> Refusal:
         return Refusal("data.how_many_files", count=3)
     if any(not source.lines for source in opened.sources) or len(opened.sources) == 2:
         return Refusal("data.not_understood", name=opened.name)
-    return delimited.refusal(opened.sources)
+    return delimited.explain_failure(opened.sources)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices
 from playground.reading.encodings import is_damaged
-from playground.reading.formats import BY_LINE, WHOLE, first_of
+from playground.reading.formats import BY_LINE, WHOLE, read_first
 from playground.reading.formats.limits import BYTE_LIMIT
 from playground.reading.formats.table import Source
 from playground.reading.opening import open_files
@@ -25,7 +25,7 @@ def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str]
         sides = [_split_utf8(*file) for file in files]
     elif all(data for _, data in files):
         sources = open_files(files, encoding, part="").sources
-        is_joint = len(sources) == 2 and first_of(WHOLE, sources)
+        is_joint = len(sources) == 2 and read_first(WHOLE, sources)
         tables = [] if is_joint else [source.name for source in sources if not _is_plain(source)]
         if tables and len(sources) == 2:
             raise Refusal("data.pairs_alone", name=tables[0])
@@ -40,9 +40,9 @@ def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str]
 
 def _is_plain(source: Source) -> bool:
     """Whether a file's lines are sentences. Commas alone make no table, unless the file is called .csv."""
-    if not source.lines or first_of(WHOLE, [source]):
+    if not source.lines or read_first(WHOLE, [source]):
         return False
-    table = first_of(BY_LINE, [source])
+    table = read_first(BY_LINE, [source])
     return table is None or table.by_order or (table.kind == "csv" and not source.name.lower().endswith(".csv"))
 
 

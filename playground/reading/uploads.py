@@ -15,7 +15,7 @@ from playground.reading.column_mapping import Choices, Plan, plan_table
 from playground.reading.doubts import find_doubts, remove_errors
 from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, count_escapes, filter_rows
 from playground.reading.formats import escapes
-from playground.reading.formats.cells import licence
+from playground.reading.formats.cells import find_licence
 from playground.reading.formats.language_id import main_language
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.table import Row, Source, Table
@@ -121,7 +121,7 @@ def _find_credit(rows: Sequence[Row], plan: Plan) -> str:
     for place in range(plan.width):
         if place not in (plan.source, plan.target):
             cells = [row.cells[place] for row in rows if len(row.cells) > place and row.line != plan.header]
-            if licence(cells[:SAMPLE]) and (credit := licence(cells)):
+            if find_licence(cells[:SAMPLE]) and (credit := find_licence(cells)):
                 return credit if len(credit) <= _MAX_CREDIT_CHARACTERS else credit[: _MAX_CREDIT_CHARACTERS - 1] + "…"
     return ""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import escape
 
 from playground.config import Refusal
-from playground.reading.formats.guard import guarded
+from playground.reading.formats.guard import guard_rows
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.table import Row, Table
@@ -45,7 +45,7 @@ def write(pairs: Iterable[Sequence], kind: str, credit: str = "") -> list[File]:
 
 def _build_table(pairs: Pairs, credit: str) -> list[list[str]]:
     header, more = (*NAMES, *([CREDIT] if credit else [])), [credit] if credit else []
-    return guarded(header, ([src, tgt, *more] for src, tgt in pairs))
+    return guard_rows(header, ([src, tgt, *more] for src, tgt in pairs))
 
 
 def _write_csv(pairs: Pairs, credit: str) -> list[File]:

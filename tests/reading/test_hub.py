@@ -7,7 +7,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.reading import hub
-from playground.reading.hub import load_from_hub, make_table
+from playground.reading.hub import load_from_hub, read_stream
 from tests.reading.outcomes import check_refusal
 
 RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
@@ -66,14 +66,14 @@ def test_columns_are_read_in_the_order_that_was_chosen_and_only_the_first_rows()
         (RECORDS[:1], ("translation",), ("en", "de"), [["a 0", "b 0"]]),
         ([{"a.b": "c", "d": "e"}], ("a.b", "d"), ("a.b", "d"), [["c", "e"]]),
     ):  # fmt: skip
-        table = make_table(records, "x", columns)
+        table = read_stream(records, "x", columns)
         assert (table.columns, cells(table)) == (names, expected)
         assert table.pair == ((0, 1) if len(columns) == 2 else None)
     stream = iter(RECORDS)
-    table = make_table(stream, "x", rows=2)
+    table = read_stream(stream, "x", rows=2)
     assert (len(table.rows), table.notes, len(list(stream))) == (2, (("data.note_first_rows", {"rows": 2}),), 2)
-    assert make_table(RECORDS, "x", rows=5).notes == ()
-    assert len(make_table(RECORDS, "x", rows=0).rows) == 1
+    assert read_stream(RECORDS, "x", rows=5).notes == ()
+    assert len(read_stream(RECORDS, "x", rows=0).rows) == 1
 
 
 def test_what_is_no_name_and_a_library_or_a_network_that_is_missing(monkeypatch, tmp_path):

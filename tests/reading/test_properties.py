@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from playground.reading.charsets import ENCODINGS
 from playground.reading.formats.escapes import KINDS, undo
-from playground.reading.formats.escapes import found as traces_in
+from playground.reading.formats.escapes import count_kinds as traces_in
 from playground.reading.formats.markup import plain
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs

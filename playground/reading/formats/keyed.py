@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.columns import is_language
-from playground.reading.formats.items import bounded
+from playground.reading.formats.items import make_row
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.names import columns_of, direction_of
 from playground.reading.formats.table import Row, Source, Table, comment_row
@@ -56,7 +56,7 @@ def read_texts(sources: Sequence[Source]) -> Table | None:
 
 
 def _row(number: int, line: str, entry: _Entry | None) -> Row:
-    return bounded(number, [entry.key, entry.text]) if entry else comment_row(number, line)
+    return make_row(number, [entry.key, entry.text]) if entry else comment_row(number, line)
 
 
 def _two(one: Source, two: Source) -> Table:
@@ -72,7 +72,7 @@ def by_keys(kind: str, one: Source, two: Source, first: dict[str, str], second: 
     common = len(first.keys() & second.keys())
     if not common or 2 * common < min(len(first), len(second)):
         raise Refusal("data.no_common_keys", one=one.name, two=two.name, count=common)
-    rows = [bounded(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
+    rows = [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
     names = columns_of(one.name, two.name)
     return Table(kind, rows, names if names[0] != names[1] else (), "item", direction_of(one.name, two.name))
 
@@ -151,5 +151,5 @@ def _sentences(lines: Sequence[str]) -> Iterator[Row]:
         else:
             others.append(comment_row(number, line))
     kind = next((kind for kind in "TDH" if any(kind in texts for texts in said.values())), "T")
-    rows = [bounded(begun[number], [texts.get("S", ""), texts.get(kind, "")]) for number, texts in said.items()]
+    rows = [make_row(begun[number], [texts.get("S", ""), texts.get(kind, "")]) for number, texts in said.items()]
     yield from sorted([*rows, *others], key=lambda row: row.line)

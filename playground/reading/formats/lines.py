@@ -9,7 +9,7 @@ from itertools import accumulate
 from playground.config import Refusal
 from playground.reading.formats import joined
 from playground.reading.formats.columns import is_language
-from playground.reading.formats.delimited import guess_of, has_tabs
+from playground.reading.formats.delimited import guess_delimiter, has_tabs
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.names import columns_of, direction, direction_of, role
 from playground.reading.formats.records import csv_rows, is_filled, too_long
@@ -84,7 +84,7 @@ def _is_table(source: Source) -> bool:
     """Whether a file has columns: tabs, or commas and semicolons that cut it evenly if its name says so (sentences have them too)."""
     if has_tabs(source.lines):
         return True
-    guess = guess_of(source.lines[:SAMPLE]) if source.name.casefold().endswith(_TABLES) else None
+    guess = guess_delimiter(source.lines[:SAMPLE]) if source.name.casefold().endswith(_TABLES) else None
     return guess is not None and guess.tight and guess.share >= 0.9
 
 
@@ -93,7 +93,7 @@ def _have_one_head(one: Sequence[str], two: Sequence[str]) -> bool:
     first = next((line for line in one if line.strip()), "")
     if first != next((line for line in two if line.strip()), ""):
         return False
-    cells = [cell.strip() for row in csv_rows([first], guess_of([first]).delimiter or ",") for cell in row.cells]
+    cells = [cell.strip() for row in csv_rows([first], guess_delimiter([first]).delimiter or ",") for cell in row.cells]
     return sum(map(_is_name, cells)) > 1 and 2 * sum(map(_is_name, cells)) >= len(cells)
 
 

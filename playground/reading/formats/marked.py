@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from playground.reading.formats.delimited import guess_of
+from playground.reading.formats.delimited import guess_delimiter
 from playground.reading.formats.language_id import letter_script
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.reading.formats.records import too_long
@@ -36,7 +36,7 @@ def _is_within_cells(sample: Sequence[str], mark: re.Pattern[str]) -> bool:
     In lists a separator is there as often on both sides of the mark, and the first line has a mark too, unless it names the columns of
     a table. The comma of a decimal separates nothing.
     """
-    found = guess_of(sample)
+    found = guess_delimiter(sample)
     if not found.tight or found.share < 0.9:
         return False
     first, *rest = [line for line in sample if line.strip()]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import VALUE_LIMIT, table_of
+from playground.reading.formats.items import VALUE_LIMIT, make_table
 from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES, UNPACKED_LIMIT
 from playground.reading.formats.table import Source, Table
 
@@ -27,7 +27,7 @@ def read_parquet(sources: Sequence[Source]) -> Table | None:
         file = ParquetFile(pyarrow.BufferReader(sources[0].data))
         texts = _check(file.metadata, name)
         file = ParquetFile(pyarrow.BufferReader(sources[0].data), read_dictionary=texts)
-        return table_of("parquet", name, enumerate(_items(file, name), 1), unit="row")
+        return make_table("parquet", name, enumerate(_items(file, name), 1), unit="row")
     except (Refusal, MemoryError):
         raise
     except Exception:  # Arrow's own exceptions, and those of whatever it was doing

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import bounded
+from playground.reading.formats.items import make_row
 from playground.reading.formats.limits import ENDLESS, MAX_LINES, SAMPLE
 from playground.reading.formats.names import columns_of, direction_of
 from playground.reading.formats.table import Row, Source, Table
@@ -65,7 +65,7 @@ def _two(one: Source, two: Source) -> Table:
     for number, key in enumerate({**first, **second}, 1):
         here, there = _forms(first.get(key)), _forms(second.get(key))
         for said in dict.fromkeys([(here[0], there[0]), (here[-1], there[-1])]):
-            rows.append(bounded(number, list(said), "" if all(map(str.strip, said)) else "untranslated"))
+            rows.append(make_row(number, list(said), "" if all(map(str.strip, said)) else "untranslated"))
     return Table("po", rows, columns_of(one.name, two.name), "item", direction_of(one.name, two.name))
 
 
@@ -114,7 +114,7 @@ def _rows(document: Any, first: int) -> Iterator[Row]:
     for entry in document:
         sure = _is_certain(entry)
         for src, tgt in _sides(entry):
-            yield bounded(entry.linenum or first, [src, tgt], "" if sure and tgt.strip() else "untranslated")
+            yield make_row(entry.linenum or first, [src, tgt], "" if sure and tgt.strip() else "untranslated")
 
 
 def _sides(entry: Any) -> list[tuple[str, str]]:

@@ -40,7 +40,7 @@ class _Linguist(Units):
         elif tag == "message":
             for form in self.forms or [""]:
                 variants = list(zip(self.between, (self.src, form), strict=True))
-                self.add(self.began, variants, "" if self.sure and form.strip() else "untranslated")
+                self.add_unit(self.began, variants, "" if self.sure and form.strip() else "untranslated")
 
 
 def read_linguist(sources: Sequence[Source]) -> Table | None:
@@ -48,7 +48,7 @@ def read_linguist(sources: Sequence[Source]) -> Table | None:
     if len(sources) != 1 or root(sources[0]) != "TS":
         return None
     document = parse(sources[0], _Linguist)
-    return document.table("qt", document.between[0])
+    return document.make_table("qt", document.between[0])
 
 
 # --- Android ---

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.columns import CREDITS, certain, common, plain
+from playground.reading.formats.columns import CREDITS, count_certain, count_known, plain
 from playground.reading.formats.table import Notes
 from playground.reading.formats.values import flat
 from playground.reading.text import normalise
@@ -93,7 +93,7 @@ def _in_object(found: dict, name: str, depth: int) -> Found | None:
     if _plain_list(names) and isinstance(data, list) and data and all(isinstance(row, list) for row in data):  # pandas: "split"
         return Found(data, tuple(map(str, names)))
     lists = {key: value for key, value in found.items() if _plain_list(value)}
-    if len(lists) > 1 and (common(lists) > 1 or (len(lists) == len(found) and _rectangular(lists.values()))):
+    if len(lists) > 1 and (count_known(lists) > 1 or (len(lists) == len(found) and _rectangular(lists.values()))):
         return _columns(lists, name)
     simple = all(_single(value) or key in lists for key, value in found.items())
     if simple and not any(_in_list(value, name, depth) for value in lists.values()):  # a list of lines is more than a word's meanings
@@ -111,10 +111,10 @@ def _rectangular(lists: Collection[list]) -> bool:
 
 def _is_record(found: Mapping[str, Any]) -> bool:
     """Whether an object is one item and no list of words: its keys are names of columns. "question": "Frage" might be either."""
-    known = common(found)
+    known = count_known(found)
     if known < 2 or 2 * known < len(found):
         return False
-    return certain(found) > 1 or any(" " in value for value in found.values() if isinstance(value, str))
+    return count_certain(found) > 1 or any(" " in value for value in found.values() if isinstance(value, str))
 
 
 def _in_objects(found: dict[str, dict], name: str, depth: int) -> Found | None:
@@ -122,7 +122,7 @@ def _in_objects(found: dict[str, dict], name: str, depth: int) -> Found | None:
     first = next(iter(found.values()))
     if len(found) == 1:
         return find(first, name, depth + 1) if depth < _MAX_DEPTH else None
-    if common(found) > 1 and not any(_plain_list(value) for inner in found.values() for value in inner.values()):
+    if count_known(found) > 1 and not any(_plain_list(value) for inner in found.values() for value in inner.values()):
         return _joined({key: dict(flat(inner)) for key, inner in found.items()})
     if not all(_single(value) for inner in found.values() for value in inner.values()):
         return _inside(found, name, depth)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS
-from playground.reading.formats.items import bounded, within
+from playground.reading.formats.items import check_totals, make_row
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT
 from playground.reading.formats.opendocument import CELLS, sheets_of
 from playground.reading.formats.table import Notes, Row, Source, Table
@@ -114,8 +114,8 @@ def _table(kind: str, source: Source, sheets: Sequence[_Sheet], credit: str = ""
     chosen, notes = _choose(visible[:_SHEETS], source.name)
     rows = list(_rows(chosen))
     used = sorted({place for row in rows for place, cell in enumerate(row.cells) if cell})
-    table = (bounded(row.line, [row.cells[place] for place in used if place < len(row.cells)]) for row in rows)
-    return Table(kind, list(within(table, source.name)), unit="row", credit=credit, notes=notes)
+    table = (make_row(row.line, [row.cells[place] for place in used if place < len(row.cells)]) for row in rows)
+    return Table(kind, list(check_totals(table, source.name)), unit="row", credit=credit, notes=notes)
 
 
 def _choose(sheets: Sequence[_Sheet], name: str) -> tuple[_Sheet, Notes]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.formats.delimited import read_csv
-from playground.reading.formats.items import BROKEN, table_of
+from playground.reading.formats.items import BROKEN, make_table
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.records import csv_rows, is_filled
 from playground.reading.formats.table import Row, Source, Table
@@ -79,7 +79,7 @@ def _dictionaries(source: Source, filled: Sequence[str]) -> Table | None:
             names = _names(written[0].cells if named else [], max(len(row.cells) for row in written))
             head = written[0].line if named else 0
             items = ((row.line, _item(row, names, places)) for row in csv_rows(source.lines, delimiter) if row.line != head)
-            found = table_of("json_lines", source.name, items, unit="line")
+            found = make_table("json_lines", source.name, items, unit="line")
             return _under(head, found) if len(found.columns) > 1 else None
     return None
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from playground.reading import text
-from playground.reading.formats.escapes import found as traces_in
+from playground.reading.formats.escapes import count_kinds as traces_in
 from playground.reading.formats.escapes import undo
 from playground.reading.formats.language_id import line_language, line_script, main_language
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
