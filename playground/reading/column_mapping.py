@@ -14,7 +14,7 @@ from playground.reading.formats.column_names import find_meaning
 from playground.reading.formats.columns import find_pair, find_side, rank_columns, summarise_column
 from playground.reading.formats.inflections import find_features
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
-from playground.reading.formats.records import Widths, measure, row_width
+from playground.reading.formats.records import Widths, measure_widths, row_width
 from playground.reading.formats.table import Row, Table
 from playground.reading.header import find_header, lacks_first
 from playground.reading.text import normalise
@@ -112,7 +112,7 @@ def _find_joined(name: str, choices: Choices, features: int | None, names: Seque
 
 def _measure_rows(table: Table, rows: Sequence[Row], head: Sequence[str]) -> Widths:
     """Measures rows, at least as wide as the header. Only lines of text have extra cells; elsewhere every cell is meant."""
-    widths = measure(rows)
+    widths = measure_widths(rows)
     if table.unit != "line":
         widest = max((width for width in (row_width(row.cells) for row in rows) if width <= COLUMN_LIMIT), default=0)
         widths = Widths(*[max(widths.widest, widest)] * 3)

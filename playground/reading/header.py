@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from playground.reading.formats.cells import STOPS, holds_languages, is_number, is_running_number, rank_dullness
 from playground.reading.formats.column_names import Meaning, find_meaning
 from playground.reading.formats.column_words import ALSO_WORDS, CERTAIN
-from playground.reading.formats.languages import named
+from playground.reading.formats.languages import find_language
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.table import Row, Table
 from playground.reading.text import normalise
@@ -123,7 +123,7 @@ def _mask_numbers(cell: str) -> str:
 
 
 def _are_languages(column: Sequence[str]) -> bool:
-    return holds_languages(column) or 3 * sum(map(bool, map(named, column))) >= 2 * len(column)
+    return holds_languages(column) or 3 * sum(map(bool, map(find_language, column))) >= 2 * len(column)
 
 
 def _are_two_names(cells: Sequence[str], meanings: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:

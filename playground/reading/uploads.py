@@ -16,7 +16,7 @@ from playground.reading.doubts import find_doubts, remove_errors
 from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, count_escapes, filter_rows
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import find_licence
-from playground.reading.formats.language_id import main_language
+from playground.reading.formats.language_id import detect_language
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.hub import load_from_hub
@@ -92,7 +92,7 @@ def _check_order(opened: Opened, rows: Sequence[Row], same_language: bool) -> No
     if refusal := explain_lost_side(opened):
         raise refusal
     sides = list(zip(*(row.cells for row in rows[:SAMPLE] if len(row.cells) == 2 and not row.fault), strict=True))
-    if sides and not same_language and main_language(sides[0]) == main_language(sides[1]) != "":
+    if sides and not same_language and detect_language(sides[0]) == detect_language(sides[1]) != "":
         first, second = (normalise(side[0])[:_MAX_QUOTED_CHARACTERS] for side in sides)
         raise Refusal("data.same_language", name=opened.name, one=first, two=second)
 

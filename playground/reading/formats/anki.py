@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from playground.reading.formats.markup import plain
-from playground.reading.formats.records import csv_rows, even_rows
+from playground.reading.formats.markup import strip_markup
+from playground.reading.formats.records import csv_rows, iterate_even_rows
 from playground.reading.formats.table import Row, Source, Table
 
 _SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "colon": ":", "space": " "}
@@ -21,7 +21,7 @@ def read_anki(sources: Sequence[Source]) -> Table | None:
     if "separator" not in directives and directives.get("html") not in ("true", "false"):
         return None
     delimiter = _find_delimiter(directives, lines[len(heads) :])
-    rows = even_rows(lines, delimiter, len(heads))
+    rows = iterate_even_rows(lines, delimiter, len(heads))
     about = {int(directives[key]) - 1 for key in _ABOUT if directives.get(key, "").isdecimal() and len(directives[key]) < 4}
     is_html = directives.get("html") == "true"
     names = next(csv_rows([directives["columns"]], delimiter)).cells if "columns" in directives else []
@@ -47,4 +47,4 @@ def _make_note(row: Row, line: str, about: set[int], is_html: bool) -> Row:
     if line.startswith("#"):
         return row._replace(cells=[], fault="header")
     cells = [cell for place, cell in enumerate(row.cells) if place not in about]
-    return row._replace(cells=list(map(plain, cells)) if is_html and not row.fault else cells)
+    return row._replace(cells=list(map(strip_markup, cells)) if is_html and not row.fault else cells)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from playground.reading.formats.column_words import LABELS
-from playground.reading.formats.languages import folded, is_language, named
+from playground.reading.formats.languages import find_language, fold, is_language
 from playground.reading.text import normalise
 
 _NUMBER = re.compile(r"(?=.*\d)[\d.,:/%+\- ]+([eE][-+]?\d+)?")
@@ -55,7 +55,7 @@ def is_running_number(cells: Sequence[str]) -> bool:
 def holds_languages(filled: Sequence[str]) -> bool:
     """Whether all cells are languages or pairs of them ("en", "German", "en-de") with few distinct values: "el" and "de" are also words."""
     different = set(filled)
-    few = 2 * len(different) <= max(2, len(filled)) or (len(different) < len(filled) and all(map(named, different)))
+    few = 2 * len(different) <= max(2, len(filled)) or (len(different) < len(filled) and all(map(find_language, different)))
     return few and all(map(_is_language, different))
 
 
@@ -71,7 +71,7 @@ def _are_labels(filled: Sequence[str]) -> bool:
         return True
     if max(map(len, different)) > _SHORT:
         return False
-    if all(folded(cell) in LABELS for cell in different):
+    if all(fold(cell) in LABELS for cell in different):
         return True
     numbered = list(map(_COUNTED.fullmatch, different))
     if len(different) < count and all(numbered) and len({match[1] for match in numbered}) == 1:

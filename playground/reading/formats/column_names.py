@@ -22,7 +22,7 @@ from playground.reading.formats.column_words import (
     UNITS,
     VAGUE,
 )
-from playground.reading.formats.languages import NAMES, coded, folded, is_language, named
+from playground.reading.formats.languages import NAMES, find_code, find_language, fold, is_language
 from playground.reading.formats.limits import COLUMN_LIMIT
 
 _INNER = (".text", ".value", ".content", ".sentence", ".string")  # the key of the sentence within a source or target that is an object
@@ -48,7 +48,7 @@ class Meaning(NamedTuple):
 
 def plain(name: str) -> str:
     """Normalises a name to the form of the word lists."""
-    low = re.sub("[ -]", "_", folded(_HUMP.sub("_", name.strip()[:60])))
+    low = re.sub("[ -]", "_", fold(_HUMP.sub("_", name.strip()[:60])))
     for inner in _INNER:
         low = low.removesuffix(inner)
     return low.rpartition(".")[2]
@@ -75,7 +75,7 @@ def find_meaning(name: str) -> Meaning | None:
 def _look_up_word(text: str) -> Meaning | None:
     """Returns the meaning of a name listed as it is."""
     word = plain(text)
-    if code := named(text) or (word not in _NUMBERS and _find_code(text)):
+    if code := find_language(text) or (word not in _NUMBERS and _find_code(text)):
         return Meaning("language", code)
     if word in VAGUE:
         return Meaning("vague", word, word)
@@ -97,7 +97,7 @@ def _find_code(text: str) -> str:
     if text.istitle() and (len(text) > 2 or text.casefold() in ALSO_WORDS):
         return ""
     low = text.casefold()
-    return low if coded(text) or coded(low) else ""
+    return low if find_code(text) or find_code(low) else ""
 
 
 def _combine_words(words: Sequence[str], spaced: bool) -> Meaning | None:
@@ -105,7 +105,7 @@ def _combine_words(words: Sequence[str], spaced: bool) -> Meaning | None:
     parts = [_classify_part(word) for word in words]
     if not parts or None in parts:
         return None
-    low, by_kind = list(map(folded, words)), {part.kind: part for part in reversed(parts)}  # the first of each kind
+    low, by_kind = list(map(fold, words)), {part.kind: part for part in reversed(parts)}  # the first of each kind
     if parts[-1].kind == "aside" or low[0] in ("is", "has"):
         return Meaning("aside")
     languages = {part.what for part in parts if part.kind == "language"} or _find_codes(words, spaced)
@@ -124,13 +124,13 @@ def _combine_words(words: Sequence[str], spaced: bool) -> Meaning | None:
 def _find_codes(words: Sequence[str], spaced: bool) -> set[str]:
     """Returns the languages whose codes are among the words. In a spaced name only the last word or capitals count: "la" is a word too."""
     likely = [word for place, word in enumerate(words, 1) if not spaced or place == len(words) or word.isupper()]
-    return {low for low in map(str.casefold, likely) if coded(low) and low not in _NO_CODES}
+    return {low for low in map(str.casefold, likely) if find_code(low) and low not in _NO_CODES}
 
 
 def _classify_part(word: str) -> Meaning | None:
     """Returns the meaning of one word of several: as for a single word, or a "mark" (a number, "Brazilian"), a "letter", a "filler"."""
-    low = folded(word)
-    if code := named(word):
+    low = fold(word)
+    if code := find_language(word):
         return Meaning("language", code)
     if low in CERTAIN:
         return Meaning("certain", "", low)

@@ -5,7 +5,7 @@ Written as `column_names.plain` returns them, except for accents: lower case, an
 
 from __future__ import annotations
 
-from playground.reading.formats.languages import folded
+from playground.reading.formats.languages import fold
 
 CREDITS = ("credit", "credits", "attribution", "license", "licence")
 CERTAIN = ("src", "source", "tgt", "trg", "target")  # prefixes that decide even beside columns of languages
@@ -98,7 +98,7 @@ _ALSO_WORDS = "am an as be da ha he hi id is it ja my na ne no or se si so to zu
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(folded, text.split())))
+    return tuple(dict.fromkeys(map(fold, text.split())))
 
 
 SOURCES, TARGETS = _words(f"{_SOURCES} {_UNITS}"), _words(_TARGETS)

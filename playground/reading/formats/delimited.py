@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
-from playground.reading.formats.records import csv_rows, even_rows, is_filled, measure, row_width, too_long
+from playground.reading.formats.records import csv_rows, find_fault, is_filled, iterate_even_rows, measure_widths, row_width
 from playground.reading.formats.separators import STOPS, WEAK, find_separator
 from playground.reading.formats.table import Row, Source, Table
 
@@ -27,12 +27,12 @@ def read_tsv(sources: Sequence[Source]) -> Table | None:
         return None
     lines = sources[0].lines
     if any(line.startswith('"') or '\t"' in line for line in lines) and _are_mostly_closed(lines[:SAMPLE]):
-        rows = even_rows(lines, "\t")
+        rows = iterate_even_rows(lines, "\t")
         if _are_a_spreadsheets(rows, lines):
             return Table("csv", rows, notes=(("data.note_quoted", {}),))
     if _are_aligned(lines):
-        return Table("marked", [Row(number, _TABS.split(line, 1), too_long(line)) for number, line in enumerate(lines, 1)])
-    return Table("tsv", [Row(number, line.split("\t", COLUMN_LIMIT), too_long(line)) for number, line in enumerate(lines, 1)])
+        return Table("marked", [Row(number, _TABS.split(line, 1), find_fault(line)) for number, line in enumerate(lines, 1)])
+    return Table("tsv", [Row(number, line.split("\t", COLUMN_LIMIT), find_fault(line)) for number, line in enumerate(lines, 1)])
 
 
 def has_tabs(lines: Sequence[str]) -> bool:
@@ -109,7 +109,7 @@ def read_csv(sources: Sequence[Source]) -> Table | None:
             return None
         delimiter = guess.delimiter
     head = [Row(1, [], "header")] if start else []
-    return Table("csv", head + _strip_borders(even_rows(lines, delimiter, start), delimiter))
+    return Table("csv", head + _strip_borders(iterate_even_rows(lines, delimiter, start), delimiter))
 
 
 def _find_declared(lines: Sequence[str]) -> str:
@@ -128,7 +128,7 @@ def _score_delimiter(sample: Sequence[str], delimiter: str, order: int) -> _Gues
     if not any(delimiter in line for line in sample):
         return _Guess()
     rows = [row for row in csv_rows(sample, delimiter) if is_filled(row)]
-    widths = measure(rows)
+    widths = measure_widths(rows)
     if not widths.rows:
         return _Guess()
     later = [cell for row in rows for cell in row.cells[1:] if cell.strip()]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from playground.reading.formats.markup import plain
+from playground.reading.formats.markup import strip_markup
 
 KINDS = ("pieces", "bpe", "moses", "cloze", "furigana", "html")  # in undo order
 _NAMES = {
@@ -78,5 +78,5 @@ def _undo_furigana(text: str) -> str:
 
 _UNDO = {
     "pieces": _undo_pieces, "bpe": _undo_bpe, "moses": _undo_moses, "cloze": _undo_cloze, "furigana": _undo_furigana,
-    "html": plain,
+    "html": strip_markup,
 }  # fmt: skip

@@ -12,7 +12,7 @@ from playground.reading.formats.columns import CREDITS
 from playground.reading.formats.items import CELL_LIMIT, check_totals, make_row
 from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES
 from playground.reading.formats.table import Row, Source, Table
-from playground.reading.formats.xml_events import Events, parse, root
+from playground.reading.formats.xml_events import Events, find_root, parse
 from playground.reading.text import normalise
 
 _CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em"}  # elements that hold formatting, not text
@@ -149,7 +149,7 @@ class _Tmx(Units):
 
 def read_tmx(sources: Sequence[Source]) -> Table | None:
     """Reads a translation memory: a column per language, a row per unit, or several for several wordings."""
-    if len(sources) != 1 or root(sources[0]).casefold() != "tmx":
+    if len(sources) != 1 or find_root(sources[0]).casefold() != "tmx":
         return None
     memory = parse(sources[0], _Tmx)
     return memory.make_table("tmx", memory.source)
@@ -226,7 +226,7 @@ class _Xliff(Units):
 
 def read_xliff(sources: Sequence[Source]) -> Table | None:
     """Reads a document and its translation, sentence by sentence. Untranslated sentences have an empty target."""
-    if len(sources) != 1 or root(sources[0]).casefold() != "xliff":
+    if len(sources) != 1 or find_root(sources[0]).casefold() != "xliff":
         return None
     document = parse(sources[0], _Xliff)
     return document.make_table("xliff", document.between[0])

@@ -14,11 +14,11 @@ from itertools import repeat
 from math import log
 
 from playground.reading.formats.columns import is_language
-from playground.reading.formats.keyed import unquoted
-from playground.reading.formats.language_id import line_language, line_script
+from playground.reading.formats.keyed import unquote
+from playground.reading.formats.language_id import detect_line_language, find_line_script
 from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.names import direction, role
-from playground.reading.formats.records import too_long
+from playground.reading.formats.names import find_direction, find_role
+from playground.reading.formats.records import find_fault
 from playground.reading.formats.table import Row, Source, Table
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
@@ -46,12 +46,12 @@ def read_labelled(sources: Sequence[Source]) -> Table | None:
         return None
     names = tuple(labels)
     rows = _unquote_rows(list(_labelled_rows(lines, names)))
-    return Table("labelled", rows, names, pair=direction(names) if len(names) == 2 else None)
+    return Table("labelled", rows, names, pair=find_direction(names) if len(names) == 2 else None)
 
 
 def _unquote_rows(rows: list[Row]) -> list[Row]:
     """Removes the quotation marks around cells where all have them, as in YAML."""
-    inside = {cell: unquoted(cell.strip()) for row in rows if not row.fault for cell in row.cells if cell.strip()}
+    inside = {cell: unquote(cell.strip()) for row in rows if not row.fault for cell in row.cells if cell.strip()}
     if not inside or None in inside.values():
         return rows
     return [row if row.fault else row._replace(cells=[inside.get(cell, cell) for cell in row.cells]) for row in rows]
@@ -60,7 +60,7 @@ def _unquote_rows(rows: list[Row]) -> list[Row]:
 def _find_label(line: str) -> str:
     """Returns the label of a line, or ""; before a tab, which table cells have too, only a language or a role is one."""
     match = _LABEL.match(line)
-    if not match or (match[2] == "\t" and not role(match[1]) and not is_language(match[1].casefold())):
+    if not match or (match[2] == "\t" and not find_role(match[1]) and not is_language(match[1].casefold())):
         return ""
     return match[1] or match[3]
 
@@ -96,7 +96,7 @@ def _labelled_rows(lines: Sequence[str], labels: tuple[str, ...]) -> Iterator[Ro
 
 
 def _make_record(begin: int, height: int, cells: dict[str, str], labels: tuple[str, ...]) -> Row:
-    fault = "unpaired" if len(cells) == 1 else too_long(*cells.values())
+    fault = "unpaired" if len(cells) == 1 else find_fault(*cells.values())
     return Row(begin, [cells.get(label, "") for label in labels], fault, height)
 
 
@@ -132,7 +132,7 @@ def _iterate_blocks(lines: Sequence[str]) -> Iterator[Sequence[int]]:
 
 def _make_pair(lines: Sequence[str], places: Sequence[int]) -> Row:
     cells = [lines[place] for place in places]
-    return Row(places[0] + 1, cells, too_long(*cells), places[1] - places[0] + 1)
+    return Row(places[0] + 1, cells, find_fault(*cells), places[1] - places[0] + 1)
 
 
 def _make_orphan(lines: Sequence[str], places: Sequence[int]) -> Row:
@@ -167,12 +167,12 @@ def _split_by_kind(kind_of: Callable[[str], tuple[str, float]], lines: Sequence[
 
 
 def _detect_language(line: str) -> tuple[str, float]:
-    return line_language(line), 4.5
+    return detect_line_language(line), 4.5
 
 
 def _detect_script(line: str) -> tuple[str, float]:
     """Returns the script of a line; few letters may be a name's, and weigh less."""
-    script, letters = line_script(line)
+    script, letters = find_line_script(line)
     return script, 6.0 if script == "JAPANESE" else min(6.0, 1.5 * letters)
 
 

@@ -10,7 +10,7 @@ from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS, find_pair, is_language, plain, rank_columns, summarise_column
 from playground.reading.formats.limits import COLUMN_LIMIT, LINE_LIMIT, MAX_LINES, SAMPLE, UNPACKED_LIMIT
 from playground.reading.formats.table import Notes, Row, Table
-from playground.reading.formats.values import cell_of, flat, records, texts_by_language
+from playground.reading.formats.values import find_texts_by_language, flatten, make_cell, unwrap_records
 from playground.reading.text import normalise
 
 CELL_LIMIT = 10 * MAX_LINES  # cells in all rows together
@@ -51,12 +51,12 @@ class _Collected:
 
     def add_item(self, number: int, value: Any) -> None:
         if isinstance(value, dict) and not value.get("truncated_cells"):
-            for record in records(value):
-                self.add_cells(number, flat(record))
-        elif isinstance(value, list | tuple) and (languages := texts_by_language(value)):
-            self.add_cells(number, flat(languages))
+            for record in unwrap_records(value):
+                self.add_cells(number, flatten(record))
+        elif isinstance(value, list | tuple) and (languages := find_texts_by_language(value)):
+            self.add_cells(number, flatten(languages))
         elif isinstance(value, list | tuple):
-            self.add_cells(number, ((self._name_column(place), cell_of(inner)) for place, inner in enumerate(value)))
+            self.add_cells(number, ((self._name_column(place), make_cell(inner)) for place, inner in enumerate(value)))
         elif value is None:
             self.add_row(number, [])
         else:

@@ -9,8 +9,8 @@ from playground.reading.formats.cells import rank_dullness
 from playground.reading.formats.delimited import guess_delimiter, has_tabs
 from playground.reading.formats.items import make_row
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
-from playground.reading.formats.names import columns_of, direction_of
-from playground.reading.formats.records import csv_rows, measure, too_long
+from playground.reading.formats.names import compare_directions, name_columns
+from playground.reading.formats.records import csv_rows, find_fault, measure_widths
 from playground.reading.formats.table import Notes, Row, Source, Table
 
 
@@ -43,15 +43,15 @@ def read_linked(sources: Sequence[Source]) -> Table | None:
 
 
 def _build_table(one: Source, two: Source, rows: Iterable[tuple[str, str]], notes: Notes) -> Table:
-    names = columns_of(one.name, two.name)
+    names = name_columns(one.name, two.name)
     cells = [make_row(number, list(row)) for number, row in enumerate(rows, 1)]
-    return Table("two_files", cells, names if names[0] != names[1] else (), "item", direction_of(one.name, two.name), notes=notes)
+    return Table("two_files", cells, names if names[0] != names[1] else (), "item", compare_directions(one.name, two.name), notes=notes)
 
 
 def _find_texts(source: Source) -> Mapping[str, str]:
     """Maps keys to texts; {} where keys repeat or there is no second column."""
     rows = list(_iterate_rows(source.lines))
-    width = measure(rows).usual
+    width = measure_widths(rows).usual
     sample = [[row.cells[place] for row in rows[:SAMPLE] if place < len(row.cells)] for place in range(width)]
     text = min(range(1, width), key=lambda place: (rank_dullness(sample[place]), -sum(map(len, sample[place]))))
     texts = {row.cells[0]: row.cells[text] for row in rows if text < len(row.cells)}
@@ -61,7 +61,7 @@ def _find_texts(source: Source) -> Mapping[str, str]:
 def _iterate_rows(lines: Sequence[str]) -> Iterator[Row]:
     """Returns the filled rows, without comments such as `# language_name: English`."""
     if has_tabs(lines):
-        rows = (Row(number, line.split("\t", COLUMN_LIMIT), too_long(line)) for number, line in enumerate(lines, 1))
+        rows = (Row(number, line.split("\t", COLUMN_LIMIT), find_fault(line)) for number, line in enumerate(lines, 1))
     else:
         rows = csv_rows(lines, guess_delimiter(lines[:SAMPLE]).delimiter or ",")
     return (row for row in rows if any(map(str.strip, row.cells)) and not (len(row.cells) == 1 and row.cells[0].startswith("#")))

@@ -12,9 +12,9 @@ from typing import Any
 from playground.config import Refusal
 from playground.reading.formats.items import BROKEN, VALUE_LIMIT, make_row, make_table
 from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.shapes import find, words
+from playground.reading.formats.shapes import are_words, find_items
 from playground.reading.formats.table import Row, Source, Table
-from playground.reading.formats.values import Number, flat
+from playground.reading.formats.values import Number, flatten
 
 _NAMED = (".json", ".jsonl", ".ndjson", ".geojson", ".json5", ".jsonc")
 _CERTAIN = re.compile(r'\s*[\[{][\s\[{]*"[^\t]*$', re.MULTILINE)  # no other text begins with brackets, a quotation mark, and no tab
@@ -53,7 +53,7 @@ def read_json(sources: Sequence[Source]) -> Table | None:
         return _table_of_lines(source)
     certain = source.name.lower().endswith(_NAMED) or _CERTAIN.match("\n".join(source.lines[:SAMPLE])[:SAMPLE])
     try:
-        shape = find(_parse_document(source), source.name)
+        shape = find_items(_parse_document(source), source.name)
     except Refusal as refusal:
         if refusal.key == "data.json_broken" and _is_lines(source.lines, lenient=False):
             return _table_of_lines(source)
@@ -101,7 +101,7 @@ def _is_lines(lines: Sequence[str], lenient: bool) -> bool:
 def _table_of_lines(source: Source) -> Table:
     values = enumerate(map(_parse_line, source.lines), 1)
     first = list(islice(values, SAMPLE))
-    single = words([value for _, value in first])
+    single = are_words([value for _, value in first])
     numbered = chain(first, values)
     if single:
         numbered = ((number, next(iter(value.items()), None) if isinstance(value, dict) else value) for number, value in numbered)
@@ -165,7 +165,7 @@ def _read_two(one: Source, two: Source) -> Table | None:
 
 
 def _join_keys(one: dict, two: dict) -> list[Row]:
-    first, second = ({key: _join_texts(cell) for key, cell in flat(value)} for value in (one, two))
+    first, second = ({key: _join_texts(cell) for key, cell in flatten(value)} for value in (one, two))
     return [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
 
 

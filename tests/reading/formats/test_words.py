@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from playground.reading import text
 from playground.reading.formats.escapes import count_kinds as traces_in
 from playground.reading.formats.escapes import undo
-from playground.reading.formats.language_id import line_language, line_script, main_language
+from playground.reading.formats.language_id import detect_language, detect_line_language, find_line_script
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
 from tests.reading.outcomes import read, refused, two, word
 
@@ -94,16 +94,16 @@ PROSE = {  # the beginning of the Universal Declaration of Human Rights
 
 
 def test_prose_is_in_its_language_and_what_is_not_clear_in_none():
-    assert {language: main_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
+    assert {language: detect_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
     for lines in (
         [], [""], ["", "  "], ["1 2 3", "4 5 6"], ["cat", "dog", "house"], ["x y z"] * 10, ["walk ( agent = Emma )"] * 3,
         [*PROSE["en"], *PROSE["ru"]], [*PROSE["en"][:3], *PROSE["zh"]], ["नमस्ते दुनिया", "यह एक किताब है"],
         ["Kiboko yuko mtoni.", "Habari gani?"],
     ):  # fmt: skip
-        assert main_language(lines) == "", lines
-    assert [line_language(line) for line in ("Where is the dog?", "Wo ist der Hund?", "xyz", "")] == ["en", "de", "", ""]
+        assert detect_language(lines) == "", lines
+    assert [detect_line_language(line) for line in ("Where is the dog?", "Wo ist der Hund?", "xyz", "")] == ["en", "de", "", ""]
     lines = ("abc", "абв a", "汉字 a", "漢字かな", "3 + 4", "")
-    assert [line_script(line)[0] for line in lines] == ["LATIN", "CYRILLIC", "CJK", "JAPANESE", "", ""]
+    assert [find_line_script(line)[0] for line in lines] == ["LATIN", "CYRILLIC", "CJK", "JAPANESE", "", ""]
 
 
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
