@@ -102,7 +102,7 @@ def _are_cells(cells: Sequence[str], meanings: Sequence[Meaning | None], columns
 
     "question 1" counts as repeated in "question 2"; with no rows below it is a cell rather than a name.
     """
-    if len({sense.word in CERTAIN[2:] for sense in meanings if sense and sense.word in CERTAIN and not sense.what}) == 2:  # both sides
+    if len({sense.word in CERTAIN[2:] for sense in meanings if sense and sense.word in CERTAIN and not sense.detail}) == 2:  # both sides
         return False
     numbered = all(_DIGITS.search(cell) for cell in cells if cell)
     if numbered and not any(columns):
@@ -135,7 +135,7 @@ def _are_two_names(cells: Sequence[str], meanings: Sequence[Meaning | None], col
     if not first or not second or ALSO_WORDS.issuperset(low) or low[0] == low[1]:
         return False
     same, kinds = first[:2] == second[:2], {first.kind, second.kind}
-    if (same and (first.kind == "language" or first.what)) or kinds.isdisjoint(_TEXTS):
+    if (same and (first.kind == "language" or first.detail)) or kinds.isdisjoint(_TEXTS):
         return False
     unsure = same or "vague" in kinds or any(sense.kind == "aside" and rank_dullness(column) < 2 for sense, column in known)
     return not (unsure and _are_words(columns))

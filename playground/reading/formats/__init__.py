@@ -99,5 +99,5 @@ FORMATS = (
     Format(partial(trimmed.read_trimmed, partial(read_first, _sort_readers(_PLAIN))), Confidence.TRIMMED),
     *_PLAIN,
 )
-WHOLE = _sort_readers([one for one in FORMATS if one.is_whole])
-BY_LINE = _sort_readers([one for one in FORMATS if not one.is_whole])
+WHOLE = _sort_readers([entry for entry in FORMATS if entry.is_whole])
+BY_LINE = _sort_readers([entry for entry in FORMATS if not entry.is_whole])

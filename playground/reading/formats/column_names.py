@@ -42,7 +42,7 @@ class Meaning(NamedTuple):
     """The meaning of a name. Two columns of one table differ in it."""
 
     kind: str  # "language", "source", "target", "unit" (a piece of text), "aside", "beside" or "vague", as in the word lists
-    what: str = ""  # the language; the vague word; the number or letter that distinguishes two of a kind
+    detail: str = ""  # the language; the vague word; the number or letter that distinguishes two of a kind
     word: str = ""  # the source or target word, as in the lists
 
 
@@ -65,10 +65,10 @@ def find_meaning(name: str) -> Meaning | None:
         return whole
     if match := _BRACKETS.fullmatch(text):
         outer, inner = find_meaning(match[1]), find_meaning(match[2])
-        language = inner.what if inner and inner.kind == "language" else ""
+        language = inner.detail if inner and inner.kind == "language" else ""
         if outer and outer.kind == "unit" and language:
             return Meaning("language", language)
-        return outer._replace(what=f"{outer.what} {match[2].casefold()}".strip()) if outer else None
+        return outer._replace(what=f"{outer.detail} {match[2].casefold()}".strip()) if outer else None
     return _combine_words([part for word in _BETWEEN.split(_HUMP.sub(" ", text)) for part in _segment(word) if part], " " in text)
 
 
@@ -108,9 +108,9 @@ def _combine_words(words: Sequence[str], spaced: bool) -> Meaning | None:
     low, by_kind = list(map(fold, words)), {part.kind: part for part in reversed(parts)}  # the first of each kind
     if parts[-1].kind == "aside" or low[0] in ("is", "has"):
         return Meaning("aside")
-    languages = {part.what for part in parts if part.kind == "language"} or _find_codes(words, spaced)
-    letter = parts[-1].what if parts[-1].kind == "letter" else ""
-    marks = " ".join(filter(None, [*(part.what for part in parts if part.kind == "mark" and part.what not in languages), letter]))
+    languages = {part.detail for part in parts if part.kind == "language"} or _find_codes(words, spaced)
+    letter = parts[-1].detail if parts[-1].kind == "letter" else ""
+    marks = " ".join(filter(None, [*(part.detail for part in parts if part.kind == "mark" and part.detail not in languages), letter]))
     if "beside" in by_kind:
         return Meaning("beside", marks)
     if languages and "certain" not in by_kind:

@@ -14,21 +14,21 @@ from playground.reading.formats.records import csv_rows, find_fault, measure_wid
 from playground.reading.formats.table import Notes, Row, Source, Table
 
 
-def read_common(one: Source, two: Source) -> Table | None:
+def read_common(left: Source, right: Source) -> Table | None:
     """Reads two tables with the same keys. A key in only one of them gives a row with an empty cell."""
-    first, second = _find_texts(one), _find_texts(two)
+    first, second = _find_texts(left), _find_texts(right)
     common = len(first.keys() & second.keys())
     if not common or 2 * common < min(len(first), len(second)):
         return None
-    notes = (("data.note_keys", {"one": one.name, "two": two.name, "count": common}),)
-    return _build_table(one, two, ((first.get(key, ""), second.get(key, "")) for key in {**first, **second}), notes)
+    notes = (("data.note_keys", {"one": left.name, "two": right.name, "count": common}),)
+    return _build_table(left, right, ((first.get(key, ""), second.get(key, "")) for key in {**first, **second}), notes)
 
 
 def read_linked(sources: Sequence[Source]) -> Table | None:
     """Reads three tables, one of which links the keys of the other two. An unlinked sentence gives a row with an empty cell."""
     texts = list(map(_find_texts, sources))
     for place, links in enumerate(sources):
-        (one, first), (two, second) = ((sources[other], texts[other]) for other in range(3) if other != place)
+        (left, first), (right, second) = ((sources[other], texts[other]) for other in range(3) if other != place)
         pairs = [row.cells for row in _iterate_rows(links.lines) if len(row.cells) == 2]
         directed = [*pairs, *(cells[::-1] for cells in pairs)]  # Tatoeba has every link in both directions
         linked = dict.fromkeys((a, b) for a, b in directed if a in first and b in second)
@@ -37,15 +37,15 @@ def read_linked(sources: Sequence[Source]) -> Table | None:
             rows = [(first[a], second[b]) for a, b in linked]
             rows += [(text, "") for key, text in first.items() if key in alone[0]]
             rows += [("", text) for key, text in second.items() if key in alone[1]]
-            notes = (("data.note_links", {"links": links.name, "one": one.name, "two": two.name, "count": len(linked)}),)
-            return _build_table(one, two, rows, notes)
+            notes = (("data.note_links", {"links": links.name, "one": left.name, "two": right.name, "count": len(linked)}),)
+            return _build_table(left, right, rows, notes)
     return None
 
 
-def _build_table(one: Source, two: Source, rows: Iterable[tuple[str, str]], notes: Notes) -> Table:
-    names = name_columns(one.name, two.name)
+def _build_table(left: Source, right: Source, rows: Iterable[tuple[str, str]], notes: Notes) -> Table:
+    names = name_columns(left.name, right.name)
     cells = [make_row(number, list(row)) for number, row in enumerate(rows, 1)]
-    return Table("two_files", cells, names if names[0] != names[1] else (), "item", compare_directions(one.name, two.name), notes=notes)
+    return Table("two_files", cells, names if names[0] != names[1] else (), "item", compare_directions(left.name, right.name), notes=notes)
 
 
 def _find_texts(source: Source) -> Mapping[str, str]:

@@ -147,25 +147,25 @@ def _iterate_values(text: str) -> Iterator[Any]:
 # --- two documents ---
 
 
-def _read_two(one: Source, two: Source) -> Table | None:
+def _read_two(left: Source, right: Source) -> Table | None:
     """Reads two lists of sentences, or two objects with the same keys in two languages (a program's texts)."""
-    if not all(_looks_like_json(source.lines) or source.lines[0].lstrip().startswith('"') for source in (one, two) if source.lines):
+    if not all(_looks_like_json(source.lines) or source.lines[0].lstrip().startswith('"') for source in (left, right) if source.lines):
         return None
-    first, second = _parse_document(one), _parse_document(two)
+    first, second = _parse_document(left), _parse_document(right)
     if isinstance(first, dict) and isinstance(second, dict):
         rows = _join_keys(first, second)
         if 2 * sum(all(row.cells) for row in rows) >= len(rows) > 0:
-            return Table("json", rows, (one.name, two.name), "item")
+            return Table("json", rows, (left.name, right.name), "item")
     elif all(isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value) for value in (first, second)):
         if len(first) != len(second):
-            raise Refusal("data.unequal_lists", name=f"{one.name} + {two.name}", one=one.name, count_one=len(first), two=two.name,
+            raise Refusal("data.unequal_lists", name=f"{left.name} + {right.name}", one=left.name, count_one=len(first), two=right.name,
                           count_two=len(second))  # fmt: skip
-        return make_table("json", one.name, enumerate(zip(first, second, strict=True), 1), (one.name, two.name))
-    raise Refusal("data.two_tables", one=one.name, two=two.name)
+        return make_table("json", left.name, enumerate(zip(first, second, strict=True), 1), (left.name, right.name))
+    raise Refusal("data.two_tables", one=left.name, two=right.name)
 
 
-def _join_keys(one: dict, two: dict) -> list[Row]:
-    first, second = ({key: _join_texts(cell) for key, cell in flatten(value)} for value in (one, two))
+def _join_keys(left: dict, right: dict) -> list[Row]:
+    first, second = ({key: _join_texts(cell) for key, cell in flatten(value)} for value in (left, right))
     return [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
 
 

@@ -59,22 +59,22 @@ def _make_row(number: int, line: str, entry: _Entry | None) -> Row:
     return make_row(number, [entry.key, entry.text]) if entry else comment_row(number, line)
 
 
-def _read_two(one: Source, two: Source) -> Table:
+def _read_two(left: Source, right: Source) -> Table:
     """Joins two files by their keys. Raises Refusal where a file has another form, or the keys differ."""
-    texts = [{entry.key: entry.text for entry in _parse_entries(source)} for source in (one, two)]
+    texts = [{entry.key: entry.text for entry in _parse_entries(source)} for source in (left, right)]
     if not all(texts):
-        raise Refusal("data.not_understood", name=f"{one.name} + {two.name}")
-    return join_keys("keyed", one, two, *map(_strip_language, texts))
+        raise Refusal("data.not_understood", name=f"{left.name} + {right.name}")
+    return join_keys("keyed", left, right, *map(_strip_language, texts))
 
 
-def join_keys(kind: str, one: Source, two: Source, first: dict[str, str], second: dict[str, str]) -> Table:
+def join_keys(kind: str, left: Source, right: Source, first: dict[str, str], second: dict[str, str]) -> Table:
     """Joins the texts with equal keys. Raises Refusal where few are equal."""
     common = len(first.keys() & second.keys())
     if not common or 2 * common < min(len(first), len(second)):
-        raise Refusal("data.no_common_keys", one=one.name, two=two.name, count=common)
+        raise Refusal("data.no_common_keys", one=left.name, two=right.name, count=common)
     rows = [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
-    names = name_columns(one.name, two.name)
-    return Table(kind, rows, names if names[0] != names[1] else (), "item", compare_directions(one.name, two.name))
+    names = name_columns(left.name, right.name)
+    return Table(kind, rows, names if names[0] != names[1] else (), "item", compare_directions(left.name, right.name))
 
 
 def _strip_language(texts: dict[str, str]) -> dict[str, str]:

@@ -31,12 +31,12 @@ def read_tagged(sources: Sequence[Source]) -> Table | None:
     """Reads two files of talks as IWSLT writes them: sentences, with lines in tags between them that are not sentences."""
     if len(sources) != 2 or not all(_is_of_talks(source.lines[:SAMPLE]) for source in sources):
         return None
-    one, two = sources
+    left, right = sources
     plain = [[line for line in source.lines if not _TAG.match(line)] for source in sources]
     _pad(*plain)
     if len(plain[0]) != len(plain[1]):
-        raise Refusal("data.unequal_tagged", one=one.name, lines_one=len(plain[0]), two=two.name, lines_two=len(plain[1]))
-    return _build_table("tagged", _tagged_rows(one.lines, *plain), one, two)
+        raise Refusal("data.unequal_tagged", one=left.name, lines_one=len(plain[0]), two=right.name, lines_two=len(plain[1]))
+    return _build_table("tagged", _tagged_rows(left.lines, *plain), left, right)
 
 
 def _is_of_talks(lines: Sequence[str]) -> bool:
@@ -44,9 +44,9 @@ def _is_of_talks(lines: Sequence[str]) -> bool:
     return len(tags) > 1 and bool(tags & _TALK)
 
 
-def _tagged_rows(lines: Sequence[str], one: Sequence[str], two: Sequence[str]) -> Iterator[Row]:
+def _tagged_rows(lines: Sequence[str], left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
     """Yields rows numbered by the first file; tags of the second may stand elsewhere."""
-    pairs = zip(one, two, strict=True)
+    pairs = zip(left, right, strict=True)
     for number, line in enumerate(lines, 1):
         cells = [] if _TAG.match(line) else list(next(pairs))
         yield Row(number, cells, find_fault(*cells) if cells else "header")
@@ -58,26 +58,26 @@ def read_two(sources: Sequence[Source]) -> Table | None:
     """Reads two files line by line. Blank lines at the end of one are rows; any other difference is refused, and so are tables."""
     if len(sources) != 2 or not all(source.lines for source in sources):
         return None
-    one, two = sources
+    left, right = sources
     if all(_is_structured(source.lines) for source in sources):
         return None
     tables = [source for source in sources if _is_table(source)]
-    if len(tables) == 2 or _share_header(one.lines, two.lines):
-        if table := joined.read_common(one, two):
+    if len(tables) == 2 or _share_header(left.lines, right.lines):
+        if table := joined.read_common(left, right):
             return table
-        raise Refusal("data.two_tables", one=one.name, two=two.name)
+        raise Refusal("data.two_tables", one=left.name, two=right.name)
     if tables:
-        raise Refusal("data.one_table", table=tables[0].name, other=(two if tables[0] is one else one).name)
+        raise Refusal("data.one_table", table=tables[0].name, other=(right if tables[0] is left else left).name)
     first, second = map(_read_cells, sources)
     texts = [[_NO_SEPARATOR.join(row.cells) for row in rows] for rows in (first, second)]
     _pad(*texts)
     if len(texts[0]) != len(texts[1]):
-        values = {"one": one.name, "lines_one": len(texts[0]), "two": two.name, "lines_two": len(texts[1])}
+        values = {"one": left.name, "lines_one": len(texts[0]), "two": right.name, "lines_two": len(texts[1])}
         drift = _find_drift(*texts)
         raise Refusal("data.unequal_from", **values, line=drift) if drift else Refusal("data.unequal", **values)
     sure = all(source.name.casefold().endswith(_TABLES) for source in sources)
     rows = list(_pair_lines(first, *texts))
-    return _build_table("two_files", _mark_header(rows) if sure else rows, one, two)
+    return _build_table("two_files", _mark_header(rows) if sure else rows, left, right)
 
 
 def _is_table(source: Source) -> bool:
@@ -88,10 +88,10 @@ def _is_table(source: Source) -> bool:
     return guess is not None and guess.tight and guess.share >= 0.9
 
 
-def _share_header(one: Sequence[str], two: Sequence[str]) -> bool:
+def _share_header(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether two files begin with the same line, and it names columns."""
-    first = next((line for line in one if line.strip()), "")
-    if first != next((line for line in two if line.strip()), ""):
+    first = next((line for line in left if line.strip()), "")
+    if first != next((line for line in right if line.strip()), ""):
         return False
     cells = [cell.strip() for row in csv_rows([first], guess_delimiter([first]).delimiter or ",") for cell in row.cells]
     return sum(map(_is_name, cells)) > 1 and 2 * sum(map(_is_name, cells)) >= len(cells)
@@ -116,10 +116,10 @@ def _read_cells(source: Source) -> list[Row]:
     return cells if whole else plain
 
 
-def _pair_lines(rows: Sequence[Row], one: Sequence[str], two: Sequence[str]) -> Iterator[Row]:
+def _pair_lines(rows: Sequence[Row], left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
     """Yields the rows, numbered by the first lines of the first file's rows."""
     last = rows[-1].line + rows[-1].height - 1
-    for place, cells in enumerate(zip(one, two, strict=True)):
+    for place, cells in enumerate(zip(left, right, strict=True)):
         line, height = (rows[place].line, rows[place].height) if place < len(rows) else (last + place + 1 - len(rows), 1)
         yield Row(line, list(cells), find_fault(*cells), height)
 
@@ -133,28 +133,28 @@ def _mark_header(rows: list[Row]) -> list[Row]:
     return rows
 
 
-def _build_table(kind: str, rows: Iterable[Row], one: Source, two: Source) -> Table:
-    names = name_columns(one.name, two.name)
-    return Table(kind, list(rows), names if names[0] != names[1] else (), pair=compare_directions(one.name, two.name))
+def _build_table(kind: str, rows: Iterable[Row], left: Source, right: Source) -> Table:
+    names = name_columns(left.name, right.name)
+    return Table(kind, list(rows), names if names[0] != names[1] else (), pair=compare_directions(left.name, right.name))
 
 
 def _is_structured(lines: Sequence[str]) -> bool:
     return next((line for line in lines if line.strip()), "").lstrip().casefold().startswith(_STRUCTURED)
 
 
-def _pad(one: list[str], two: list[str]) -> None:
+def _pad(left: list[str], right: list[str]) -> None:
     """Pads the shorter list where the longer one only ends in blank lines."""
-    short, long = sorted((one, two), key=len)
+    short, long = sorted((left, right), key=len)
     if not any(map(str.strip, long[len(short) :])):
         short += [""] * (len(long) - len(short))
 
 
-def _find_drift(one: Sequence[str], two: Sequence[str]) -> int:
+def _find_drift(left: Sequence[str], right: Sequence[str]) -> int:
     """Returns the line from which the shorter file fits later lines of the longer one better; 0 if the lengths don't tell.
 
     Finds the cheapest split: lines before it are compared one to one, those after it shifted by the difference.
     """
-    short, long = sorted(([len(line.strip()) for line in lines] for lines in (one, two)), key=len)
+    short, long = sorted(([len(line.strip()) for line in lines] for lines in (left, right)), key=len)
     shift = len(long) - len(short)
     if len(short) < 10 or shift * 4 > len(short):
         return 0

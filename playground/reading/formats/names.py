@@ -19,39 +19,39 @@ def find_role(name: str) -> str:
 
 def find_direction(names: tuple[str, str]) -> tuple[int, int] | None:
     """Returns the indices of source and target, if a name tells; single letters ("q", "a") only together."""
-    one, two = map(find_role, names)
-    if one == two or (not (one and two) and max(map(len, names)) < 2):
+    left, right = map(find_role, names)
+    if left == right or (not (left and right) and max(map(len, names)) < 2):
         return None
-    return (1, 0) if one == "target" or two == "source" else (0, 1)
+    return (1, 0) if left == "target" or right == "source" else (0, 1)
 
 
-def compare_directions(one: str, two: str) -> tuple[int, int] | None:
+def compare_directions(left: str, right: str) -> tuple[int, int] | None:
     """Returns the direction told by the parts that the names of two files don't share."""
-    first, second = _PARTS.split(one), _PARTS.split(two)
+    first, second = _PARTS.split(left), _PARTS.split(right)
     sides = (first, second), (second, first)
     roles = [next((part for part in parts if part not in other_parts and find_role(part)), "") for parts, other_parts in sides]
     return find_direction((roles[0], roles[1]))
 
 
-def name_columns(one: str, two: str) -> tuple[str, str]:
+def name_columns(left: str, right: str) -> tuple[str, str]:
     """Returns what distinguishes two files: the languages or roles in their names, else the whole names.
 
     "train.de-en.de" and "train.de-en.en" give "de" and "en"; "src-test.txt" and "tgt-test.txt" give "src" and "tgt".
     """
     for places in (_strip_common, _find_last_parts):
-        parts = places(one, two)
+        parts = places(left, right)
         if parts[0].casefold() != parts[1].casefold() and all(map(_is_known, parts)):
             return parts
-    return one, two
+    return left, right
 
 
 def _is_known(part: str) -> bool:
     return bool(find_role(part)) or is_language(part.casefold())
 
 
-def _strip_common(one: str, two: str) -> tuple[str, str]:
+def _strip_common(left: str, right: str) -> tuple[str, str]:
     """Returns the names without their common parts at both ends."""
-    first, second = _PARTS.split(one), _PARTS.split(two)
+    first, second = _PARTS.split(left), _PARTS.split(right)
     most, begin, end = min(len(first), len(second)) - 1, 0, 0
     while begin < most and first[begin] == second[begin]:
         begin += 1
@@ -60,7 +60,7 @@ def _strip_common(one: str, two: str) -> tuple[str, str]:
     return "_".join(first[begin : len(first) - end]), "_".join(second[begin : len(second) - end])
 
 
-def _find_last_parts(one: str, two: str) -> tuple[str, str]:
+def _find_last_parts(left: str, right: str) -> tuple[str, str]:
     """Returns the last part of each name that is a language or a role."""
-    parts = [next((part for part in reversed(_PARTS.split(name)) if _is_known(part)), "") for name in (one, two)]
+    parts = [next((part for part in reversed(_PARTS.split(name)) if _is_known(part)), "") for name in (left, right)]
     return parts[0], parts[1]

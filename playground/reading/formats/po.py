@@ -56,17 +56,17 @@ def read_po(sources: Sequence[Source]) -> Table | None:
     return Table("po", rows, ("msgid", language or "msgstr"), "line", (0, 1), credit)
 
 
-def _read_two(one: Source, two: Source) -> Table:
-    first, second = ({(entry.msgctxt, entry.msgid): entry for entry in _parse(source)} for source in (one, two))
+def _read_two(left: Source, right: Source) -> Table:
+    first, second = ({(entry.msgctxt, entry.msgid): entry for entry in _parse(source)} for source in (left, right))
     common = first.keys() & second.keys()
     if 2 * len(common) < min(len(first), len(second)) or not common:
-        raise Refusal("data.no_common_keys", one=one.name, two=two.name, count=len(common))
+        raise Refusal("data.no_common_keys", one=left.name, two=right.name, count=len(common))
     rows = []
     for number, key in enumerate({**first, **second}, 1):
         first_forms, second_forms = _list_forms(first.get(key)), _list_forms(second.get(key))
         for cells in dict.fromkeys([(first_forms[0], second_forms[0]), (first_forms[-1], second_forms[-1])]):
             rows.append(make_row(number, list(cells), "" if all(map(str.strip, cells)) else "untranslated"))
-    return Table("po", rows, name_columns(one.name, two.name), "item", compare_directions(one.name, two.name))
+    return Table("po", rows, name_columns(left.name, right.name), "item", compare_directions(left.name, right.name))
 
 
 def _list_forms(entry: Any) -> list[str]:

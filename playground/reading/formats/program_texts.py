@@ -82,5 +82,5 @@ def read_strings(sources: Sequence[Source]) -> Table | None:
         return None
     if len(sources) == 1:
         raise Refusal("data.one_side", name=sources[0].name)
-    one, two = sources
-    return join_keys("strings", one, two, *(parse(source, _Strings).texts for source in sources))
+    left, right = sources
+    return join_keys("strings", left, right, *(parse(source, _Strings).texts for source in sources))

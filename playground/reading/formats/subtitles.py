@@ -34,9 +34,9 @@ def read_subtitles(sources: Sequence[Source]) -> Table | None:
         return None
     cues = [list(_parse_cues(source.lines)) for source in sources]
     if len(sources) == 2:
-        one, two = sources
-        names = one.name, two.name
-        return Table("subtitles", _match_cues(one, two, *cues), name_columns(*names), "item", compare_directions(*names))
+        left, right = sources
+        names = left.name, right.name
+        return Table("subtitles", _match_cues(left, right, *cues), name_columns(*names), "item", compare_directions(*names))
     if 10 * sum(len(cue.texts) == 2 for cue in cues[0]) < 9 * len(cues[0]):
         raise Refusal("data.one_side", name=sources[0].name)
     rows = [Row(cue.line, cue.texts, find_fault(*cue.texts) if len(cue.texts) == 2 else "unpaired") for cue in cues[0]]
@@ -58,12 +58,12 @@ def _parse_cues(lines: Sequence[str]) -> Iterator[_Cue]:
         yield _Cue(place + 1, begin, end, texts)
 
 
-def _match_cues(one: Source, two: Source, first: Sequence[_Cue], second: Sequence[_Cue]) -> list[Row]:
+def _match_cues(left: Source, right: Source, first: Sequence[_Cue], second: Sequence[_Cue]) -> list[Row]:
     """Makes a row per two simultaneous cues, and per unmatched cue; pairs by order where the times don't match."""
     pairs = list(_align_cues(first, second))
     if 2 * sum(None not in pair for pair in pairs) < len(pairs):
         if len(first) != len(second):
-            raise Refusal("data.cues_apart", one=one.name, count_one=len(first), two=two.name, count_two=len(second))
+            raise Refusal("data.cues_apart", one=left.name, count_one=len(first), two=right.name, count_two=len(second))
         pairs = list(zip(first, second, strict=True))
     rows = []
     for number, pair in enumerate(pairs, 1):
@@ -75,14 +75,14 @@ def _match_cues(one: Source, two: Source, first: Sequence[_Cue], second: Sequenc
 def _align_cues(first: Sequence[_Cue], second: Sequence[_Cue]) -> Iterator[tuple[_Cue | None, _Cue | None]]:
     first_index = second_index = 0
     while first_index < len(first) or second_index < len(second):
-        one = first[first_index] if first_index < len(first) else None
-        two = second[second_index] if second_index < len(second) else None
-        if one and two and not _overlap(one, two):
-            one, two = (one, None) if one.end <= two.end else (None, two)
-        first_index, second_index = first_index + (one is not None), second_index + (two is not None)
-        yield one, two
+        left = first[first_index] if first_index < len(first) else None
+        right = second[second_index] if second_index < len(second) else None
+        if left and right and not _overlap(left, right):
+            left, right = (left, None) if left.end <= right.end else (None, right)
+        first_index, second_index = first_index + (left is not None), second_index + (right is not None)
+        yield left, right
 
 
-def _overlap(one: _Cue, two: _Cue) -> bool:
-    shared = min(one.end, two.end) - max(one.begin, two.begin)
-    return shared >= _MIN_OVERLAP * max(one.end - one.begin, two.end - two.begin)
+def _overlap(left: _Cue, right: _Cue) -> bool:
+    shared = min(left.end, right.end) - max(left.begin, right.begin)
+    return shared >= _MIN_OVERLAP * max(left.end - left.begin, right.end - right.begin)

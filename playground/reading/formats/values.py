@@ -62,8 +62,8 @@ def make_cell(value: Any) -> Any:
     return [format_text(inner) for inner in value] if isinstance(value, list | tuple) else format_text(value)
 
 
-def _are_parallel(one: Any, two: Any) -> bool:
-    return isinstance(one, list | tuple) and isinstance(two, list | tuple) and len(one) == len(two)
+def _are_parallel(left: Any, right: Any) -> bool:
+    return isinstance(left, list | tuple) and isinstance(right, list | tuple) and len(left) == len(right)
 
 
 def _group_by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
