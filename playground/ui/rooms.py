@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.lessons.checks import registry
-from playground.lessons.checks.posed import MOST
+from playground.lessons.checks.posed import MAX_OPTIONS
 from playground.lessons.course import COURSE
 from playground.queries.reader import Reader
 from playground.rooms import activities, answers, progress
@@ -205,10 +205,10 @@ def _check(rooms: Rooms, asked: Asked) -> None:
     """What the caller answered to a question that ends a lesson."""
     names = [asked.value(name, str) for name in ("lesson", "question", "asked")]
     answer = answers.Answer(*names, asked.value("choice", int), asked.value("right", bool))
-    questions = {name: [check.name for check in registry.asked(lesson)] for name, lesson in COURSE.items()}
+    questions = {name: [check.name for check in registry.list_checks(lesson)] for name, lesson in COURSE.items()}
 
     def make(room: Room, number: int) -> Room:
-        return activities.changed(room, answers.NAME, answers.reported(room, number, answer, questions, MOST))
+        return activities.changed(room, answers.NAME, answers.reported(room, number, answer, questions, MAX_OPTIONS))
 
     rooms.change(*asked.key, make)
 

@@ -12,7 +12,7 @@ from playground.figures import guesses, masks
 from playground.figures.tokens import Name
 from playground.lessons import course
 from playground.lessons.checks import registry
-from playground.lessons.checks.posed import Check, Posed, Said, Seen
+from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
 from playground.lessons.course import Lesson
 from playground.rooms import answers
 from playground.rooms.question import LEAST
@@ -33,8 +33,8 @@ def panel(view: View) -> dict:
     if view.run.working and view.step is None:
         return {"step": None, "blocks": [_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
     draw, answers, asked = view.number("toss"), given(view.parameters), []
-    for check in registry.asked(lesson):
-        if check in registry.again(lesson):
+    for check in registry.list_checks(lesson):
+        if check in registry.list_repeated(lesson):
             earlier = course.LESSONS[course.number(lesson) - registry.LATER].say(view.language, "title")
             asked.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
         asked += _question(view, lesson, check, draw, answers)
@@ -53,7 +53,7 @@ def model_answers(view: View, given: answers.Activity | None) -> list[dict]:
     and what of it was `given` by a room's members."""
     lesson, told = course.get(view.said("lesson")), []
     rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
-    for check in registry.asked(lesson):
+    for check in registry.list_checks(lesson):
         try:
             posed = _posed(view, check, view.number("toss"))
             rows.append((_text(view, check, posed), _why(view, check, posed)))
@@ -86,7 +86,7 @@ def _heading(view: View) -> dict:
 def _posed(view: View, check: Check, draw: int) -> Posed:
     if check.by_formula and (variant := variant_name(view.run, view.language)):
         raise Refusal("page.has_variant", variant=variant)
-    return registry.pose(check, Seen(view.reader, view.run, view.step, view.text, view.reference), draw)
+    return registry.pose(check, CheckContext(view.reader, view.run, view.step, view.text, view.reference), draw)
 
 
 def _question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
@@ -108,7 +108,7 @@ def _question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapp
 
 def _hash(posed: Posed) -> str:
     """The same for all who are asked the same with the same choices."""
-    return sha256(repr((posed.options, sorted(posed.said.items()))).encode()).hexdigest()[:10]
+    return sha256(repr((posed.options, sorted(posed.values.items()))).encode()).hexdigest()[:10]
 
 
 def _text(view: View, check: Check, posed: Posed) -> str:
@@ -120,7 +120,7 @@ def _why(view: View, check: Check, posed: Posed) -> str:
 
 
 def _said(view: View, posed: Posed) -> dict:
-    return {name: value.text(view.language) if isinstance(value, Said) else value for name, value in posed.said.items()}
+    return {name: value.text(view.language) if isinstance(value, Option) else value for name, value in posed.values.items()}
 
 
 def _picture(view: View, check: Check, posed: Posed) -> list[dict]:

@@ -107,7 +107,7 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
 
 def _checks(view: View, lesson: Lesson) -> list[dict]:
     """Its questions on the run on screen, which take longer than the rest."""
-    if not registry.asked(lesson):
+    if not registry.list_checks(lesson):
         return []
     told = (lesson.name, view.run.id, view.run.version, view.step, view.field("text"), view.choice("target"), view.number("toss"))
     return [blocks.later("checks", "checks", view.say("checks.wait"), f"{told} {checks.given(view.parameters)}")]

@@ -24,7 +24,7 @@ def exhibits(view: View, lab: Lab, shown: Sequence[Exhibit]) -> list[dict]:
 
 def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, tables: bool) -> dict:
     title = lab.say(view.language, f"show_{exhibit.name}")
-    caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.said)
+    caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.caption)
     if isinstance(exhibit, TextTable):
         rows = [[label(view, lab, cell) for cell in row] for row in exhibit.rows]
         table = blocks.table(f"{exhibit.name}-table", [label(view, lab, name) for name in exhibit.columns], rows, title)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from playground.cursor import choices
 from playground.figures import theme
 from playground.inspection.activations import Stage
-from playground.lessons.tour import STOPS, Reading, reading
+from playground.lessons.tour import STOPS, Reading, find_reading
 from playground.queries.activations import Cell, SentenceActivations, activations
 from playground.runs.lru import LRU
 from playground.ui import blocks
@@ -25,7 +25,7 @@ def panel(view: View) -> dict:
     chosen = head_choice.chosen(view, view.part)  # the page's: the drawing has every layer, and shows this head in each
     head = chosen[1]
     about = view.reader, view.run, view.step, view.text, view.reference
-    asked_at_stop = reading(activations(*about)[0].stages, config, stop, head) if stop else None
+    asked_at_stop = find_reading(activations(*about)[0].stages, config, stop, head) if stop else None
     asked = view.field("stage") or (asked_at_stop.address if asked_at_stop else "")
     at = _chosen(view, asked, asked_at_stop)
     found, derivation = activations(*about, Cell(asked, head, *at) if asked and at else None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from playground.inspection.formulas import divisor, formula
-from playground.lessons.tour import STOPS, reading
-from playground.lessons.tour_notes import notes
+from playground.lessons.tour import STOPS, find_reading
+from playground.lessons.tour_notes import list_notes
 from playground.model.attention import head_widths
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks
@@ -26,7 +26,7 @@ WORDS = ("label", "check", "previous", "next", "skip", "end", "keys", "sign", "n
 def block(view: View, found: SentenceActivations, stop: str, head: int) -> dict:
     """The stop as a block; `head` counts from 0."""
     names, config = tuple(STOPS), view.run.experiment.model
-    at, asked = names.index(stop), reading(found.stages, config, stop, head)
+    at, asked = names.index(stop), find_reading(found.stages, config, stop, head)
     stage = found.stages[asked.address]
     rows, columns = rows_of(view, found, stage)[0], columns_of(view, found, stage)[0]
     variant = f"{stop}_{asked.variant}".removesuffix("_")
@@ -65,7 +65,7 @@ def _text(view: View, stop: str, variant: str, head: int) -> str:
     scale = divisor(config) if config.attention_scale else ""
     d_k, d_v = head_widths(config)
     of_notes = {"d_k": d_k, "d_v": d_v, "percent": percentage(config.dropout, None)}
-    said = [view.say(f"tour.note_{name}", **of_notes) for name in notes(config, stop)]
+    said = [view.say(f"tour.note_{name}", **of_notes) for name in list_notes(config, stop)]
     return paragraph([view.say(f"tour.text_{variant}", scale=scale, d_k=d_k, **values), *said])
 
 
