@@ -1,7 +1,5 @@
-"""The bug lab: common bugs, each trained beside the correct model, under two metrics:
-
-token accuracy with teacher forcing, and exact match in free-running decoding.
-"""
+"""The bug lab: common bugs, each trained beside the correct model, under two metrics: token accuracy with teacher forcing, and exact match
+in free-running decoding."""
 
 from __future__ import annotations
 

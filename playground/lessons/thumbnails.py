@@ -1,8 +1,6 @@
-"""Thumbnails of the recommended labs: the lines of each lab's own result. Those that need training are saved in thumbnails.json;
-
-`python -m playground.lessons.thumbnails` updates it. The axes have labels, the lines don't: before guessing, a student sees that they
-differ, not which is which.
-"""
+"""Thumbnails of the recommended labs: the lines of each lab's own result. Those that need training are saved in thumbnails.json; `python -m
+playground.lessons.thumbnails` updates it. The axes have labels, the lines don't: before guessing, a student sees that they differ, not
+which is which."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Notes of the tour's stops where the model differs from the paper and its formula would otherwise be misread. Stops with a
-
-message of their own (see `Reading.variant`) need no note.
-"""
+"""Notes of the tour's stops where the model differs from the paper and its formula would otherwise be misread. Stops with a message of
+their own (see `Reading.variant`) need no note."""
 
 from __future__ import annotations
 

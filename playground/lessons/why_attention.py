@@ -1,7 +1,5 @@
-"""Why attention: models with and without attention and recurrence at similar parameter counts: accuracy by length, time of
-
-a training step, and sequential operations.
-"""
+"""Why attention: models with and without attention and recurrence at similar parameter counts: accuracy by length, time of a training step,
+and sequential operations."""
 
 from __future__ import annotations
 

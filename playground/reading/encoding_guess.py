@@ -22,10 +22,8 @@ _KANA = 0.3  # fraction; kana take so few byte values that hardly anything else 
 
 
 def rank_encodings(data: bytes, candidates: Mapping[str, Sequence[str]]) -> list[tuple[str, float]]:
-    """Ranks candidates (name -> Python codecs to try), likeliest first, each with its oddness from 0 to 1. `data` is not ASCII.
-
-    Ties keep the order of the candidates.
-    """
+    """Ranks candidates (name -> Python codecs to try), likeliest first, each with its oddness from 0 to 1. `data` is not ASCII. Ties keep
+    the order of the candidates."""
     pieces = sample_bytes(data)
     likely = _measure_likelihoods(pieces, {name: codecs[-1] for name, codecs in candidates.items()})
     scores = []

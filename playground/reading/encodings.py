@@ -48,10 +48,8 @@ class Encoding:
 
 
 class Decoded(NamedTuple):
-    """`lines` without line ends, and the first bytes as `data`; binary files and translation memories have no lines and all their data.
-
-    XML is always in UTF-8.
-    """
+    """`lines` without line ends, and the first bytes as `data`; binary files and translation memories have no lines and all their data. XML
+    is always in UTF-8."""
 
     lines: list[str]
     data: bytes
