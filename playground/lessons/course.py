@@ -25,22 +25,22 @@ WORDS = {PREDICT: "course.predict", ANSWER: "course.answer"}  # and what they sa
 
 @dataclass(frozen=True)
 class Step:
-    """Something to do in the app. `when` says what must hold, all of it at once, for the page to have seen it done:
+    """A step in the app. `when` has the conditions, all required at once, under which the page marks it done:
 
     - at: fields of the cursor with their values; "*" is any value, "*.x" one that ends in ".x"
     - ahead: the pinned cell lies in the future of its row
     - settings, mine, forked: of the run on screen: knobs with their values; it is the visitor's own; it began as a fork
-    - steps, exact: how far that run has come, in steps or in the share of held-out sentences that it writes exactly right
-    - live: a knob that was moved while that run trained
+    - steps, exact: progress of that run, in steps or exact match on held-out sentences
+    - live: a knob that was changed while that run trained
     - sentence: the sentence is the visitor's "own", has an "unknown" token or comes out "wrong"
     - read: sentences of the visitor's own were read
     - guess: the question of this lab, or of the lesson, was answered
     - checked: each question that stands at the end of this lesson was answered
-    - sees: what this CSS selector finds is in sight
+    - sees: the element of this CSS selector is in view
     - read_off: the number that this stop of the tour asks for was written
-    - different: so many different values of these fields together, one after another, each while all the rest held
+    - different: this number of distinct values of these fields, one after another, each under all other conditions
 
-    `to` is where in the app that is, as fields of the cursor, and `brings` a CSS selector of what is brought into sight there; `knobs` are
+    `to` locates it in the app, as fields of the cursor, and `brings` is a CSS selector to scroll into view there; `knobs` are
     set first, and others stay as they are; {} are the defaults of all.
     """
 
