@@ -68,7 +68,7 @@ def find_meaning(name: str) -> Meaning | None:
         language = inner.detail if inner and inner.kind == "language" else ""
         if outer and outer.kind == "unit" and language:
             return Meaning("language", language)
-        return outer._replace(what=f"{outer.detail} {match[2].casefold()}".strip()) if outer else None
+        return outer._replace(detail=f"{outer.detail} {match[2].casefold()}".strip()) if outer else None
     return _combine_words([part for word in _BETWEEN.split(_HUMP.sub(" ", text)) for part in _segment(word) if part], " " in text)
 
 
