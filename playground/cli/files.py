@@ -30,10 +30,11 @@ def read(options: argparse.Namespace) -> int:
 
 def choices_of(options: argparse.Namespace, **more: Any) -> Any:
     """Returns the options as choices for reading files."""
-    from playground.reading.column_mapping import Choices, column
+    from playground.reading.column_mapping import Choices, parse_column
 
-    joined = None if options.join is None else [column(text) for text in options.join]
-    places = {"source": column(options.source), "target": column(options.target), "joined": joined, "group": column(options.split_by)}
+    joined = None if options.join is None else [parse_column(column) for column in options.join]
+    source, target, group = map(parse_column, (options.source, options.target, options.split_by))
+    places = {"source": source, "target": target, "joined": joined, "group": group}
     return Choices(swap=options.swap, same_language=options.same_language, **places, **more)
 
 

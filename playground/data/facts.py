@@ -11,7 +11,7 @@ from functools import cached_property
 from playground.config import DataConfig
 from playground.data.corpus import natural_unit, split_sources
 from playground.data.tokenizers import Tokenizer, train_tokenizer
-from playground.reading.formats.language_id import line_script, main_language
+from playground.reading.formats.language_id import detect_language, find_line_script
 from playground.reading.uploads import Pair, Pairs
 
 SAMPLE = 2000  # pairs that determine the script, and on which a tokenizer is trained to estimate lengths in tokens
@@ -98,7 +98,7 @@ def find_seam(pairs: Pairs) -> int | None:
     before: list[str] = ["", ""]
     for start in starts:
         part = pairs.pairs[start : start + size][:: max(1, size // PART)]
-        languages = [main_language([pair[side] for pair in part]) for side in (0, 1)]
+        languages = [detect_language([pair[side] for pair in part]) for side in (0, 1)]
         if any(old and new and old != new for old, new in zip(before, languages, strict=True)):
             return pairs.pairs[start].line
         before = [new or old for old, new in zip(before, languages, strict=True)]
@@ -117,7 +117,7 @@ def _side(learnt: Sequence[str], held: Sequence[str]) -> Side:
         own = _units([sentence], unit)
         new = sum(symbol not in known for symbol in own)
         unknown, units, spoilt = unknown + new, units + len(own), spoilt + bool(new)
-    scripts = Counter(line_script(sentence)[0] for sentence in learnt[:: -(-len(learnt) // SAMPLE)])
+    scripts = Counter(find_line_script(sentence)[0] for sentence in learnt[:: -(-len(learnt) // SAMPLE)])
     return Side(unit, scripts.most_common(1)[0][0], unknown / units, spoilt / len(held), len(known))
 
 

@@ -17,7 +17,7 @@ from itertools import takewhile
 import sentencepiece
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal, limits
-from playground.reading.text import clusters, is_symbol, normalise
+from playground.reading.text import is_symbol, normalise, split_graphemes
 
 LARGEST = int(limits("vocab_size").high)  # the maximum size of any vocabulary
 _SPECIAL = len(SPECIAL_TOKENS)
@@ -99,7 +99,7 @@ class CharacterTokenizer(_ListTokenizer):
         self.clusters = clusters
 
     def cut(self, text: str) -> Sequence[str]:
-        return clusters(text) if self.clusters else text
+        return split_graphemes(text) if self.clusters else text
 
     def to_bytes(self) -> bytes:
         return _to_json({"kind": self.kind, "symbols": self.symbols} | ({"clusters": True} if self.clusters else {}))
@@ -160,7 +160,7 @@ def train_tokenizer(kind: str, sentences: Iterable[str], vocabulary: int) -> Tok
     if not sentences:
         raise ValueError("a tokenizer needs at least one sentence")
     if kind == "characters":
-        counts = Counter(character for text in sentences for character in clusters(text))
+        counts = Counter(character for text in sentences for character in split_graphemes(text))
         return CharacterTokenizer(_frequent(counts), any(len(character) > 1 for character in counts))
     if kind == "words":
         return WordTokenizer(_frequent(Counter(" ".join(sentences).split())))
@@ -181,7 +181,7 @@ def load_tokenizer(data: bytes) -> Tokenizer:
             raise ValueError("not a list of distinct symbols")
         if not 0 < len(symbols) <= LARGEST - _SPECIAL or not all(is_symbol(symbol) for symbol in symbols):
             raise ValueError("symbols that no sentence holds")
-        if " " in symbols if kind == "words" else any(len(clusters(symbol) if by_clusters else symbol) != 1 for symbol in symbols):
+        if " " in symbols if kind == "words" else any(len(split_graphemes(symbol) if by_clusters else symbol) != 1 for symbol in symbols):
             raise ValueError("symbols of another kind")
         return CharacterTokenizer(symbols, bool(by_clusters)) if kind == "characters" else WordTokenizer(symbols)
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError):

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, ModelConfig
 from playground.model.transformer import Output, Transformer
-from playground.reading.text import clusters, normalise
+from playground.reading.text import normalise, split_graphemes
 from playground.variants import build
 
 EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have twice its source's tokens and EXTRA_TOKENS, or EXTRA times the longest training target
@@ -48,7 +48,7 @@ class Tokenizer:
         text = normalise(text)
         if self.pieces:
             return self.pieces.encode(text)
-        symbols = text.split() if self.kind == "words" else clusters(text) if self.clusters else text
+        symbols = text.split() if self.kind == "words" else split_graphemes(text) if self.clusters else text
         return [self.ids.get(symbol, UNK) for symbol in symbols]
 
     def decode(self, ids: Iterable[int]) -> str:

@@ -1,11 +1,10 @@
-"""Lessons: what learners ask, answered by an experiment that they run. Read in this order:
+"""Lessons: students' questions, answered by experiments that they run. Read in this order:
 
-lab (what a lab is) · tensors (worked examples that need no training: every number is there at once) · nn_transformer (torch's own model
-with our parameters) · controlled (experiments that train: arms that differ in one thing) · bugs (a broken model beside the right one) and
-bug_exhibits (their numbers that no curve shows) · ablations (with and without one part) and judges (which guess was right) · exposure_bias
-(teacher forcing and free running, compared) · why_attention (the Transformer beside recurrent models) · rule_or_list (a word that is known
-and was never used) · labs (all of them, by name) and thumbnails (small pictures of some) · run_questions (what lessons ask of the run on
-screen) · tour (what is asked at its stops) and tour_notes (what is said at them of a model that isn't the paper's) · course (a tour of the
-model and thirteen lessons, each with things to do that the page can see) · checks (questions at the end of each, computed from the run and
-graded at once).
+lab (the structure of a lab) · tensors (worked examples without training) · nn_transformer (torch's own model with our parameters) ·
+controlled (experiments that train: arms that differ in one setting) · bugs (a broken model beside the correct one) and bug_exhibits (their
+numbers beyond the curves) · ablations (with and without one part) and judges (the guess that results support) · exposure_bias (teacher
+forcing and free running, compared) · why_attention (the Transformer beside recurrent models) · rule_or_list (a known word that was never
+used) · labs (all of them, by name) and thumbnails (small pictures of some) · run_questions (lessons' questions about the run on screen) ·
+tour (readings at its stops) and tour_notes (differences from the paper's model) · course (a tour of the model and thirteen lessons, with
+steps that the page can observe) · checks (final questions of a lesson, computed from the run and graded at once).
 """

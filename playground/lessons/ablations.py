@@ -1,4 +1,4 @@
-"""Ablations: what learners ask about the parts of the Transformer, each answered by one controlled experiment."""
+"""Ablations: questions about parts of the Transformer, each answered by one controlled experiment."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from playground.variants import alternatives
 def ask(
     name: str, arms: Mapping[str, Mapping[str, Any]], *code: Callable, guesses: tuple[str, ...] = (), **more: Any
 ) -> ControlledExperiment:
-    """An experiment whose guesses are its arms and "same", unless others are given."""
+    """Makes an experiment whose guesses are its arms and "same", unless given."""
     return ControlledExperiment(name, "ablation", guesses or (*arms, "same"), code=code, arms=arms, **more)
 
 
 def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> ControlledExperiment:
-    """Two arms: the model with a part, and without it."""
+    """Makes an experiment of two arms: with a part, and without it."""
     return ask(name, {"with": {}, "without": {knob: value}}, *code, **more)
 
 
@@ -47,7 +47,7 @@ WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
 BEGINNINGS = {"small": {}, "root": {"embedding_std": SMALL["d_model"] ** -0.5}, "unit": {"embedding_std": 1.0}}
 SCALED = {"with": {}, "without": {"embedding_scale": False}}
-FEW = {"task": "numbers_en", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # sentences, seen again and again
+FEW = {"task": "numbers_en", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # few sentences, repeated often
 SORT, NO_SCALE, OPEN, PRE = {"task": "sort"}, {"attention_scale": 0.0}, {"residual": False}, {"norm": "pre"}
 
 ABLATIONS = (

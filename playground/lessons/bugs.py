@@ -1,6 +1,5 @@
-"""The bug lab: a museum of bugs that people really make, each trained beside the right model, under two metrics:
-token accuracy with teacher forcing, and exact match in free-running decoding.
-"""
+"""The bug lab: common bugs, each trained beside the correct model, under two metrics: token accuracy with teacher forcing, and exact match
+in free-running decoding."""
 
 from __future__ import annotations
 
@@ -25,12 +24,12 @@ from playground.variants import bugs, mask_bugs, variant_of
 
 BOTH = ("token_accuracy", "exact_match")
 OUTCOMES = ("fine", "lies", "broken")
-APART = 0.15  # metrics that differ by less are alike
-EXTRA = 24  # paddings, as if a longer sentence stood in the same batch
+APART = 0.15  # a smaller difference between metrics is none
+EXTRA = 24  # paddings, as if the batch had a longer sentence
 
 
 def metrics(results: Results) -> str:
-    """What the two metrics of the broken model say, beside those of the right one."""
+    """Compares both metrics of the broken model with those of the correct one."""
     right, broken = results["right"], results["broken"]
     if not above(right, broken, "exact", APART):
         return "fine"
@@ -38,7 +37,7 @@ def metrics(results: Results) -> str:
 
 
 def neighbours(results: Results) -> str:
-    """Whether what a model writes depends on the padding of its sentence."""
+    """Whether a model's output depends on the padding of its sentence."""
     broken = results["broken"]
     if mean(broken, "exact") - mean(broken, "padded") > APART:
         return "padding"
@@ -46,7 +45,7 @@ def neighbours(results: Results) -> str:
 
 
 def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
-    """The exact match when a few more PAD stand at the end of every source."""
+    """Measures exact match with EXTRA more PAD at the end of every source."""
 
     def widened(batch: Batch) -> Batch:
         return batch._replace(src=F.pad(batch.src, (0, EXTRA), value=PAD))
@@ -56,12 +55,12 @@ def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
 
 
 def examined(model: Transformer, corpus: Corpus) -> Measured:
-    """What may give a mystery away."""
+    """Measures the evidence for a mystery."""
     return {**padded(model, corpus), **inside(model, corpus)}
 
 
 def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
-    """The exact match of the same parameters without dropout."""
+    """Measures exact match of the same parameters without dropout."""
     silent = shared_copy(model, torch.Generator())
     silent.dropout.__class__ = Dropout
     return {"quiet": validate(silent, build_eval_set(corpus, corpus.heldout)).exact_match}
@@ -81,14 +80,14 @@ def bug_lab(
 
 
 class Mystery(InsideTable):
-    """One bug is chosen, and only its plots tell which. The number of the mystery, which is also its seed, decides; a teacher gives it."""
+    """A hidden bug to recognise from its plots. The mystery's number, given by the teacher, is its seed and selects the bug."""
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
         return {"right": {}, "broken": {"variant": bug_of(seed)}}
 
 
 def bug_of(number: int) -> str:
-    """The bug of a mystery: as many numbers in a row as there are bugs hold them all, in an order of their own."""
+    """Returns the bug of a mystery: each block of len(BUGS) numbers is a permutation of all bugs."""
     block, place = divmod(number - 1, len(BUGS))
     order = list(BUGS)
     random.Random(block).shuffle(order)
@@ -101,7 +100,7 @@ def _revealed(results: Results) -> str:
 
 DROPS = dict(task="copy", dropout=0.2)
 TWO = dict(decoder_layers=2)
-HIDDEN = dict(dropout=0.05, steps=250, decoder_layers=2)  # of every mystery alike: dropout left on would be found in the settings otherwise
+HIDDEN = dict(dropout=0.05, steps=250, decoder_layers=2)  # the same for every mystery: the settings must not reveal dropout
 
 BUG_LABS = (
     bug_lab("bug_future", "no_causal_mask", mask_bugs.NonCausal, mask_bugs.no_causal_mask, expects="lies", next=("bug_shift", "masks")),

@@ -1,9 +1,9 @@
-"""The course: thirteen lessons in an order, each with a question to guess first and things to do in the app, which sees that they were
-done; before them, as number 0, a tour of the model.
+"""The course: thirteen lessons, each with a question to guess first and steps in the app that the page can observe; before them, as number
+0, a tour of the model.
 
-A lesson says no sentence itself: its words are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (what to look at, a
-line each), `step_<step>`, `literature` (the field's terms, and where the paper has them), for teachers `show`, `wrong` and `ask`, and
-with a question of its own `question`, `guess_<answer>` and `why_<answer>`. Those of the tour's stops are `tour.…`.
+A lesson's messages are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (where to look, a line each), `step_<step>`,
+`literature` (the field's terms, and the paper's sections), for teachers `show`, `wrong` and `ask`, and with a question of its own
+`question`, `guess_<answer>` and `why_<answer>`. Those of the tour's stops are `tour.…`.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ WORDS = {PREDICT: "course.predict", ANSWER: "course.answer"}  # and what they sa
 
 @dataclass(frozen=True)
 class Step:
-    """Something to do in the app. `when` says what must hold, all of it at once, for the page to have seen it done:
+    """A step in the app. `when` has the conditions, all required at once, under which the page marks it done:
 
     - at: fields of the cursor with their values; "*" is any value, "*.x" one that ends in ".x"
     - ahead: the pinned cell lies in the future of its row
     - settings, mine, forked: of the run on screen: knobs with their values; it is the visitor's own; it began as a fork
-    - steps, exact: how far that run has come, in steps or in the share of held-out sentences that it writes exactly right
-    - live: a knob that was moved while that run trained
+    - steps, exact: progress of that run, in steps or exact match on held-out sentences
+    - live: a knob that was changed while that run trained
     - sentence: the sentence is the visitor's "own", has an "unknown" token or comes out "wrong"
     - read: sentences of the visitor's own were read
     - guess: the question of this lab, or of the lesson, was answered
     - checked: each question that stands at the end of this lesson was answered
-    - sees: what this CSS selector finds is in sight
+    - sees: the element of this CSS selector is in view
     - read_off: the number that this stop of the tour asks for was written
-    - different: so many different values of these fields together, one after another, each while all the rest held
+    - different: this number of distinct values of these fields, one after another, each under all other conditions
 
-    `to` is where in the app that is, as fields of the cursor, and `brings` a CSS selector of what is brought into sight there; `knobs` are
+    `to` locates it in the app, as fields of the cursor, and `brings` is a CSS selector to scroll into view there; `knobs` are
     set first, and others stay as they are; {} are the defaults of all.
     """
 
@@ -51,7 +51,7 @@ class Step:
     brings: str = ""
 
     def __post_init__(self) -> None:
-        """Raises Refusal for a field there is not, and for a value that it can't have."""
+        """Raises Refusal for an unknown field or an invalid value."""
         names, _ = self.when.get("different", ((), 0))
         for name, value in (*dict.fromkeys(names, "").items(), *self.when.get("at", {}).items(), *self.to.items()):
             cursor.check(name, "" if value.startswith("*") else value)
@@ -59,8 +59,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """About ten minutes: `minutes` to show, to do and to talk. What is guessed first is the question of a lab or one of its own; the tour
-    asks at each of its stops instead."""
+    """About ten minutes: `minutes` to present, to do and to discuss. The question to guess is a lab's or the lesson's own; the tour has a
+    question at each stop instead."""
 
     name: str
     asks: str | Question | None  # the name of a lab, or a question
@@ -69,7 +69,7 @@ class Lesson:
 
     @property
     def lab(self) -> str:
-        """The lab whose question it asks; empty when it asks one of its own."""
+        """The lab with its question; "" for a question of its own."""
         return self.asks if isinstance(self.asks, str) else ""
 
     @property
@@ -78,12 +78,12 @@ class Lesson:
 
     @property
     def kept_as(self) -> str:
-        """The name under which a browser keeps the guess."""
+        """The browser's storage key of the guess."""
         return self.lab or f"lesson_{self.name}"
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All there is to do: the guess first, the questions on what was seen last."""
+        """All steps: the guess first, the final questions last."""
         if self.asks is None:
             return self.does
         guess = Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {})
@@ -92,14 +92,14 @@ class Lesson:
 
     @property
     def run(self) -> str:
-        """That it is about; empty where any will do, or one's own."""
+        """The run it is about; "" for any run."""
         return next((step.to["run"] for step in self.does if "run" in step.to), "")
 
     def say(self, language: str, key: str, **values: Any) -> str:
         return say(language, f"course.{self.name}.{key}", **values)
 
     def step(self, language: str, name: str) -> str:
-        """What is to be done in this step."""
+        """Returns the instruction of a step."""
         if "read_off" in next(step.when for step in self.steps if step.name == name):
             return say(language, "course.read_off", stop=say(language, f"tour.title_{name}"))
         return say(language, WORDS[name]) if name in WORDS else self.say(language, f"step_{name}")
@@ -109,7 +109,7 @@ PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the toke
 QUESTIONS = "#pg-panel-course [data-block='later checks'][aria-busy='false'] > *"  # at the end of a lesson
 LAID_OVER = "#pg-panel-runs:has(.pg-runs.several) .pg-plot"  # curves of several runs in one figure
 ATTENTION, FORCING = {"tab": "attention", "view": "matrix"}, {"tab": "teacher_forcing"}
-UNPINNED = {"part": "cross", "q": "", "k": ""}  # a click on a cell that is pinned already would let go of it
+UNPINNED = {"part": "cross", "q": "", "k": ""}  # clicking a pinned cell would release it
 REVERSE, GERMAN, NUMBERS = ({"run": run} for run in ("reverse", "german_english", "numbers_de"))
 
 LESSONS = (
@@ -265,14 +265,14 @@ COURSE: dict[str, Lesson] = {lesson.name: lesson for lesson in LESSONS}
 
 
 def get(name: str) -> Lesson:
-    """Raises Refusal for a name that is none."""
+    """Returns a lesson by name. Raises Refusal for an unknown one."""
     if name not in COURSE:
         raise Refusal("course.no_lesson", name=name[:40], names=", ".join(COURSE))
     return COURSE[name]
 
 
 def number(lesson: Lesson) -> int:
-    """Its place in the course: the tour is number 0."""
+    """Returns the position in the course: the tour is number 0."""
     return LESSONS.index(lesson)
 
 

@@ -1,8 +1,7 @@
-"""Labs: a question, a guess, an experiment, and an answer computed from what came out. Declared once, for page, command line and tests.
+"""Labs: a question, a guess, an experiment, and an answer computed from its numbers. Declared once, for page, command line and tests.
 
-A lab says no sentence itself: its words are the area `lab_<name>` (see playground/words): `title`, `question`, `short` (the question in one
-line), `about`, `guess_<answer>`, `why_<answer>`, for each exhibit `show_<exhibit>` and `caption_<exhibit>`, and `name_<label>` for labels
-that are words.
+A lab's messages are the area `lab_<name>` (see playground/words): `title`, `question`, `short` (the question in one line), `about`,
+`guess_<answer>`, `why_<answer>`, for each exhibit `show_<exhibit>` and `caption_<exhibit>`, and `name_<label>` for labels that are words.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ Value = float | int | str
 
 @dataclass(frozen=True)
 class Control:
-    """A setting that a student changes. The first of the choices is where it begins unless `default` says otherwise."""
+    """A setting that the student changes, with its initial value."""
 
     name: str
     choices: tuple[Value, ...]
     default: Value
 
     def check(self, value: Any) -> Value:
-        """The choice that `value`, perhaps as text, means. Raises Refusal."""
+        """Returns the choice equal to `value`, which may be text. Raises Refusal."""
         for choice in self.choices:
             if str(choice) == str(value):
                 return choice
@@ -37,7 +36,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Grid:
-    """A tensor with a name for every row and column, (R, C); what is masked is hatched, and NaN is a cell without a number."""
+    """A tensor (R, C) with named rows and columns; masked cells are hatched, and NaN is an empty cell."""
 
     name: str
     values: np.ndarray
@@ -45,51 +44,51 @@ class Grid:
     columns: tuple[str, ...]
     scale: str = "signed"  # as in figures/tensor.py: "signed", "probability" or "plain"
     hue: str = "encoder"  # "encoder", "decoder" or "cross"
-    mask: np.ndarray | None = None  # True where a query may look
-    digits: int = 2  # after the point, where the numbers stand in their cells
-    said: Mapping[str, Value] = field(default_factory=dict)  # what its caption is filled with
+    mask: np.ndarray | None = None  # True where a query can attend
+    digits: int = 2  # decimals of numbers printed in cells
+    caption: Mapping[str, Value] = field(default_factory=dict)  # values for its caption's placeholders
 
 
-def counted(count: int) -> tuple[str, ...]:
-    """Names of rows or columns that are only counted: "0", "1", …"""
+def number_labels(count: int) -> tuple[str, ...]:
+    """Returns numbered labels of rows or columns: "0", "1", …"""
     return tuple(map(str, range(count)))
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Numbers against a number: each line has a name and as many values as there are in `x`."""
+    """Line plot: each line has a name and one value per element of `x`."""
 
     name: str
     x: np.ndarray
     lines: Mapping[str, np.ndarray]
     log_x: bool = False
     log_y: bool = False
-    percent: bool = False  # the values are shares in percent: they are drawn from 0 to 100
-    said: Mapping[str, Value] = field(default_factory=dict)
-    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # of a mean, what lies lowest and highest
+    percent: bool = False  # the values are percentages, drawn from 0 to 100
+    caption: Mapping[str, Value] = field(default_factory=dict)
+    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # lowest and highest values around a mean
 
 
 @dataclass(frozen=True)
 class Dots:
-    """A share in percent with every seed, for each name."""
+    """Percentages of every seed, by name."""
 
     name: str
     values: Mapping[str, tuple[float, ...]]
-    said: Mapping[str, Value] = field(default_factory=dict)
+    caption: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """What is told apart by words: (R, C) of text under a name for every column. A cell that is a word of the lab's is said as one."""
+    """A table of text (R, C) with a name per column. Cells that are keys of the lab's words are translated."""
 
     name: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    said: Mapping[str, Value] = field(default_factory=dict)
+    caption: Mapping[str, Value] = field(default_factory=dict)
 
 
 class Margin(NamedTuple):
-    """The smallest change of one number of one arm with which the `answer` is another. A share changes by hundredths, a loss by nats."""
+    """The smallest change of one number of one arm that changes the `answer`, in hundredths for fractions, nats for losses."""
 
     change: float
     arm: str
@@ -99,18 +98,18 @@ class Margin(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out. `numbers` go to the command line and into the words of `why_<answer>`."""
+    """A result of a lab. `numbers` go to the command line and into the placeholders of `why_<answer>`."""
 
-    answer: str  # the guess that these numbers bear out
+    answer: str  # the guess that the numbers support
     numbers: Mapping[str, Value]
     exhibits: tuple[Grid | Lines | Dots | TextTable, ...] = ()
     margin: Margin | None = None  # None: no such change up to REACH
-    also: tuple[str, ...] = ()  # guesses that are right as well: the tolerance alone makes the answer another
+    also: tuple[str, ...] = ()  # guesses that are correct too: only the tolerance separates them from the answer
 
 
 @dataclass(frozen=True)
 class Lab:
-    """One question. `run(seed, **controls)` answers it; `code` are the functions that did."""
+    """One question, answered by `run(seed, **controls)`; `code` lists the functions shown as source."""
 
     name: str
     kind: str  # one of labs.KINDS
@@ -119,7 +118,7 @@ class Lab:
     code: tuple[Callable, ...] = ()
     controls: tuple[Control, ...] = ()
     next: tuple[str, ...] = ()
-    minutes: int = 4  # about, with reading and guessing
+    minutes: int = 4  # including reading and guessing
 
     @property
     def area(self) -> str:
@@ -132,17 +131,17 @@ class Lab:
         return known(language, f"{self.area}.{key}")
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
-        """What is trained, by name, with the knobs in which each differs: nothing, unless it is an experiment."""
+        """Returns the knobs of each trained arm by its name; {} for labs without training."""
         return {}
 
-    def settings(self, asked: Mapping[str, Any]) -> dict[str, Value]:
-        """Every control with its value. Raises Refusal for one that isn't there or can't be so."""
+    def settings(self, choices: Mapping[str, Any]) -> dict[str, Value]:
+        """Returns all controls with their values. Raises Refusal for unknown controls and values."""
         known = {control.name: control for control in self.controls}
-        for name in asked:
+        for name in choices:
             if name not in known:
                 raise Refusal("config.unknown", name=name[:40])
-        return {name: control.check(asked.get(name, control.default)) for name, control in known.items()}
+        return {name: control.check(choices.get(name, control.default)) for name, control in known.items()}
 
-    def outcome(self, seed: int = 1, **asked: Any) -> Outcome:
-        """Runs it. Raises Refusal for settings that there are not."""
-        return self.run(seed, **self.settings(asked))
+    def outcome(self, seed: int = 1, **choices: Any) -> Outcome:
+        """Runs the lab. Raises Refusal for unknown controls and values."""
+        return self.run(seed, **self.settings(choices))

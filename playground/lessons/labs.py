@@ -1,4 +1,4 @@
-"""All labs, by name, in the order in which they are shown."""
+"""All labs, by name, in display order."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ TENSORS = (
     layer_norm, residuals, dropout, loss, layouts, nn_transformer,
 )  # fmt: skip
 
-START = ("bug_future", "order", "softmax")  # one of each kind that says much in a few minutes
+START = ("bug_future", "order", "softmax")  # one of each kind, informative within a few minutes
 
 EXPERIMENTS = (*BUG_LABS, WHY_ATTENTION, *ABLATIONS, RULE_OR_LIST, EXPOSURE_BIAS)
 LABS: dict[str, Lab] = {lab.name: lab for lab in (*EXPERIMENTS, *(module.LAB for module in TENSORS))}
 
 
 def get(name: str) -> Lab:
-    """Raises Refusal for a name that is none."""
+    """Returns a lab by name. Raises Refusal for an unknown one."""
     if name not in LABS:
         raise Refusal("lessons.no_lab", name=name[:40], names=", ".join(LABS))
     return LABS[name]

@@ -1,4 +1,4 @@
-"""torch.nn.Transformer built as one of our models is: arguments, parameters and masks, one by one."""
+"""Builds torch.nn.Transformer equivalent to one of our models: arguments, parameters and masks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playground.model.layers import DecoderLayer, EncoderLayer
 from playground.model.masks import causal_mask, padding_mask
 from playground.model.transformer import Transformer
 
-KNOBS = {  # which of our knobs an argument of nn.Transformer is
+KNOBS = {  # argument of nn.Transformer -> our knob
     "d_model": "d_model", "nhead": "n_heads", "num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers",
     "dim_feedforward": "d_ff", "dropout": "dropout", "activation": "activation", "norm_first": "norm", "bias": "bias",
     "batch_first": "always", "layer_norm_eps": "always",
@@ -22,13 +22,13 @@ KNOBS = {  # which of our knobs an argument of nn.Transformer is
 
 
 def arguments(config: ModelConfig) -> dict[str, Any]:
-    """Those with which nn.Transformer is built as we are."""
+    """Returns the arguments that make nn.Transformer equivalent to our model."""
     same = {argument: getattr(config, knob) for argument, knob in KNOBS.items() if knob != "always"}
     return {**same, "norm_first": config.norm == "pre", "batch_first": True, "layer_norm_eps": 1e-5}
 
 
 def attention_pairs(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> Iterator[tuple[list[Tensor], Tensor]]:
-    """Parameters that mean the same, as (ours, theirs). Theirs keep W_q, W_k and W_v in one matrix: ours come as a list of three."""
+    """Yields equivalent parameters as (ours, theirs). Torch stores W_q, W_k and W_v in one matrix: ours are a list of three."""
     yield [ours.W_q.weight, ours.W_k.weight, ours.W_v.weight], theirs.in_proj_weight
     yield [ours.W_o.weight], theirs.out_proj.weight
     if ours.W_q.bias is not None:
@@ -37,7 +37,7 @@ def attention_pairs(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> 
 
 
 def plain_pairs(ours: nn.Module, theirs: nn.Module) -> Iterator[tuple[list[Tensor], Tensor]]:
-    """Weight and bias of a linear layer or a norm."""
+    """Yields weight and bias of a linear layer or a norm."""
     for name, parameter in ours.named_parameters():
         yield [parameter], getattr(theirs, name)
 
@@ -45,7 +45,7 @@ def plain_pairs(ours: nn.Module, theirs: nn.Module) -> Iterator[tuple[list[Tenso
 def layer_pairs(
     ours: EncoderLayer | DecoderLayer, theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 ) -> Iterator[tuple[list[Tensor], Tensor]]:
-    """All of a layer's."""
+    """Yields all equivalent parameters of a layer."""
     yield from attention_pairs(ours.self_attention, theirs.self_attn)
     if isinstance(ours, DecoderLayer):
         yield from attention_pairs(ours.cross_attention, theirs.multihead_attn)
@@ -56,10 +56,10 @@ def layer_pairs(
 
 
 def as_nn_transformer(ours: Transformer, **other: Any) -> tuple[nn.Transformer, list[tuple[list[Tensor], Tensor]]]:
-    """nn.Transformer (the layers, without embeddings and projection) with the same parameters, and the pairs of parameters.
+    """Returns nn.Transformer (the layers, without embeddings and projection) with the same parameters, and the pairs.
 
-    `other` are arguments that are to differ. Built without memory first, since torch would draw parameters from its global random state.
-    Raises Refusal for a model whose queries are not as wide as its values: theirs always are.
+    `other` overrides arguments. Built on the meta device, since torch would draw parameters from its global random state. Raises Refusal
+    for a model with d_k other than d_v, which torch can't build.
     """
     d_k, d_v = head_widths(ours.config)
     if d_k != d_v:
@@ -74,15 +74,15 @@ def as_nn_transformer(ours: Transformer, **other: Any) -> tuple[nn.Transformer, 
         pairs += plain_pairs(ours.encoder_norm, theirs.encoder.norm)
         pairs += plain_pairs(ours.decoder_norm, theirs.decoder.norm)
     else:
-        theirs.encoder.norm = theirs.decoder.norm = None  # torch has them always, the paper has not
+        theirs.encoder.norm = theirs.decoder.norm = None  # always present in torch, not in the paper
     with torch.no_grad():
-        for mine, their in pairs:
-            their.copy_(torch.cat(mine))
+        for matrices, their in pairs:
+            their.copy_(torch.cat(matrices))
     return theirs, pairs
 
 
 def disturb(model: nn.Module, seed: int = 0) -> nn.Module:
-    """Makes biases and norms something other than 0 and 1, so that a forgotten one is noticed."""
+    """Adds noise to biases and norms, so that an omitted one is noticed."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -91,7 +91,7 @@ def disturb(model: nn.Module, seed: int = 0) -> nn.Module:
 
 
 def their_masks(src: Tensor, tgt_in: Tensor) -> dict[str, Tensor]:
-    """For nn.Transformer True is where nobody may look: ours, the other way round. (T, T), and (B, L) for padding."""
+    """Inverts our masks for nn.Transformer, where True is masked: (T, T), and (B, L) for padding."""
     hidden_src, hidden_tgt = (~padding_mask(tokens)[:, 0, 0] for tokens in (src, tgt_in))
     return {
         "tgt_mask": ~causal_mask(tgt_in.shape[1])[0, 0], "src_key_padding_mask": hidden_src, "tgt_key_padding_mask": hidden_tgt,

@@ -1,5 +1,5 @@
-"""Post-norm or pre-norm for a deep model (Xiong et al. 2020): six layers trained from two initialisations, and the gradient that the
-decoder's layers get from either before the first step."""
+"""Post-norm or pre-norm for a deep model (Xiong et al. 2020): six layers trained from two initialisations, and the gradients of the
+decoder's layers before the first step."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from playground.variants import build
 from playground.variants.alternatives import plain_xavier
 
 DEPTHS = (2, 4, 6, 8, 10, 12)  # layers of encoder and decoder
-PAIRS = 16  # of the training data, in the batch whose gradient is taken
+PAIRS = 16  # of training data in the batch of the gradient
 STARTS = {"ours": {}, "plain": {"variant": "plain_xavier", "embedding_std": 1.0}}
 NORMS = {"post": {}, "pre": {"norm": "pre"}}
 
 
 def gradients_at_start(model: Transformer, corpus: Corpus, seed: int = 1) -> Measured:
-    """Of untrained models like this one, for each depth: the norm of the gradient of the first decoder layer's W_2, divided by that of
-    the last layer's."""
+    """Measures the gradient norm of the first decoder layer's W_2 relative to the last layer's, in untrained models like this one at each
+    depth."""
     batch, ratios = collate(corpus.train[:PAIRS]), []
     for layers in DEPTHS:
         config = replace(model.config, encoder_layers=layers, decoder_layers=layers)
@@ -41,7 +41,7 @@ def gradients_at_start(model: Transformer, corpus: Corpus, seed: int = 1) -> Mea
 
 
 def better_norm(results: Results) -> str:
-    """The norm that is clearly ahead whatever the initialisation, "start" where either is with one of the two, "same" where none is."""
+    """Returns the norm clearly ahead for any initialisation, "start" if each is ahead for one, "same" if none is."""
     ahead = {
         norm
         for start in STARTS
@@ -54,15 +54,15 @@ def better_norm(results: Results) -> str:
 @dataclass(frozen=True)
 class NormDepth(ControlledExperiment):
     def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines | TextTable, ...]:
-        """With the gradients before training, once the models are trained."""
-        measured = all(result.profiles for found in results for result in found)
+        """Adds the gradients before training, once all models are trained."""
+        measured = all(result.profiles for arm_results in results for result in arm_results)
         return (*super().exhibits(results), *((self.gradients(results),) if measured else ()))
 
     def gradients(self, results: Sequence[Sequence[Result]]) -> Lines:
-        """The ratio over the depth, a line for each arm."""
-        lines = {found[0].arm: np.asarray(found[0].profiles["ratios"]) for found in results}
-        said = {"most": DEPTHS[-1]} | {arm: float(row[-1]) for arm, row in lines.items()}
-        return Lines("gradients", np.asarray(DEPTHS), lines, log_y=True, said=said)
+        """Plots the ratio over depth, a line for each arm."""
+        lines = {arm_results[0].arm: np.asarray(arm_results[0].profiles["ratios"]) for arm_results in results}
+        caption = {"most": DEPTHS[-1]} | {arm: float(row[-1]) for arm, row in lines.items()}
+        return Lines("gradients", np.asarray(DEPTHS), lines, log_y=True, caption=caption)
 
 
 NORM_DEPTH = NormDepth(

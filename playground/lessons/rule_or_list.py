@@ -1,5 +1,5 @@
-"""Rule or list: what a model makes of a word that it has only seen by itself, and how many examples of its use it takes (after SCAN, Lake
-and Baroni 2018). The splits are those of playground/tasks/commands.py."""
+"""Rule or list: how a model uses a word seen only by itself, and how many examples of its use it needs (after SCAN, Lake and Baroni 2018).
+The splits are in playground/tasks/commands.py."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from playground.lessons.lab import Outcome
 from playground.tasks.commands import COUNTS
 from playground.tasks.grammars import Grammar
 
-MOST = 0.5  # of the commands that training never shows: with more of them right, the word is used as a rule would use it
+MOST = 0.5  # exact match on unseen commands above which the word is used by a rule
 GUESSES = {0: "none", 1: "one", 4: "four", 16: "sixteen"}
 
 
-def generalises(found: Sequence[Result]) -> bool | None:
-    """Whether most commands of the harder kind are right; None where seeds are so far apart that it can't be told."""
-    share, apart = mean(found, "harder"), DEVIATIONS * spread([found], "harder")
+def generalises(results: Sequence[Result]) -> bool | None:
+    """Whether most commands of the harder kind are correct; None where seeds vary too much."""
+    share, apart = mean(results, "harder"), DEVIATIONS * spread([results], "harder")
     return True if share - apart > MOST else False if share + apart <= MOST else None
 
 
 def examples_needed(results: Results) -> str:
-    """The least number of examples of use from which on most of the other commands are right; "more" when even the largest is too small,
-    "open" when seeds disagree or more examples do worse than fewer."""
-    found = {count: generalises(results[f"jump_{count}"]) for count in COUNTS}
-    enough = [count for count in COUNTS if found[count]]
-    if None in found.values() or enough != list(COUNTS[len(COUNTS) - len(enough) :]):
+    """Returns the least number of examples from which on most other commands are correct; "more" when none suffices, "open" when seeds
+    disagree or more examples do worse."""
+    by_count = {count: generalises(results[f"jump_{count}"]) for count in COUNTS}
+    enough = [count for count in COUNTS if by_count[count]]
+    if None in by_count.values() or enough != list(COUNTS[len(COUNTS) - len(enough) :]):
         return "open"
     return GUESSES[enough[0]] if enough else "more"
 
 
 class RuleOrList(ControlledExperiment):
     def verdict(self, results: Sequence[Sequence[Result]]) -> Outcome:
-        """With enough seeds, what they agree on: where they don't, the question is open, whatever their mean says."""
-        found = super().verdict(results)
+        """Returns, with enough seeds, the answer they agree on: otherwise the question is open, whatever their mean."""
+        outcome = super().verdict(results)
         agreed = examples_needed({each[0].arm: each for each in results})
-        return replace(found, answer=agreed) if min(map(len, results)) >= ENOUGH_SEEDS else found
+        return replace(outcome, answer=agreed) if min(map(len, results)) >= ENOUGH_SEEDS else outcome
 
 
 RULE_OR_LIST = RuleOrList(

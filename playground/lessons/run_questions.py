@@ -1,4 +1,4 @@
-"""Questions that lessons ask about the very run on screen: what is guessed is computed from it when the answer is shown."""
+"""Questions of lessons about the run on screen: the correct guess is computed when the answer is shown."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from playground.queries.reader import Reader
 from playground.queries.translate import DecodingOptions, translate
 from playground.runs.run import Run
 
-STRANGERS = ("☂", "☃")  # that no vocabulary holds
+STRANGERS = ("☂", "☃")  # in no vocabulary
 TRIED = 10  # sentences
 AHEAD = 0.9  # token accuracy
 RECENT = 10  # steps, or all when there are fewer
-ASKED = ("pairs", "all_pairs")  # how many held-out sentences were asked, and of how many: fewer are a sample, and the page says so
-APART = 1.5  # times a loss that is about the same
+ASKED = ("pairs", "all_pairs")  # sizes of the validation and of all held-out data: a smaller one is a sample, and the page says so
+APART = 1.5  # ratio from which two losses differ
 
-Answer = tuple[str, Mapping[str, Any]]  # the guess that comes out right, and the numbers that its words are filled with
+Answer = tuple[str, Mapping[str, Any]]  # the correct guess, and values for its message
 
 
 @dataclass(frozen=True)
 class Question:
-    """`answer(reader, run, step, text)`; step None is now. Raises Refusal while the run can't tell yet."""
+    """`answer(reader, run, step, text)`; step None is the latest. Raises Refusal while the run can't answer yet."""
 
     guesses: tuple[str, ...]
     answer: Callable[[Reader, Run, int | None, str], Answer]
 
 
 def looks(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
-    """Where the last layer's cross-attention looks, on average over its heads, while the first token is written."""
+    """Locates the maximum of the last layer's cross-attention, averaged over heads, for the first output token."""
     look = reader.look(run, step, text)
     if not look.cross.size:
         raise Refusal("course.no_attention")
     weights = look.cross[-1, :, 0].mean(axis=0)  # (S,)
-    most, last = int(weights.argmax()), len(look.source) - 2  # the end stands after the last
+    most, last = int(weights.argmax()), len(look.source) - 2  # EOS follows the last token
     place = {last: "last", 0: "first"}.get(most, "elsewhere")
     numbers = {
         "token": look.source[most].text, "written": look.targets[0].text, "percent": float(100 * weights[most]), "length": last + 1,
@@ -44,7 +44,7 @@ def looks(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
 
 
 def unknown(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
-    """Whether two sentences that differ in one token, unknown in both, come out differently."""
+    """Compares the outputs for two sentences that differ in one unknown token."""
     joint = "" if reader.units(run)[0] == "characters" else " "
     first, second = (translate(reader, run, step, f"{stranger}{joint}{text}").candidates[0].text for stranger in STRANGERS)
     numbers = {"first": STRANGERS[0], "second": STRANGERS[1], "one": first or "–", "other": second or "–"}
@@ -52,7 +52,7 @@ def unknown(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
 
 
 def tokens_first(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
-    """How many sentences were wholly right when nine in ten single tokens were: at the first measurement like that, else at the last."""
+    """Measures exact match when token accuracy first reached AHEAD, else at the last validation."""
     rows = run.history.validations.rows()
     if not rows["step"]:
         raise Refusal("course.not_measured")
@@ -64,7 +64,7 @@ def tokens_first(reader: Reader, run: Run, step: int | None, text: str) -> Answe
 
 
 def beam(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
-    """Of how many sentences of the hardest kind there is a beam of four writes something else than greedy decoding."""
+    """Counts the sentences of the hardest split for which a beam of four and greedy decoding differ."""
     sentences = [source for source, _ in (reader.examples(run, "harder", TRIED) or reader.examples(run, "heldout", TRIED))]
     ways = (DecodingOptions(), DecodingOptions(method="beam", width=4))
     outputs = [[translate(reader, run, step, source, way).candidates[0] for way in ways] for source in sentences]
@@ -75,7 +75,7 @@ def beam(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
 
 
 def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
-    """Whether it is more surprised by sentences it never saw than by those it trained on, by the newest losses."""
+    """Compares the latest validation loss with the recent training loss."""
     losses, last = run.history.steps.column("loss")[-RECENT:], run.history.validations.last()
     if not losses or last is None:
         raise Refusal("course.not_measured")

@@ -1,6 +1,5 @@
-"""What a stop of the tour says beyond its text where this model was made otherwise than the paper's, and its formula, read as it stands,
-would be taken for another one. What has a text of its own at a stop (see `Reading.variant`) needs no note.
-"""
+"""Notes of the tour's stops where the model differs from the paper and its formula would otherwise be misread. Stops with a message of
+their own (see `Reading.variant`) need no note."""
 
 from __future__ import annotations
 
@@ -12,20 +11,20 @@ from playground.model.attention import head_widths
 Applies = Callable[[ModelConfig], bool]
 
 
-def notes(config: ModelConfig, stop: str) -> tuple[str, ...]:
-    """The names of what is to be said at this stop, for words/."""
+def list_notes(config: ModelConfig, stop: str) -> tuple[str, ...]:
+    """Returns the keys of the notes at this stop."""
     return tuple(name for name, applies in NOTES.get(stop, {}).items() if applies(config))
 
 
-def _normed(config: ModelConfig) -> bool:
+def _is_pre_norm(config: ModelConfig) -> bool:
     return config.norm == "pre"
 
 
-def _rotated(config: ModelConfig) -> bool:
+def _is_rotary(config: ModelConfig) -> bool:
     return config.encoding.rotary
 
 
-def _own_key_size(config: ModelConfig) -> bool:
+def _has_own_key_size(config: ModelConfig) -> bool:
     d_k, d_v = head_widths(config)
     return d_k != d_v
 
@@ -35,11 +34,11 @@ NOTES: Mapping[str, Mapping[str, Applies]] = {
         "unscaled": lambda config: not config.embedding_scale,
         "shared": lambda config: config.share_embeddings == "all",
     },
-    "projections": {"normed": _normed, "key_size": _own_key_size},
-    "scores": {"rotated": _rotated},
-    "mixed": {"rotated": _rotated},
+    "projections": {"normed": _is_pre_norm, "key_size": _has_own_key_size},
+    "scores": {"rotated": _is_rotary},
+    "mixed": {"rotated": _is_rotary},
     "sublayer": {"dropout": lambda config: config.dropout > 0},
-    "feed_forward": {"normed": _normed, "last_norm": _normed},
-    "cross": {"normed": _normed},
-    "token": {"last_norm": _normed, "tied": lambda config: config.share_embeddings != "none"},
+    "feed_forward": {"normed": _is_pre_norm, "last_norm": _is_pre_norm},
+    "cross": {"normed": _is_pre_norm},
+    "token": {"last_norm": _is_pre_norm, "tied": lambda config: config.share_embeddings != "none"},
 }

@@ -1,6 +1,5 @@
-"""Why attention: with attention and without it, with recurrence and without it, at about equal numbers of parameters. How far each reaches,
-what a training step costs, and how many steps have to wait for one another.
-"""
+"""Why attention: models with and without attention and recurrence at similar parameter counts: accuracy by length, time of a training step,
+and sequential operations."""
 
 from __future__ import annotations
 
@@ -25,12 +24,12 @@ from playground.variants.recurrent import AttendingDecoder, RecurrentDecoder, Re
 
 ATTENDING, WITHOUT = ("whole", "gru_attention"), ("mean", "gru")
 CLOCKED = (8, 16, 32, 64)  # tokens of a source and of its target
-ROWS, TRIES = 16, 5  # pairs of a step whose time is taken, and how often; the least of the times is the one without interruption
+ROWS, TRIES = 16, 5  # pairs per timed step, repetitions; the minimum is the time without interruption
 
 
 def sequential_steps(config: ModelConfig, source: int, target: int) -> tuple[int, int]:
-    """How many computations wait for one another in one pass over S source and T target tokens, EOS and BOS among them: when the right
-    tokens are fed, as in training, and when the model writes T tokens of its own. One computation is a step of a GRU, or a sublayer."""
+    """Counts sequential operations of one pass over S source and T target tokens, EOS and BOS included: teacher-forced, and when generating
+    T tokens. One operation is a step of a GRU, or a sublayer."""
     if config.alteration.recurrent:
         return source + target, source + target
     encoder, decoder = 2 * config.encoder_layers, 3 * config.decoder_layers
@@ -38,17 +37,17 @@ def sequential_steps(config: ModelConfig, source: int, target: int) -> tuple[int
 
 
 def measured(model: Transformer, corpus: Corpus) -> Measured:
-    """Exact match at each length, and of the shortest and the longest third of the lengths; and the time of a step."""
+    """Measures exact match at each length and for the shortest and longest third of lengths; and the time of a step."""
     right: dict[int, list[bool]] = {}
     for item, (_, whole) in zip(corpus.heldout, teacher_forced(model, corpus, corpus.heldout), strict=True):
         right.setdefault(len(item.src_ids), []).append(whole)
     lengths = sorted(right)
     third = -(-len(lengths) // 3)
-    found: dict[str, float | Sequence[float]] = {
+    accuracy: dict[str, float | Sequence[float]] = {
         name: float(np.mean([whole for length in part for whole in right[length]]))
         for name, part in (("short", lengths[:third]), ("long", lengths[-third:]))
     }
-    return found | {
+    return accuracy | {
         "lengths": lengths,
         "by_length": [float(np.mean(right[length])) for length in lengths],
         "milliseconds": [milliseconds(model, length) for length in CLOCKED],
@@ -56,35 +55,35 @@ def measured(model: Transformer, corpus: Corpus) -> Measured:
 
 
 def milliseconds(model: Transformer, length: int) -> float:
-    """CPU time of one forward and backward pass over `ROWS` pairs of so many random tokens, on one core of this machine, whatever else it
-    does."""
+    """Measures CPU time of one forward and backward pass over `ROWS` pairs of random tokens of this length, on one core, independent of
+    other processes."""
     torch.set_num_threads(1)  # for this thread, whose time is taken
-    mine = trainable_copy(model)
+    copy = trainable_copy(model)
     dice = torch.Generator().manual_seed(length)
     src, tgt = (torch.randint(EOS + 1, vocab, (ROWS, length), generator=dice) for vocab in (model.src_vocab, model.tgt_vocab))
     src[:, -1], fed = EOS, torch.cat((torch.full((ROWS, 1), BOS), tgt[:, :-1]), dim=1)
     times = []
     for _ in range(TRIES):
-        began = time.thread_time()
-        torch.autograd.grad(cross_entropy(mine(src, fed).logits, tgt), list(mine.parameters()), allow_unused=True)
-        times.append(time.thread_time() - began)
+        start = time.thread_time()
+        torch.autograd.grad(cross_entropy(copy(src, fed).logits, tgt), list(copy.parameters()), allow_unused=True)
+        times.append(time.thread_time() - start)
     return 1000 * min(times)
 
 
-def reaches(found: Sequence[Result]) -> bool:
-    """Whether nearly all of the longest third is right, with every seed."""
-    return mean(found, "long") - DEVIATIONS * spread([found], "long") > 1 - CLEAR
+def reaches(results: Sequence[Result]) -> bool:
+    """Whether nearly all of the longest third is correct, with every seed."""
+    return mean(results, "long") - DEVIATIONS * spread([results], "long") > 1 - CLEAR
 
 
-def falls(found: Sequence[Result]) -> bool:
-    """Whether clearly less of the longest third is right than of the shortest."""
-    gaps = [result.numbers["short"] - result.numbers["long"] for result in found]
+def falls(results: Sequence[Result]) -> bool:
+    """Whether clearly less of the longest third is correct than of the shortest."""
+    gaps = [result.numbers["short"] - result.numbers["long"] for result in results]
     return np.mean(gaps) > max(CLEAR, DEVIATIONS * np.std(gaps, ddof=1) if len(gaps) > 1 else 0)
 
 
 def reach(results: Results) -> str:
-    """Who keeps up on long sentences: those with "attention", the Transformer alone, all; or something "other"."""
-    far = {arm for arm, found in results.items() if reaches(found)}
+    """Judges which arms handle long sentences: those with "attention", the Transformer alone, all; or any "other" set."""
+    far = {arm for arm, arm_results in results.items() if reaches(arm_results)}
     if far == {*ATTENDING} and all(falls(results[arm]) for arm in WITHOUT):
         return "attention"
     return {frozenset(results): "all", frozenset({"whole"}): "transformer"}.get(frozenset(far), "other")
@@ -93,8 +92,8 @@ def reach(results: Results) -> str:
 @dataclass(frozen=True)
 class WhyAttention(ControlledExperiment):
     def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines | TextTable, ...]:
-        """With what was measured, once all are trained."""
-        done = all(result.profiles for found in results for result in found)
+        """Adds the measurements, once all models are trained."""
+        done = all(result.profiles for arm_results in results for result in arm_results)
         return (*((self.by_length(results), self.clock(results)) if done else ()), self.waiting(results), *super().exhibits(results))
 
     def by_length(self, results: Sequence[Sequence[Result]]) -> Lines:
@@ -105,11 +104,11 @@ class WhyAttention(ControlledExperiment):
     def clock(self, results: Sequence[Sequence[Result]]) -> Lines:
         """Milliseconds a step, and how many times as long the longest takes as the shortest."""
         rows = _rows(results, "milliseconds")
-        said = {"rows": ROWS, "short": CLOCKED[0], "long": CLOCKED[-1]} | {arm: float(row[-1] / row[0]) for arm, row in rows.items()}
-        return Lines("clock", np.asarray(CLOCKED), rows, log_x=True, log_y=True, said=said)
+        caption = {"rows": ROWS, "short": CLOCKED[0], "long": CLOCKED[-1]} | {arm: float(row[-1] / row[0]) for arm, row in rows.items()}
+        return Lines("clock", np.asarray(CLOCKED), rows, log_x=True, log_y=True, caption=caption)
 
     def waiting(self, results: Sequence[Sequence[Result]]) -> TextTable:
-        """By the formula: parameters, and sequential steps at the shortest and the longest of the lengths whose time is taken."""
+        """Tabulates parameters, and sequential steps at the shortest and the longest timed length."""
         short, long = CLOCKED[0], CLOCKED[-1]
         rows = []
         for (result, *_) in results:
@@ -120,7 +119,7 @@ class WhyAttention(ControlledExperiment):
 
 
 def _rows(results: Sequence[Sequence[Result]], name: str) -> Mapping[str, np.ndarray]:
-    return {found[0].arm: np.mean([result.profiles[name] for result in found], axis=0) for found in results}
+    return {arm_results[0].arm: np.mean([result.profiles[name] for result in arm_results], axis=0) for arm_results in results}
 
 
 WHY_ATTENTION = WhyAttention(

@@ -1,4 +1,4 @@
-"""Charsets: the encodings a person may choose, the names they go by, and those that are worth a guess."""
+"""Charsets: the encodings offered to the user, their aliases, and the candidates for guessing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import codecs
 from playground.config import Refusal
 from playground.reading.text import normalise
 
-# What a person may choose: name -> Python's codecs for it, the widest that programs write under this name; a second is tried when the
-# first doesn't fit.
+# Offered encodings: name -> Python codecs, the widest commonly written under that name; the second is the fallback where the first doesn't
+# fit.
 ENCODINGS: dict[str, tuple[str, ...]] = {
     "utf-8": ("utf-8-sig",), "utf-16": ("utf-16",), "utf-16-le": ("utf-16-le",), "utf-16-be": ("utf-16-be",), "utf-32": ("utf-32",),
     "windows-1252": ("cp1252",), "shift_jis": ("cp932",), "gb18030": ("gb18030",), "euc-kr": ("cp949",),
@@ -21,7 +21,7 @@ ENCODINGS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _NAMES = tuple(ENCODINGS)
 GUESSED = {name: ENCODINGS[name] for name in _NAMES[_NAMES.index("windows-1252") : _NAMES.index("mac-roman") + 1]}
-_WIDER = {  # what is called by these names is mostly the wider one
+_WIDER = {  # alias -> the superset that files so labelled mostly use
     "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5", "big5hkscs": "big5", "cp950": "big5", "shift_jis": "shift_jis",
     "euc_kr": "euc-kr", "iso8859-1": "windows-1252", "ascii": "windows-1252", "iso8859-9": "windows-1254",
     "iso8859-8": "windows-1255", "iso8859-13": "windows-1257", "tis-620": "windows-874", "iso8859-11": "windows-874",
@@ -29,8 +29,8 @@ _WIDER = {  # what is called by these names is mostly the wider one
 }  # fmt: skip
 
 
-def canonical(name: str) -> str:
-    """The entry of ENCODINGS that a name means. Raises Refusal."""
+def find_encoding(name: str) -> str:
+    """Returns the entry of ENCODINGS that an alias means. Raises Refusal."""
     folded = name.strip().casefold().replace("_", "-")
     for known in (folded, folded.replace("-", "_")):
         if known in ENCODINGS:
@@ -39,8 +39,8 @@ def canonical(name: str) -> str:
         codec = codecs.lookup(folded).name
     except (LookupError, ValueError):
         codec = ""
-    same = (known for known, tried in ENCODINGS.items() if codec and codec in {codecs.lookup(one).name for one in tried})
-    found = _WIDER.get(codec) or next(same, None)
-    if found is None:
+    same = (known for known, tried in ENCODINGS.items() if codec and codec in {codecs.lookup(alias).name for alias in tried})
+    match = _WIDER.get(codec) or next(same, None)
+    if match is None:
         raise Refusal("data.unknown_encoding", encoding=normalise(name)[:40], known=", ".join(ENCODINGS))
-    return found
+    return match

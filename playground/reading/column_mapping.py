@@ -1,4 +1,4 @@
-"""Column mapping: which row names the columns, and which two columns hold the sentences, by their names and by what is in them."""
+"""Column mapping: finds the header row and the source and target columns, by their names and by their cells."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from itertools import combinations
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.cells import dullness
-from playground.reading.formats.column_names import meaning
-from playground.reading.formats.columns import look, pair_of, ranks, side_of
-from playground.reading.formats.inflections import features_of
+from playground.reading.formats.cells import rank_dullness
+from playground.reading.formats.column_names import find_meaning
+from playground.reading.formats.columns import find_pair, find_side, rank_columns, summarise_column
+from playground.reading.formats.inflections import find_features
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
-from playground.reading.formats.records import Widths, measure, row_width
+from playground.reading.formats.records import Widths, measure_widths, row_width
 from playground.reading.formats.table import Row, Table
 from playground.reading.header import find_header, lacks_first
 from playground.reading.text import normalise
 
-MAX_CELL_CHARACTERS = 200  # that are shown
-BY_SOURCE = -1  # as a choice of the column by which pairs are split: none, so equal sources stay together
+MAX_CELL_CHARACTERS = 200  # of a cell in a preview
+BY_SOURCE = -1  # as a choice of the group column: none, so equal sources stay together
 
 
 class Column(NamedTuple):
-    """A column as a person sees it: its name ("" if it has none), how many rows fill it, and what stands in the first of them."""
+    """A column as the user sees it: its name ("" without one), the number of filled rows, and samples from the first of these."""
 
     name: str
     filled: int
@@ -32,129 +32,129 @@ class Column(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How a table is read. `together` are (column, column, rows that fill both) where there were several pairs to choose from."""
+    """How a table is read. `language_pairs` are (column, column, rows that fill both) where several pairs were possible."""
 
-    header: int  # the line that names the columns, 0 if none does
-    sizes: Widths  # how many cells a row has
+    header: int  # line of the header, 0 without one
+    sizes: Widths  # cells per row
     columns: tuple[Column, ...]
     source: int
     target: int
-    together: tuple[tuple[int, int, int], ...] = ()
-    joined: tuple[int, ...] = ()  # columns that are part of the source, behind it
-    group: int | None = None  # the column that says which pairs stay together when some are held out
+    language_pairs: tuple[tuple[int, int, int], ...] = ()
+    joined: tuple[int, ...] = ()  # columns appended to the source
+    group: int | None = None  # column whose equal cells keep pairs in one split
 
     @property
     def width(self) -> int:
         return len(self.columns)
 
     def has_extra_cells(self, cells: Sequence[str]) -> bool:
-        """Whether a row has more cells than others: then a separator stands in a sentence, and which cells to take nobody knows."""
+        """Whether a row has more cells than usual: a separator inside a sentence makes the assignment ambiguous."""
         width = row_width(cells) if len(cells) > self.sizes.usual else 0
         return width > self.width or (width > self.sizes.usual and len(cells) > self.sizes.cells)
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a person wants instead of what was found; None and "" leave it to the file."""
+    """The user's choices for an upload; None and "" leave the decision to the file."""
 
-    source: int | str | None = None  # a column: its place from 0, or its name
+    source: int | str | None = None  # a column: its index from 0, or its name
     target: int | str | None = None
-    header: bool | None = None  # whether the first row names the columns
-    encoding: str = ""  # one for all files, or one for each with commas between
-    undo: bool | None = None  # traces of tools in the sentences (see formats.escapes); None only tells of them
-    swap: bool = False  # source and target change places, whichever they are
-    same_language: bool = False  # lines that follow one another are pairs even where they seem to be in one language
-    joined: Sequence[int | str] | None = None  # columns that are part of the source as well
-    group: int | str | None = None  # the column whose equal cells keep pairs together in one split; BY_SOURCE for none
+    header: bool | None = None  # whether the first row is a header
+    encoding: str = ""  # one for all files, or a comma-separated one for each
+    undo: bool | None = None  # escapes in the sentences (see formats.escapes); None only reports them
+    swap: bool = False  # swap source and target, explicit or detected
+    same_language: bool = False  # accept alternating lines as pairs even in a single language
+    joined: Sequence[int | str] | None = None  # columns appended to the source
+    group: int | str | None = None  # column whose equal cells keep pairs in one split; BY_SOURCE for none
 
 
-def column(text: str | None) -> int | str | None:
-    """A choice of a column as a person writes it: a number counts from 1, anything else is a name."""
+def parse_column(text: str | None) -> int | str | None:
+    """Parses a column as users type it: a number counts from 1, anything else is a name."""
     return int(text) - 1 if text and text.isdecimal() and len(text) < 4 else text or None
 
 
-def plan(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan:
-    """What was chosen, and for the rest what fits best. Raises Refusal for too many columns, and for one that isn't there."""
+def plan_table(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan:
+    """Applies the choices and detects the rest. Raises Refusal for too many columns or an unknown one."""
     header = find_header(rows, table, choices.header)
-    line, top = (header.line, header.cells) if header else (0, [])
+    line, head = (header.line, header.cells) if header else (0, [])
     below = [row for row in rows if row.line > line and not row.fault]
-    sizes = _sizes(table, rows, top)
+    sizes = _measure_rows(table, rows, head)
     if sizes.widest > COLUMN_LIMIT:
         raise Refusal("data.too_many_columns", name=name, limit=COLUMN_LIMIT)
-    if not table.columns and lacks_first(top, [row.cells for row in below[:SAMPLE]]):
-        top = ["", *top]
+    if not table.columns and lacks_first(head, [row.cells for row in below[:SAMPLE]]):
+        head = ["", *head]
     width = sizes.widest
-    names = _names(top if len(set(top)) > 1 or not table.columns else table.columns, width)
-    found, together = (table.pair, table.together) if table.pair and max(table.pair) < width else _find(below, names)
-    one, two = _place(name, choices.source, names), _place(name, choices.target, names)
-    if one is not None and one == two:
-        raise Refusal("data.same_column", name=name, column=names[one] or one + 1)
-    rest = [place for place in (*found, *range(width)) if place not in (one, two)]
-    if one is None:
-        one = found[0] if found[0] != two else rest[0]
-    if two is None:
-        two = found[1] if found[1] != one else next(place for place in rest if place != one)
-    one, two = (two, one) if choices.swap else (one, two)
-    features = None if choices.swap or together else features_of([_cells(below, place) for place in range(width)])
+    names = _pad_names(head if len(set(head)) > 1 or not table.columns else table.columns, width)
+    pair, language_pairs = (table.pair, table.language_pairs) if table.pair and max(table.pair) < width else _find_pair(below, names)
+    source, target = _find_place(name, choices.source, names), _find_place(name, choices.target, names)
+    if source is not None and source == target:
+        raise Refusal("data.same_column", name=name, column=names[source] or source + 1)
+    rest = [place for place in (*pair, *range(width)) if place not in (source, target)]
+    if source is None:
+        source = pair[0] if pair[0] != target else rest[0]
+    if target is None:
+        target = pair[1] if pair[1] != source else next(place for place in rest if place != source)
+    source, target = (target, source) if choices.swap else (source, target)
+    features = None if choices.swap or language_pairs else find_features([_cells(below, place) for place in range(width)])
     if features is not None and choices.source is None and choices.target is None:
-        one, two = (place for place in range(width) if place != features)
-    joined = _joined(name, choices, features, names, (one, two))
-    group = _known(name, choices.group, names) if choices.group is not None else one if features in joined else BY_SOURCE
-    return Plan(line, sizes, _columns(below, names), one, two, together, joined, group if BY_SOURCE < group < width else None)
+        source, target = (place for place in range(width) if place != features)
+    joined = _find_joined(name, choices, features, names, (source, target))
+    group = _resolve_place(name, choices.group, names) if choices.group is not None else source if features in joined else BY_SOURCE
+    return Plan(line, sizes, _columns(below, names), source, target, language_pairs, joined, group if BY_SOURCE < group < width else None)
 
 
-def _joined(name: str, choices: Choices, features: int | None, names: Sequence[str], taken: Sequence[int]) -> tuple[int, ...]:
-    """The columns that are part of the source as well: those that somebody wants, else the features of a form."""
+def _find_joined(name: str, choices: Choices, features: int | None, names: Sequence[str], pair: Sequence[int]) -> tuple[int, ...]:
+    """Returns the columns appended to the source: those chosen, else the inflectional features."""
     wanted = choices.joined if choices.joined is not None else () if features is None else (features,)
-    places = dict.fromkeys(_known(name, one, names) for one in wanted)
-    return tuple(place for place in places if place < len(names) and place not in taken)
+    places = dict.fromkeys(_resolve_place(name, choice, names) for choice in wanted)
+    return tuple(place for place in places if place < len(names) and place not in pair)
 
 
-def _sizes(table: Table, rows: Sequence[Row], top: Sequence[str]) -> Widths:
-    """How many cells rows have: at least as many as there are names. Only lines of text have extra cells, elsewhere every cell is meant."""
-    found = measure(rows)
+def _measure_rows(table: Table, rows: Sequence[Row], head: Sequence[str]) -> Widths:
+    """Measures rows, at least as wide as the header. Only lines of text have extra cells; elsewhere every cell is meant."""
+    widths = measure_widths(rows)
     if table.unit != "line":
         widest = max((width for width in (row_width(row.cells) for row in rows) if width <= COLUMN_LIMIT), default=0)
-        found = Widths(*[max(found.widest, widest)] * 3)
-    named = max(len(table.columns), width if (width := row_width(top)) <= COLUMN_LIMIT else 0)
-    return Widths(max(found.cells, named), max(found.usual, len(table.columns)), max(found.widest, named))
+        widths = Widths(*[max(widths.widest, widest)] * 3)
+    named = max(len(table.columns), width if (width := row_width(head)) <= COLUMN_LIMIT else 0)
+    return Widths(max(widths.cells, named), max(widths.usual, len(table.columns)), max(widths.widest, named))
 
 
-def _names(given: Sequence[str], width: int) -> list[str]:
-    names = [normalise(name)[:60] for name in given[:width]]
-    return names + [""] * (width - len(names))
+def _pad_names(header: Sequence[str], width: int) -> list[str]:
+    padded = [normalise(name)[:60] for name in header[:width]]
+    return padded + [""] * (width - len(padded))
 
 
 # --- two of the columns ---
 
 
-def _find(rows: Sequence[Row], names: Sequence[str]) -> tuple[tuple[int, int], tuple[tuple[int, int, int], ...]]:
-    """The columns of source and target, and what pairs of languages there were to choose from."""
+def _find_pair(rows: Sequence[Row], names: Sequence[str]) -> tuple[tuple[int, int], tuple[tuple[int, int, int], ...]]:
+    """Returns the source and target columns, and the language pairs that were possible."""
     if len(names) == 2 and not any(names):
         return (0, 1), ()
     cells = [_cells(rows, place) for place in range(len(names))]
-    looks = list(map(look, cells))
-    if pair := pair_of(names, looks):
+    summaries = list(map(summarise_column, cells))
+    if pair := find_pair(names, summaries):
         return pair, ()
-    said = list(map(meaning, names))
-    dull = list(map(dullness, cells))
+    meanings = list(map(find_meaning, names))
+    dull = list(map(rank_dullness, cells))
     order = [
-        rank if few < 3 and one and one.kind in ("language", "source", "target") else max(rank, few)
-        for rank, few, one in zip(ranks(names, looks), dull, said, strict=True)
+        rank if few < 3 and sense and sense.kind in ("language", "source", "target") else max(rank, few)
+        for rank, few, sense in zip(rank_columns(names, summaries), dull, meanings, strict=True)
     ]
     languages = [
         place
-        for place, one in enumerate(said)
-        if one and one.kind == "language" and dull[place] < 3 and said.index(one) == place  # two tables may stand side by side
+        for place, sense in enumerate(meanings)
+        if sense and sense.kind == "language" and dull[place] < 3 and meanings.index(sense) == place  # tables may stand side by side
     ]
-    together = _together(rows, languages) if len(languages) > 2 else ()
-    if together:
-        return together[0][:2], together
+    language_pairs = _count_pairs(rows, languages) if len(languages) > 2 else ()
+    if language_pairs:
+        return language_pairs[0][:2], language_pairs
     best = sorted(range(len(names)), key=lambda place: (order[place], place))
-    side = side_of(names, looks)
+    side = find_side(names, summaries)
     if side and (order[side.place] < 2 or len(names) == 2):
         other = next(place for place in best if place != side.place)
-        return side.beside(other), ()
+        return side.pair_with(other), ()
     return (min(best[:2]), max(best[:2])), ()
 
 
@@ -162,35 +162,35 @@ def _cells(rows: Sequence[Row], place: int) -> list[str]:
     return [row.cells[place].strip() if len(row.cells) > place else "" for row in rows[: 2 * SAMPLE]]
 
 
-def _together(rows: Sequence[Row], places: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-    """How many rows fill each two of the columns, the most first."""
+def _count_pairs(rows: Sequence[Row], places: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    """Counts the rows that fill both columns of each pair, most frequent first."""
     patterns = Counter(tuple(place for place in places if len(row.cells) > place and row.cells[place].strip()) for row in rows)
     counts: Counter[tuple[int, int]] = Counter()
     for pattern, count in patterns.items():
-        for two in combinations(pattern, 2):
-            counts[two] += count
-    return tuple((one, two, count) for (one, two), count in sorted(counts.items(), key=lambda found: (-found[1], found[0])))
+        for pair in combinations(pattern, 2):
+            counts[pair] += count
+    return tuple((first, pair, count) for (first, pair), count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-def _place(name: str, wanted: int | str | None, names: Sequence[str]) -> int | None:
-    """The place of a column by its place or its name."""
+def _find_place(name: str, wanted: int | str | None, names: Sequence[str]) -> int | None:
+    """Returns the index of a column given by index or name. Raises Refusal."""
     if wanted is None or (isinstance(wanted, int) and 0 <= wanted < len(names)):
         return wanted
     same = [place for place, known in enumerate(names) if known and known.casefold() == str(wanted).strip().casefold()]
     if not same:
-        shown = wanted + 1 if isinstance(wanted, int) else normalise(wanted)[:40]
+        label = wanted + 1 if isinstance(wanted, int) else normalise(wanted)[:40]
         columns = ", ".join(known or str(place) for place, known in enumerate(names, 1))
-        raise Refusal("data.no_column", name=name, column=shown, columns=columns)
+        raise Refusal("data.no_column", name=name, column=label, columns=columns)
     return same[0]
 
 
-def _known(name: str, wanted: int | str, names: Sequence[str]) -> int:
-    """The same, but a place that isn't there stays: the page's choice of another file is passed over."""
-    return wanted if isinstance(wanted, int) else _place(name, wanted, names)
+def _resolve_place(name: str, wanted: int | str, names: Sequence[str]) -> int:
+    """Resolves a column like `_find_place`, but lets a missing index pass: it may be the page's choice for another file."""
+    return wanted if isinstance(wanted, int) else _find_place(name, wanted, names)
 
 
 def _columns(rows: Sequence[Row], names: Sequence[str]) -> tuple[Column, ...]:
-    found = []
+    columns = []
     for place, name in enumerate(names):
         filled, samples = 0, []
         for row in rows:
@@ -198,5 +198,5 @@ def _columns(rows: Sequence[Row], names: Sequence[str]) -> tuple[Column, ...]:
                 filled += 1
                 if len(samples) < 2 and (text := normalise(row.cells[place][: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS]):
                     samples.append(text)
-        found.append(Column(name, filled, tuple(samples)))
-    return tuple(found)
+        columns.append(Column(name, filled, tuple(samples)))
+    return tuple(columns)

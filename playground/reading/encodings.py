@@ -1,4 +1,4 @@
-"""Encodings: the bytes of a file become lines of text, by what the file itself says, by a guess that is shown, or by a person's choice."""
+"""Encodings: decodes a file into lines of text, by its own marks, by a guess shown to the user, or by the user's choice."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.charsets import ENCODINGS, GUESSED, canonical
-from playground.reading.encoding_guess import oddness, rank, sample
+from playground.reading.charsets import ENCODINGS, GUESSED, find_encoding
+from playground.reading.encoding_guess import measure_oddness, rank_encodings, sample_bytes
 from playground.reading.formats.limits import MAX_LINES
 from playground.reading.text import normalise
 
@@ -24,21 +24,21 @@ _BINARY = {
     b"SQLite format 3\0": "SQLite", b"\x93NUMPY": "NumPy", b"\x89HDF": "HDF5", b"ARROW1\0": "Arrow", b"{\\rtf": "RTF",
     b"\xde\x12\x04\x95": "MO", b"\x95\x04\x12\xde": "MO",
 }  # fmt: skip
-_TABLES = (b"PK\x03\x04", b"PAR1")  # binary files that readers know
+_TABLES = (b"PK\x03\x04", b"PAR1")  # binary formats with a reader
 _PICKLE = re.compile(rb"\x80[\x02-\x05](?:\x95.{8}|[\]\[(}c)qK\x8c\x94XU])", re.DOTALL)
 _XML = re.compile(r"\s*<(\?xml|!DOCTYPE\s+(tmx|xliff|TS)|tmx|xliff|TS|resources)\b", re.IGNORECASE)
-_MEMORY = re.compile(rb"<(tmx|xliff|ts|resources)\b", re.IGNORECASE)  # read from the bytes: their lines would only take room
+_MEMORY = re.compile(rb"<(tmx|xliff|ts|resources)\b", re.IGNORECASE)  # parsed from the bytes: their lines would only use memory
 _HEAD = 4096
 _DECLARED = re.compile(r"""(?:<\?xml[^>]{0,99}encoding\s*=\s*["']|"Content-Type:[^"\n]{0,99}charset=)([\w.:-]{2,40})""")
-_BAD = re.compile("[\udc80-\udcff]")  # a byte that is no text, as "surrogateescape" leaves it
-_DAMAGED = 4  # so many good sequences for a bad one make a file UTF-8 with damage, not something else
-_ODD = 0.3  # where so much looks odd in the best guess, it was no text
+_BAD = re.compile("[\udc80-\udcff]")  # an undecodable byte under "surrogateescape"
+_DAMAGED = 4  # valid sequences per invalid one that make a file damaged UTF-8 rather than another encoding
+_ODD = 0.3  # oddness of the best guess above which the file is not text
 _SAMPLES, _SAMPLE = 3, 120
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How a file was decoded. `alternatives` are other encodings, likelier ones first; `samples` lines to judge the guess by."""
+    """How a file was decoded. `alternatives` are other encodings, likeliest first; `samples` are lines to check the guess."""
 
     file: str
     name: str = ""  # one of ENCODINGS; "" for a binary file
@@ -48,10 +48,8 @@ class Encoding:
 
 
 class Decoded(NamedTuple):
-    """`lines` without their ends, and the beginning of the `data`; for binary files and translation memories all data and no lines.
-
-    XML is always in UTF-8.
-    """
+    """`lines` without line ends, and the first bytes as `data`; binary files and translation memories have no lines and all their data. XML
+    is always in UTF-8."""
 
     lines: list[str]
     data: bytes
@@ -59,122 +57,122 @@ class Decoded(NamedTuple):
 
 
 def decode(name: str, data: bytes, encoding: str = "") -> Decoded:
-    """The lines of a file, ended by LF, CRLF or CR and by nothing else. `encoding` is a person's choice, "" to find it out.
+    """Decodes a file into lines ended by LF, CRLF or CR only. `encoding` is the user's choice, "" to detect it.
 
-    Bytes that are no text in a guessed encoding stay in their line as lone surrogates (see `is_damaged`). Raises Refusal.
+    Undecodable bytes under a guessed encoding stay as lone surrogates (see `is_damaged`). Raises Refusal.
     """
     if data.startswith(_TABLES):
         return Decoded([], data, Encoding(name))
-    for signature, what in _BINARY.items():
+    for signature, kind in _BINARY.items():
         if data[:64].lstrip().startswith(signature):
-            raise Refusal("data.packed", name=name, what=what)
+            raise Refusal("data.packed", name=name, what=kind)
     if _PICKLE.match(data):
         raise Refusal("data.packed", name=name, what="pickle")
     if encoding:
-        chosen, guessed, others = canonical(encoding), False, ()
+        chosen, guessed, alternatives = find_encoding(encoding), False, ()
         if chosen == "utf-16" and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             chosen = "utf-16-be" if data[::2].count(0) > data[1::2].count(0) else "utf-16-le"
     else:
-        chosen, guessed, others = _find(name, data)
-    codec = _fitting(data, ENCODINGS[chosen])
+        chosen, guessed, alternatives = _detect(name, data)
+    codec = _choose_codec(data, ENCODINGS[chosen])
     if encoding and not _fits(data, codec):
         raise Refusal("data.wrong_encoding", name=name, encoding=chosen, line=_first_bad_line(data, codec))
     if _is_xml(data, codec):
-        data, codec = _as_utf8(data, codec)
+        data, codec = _convert_to_utf8(data, codec)
     if data[:_HEAD].lstrip().startswith(b"<") and _MEMORY.search(data[:_HEAD]):
-        return Decoded([], data, Encoding(name, chosen, guessed, others))
-    lines = _lines(name, data, codec)
+        return Decoded([], data, Encoding(name, chosen, guessed, alternatives))
+    lines = _read_lines(name, data, codec)
     if b"\0" in data and any("\0" in line for line in lines):
         raise Refusal("data.binary", name=name, line=next(number for number, line in enumerate(lines, 1) if "\0" in line))
-    return Decoded(lines, data[:_HEAD], Encoding(name, chosen, guessed, others, _samples(lines)))
+    return Decoded(lines, data[:_HEAD], Encoding(name, chosen, guessed, alternatives, _find_samples(lines)))
 
 
 def is_damaged(text: str) -> bool:
-    """Whether there were bytes in it that are no text."""
+    """Whether a text contains undecodable bytes."""
     return _BAD.search(text) is not None
 
 
-def _find(name: str, data: bytes) -> tuple[str, bool, tuple[str, ...]]:
-    """The name of a file's encoding, whether it is a guess, and others that are possible."""
-    for mark, found in _MARKS:
-        if data.startswith(mark) and ((fits := _fits(data, ENCODINGS[found][0])) or found == "utf-8"):
-            return found, not fits, ()
+def _detect(name: str, data: bytes) -> tuple[str, bool, tuple[str, ...]]:
+    """Returns the name of a file's encoding, whether it is a guess, and the alternatives."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark) and ((fits := _fits(data, ENCODINGS[encoding][0])) or encoding == "utf-8"):
+            return encoding, not fits, ()
     if b"\0" in data:
-        return _with_zeros(data), True, ()
+        return _detect_utf16(data), True, ()
     if b"\x1b$" in data and _fits(data, "iso2022_jp_ext"):
         return "iso-2022-jp", True, ("utf-8",)
     if _fits(data, "utf-8"):
         return "utf-8", False, ()
-    if declared := _declared(data):
+    if declared := _find_declared(data):
         return declared, False, tuple(GUESSED)[:5]
-    ranked = rank(data, GUESSED)
-    names = [found for found, odd in ranked if odd <= _ODD]
-    if _mostly_utf8(data):
+    ranked = rank_encodings(data, GUESSED)
+    names = [encoding for encoding, odd in ranked if odd <= _ODD]
+    if _is_mostly_utf8(data):
         return "utf-8", True, tuple(names[:5])
     if not names:
         raise Refusal("data.not_utf8", name=name, line=_first_bad_line(data, "utf-8"))
     return names[0], True, (*names[1:6], "utf-8")
 
 
-def _with_zeros(data: bytes) -> str:
-    """UTF-16 without a mark: where the zero bytes are says which. "utf-8" if it is none: bytes of line ends then stand by themselves."""
+def _detect_utf16(data: bytes) -> str:
+    """Detects UTF-16 without a BOM by the positions of zero bytes; "utf-8" if it isn't: its line ends are then single bytes."""
     little = data[1::2].count(0) >= data[::2].count(0)
     codec = "utf-16-le" if little else "utf-16-be"
     if len(data) % 2 == 0 and _fits(data, codec):
         start = data[:20_000].decode(codec, "ignore")
         ended = "\n" in start or "\r" in start or not (b"\n" in data[:20_000] or b"\r" in data[:20_000])
-        if ended and "\0" not in start and oddness(start) < _ODD:
+        if ended and "\0" not in start and measure_oddness(start) < _ODD:
             return codec
     return "utf-8"
 
 
-def _declared(data: bytes) -> str:
-    """The encoding that the head of an XML or PO file names, if it exists and fits."""
+def _find_declared(data: bytes) -> str:
+    """Returns the encoding declared in the head of an XML or PO file, if it exists and fits; else ""."""
     match = _DECLARED.search(data[:_HEAD].decode("latin-1"))
     try:
-        name = canonical(match[1]) if match else ""
+        name = find_encoding(match[1]) if match else ""
     except Refusal:
         return ""
-    return name if name and not name.startswith("utf") and _fits(data, _fitting(data, ENCODINGS[name])) else ""
+    return name if name and not name.startswith("utf") and _fits(data, _choose_codec(data, ENCODINGS[name])) else ""
 
 
-def _mostly_utf8(data: bytes) -> bool:
-    text = "".join(piece.decode("utf-8", "surrogateescape") for piece in sample(data))
+def _is_mostly_utf8(data: bytes) -> bool:
+    text = "".join(piece.decode("utf-8", "surrogateescape") for piece in sample_bytes(data))
     bad = len(_BAD.findall(text))
     return sum(not character.isascii() for character in text) - bad >= _DAMAGED * bad
 
 
-def _pieces(data: bytes) -> Iterable[tuple[bytes, bool]]:
+def _split_chunks(data: bytes) -> Iterable[tuple[bytes, bool]]:
     for start in range(0, max(1, len(data)), 1 << 20):
         yield data[start : start + (1 << 20)], start + (1 << 20) >= len(data)
 
 
 def _fits(data: bytes, codec: str) -> bool:
-    """Whether all of it is text in this encoding, found out piece by piece: the whole text may be large."""
+    """Whether all data decodes in this codec; checked in chunks, as the whole text may be large."""
     decoder = codecs.getincrementaldecoder(codec)("strict")
     try:
-        for piece, last in _pieces(data):
+        for piece, last in _split_chunks(data):
             decoder.decode(piece, last)
     except UnicodeError:
         return False
     return True
 
 
-def _fitting(data: bytes, tried: tuple[str, ...]) -> str:
+def _choose_codec(data: bytes, tried: tuple[str, ...]) -> str:
     return next((codec for codec in tried if len(tried) == 1 or _fits(data, codec)), tried[0])
 
 
-def _reader(data: bytes, codec: str) -> io.TextIOWrapper:
-    """Ends lines at LF, CRLF and CR only: str.splitlines would also split at U+2028 and other characters of a sentence."""
+def _open_reader(data: bytes, codec: str) -> io.TextIOWrapper:
+    """Opens a reader that splits at LF, CRLF and CR only: str.splitlines would also split at U+2028 and other characters of a sentence."""
     errors = "replace" if codec.startswith(("utf-16", "utf-32")) else "surrogateescape"
     return io.TextIOWrapper(io.BytesIO(data), encoding=codec, errors=errors, newline=None)
 
 
-def _lines(name: str, data: bytes, codec: str) -> list[str]:
+def _read_lines(name: str, data: bytes, codec: str) -> list[str]:
     lines: list[str] = []
-    for line in _reader(data, codec):
+    for line in _open_reader(data, codec):
         lines.append(line.removesuffix("\n"))
-        if len(lines) > 5 * MAX_LINES:  # a list in JSON has several for each item; more are too many for any format
+        if len(lines) > 5 * MAX_LINES:  # an indented JSON list has several per item; more are too many for any format
             raise Refusal("data.too_many_lines", name=name, limit=MAX_LINES)
     return lines
 
@@ -182,10 +180,10 @@ def _lines(name: str, data: bytes, codec: str) -> list[str]:
 def _first_bad_line(data: bytes, codec: str) -> int:
     number = 1
     try:
-        for number, line in enumerate(_reader(data, codec), 1):  # noqa: B007 (it is the answer)
+        for number, line in enumerate(_open_reader(data, codec), 1):  # noqa: B007 (returned after the loop)
             if _BAD.search(line) or "\ufffd" in line:
                 break
-    except UnicodeError:  # of UTF-16 and UTF-32 without a mark
+    except UnicodeError:  # UTF-16 and UTF-32 without a BOM
         pass
     return number
 
@@ -194,8 +192,8 @@ def _is_xml(data: bytes, codec: str) -> bool:
     return _XML.match(data[:400].decode(codec, "ignore").lstrip("\ufeff")) is not None
 
 
-def _as_utf8(data: bytes, codec: str) -> tuple[bytes, str]:
-    """An XML file in UTF-8 that says so, or as it is if it can't be; and its codec."""
+def _convert_to_utf8(data: bytes, codec: str) -> tuple[bytes, str]:
+    """Converts an XML file and its declaration to UTF-8, unless it can't be decoded; returns its data and codec."""
     try:
         text = data.decode(codec).lstrip("\ufeff\r\n\t ")
     except UnicodeError:
@@ -206,12 +204,12 @@ def _as_utf8(data: bytes, codec: str) -> tuple[bytes, str]:
     return text.encode("utf-8"), "utf-8"
 
 
-def _samples(lines: Iterable[str]) -> tuple[str, ...]:
-    """The first lines that other encodings would show differently."""
-    found: list[str] = []
+def _find_samples(lines: Iterable[str]) -> tuple[str, ...]:
+    """Returns the first lines that other encodings would show differently."""
+    samples: list[str] = []
     for line in lines:
         if not line.isascii() and (text := normalise(line[: 2 * _SAMPLE])):
-            found.append(text[:_SAMPLE])
-            if len(found) == _SAMPLES:
+            samples.append(text[:_SAMPLE])
+            if len(samples) == _SAMPLES:
                 break
-    return tuple(found)
+    return tuple(samples)

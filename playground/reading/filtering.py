@@ -18,20 +18,20 @@ REASONS = (
     "header", "blank", "empty_source", "empty_target", "one_column", "extra_columns", "long", "quote", "damaged", "broken", "unpaired",
     "untranslated",
 )  # fmt: skip
-MAX_DROPPED_ROWS = 50  # dropped rows that can be looked at, for each reason
-PREVIEW_ROWS = 8  # shown as they were understood
+MAX_DROPPED_ROWS = 50  # shown for each reason
+PREVIEW_ROWS = 8  # rows
 _CELLS_AT_ONCE = 10_000
-_SIGNS = "&<@▁#[{"  # one of them is in whatever a tool left
+_SIGNS = "&<@▁#[{"  # every kind of escape contains one of these
 
 
 class Pair(NamedTuple):
     src: str
     tgt: str
-    line: int  # where it begins, as an editor counts
+    line: int  # first line, from 1
 
 
 class PreviewRow(NamedTuple):
-    """A row as it can be shown: its cells without what is hidden, cut to MAX_CELL_CHARACTERS; and why it was dropped, "" if it wasn't."""
+    """A row for display: its normalised cells, cut to MAX_CELL_CHARACTERS, and the reason it was dropped ("" if it wasn't)."""
 
     line: int
     cells: tuple[str, ...]
@@ -40,25 +40,25 @@ class PreviewRow(NamedTuple):
 
 @dataclass
 class FilteredRows:
-    kept: list[Pair] = field(default_factory=list)
-    groups: list[str] = field(default_factory=list)  # of each pair, where a column says
+    pairs: list[Pair] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)  # of each pair, with a group column
     dropped: dict[str, list[int]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
-    shown: dict[str, list[PreviewRow]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
+    dropped_rows: dict[str, list[PreviewRow]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
     preview: list[PreviewRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class RowFilter:
-    """What a row must be to give a pair."""
+    """The conditions under which a row becomes a pair."""
 
     plan: Plan
-    named: bool  # whether the format names its columns: then a row may have fewer cells
-    longest: int  # characters on a side
-    guessed: bool = False  # whether an encoding was guessed: then there may be bytes that are no text
-    undo: Mapping[int, Iterable[str]] = field(default_factory=dict)  # column -> the kinds of `escapes` to be undone in it
+    named: bool  # whether the format names its columns: then rows may be shorter
+    longest: int  # maximum characters per side
+    guessed: bool = False  # whether the encoding was guessed: then bytes may be undecodable
+    undo: Mapping[int, Iterable[str]] = field(default_factory=dict)  # column -> kinds of `escapes` to undo
 
-    def judge(self, row: Row) -> tuple[str, str, str]:
-        """(source, target, "") or (…, …, why it is no pair). Of more cells than usual nobody knows which to take."""
+    def split_row(self, row: Row) -> tuple[str, str, str]:
+        """Returns (source, target, "") or (…, …, reason). A row with extra cells is dropped: its sides are ambiguous."""
         plan, cells = self.plan, row.cells
         if row.line == plan.header and plan.header:
             return "", "", "header"
@@ -69,7 +69,7 @@ class RowFilter:
         src, tgt = (cells[place] if place < len(cells) else "" for place in (plan.source, plan.target))
         if self.guessed and (is_damaged(src) or is_damaged(tgt)):
             return "", "", "damaged"
-        src, tgt = normalise(self.undone(plan.source, src)), normalise(self.undone(plan.target, tgt))
+        src, tgt = normalise(self.undo_escapes(plan.source, src)), normalise(self.undo_escapes(plan.target, tgt))
         if src and plan.joined:
             src = normalise(" ".join([src, *(cells[place] for place in plan.joined if place < len(cells))]))
         if src and tgt:
@@ -80,46 +80,46 @@ class RowFilter:
             return "", "", "one_column"
         return "", "", "empty_target" if src else "empty_source"
 
-    def undone(self, place: int, cell: str) -> str:
-        """A cell of that column without the traces that are to be undone in it."""
+    def undo_escapes(self, place: int, cell: str) -> str:
+        """Returns a cell of that column with the chosen escapes undone."""
         return escapes.undo(cell, self.undo[place]) if self.undo.get(place) else cell
 
 
 def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Callable[[Row], str]) -> FilteredRows:
-    """Every row, kept or dropped. `raw` gives the text of a row that has no cells. Raises Refusal if there are too many pairs."""
-    found = FilteredRows()
+    """Splits the rows into kept and dropped. `raw` gives the text of a row without cells. Raises Refusal for too many pairs."""
+    filtered = FilteredRows()
     for row in rows:
-        src, tgt, reason = row_filter.judge(row)
+        src, tgt, reason = row_filter.split_row(row)
         if reason:
-            found.dropped[reason].append(row.line)
-        elif len(found.kept) == PAIR_LIMIT:
+            filtered.dropped[reason].append(row.line)
+        elif len(filtered.pairs) == PAIR_LIMIT:
             raise Refusal("data.too_many_pairs", name=name, limit=PAIR_LIMIT)
         else:
-            found.kept.append(Pair(src, tgt, row.line))
+            filtered.pairs.append(Pair(src, tgt, row.line))
             if (group := row_filter.plan.group) is not None:
-                found.groups.append(normalise(row.cells[group]) if group < len(row.cells) else "")
-        wanted = reason and len(found.shown[reason]) < MAX_DROPPED_ROWS
-        if wanted or len(found.preview) < PREVIEW_ROWS:
-            cells = map(row_filter.undone, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
-            seen = PreviewRow(row.line, tuple(normalise(cell[: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS] for cell in cells), reason)
-            if len(found.preview) < PREVIEW_ROWS:
-                found.preview.append(seen)
-            if wanted:
-                found.shown[reason].append(seen)
-    return found
+                filtered.groups.append(normalise(row.cells[group]) if group < len(row.cells) else "")
+        is_sampled = reason and len(filtered.dropped_rows[reason]) < MAX_DROPPED_ROWS
+        if is_sampled or len(filtered.preview) < PREVIEW_ROWS:
+            cells = map(row_filter.undo_escapes, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
+            sample = PreviewRow(row.line, tuple(normalise(cell[: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS] for cell in cells), reason)
+            if len(filtered.preview) < PREVIEW_ROWS:
+                filtered.preview.append(sample)
+            if is_sampled:
+                filtered.dropped_rows[reason].append(sample)
+    return filtered
 
 
-def traces(rows: Sequence[Row], plan: Plan) -> dict[int, dict[str, int]]:
-    """What tools left in the sentences of the two chosen columns: column -> kind of `escapes` -> number of sentences."""
+def count_escapes(rows: Sequence[Row], plan: Plan) -> dict[int, dict[str, int]]:
+    """Counts tools' escapes in the source and target columns: column -> kind of `escapes` -> number of sentences."""
     below = [row.cells for row in rows if not row.fault and row.line != plan.header]
-    found = {}
+    counts = {}
     for place in (plan.source, plan.target):
         cells = [cells[place] for cells in below if place < len(cells)]
-        found[place] = escapes.found(cells) if _has_signs(cells) else {}
-    return found
+        counts[place] = escapes.count_kinds(cells) if _has_any_sign(cells) else {}
+    return counts
 
 
-def _has_signs(cells: Sequence[str]) -> bool:
-    """Quickly, and without a copy of all of them."""
+def _has_any_sign(cells: Sequence[str]) -> bool:
+    """Whether any cell holds a sign of escapes, without copying all cells at once."""
     parts = ("".join(cells[start : start + _CELLS_AT_ONCE]) for start in range(0, len(cells), _CELLS_AT_ONCE))
     return any(sign in part for part in parts for sign in _SIGNS)

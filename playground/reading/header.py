@@ -1,31 +1,31 @@
-"""Header: which row names the columns, if any does."""
+"""Header detection: which row names the columns, if any."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from playground.reading.formats.cells import STOPS, counts, dullness, holds_languages, is_number
-from playground.reading.formats.column_names import Meaning, meaning
+from playground.reading.formats.cells import STOPS, holds_languages, is_number, is_running_number, rank_dullness
+from playground.reading.formats.column_names import Meaning, find_meaning
 from playground.reading.formats.column_words import ALSO_WORDS, CERTAIN
-from playground.reading.formats.languages import named
+from playground.reading.formats.languages import find_language
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.table import Row, Table
 from playground.reading.text import normalise
 
-_TITLES = 10  # rows with one filled cell that may stand above the names
+_TITLES = 10  # maximum of rows with one filled cell above the header
 _MAX_NAME_CHARACTERS = 40
 _TEXTS = ("language", "source", "target", "unit", "vague")
 _DIGITS = re.compile(r"\d+")
-_ENOUGH = 3  # rows of numbers that tell from chance
+_ENOUGH = 3  # rows of numbers that rule out chance
 
 
 def find_header(rows: Sequence[Row], table: Table, wanted: bool | None = None) -> Row | None:
-    """The row that names the columns: the first with two filled cells, if they look like names, or if it is said to.
+    """Returns the row that names the columns: the first with two filled cells, if they look like names or the user says so.
 
-    Above it there may be a title. Where the format names the columns itself, only the first lines of two files can be names too.
+    A title may stand above it. Where the format names the columns itself, only the first lines of two files can be names too.
     """
-    first = _first(rows)
+    first = _find_candidate(rows)
     if first is None or wanted is False:
         return None
     if wanted:
@@ -38,8 +38,8 @@ def find_header(rows: Sequence[Row], table: Table, wanted: bool | None = None) -
     return first if names else None
 
 
-def _first(rows: Sequence[Row]) -> Row | None:
-    """The first row with two filled cells, if at most some titles stand above it; else the first that holds anything."""
+def _find_candidate(rows: Sequence[Row]) -> Row | None:
+    """Returns the first row with two filled cells below at most some titles; else the first non-empty one."""
     titles: list[Row] = []
     for row in rows:
         filled = 0 if row.fault == "header" else sum(map(bool, map(normalise, row.cells)))
@@ -53,107 +53,108 @@ def _first(rows: Sequence[Row]) -> Row | None:
 
 def _names_files(cells: Sequence[str]) -> bool:
     """Whether the first lines of two files name their sides or languages: "English" and "German", or "text" in both."""
-    found = list(map(meaning, cells))
-    if len(found) != 2 or any(one is None or one.kind not in _TEXTS or one.kind == "vague" for one in found):
+    meanings = list(map(find_meaning, cells))
+    if len(meanings) != 2 or any(sense is None or sense.kind not in _TEXTS or sense.kind == "vague" for sense in meanings):
         return False
-    return found[0][:2] != found[1][:2] or (cells[0].casefold() == cells[1].casefold() and found[0].kind != "language")
+    return meanings[0][:2] != meanings[1][:2] or (cells[0].casefold() == cells[1].casefold() and meanings[0].kind != "language")
 
 
 def lacks_first(cells: Sequence[str], below: Sequence[Sequence[str]], fewest: int = 1) -> bool:
-    """Whether a header has no name for the first column: R writes none above its running numbers."""
+    """Whether a header has no name for the first column: R writes none above its row numbers."""
     firsts = [row[0].strip() for row in below if len(row) == len(cells) + 1]
-    return len(firsts) >= fewest and 2 * len(firsts) > len(below) and counts(firsts)
+    return len(firsts) >= fewest and 2 * len(firsts) > len(below) and is_running_number(firsts)
 
 
 def _names_columns(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     filled = [cell for cell in cells if cell]
     if len(filled) < 2 or max(map(len, filled)) > _MAX_NAME_CHARACTERS:
         return False
-    others = [row for row in below if list(map(str.strip, row)) != list(cells)]  # a header may come again
-    columns = [[row[place].strip() for row in others if len(row) > place and row[place].strip()] for place in range(len(cells))]
+    rows = [row for row in below if list(map(str.strip, row)) != list(cells)]  # a header may be repeated
+    columns = [[row[place].strip() for row in rows if len(row) > place and row[place].strip()] for place in range(len(cells))]
     if _are_numbers(cells, columns) or (lacks_first(cells, below, 2) and not any(map(is_number, filled))):
         return True
-    said = [meaning(cell) for cell in cells]
+    meanings = [find_meaning(cell) for cell in cells]
     over = [_stands_on_numbers(cell, column) for cell, column in zip(cells, columns, strict=True)]
-    stops = [cell.endswith(STOPS) and not one and not number for cell, one, number in zip(cells, said, over, strict=True)]
-    short = all(cell.endswith(STOPS) for cell in filled) and any(one is None or one.kind != "language" for one in said)
-    if any(stops) or short or _are_cells(cells, said, columns):
+    stops = [cell.endswith(STOPS) and not known and not number for cell, known, number in zip(cells, meanings, over, strict=True)]
+    short = all(cell.endswith(STOPS) for cell in filled) and any(known is None or known.kind != "language" for known in meanings)
+    if any(stops) or short or _are_cells(cells, meanings, columns):
         return False
     if len(filled) > 2:
-        return _are_names(cells, said, columns) or any(over)
+        return _are_names(cells, meanings, columns) or any(over)
     long = any(number and len(column) > 2 * _ENOUGH for number, column in zip(over, columns, strict=True))
-    return _are_two_names(cells, said, columns) or (all(over) and len(cells) == 2) or (long and not any(map(is_number, filled)))
+    return _are_two_names(cells, meanings, columns) or (all(over) and len(cells) == 2) or (long and not any(map(is_number, filled)))
 
 
 def _are_numbers(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether pandas numbered columns that had no names."""
+    """Whether pandas numbered unnamed columns."""
     under = [column for cell, column in zip(cells, columns, strict=True) if cell]
     numbered = [cell for cell in cells if cell] == list(map(str, range(len(under))))
     return numbered and all(column and not any(map(is_number, column)) for column in under)
 
 
 def _stands_on_numbers(cell: str, column: Sequence[str]) -> bool:
-    """Whether a word stands on a column of numbers."""
+    """Whether a word heads a column of numbers."""
     return (any(map(str.isalpha, cell)) or cell in ("#", "№")) and len(column) >= _ENOUGH and all(map(is_number, column))
 
 
-def _are_cells(cells: Sequence[str], said: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether the row is one like those below: a cell comes again and again in its column, or a language stands among languages.
+def _are_cells(cells: Sequence[str], meanings: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether the row looks like those below: its cells repeat in their columns, or it holds a language above languages.
 
-    "question 1" comes again in "question 2"; where nothing stands below, it is a cell rather than a name.
+    "question 1" counts as repeated in "question 2"; with no rows below it is a cell rather than a name.
     """
-    if len({one.word in CERTAIN[2:] for one in said if one and one.word in CERTAIN and not one.what}) == 2:  # source and target
+    if len({sense.word in CERTAIN[2:] for sense in meanings if sense and sense.word in CERTAIN and not sense.detail}) == 2:  # both sides
         return False
     numbered = all(_DIGITS.search(cell) for cell in cells if cell)
     if numbered and not any(columns):
         return True
     wide = sum(map(bool, cells)) > 2
-    for cell, one, column in zip(cells, said, columns, strict=True):
-        again = list(map(_uncounted, column)).count(_uncounted(cell)) if cell else 0
+    for cell, known, column in zip(cells, meanings, columns, strict=True):
+        again = list(map(_mask_numbers, column)).count(_mask_numbers(cell)) if cell else 0
         if (again > 1 and 5 * again >= len(column)) or ((wide or numbered) and again == len(column) == 1):
             return True
-        if one and one.kind == "language" and len(column) > 1 - wide and _are_languages(column):
+        if known and known.kind == "language" and len(column) > 1 - wide and _are_languages(column):
             return True
     return False
 
 
-def _uncounted(cell: str) -> str:
-    """A cell without its numbers: "Sentence 1" and "Sentence 2" are the same."""
+def _mask_numbers(cell: str) -> str:
+    """Returns a cell without its numbers: "Sentence 1" and "Sentence 2" become equal."""
     return _DIGITS.sub("\0", cell)
 
 
 def _are_languages(column: Sequence[str]) -> bool:
-    return holds_languages(column) or 3 * sum(map(bool, map(named, column))) >= 2 * len(column)
+    return holds_languages(column) or 3 * sum(map(bool, map(find_language, column))) >= 2 * len(column)
 
 
-def _are_two_names(cells: Sequence[str], said: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether two cells name two different things. What may be one in two languages ("word" and "Wort") is a pair in a list of words."""
+def _are_two_names(cells: Sequence[str], meanings: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether two cells name two different things. One thing in two languages ("word" and "Wort") is a pair of a word list."""
     low = tuple(cell.casefold() for cell in cells if cell)
     if low == ("q", "a"):
         return True
-    (one, _), (two, _) = found = [(one, column) for one, column, cell in zip(said, columns, cells, strict=True) if cell]
-    if not one or not two or ALSO_WORDS.issuperset(low) or low[0] == low[1]:
+    (first, _), (second, _) = known = [(sense, column) for sense, column, cell in zip(meanings, columns, cells, strict=True) if cell]
+    if not first or not second or ALSO_WORDS.issuperset(low) or low[0] == low[1]:
         return False
-    same, kinds = one[:2] == two[:2], {one.kind, two.kind}
-    if (same and (one.kind == "language" or one.what)) or kinds.isdisjoint(_TEXTS):
+    same, kinds = first[:2] == second[:2], {first.kind, second.kind}
+    if (same and (first.kind == "language" or first.detail)) or kinds.isdisjoint(_TEXTS):
         return False
-    unsure = same or "vague" in kinds or any(said.kind == "aside" and dullness(column) < 2 for said, column in found)
+    unsure = same or "vague" in kinds or any(sense.kind == "aside" and rank_dullness(column) < 2 for sense, column in known)
     return not (unsure and _are_words(columns))
 
 
-def _are_names(cells: Sequence[str], said: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether at least half of more than two cells are names, of two different texts or of one and of what stands beside it."""
+def _are_names(cells: Sequence[str], meanings: Sequence[Meaning | None], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether at least half of three or more cells are known names: of two texts, or of one text and a remark column."""
     unsure = _are_words(columns)
-    known = [(cell.casefold(), one) for cell, one in zip(cells, said, strict=True) if one and (one.kind != "vague" or not unsure)]
+    senses = [(cell.casefold(), sense) for cell, sense in zip(cells, meanings, strict=True)]
+    known = [(cell, sense) for cell, sense in senses if sense and (sense.kind != "vague" or not unsure)]
     filled = sum(map(bool, cells))
     if 2 * len(known) < filled or (len(known) < filled and not any(columns)) or ALSO_WORDS.issuperset(cell for cell, _ in known):
         return False
-    texts = {cell: one[:2] for cell, one in known if one.kind in _TEXTS}
+    texts = {cell: sense[:2] for cell, sense in known if sense.kind in _TEXTS}
     return len(set(texts.values())) > 1 or (len(texts) == 1 and len(known) > 1)
 
 
 def _are_words(columns: Sequence[Sequence[str]]) -> bool:
-    """Whether most of what stands below are single words, or it is too little to tell."""
+    """Whether most cells below are single words, or too few to tell."""
     cells = [cell for column in columns for cell in column]
     return len(cells) < 4 or 2 * sum(map(_is_word, cells)) > len(cells)
 

@@ -1,4 +1,4 @@
-"""Parts: what the names of files in an archive say of which are to train on, to validate on and to test on."""
+"""Parts: assigns an archive's files to training, validation and test by their names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _PARTS = {word: part for part, words in _CALLED.items() for word in words}
 _BETWEEN = re.compile(r"[\W_]+")
 
 
-def parts_of(names: Sequence[str]) -> dict[str, list[int]]:
-    """The places of the one or two files of each part, the two sides in the same order, "train" first; {} unless every file's name, or
-    its folder, says one part, and all parts have as many files."""
+def group_parts(names: Sequence[str]) -> dict[str, list[int]]:
+    """Returns the indices of the one or two files of each part, both sides in the same order, "train" first; {} unless every file's name or
+    folder names exactly one part and all parts have equally many files."""
     parts: dict[str, list[tuple[list[str], int]]] = {part: [] for part in _CALLED}
     paths = [[[*filter(None, _BETWEEN.split(text))] for text in name.replace("\\", "/").casefold().split("/")] for name in names]
     common = set.intersection(*(_named(file) for *_, file in paths)) if paths else set()  # "my-test.train.en" beside "my-test.dev.en"

@@ -1,4 +1,4 @@
-"""Archives: what was uploaded packed becomes files, within limits that are counted while it is read. Nothing is written anywhere."""
+"""Archives: unpacks uploads in memory, within limits enforced while reading. Nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from functools import partial
 from typing import IO, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.encoding_guess import oddness
+from playground.reading.encoding_guess import measure_oddness
 from playground.reading.formats.limits import MEMBER_LIMIT, UNPACKED_LIMIT
 from playground.reading.formats.table import Notes
 from playground.reading.formats.trimmed import TERMS
-from playground.reading.parts import parts_of
+from playground.reading.parts import group_parts
 from playground.reading.text import normalise
 
 File = tuple[str, bytes]
@@ -30,89 +30,88 @@ SIGNATURES = {
 _OFFICE = (("xl/workbook.bin", "Excel (.xlsb)"), ("word/", "Word (.docx)"), ("ppt/", "PowerPoint (.pptx)"))
 _SHEETS = b"application/vnd.oasis.opendocument.spreadsheet"
 _ANKI = ("collection.anki2", "collection.anki21", "collection.anki21b")
-_RUN = {"config.json", "model.safetensors"}  # files of a run that was taken home
+_RUN = {"config.json", "model.safetensors"}  # files of a downloaded run
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, LookupError,
     NotImplementedError,
 )  # fmt: skip
-_LITTER = re.compile(r"(?is)(^|.*/)(__MACOSX/.*|\._[^/]*|~\$[^/]*|\.~lock\.[^/]*|\.DS_Store|\.git\w*|Thumbs\.db|desktop\.ini)")
-_ABOUT = "read.?me|licen[cs]es?|copying|copyright|notice|authors|changelog|citation|credits|disclaimer|terms|about|info"
-_PAPER = re.compile(
-    rf"(?i)({_ABOUT})([_-]\w+)?(\.(txt|rst))?|.*[_-](about|licen[cs]e|info|readme)\.txt"
+_JUNK = re.compile(r"(?is)(^|.*/)(__MACOSX/.*|\._[^/]*|~\$[^/]*|\.~lock\.[^/]*|\.DS_Store|\.git\w*|Thumbs\.db|desktop\.ini)")
+_DOC_NAMES = "read.?me|licen[cs]es?|copying|copyright|notice|authors|changelog|citation|credits|disclaimer|terms|about|info"
+_DOCUMENTATION = re.compile(
+    rf"(?i)({_DOC_NAMES})([_-]\w+)?(\.(txt|rst))?|.*[_-](about|licen[cs]e|info|readme)\.txt"
     r"|(?=.*(meta-?data|dataset_?infos?|data-?package|croissant)).*\.json|.*\.(md|pdf|html?|rtf|bib|ids|scores|url)"
 )
-_DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_ABOUT})[_.-]).*\.(md|pdf|html?|rtf)")  # papers that may have been meant as sentences
+_DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_DOC_NAMES})[_.-]).*\.(md|pdf|html?|rtf)")  # possibly meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
 _LINKS = re.compile(r"(?i)(.*[\W_])?links([\W_].*)?")  # of Tatoeba: a third file, with the ids of two sentences on each line
-_CREDIT = 300  # characters of a licence text that are kept
+_CREDIT = 300  # maximum characters of a licence text
 
 
 class _Member(NamedTuple):
     name: str
-    open: Callable[[], IO[bytes]] | None  # None for a link and whatever else is no plain file
+    open: Callable[[], IO[bytes]] | None  # None for a link or any other non-regular file
     locked: bool = False
 
 
 def unpack(files: Sequence[File], apart: bool = True) -> tuple[list[File], Notes]:
-    """The files as they are, those in a .gz, .zip or .tar(.gz) taken out; names cut down to labels; and what a person should know.
+    """Returns the files, with those in a .gz, .zip or .tar(.gz) unpacked and names shortened, and notes for the user.
 
-    Of an archive whose names say what is for training, validation and test, the files of one part follow those of another if they are to
-    be read `apart`; the note "data.parts" has the `parts`, each as often as it has files, and "data.note_credit" the licence beside them
-    as `text`. Raises Refusal, and nothing else.
+    If `apart`, the files of an archive split into training, validation and test stand part by part; the note "data.parts" lists the part of
+    each as `parts`, and "data.note_credit" has the licence beside them as `text`. Raises Refusal, and nothing else.
     """
-    found: list[File] = []
+    unpacked: list[File] = []
     notes: list = []
-    left = UNPACKED_LIMIT
+    bytes_left = UNPACKED_LIMIT
     for path, data in files:
-        name = label(path)
+        name = shorten_name(path)
         try:
-            inside, said = _open(name, data, left, apart)
+            inside, file_notes = _unpack_file(name, data, bytes_left, apart)
         except _BROKEN:
             raise Refusal("data.broken_archive", name=name) from None
-        left -= sum(len(content) for _, content in inside) if said is not None else 0
-        found += inside
-        notes += said or ()
-    return found, tuple(notes)
+        bytes_left -= sum(len(content) for _, content in inside) if file_notes is not None else 0
+        unpacked += inside
+        notes += file_notes or ()
+    return unpacked, tuple(notes)
 
 
-def label(path: str) -> str:
-    """A name fit to be shown: no folders, nothing hidden, at most 60 characters."""
+def shorten_name(path: str) -> str:
+    """Returns a displayable file name: no folders, nothing invisible, at most 60 characters."""
     return normalise(path.replace("\\", "/").rsplit("/", 1)[-1])[:60] or "?"
 
 
-def packing(data: bytes) -> str:
-    """How a file is packed (a value of SIGNATURES, or "tar"), by its first bytes; "" if it isn't."""
+def detect_packing(data: bytes) -> str:
+    """Detects how a file is packed from its first bytes: a value of SIGNATURES, "tar", or ""."""
     if data[257:262] == b"ustar":
         return "tar"
     kind = next((kind for signature, kind in SIGNATURES.items() if data.startswith(signature)), "")
-    return "" if kind == "bzip2" and data[4:10] != b"1AY&SY" else kind  # three letters may begin a text
+    return "" if kind == "bzip2" and data[4:10] != b"1AY&SY" else kind  # plain text may begin with these three letters
 
 
-def _open(name: str, data: bytes, left: int, apart: bool) -> tuple[list[File], list | None]:
-    """What is in one upload, and notes about it; None for notes if it was not packed."""
-    kind = packing(data)
+def _unpack_file(name: str, data: bytes, bytes_left: int, apart: bool) -> tuple[list[File], list | None]:
+    """Returns the files in one upload, and notes about it (None if it was not packed)."""
+    kind = detect_packing(data)
     if kind == "zip" and _is_workbook(name, data):
         kind = ""
     if not kind:
         return [(name, data)], None
     if kind == "gzip":
-        data = _read(name, gzip.GzipFile(fileobj=io.BytesIO(data)), left)
+        data = _read(name, gzip.GzipFile(fileobj=io.BytesIO(data)), bytes_left)
         inner = re.sub(r"(?i)\.(gz|gzip)$", "", name)
-        kind = packing(data)
+        kind = detect_packing(data)
         if kind != "tar":
-            return [_not_packed(name, inner, data)], []
+            return [_check_not_nested(name, inner, data)], []
     if kind == "zip":
-        members = _members_of_zip(name, data)
+        members = _list_zip(name, data)
     elif kind == "tar":
-        members = _members_of_tar(name, data)
+        members = _list_tar(name, data)
     else:
         raise Refusal("data.packed", name=name, what=kind)
-    return _take(name, members, left, apart)
+    return _unpack_members(name, members, bytes_left, apart)
 
 
 def _is_workbook(name: str, data: bytes) -> bool:
-    """Whether a zip is a workbook, which is read as it is. Raises Refusal for other documents that are zips inside."""
+    """Whether a zip is a workbook, which has a reader of its own. Raises Refusal for other documents that are zips inside."""
     archive = _open_zip(name, data)
     inside = archive.namelist()
     if any(member in _ANKI for member in inside):
@@ -124,19 +123,19 @@ def _is_workbook(name: str, data: bytes) -> bool:
         raise Refusal("data.packed", name=name, what="OpenDocument/EPUB")
     if "[Content_Types].xml" not in inside:
         return False
-    for start, what in _OFFICE:
+    for start, kind in _OFFICE:
         if any(member.startswith(start) for member in inside):
-            raise Refusal("data.packed", name=name, what=what)
+            raise Refusal("data.packed", name=name, what=kind)
     return any(member.startswith("xl/") for member in inside)
 
 
 def _open_zip(name: str, data: bytes) -> zipfile.ZipFile:
-    if data.count(_DIRECTORY_ENTRY) > 10 * MEMBER_LIMIT:  # before a list of them is made
+    if data.count(_DIRECTORY_ENTRY) > 10 * MEMBER_LIMIT:  # before zipfile builds the list
         raise Refusal("data.too_many_members", name=name, limit=MEMBER_LIMIT)
     return zipfile.ZipFile(io.BytesIO(data))
 
 
-def _members_of_zip(name: str, data: bytes) -> list[_Member]:
+def _list_zip(name: str, data: bytes) -> list[_Member]:
     archive = _open_zip(name, data)
     infos = [info for info in archive.infolist() if not info.is_dir()]
     if len(infos) > MEMBER_LIMIT:
@@ -144,19 +143,19 @@ def _members_of_zip(name: str, data: bytes) -> list[_Member]:
     members = []
     for info in infos:
         plain = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-        members.append(_Member(_name_in_zip(info), partial(_open_member, archive, info) if plain else None, bool(info.flag_bits & 1)))
+        members.append(_Member(_decode_name(info), partial(_open_member, archive, info) if plain else None, bool(info.flag_bits & 1)))
     return members
 
 
 def _open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """LZMA may ask for gigabytes before the first byte comes out: only what every program can unpack is unpacked."""
+    """Opens a member. LZMA may allocate gigabytes before the first byte, so only stored and deflated ones are allowed."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise NotImplementedError
     return archive.open(info)
 
 
-def _name_in_zip(info: zipfile.ZipInfo) -> str:
-    """Many programs write UTF-8 without saying so, and Windows in China GBK."""
+def _decode_name(info: zipfile.ZipInfo) -> str:
+    """Decodes a member's name: many programs write UTF-8 unflagged, and Chinese Windows GBK."""
     if info.flag_bits & 0x800:
         return info.filename
     try:
@@ -165,11 +164,11 @@ def _name_in_zip(info: zipfile.ZipInfo) -> str:
     except UnicodeEncodeError:
         return info.filename
     except UnicodeDecodeError:
-        return min((raw.decode(codec, "replace") for codec in ("cp437", "gb18030")), key=oddness)
+        return min((raw.decode(codec, "replace") for codec in ("cp437", "gb18030")), key=measure_oddness)
 
 
-def _members_of_tar(name: str, data: bytes) -> list[_Member]:
-    archive = tarfile.open(fileobj=io.BytesIO(data), mode="r:")  # noqa: SIM115 (it is bytes in memory)
+def _list_tar(name: str, data: bytes) -> list[_Member]:
+    archive = tarfile.open(fileobj=io.BytesIO(data), mode="r:")  # noqa: SIM115 (in memory)
     members = []
     for count, info in enumerate(archive, 1):
         if count > MEMBER_LIMIT:
@@ -179,82 +178,83 @@ def _members_of_tar(name: str, data: bytes) -> list[_Member]:
     return members
 
 
-def _take(name: str, members: Iterable[_Member], left: int, apart: bool) -> tuple[list[File], list]:
-    """The files of an archive that hold sentences: one or two (or three of which one links the others), for each part as many. Papers
-    (a licence, a readme) are read for the credit only."""
-    members = [member for member in members if not _LITTER.fullmatch(member.name.replace("\\", "/"))]
-    papers = [member for member in members if _PAPER.fullmatch(label(member.name)) and member.open]
-    rest = [member for member in members if member not in papers and member.open]
-    if {label(member.name) for member in rest} >= _RUN:
+def _unpack_members(name: str, members: Iterable[_Member], bytes_left: int, apart: bool) -> tuple[list[File], list]:
+    """Unpacks the files of an archive that hold sentences: one, two, or three of which one links the others, for each part. Documentation
+    (a licence, a readme) is only searched for the credit."""
+    members = [member for member in members if not _JUNK.fullmatch(member.name.replace("\\", "/"))]
+    documents = [member for member in members if _DOCUMENTATION.fullmatch(shorten_name(member.name)) and member.open]
+    rest = [member for member in members if member not in documents and member.open]
+    if {shorten_name(member.name) for member in rest} >= _RUN:
         raise Refusal("data.trained_run", name=name)
-    parts = parts_of([member.name for member in rest]) if apart else {}
-    chosen = [rest[place] for place in parts.get("train", ())] or _aligned(rest) or rest or papers
+    parts = group_parts([member.name for member in rest]) if apart else {}
+    chosen = [rest[place] for place in parts.get("train", ())] or _find_aligned(rest) or rest or documents
     if not chosen:
         raise Refusal("data.empty_archive", name=name)
-    if len(chosen) > 2 + any(_LINKS.fullmatch(label(member.name)) for member in chosen):
-        raise Refusal("data.many_members", name=name, count=len(chosen), members=_named(chosen))
-    files, notes = [], [("data.note_unpacked", {"name": name, "members": _named(chosen)})]
+    if len(chosen) > 2 + any(_LINKS.fullmatch(shorten_name(member.name)) for member in chosen):
+        raise Refusal("data.many_members", name=name, count=len(chosen), members=_join_names(chosen))
+    files, notes = [], [("data.note_unpacked", {"name": name, "members": _join_names(chosen)})]
     for member in [rest[place] for places in parts.values() for place in places] or chosen:
-        files.append(_unpacked(name, member, left))
-        left -= len(files[-1][1])
-    maybe = [member for member in members if member not in papers or _DOCUMENT.fullmatch(label(member.name))]
-    if left_out := [member for member in maybe if member not in chosen and (member not in rest or not parts)]:
-        notes.append(("data.note_left_out", {"name": name, "members": _named(left_out)}))
-    if credit := "; ".join(filter(None, (_credit(member) for member in papers if not member.locked)))[:_CREDIT]:
+        files.append(_unpack_member(name, member, bytes_left))
+        bytes_left -= len(files[-1][1])
+    candidates = [member for member in members if member not in documents or _DOCUMENT.fullmatch(shorten_name(member.name))]
+    if left_out := [member for member in candidates if member not in chosen and (member not in rest or not parts)]:
+        notes.append(("data.note_left_out", {"name": name, "members": _join_names(left_out)}))
+    if credit := "; ".join(filter(None, (_find_credit(member) for member in documents if not member.locked)))[:_CREDIT]:
         notes.append(("data.note_credit", {"name": name, "text": credit}))
     if parts:
         notes.append(("data.parts", {"parts": [part for part, places in parts.items() for _ in places]}))
     return files, notes
 
 
-def _unpacked(name: str, member: _Member, left: int) -> File:
-    """A file out of the archive of this name, which may have so many bytes."""
-    inner = label(member.name)
+def _unpack_member(name: str, member: _Member, bytes_left: int) -> File:
+    """Unpacks one member, at most `bytes_left` bytes."""
+    inner = shorten_name(member.name)
     if member.locked:
         raise Refusal("data.locked", name=name)
     try:
-        return _not_packed(name, inner, _read(name, member.open(), left))
+        return _check_not_nested(name, inner, _read(name, member.open(), bytes_left))
     except _BROKEN:
         raise Refusal("data.broken_member", name=name, member=inner) from None
 
 
-def _aligned(members: Sequence[_Member]) -> list[_Member]:
-    """The two files of one line-aligned pair, in the order of its name ("de-en": first .de); [] unless there is exactly one pair."""
+def _find_aligned(members: Sequence[_Member]) -> list[_Member]:
+    """Returns the two files of the only line-aligned pair, in the order of its name ("de-en": first .de); [] unless there is exactly
+    one."""
     pairs: dict[tuple, dict[str, _Member]] = {}
     for member in members:
-        if match := _ALIGNED.fullmatch(label(member.name)):
-            stem, one, two, which = match.groups()
-            pairs.setdefault((stem, one, two), {})[which] = member
-    whole = [[sides[one], sides[two]] for (_, one, two), sides in pairs.items() if len(sides) == 2]
-    return whole[0] if len(whole) == 1 else []
+        if match := _ALIGNED.fullmatch(shorten_name(member.name)):
+            stem, first, second, language = match.groups()
+            pairs.setdefault((stem, first, second), {})[language] = member
+    complete = [[sides[first], sides[second]] for (_, first, second), sides in pairs.items() if len(sides) == 2]
+    return complete[0] if len(complete) == 1 else []
 
 
-def _read(name: str, stream: IO[bytes], left: int) -> bytes:
-    """All of a stream, which is never asked for more than one byte beyond what is allowed."""
+def _read(name: str, stream: IO[bytes], bytes_left: int) -> bytes:
+    """Reads a stream, requesting at most one byte more than the limit."""
     with stream:
-        data = stream.read(left + 1)
-    if len(data) > left:
+        data = stream.read(bytes_left + 1)
+    if len(data) > bytes_left:
         raise Refusal("data.unpacked_too_large", name=name, limit=UNPACKED_LIMIT // 1024**2)
     return data
 
 
-def _not_packed(archive: str, name: str, data: bytes) -> File:
-    kind = packing(data)
+def _check_not_nested(archive: str, name: str, data: bytes) -> File:
+    kind = detect_packing(data)
     if kind and not (kind == "zip" and _is_workbook(name, data)):
         raise Refusal("data.nested", name=archive, member=name)
     return name, data
 
 
-def _credit(paper: _Member) -> str:
-    """The lines of a paper that speak of the licence, as one short text."""
+def _find_credit(document: _Member) -> str:
+    """Returns the lines of a document that mention the licence, as one short text."""
     try:
-        with paper.open() as stream:
+        with document.open() as stream:
             text = stream.read(20_000).decode("utf-8", "ignore")
     except _BROKEN:
         return ""
     return " ".join(line for line in map(normalise, text.splitlines()) if TERMS.search(line))[:_CREDIT]
 
 
-def _named(members: Sequence[_Member]) -> str:
-    names = [label(member.name) for member in members]
+def _join_names(members: Sequence[_Member]) -> str:
+    names = [shorten_name(member.name) for member in members]
     return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")

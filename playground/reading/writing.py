@@ -1,4 +1,4 @@
-"""Writing: pairs of sentences as files that other programs read, and that `uploads.read_files` reads back as the same pairs."""
+"""Writing: pairs of sentences as files for other programs, which `uploads.read_files` reads back as the same pairs."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import escape
 
 from playground.config import Refusal
-from playground.reading.formats.guard import guarded
+from playground.reading.formats.guard import guard_rows
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.table import Row, Table
 from playground.reading.header import find_header
 from playground.reading.text import normalise
 
-SHEET_LIMIT = 50_000  # pairs in a workbook, as many as are read from one
+SHEET_LIMIT = 50_000  # pairs in a workbook, the reader's limit too
 NAMES = ("source", "target")
 CREDIT, GROUP = "credit", "group"
 BARS = "|||"
-_NO_TEXT = re.compile(r"#|1[.)] ")  # how a remark begins, and the first of lines that are counted
-_LANGUAGES = ("x-source", "x-target")  # TMX wants languages; these say that they are not known
+_NO_TEXT = re.compile(r"#|1[.)] ")  # the beginning of a comment, and of the first numbered line
+_LANGUAGES = ("x-source", "x-target")  # TMX requires languages; these declare them unknown
 
 Pairs = Sequence[tuple[str, str]]
 File = tuple[str, bytes]
 
 
 def write(pairs: Iterable[Sequence], kind: str, credit: str = "") -> list[File]:
-    """The files of one of KINDS, as (name, content); `pairs` are (source, target, …), and are normalised.
+    """Returns the files of one of KINDS as (name, content); `pairs` are (source, target, …), normalised here.
 
-    The credit stands in the file, or in a file of its own where a format has no place for it. Cells that a spreadsheet would take for
-    formulas are guarded. Raises ValueError for an unknown kind, Refusal where the format can't hold these pairs.
+    The credit is in the file, or in a separate one where the format has no place for it. Cells that a spreadsheet would run as formulas are
+    guarded. Raises ValueError for an unknown kind, Refusal where the format can't hold these pairs.
     """
     if kind not in _WRITERS:
         raise ValueError(f"no such kind: {kind!r}")
@@ -41,34 +41,34 @@ def write(pairs: Iterable[Sequence], kind: str, credit: str = "") -> list[File]:
 
 
 def write_grouped(pairs: Sequence[Sequence], groups: Sequence[str], credit: str = "") -> bytes:
-    """Pairs that were read, as a TSV, with a column of what keeps them together in one split, where there is such."""
+    """Writes pairs as TSV, with a column of the groups that are not split, if there are any."""
     rows = [(src, tgt, *([groups[place]] if groups else [])) for place, (src, tgt, *_) in enumerate(pairs)]
-    return _tsv(rows, credit, [GROUP] if groups else [])[0][1]
+    return _write_tsv(rows, credit, [GROUP] if groups else [])[0][1]
 
 
 # --- tables of text ---
 
 
-def _table(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[list[str]]:
-    """`others` are the names of columns that stand behind source and target."""
-    more = [credit] if credit else []
-    return guarded((*NAMES, *others, *([CREDIT] if credit else [])), ([*pair, *more] for pair in pairs))
+def _build_table(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[list[str]]:
+    """Builds the rows; `others` names the columns after source and target."""
+    header, more = (*NAMES, *others, *([CREDIT] if credit else [])), [credit] if credit else []
+    return guard_rows(header, ([*pair, *more] for pair in pairs))
 
 
-def _csv(pairs: Pairs, credit: str) -> list[File]:
-    """As spreadsheets want it: every cell quoted, CRLF, and a byte order mark, without which Excel guesses the encoding."""
-    return [("pairs.csv", _delimited(_table(pairs, credit), ",", "\r\n").encode("utf-8-sig"))]
+def _write_csv(pairs: Pairs, credit: str) -> list[File]:
+    """Writes CSV for spreadsheets: every cell quoted, CRLF, and a byte order mark, without which Excel guesses the encoding."""
+    return [("pairs.csv", _format_delimited(_build_table(pairs, credit), ",", "\r\n").encode("utf-8-sig"))]
 
 
-def _tsv(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[File]:
-    """Plain, as sentences hold no tabs; quoted only where a quotation mark at the beginning of a cell would be taken for such quoting."""
-    rows = _table(pairs, credit, others)
+def _write_tsv(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[File]:
+    """Writes plain TSV, as sentences hold no tabs; quoted only where a cell begins with a quotation mark."""
+    rows = _build_table(pairs, credit, others)
     quoted = any(cell.startswith('"') for row in rows for cell in row)
-    text = _delimited(rows, "\t", "\n") if quoted else "".join("\t".join(row) + "\n" for row in rows)
+    text = _format_delimited(rows, "\t", "\n") if quoted else "".join("\t".join(row) + "\n" for row in rows)
     return [("pairs.tsv", text.encode())]
 
 
-def _delimited(rows: Sequence[Sequence[str]], delimiter: str, end: str) -> str:
+def _format_delimited(rows: Sequence[Sequence[str]], delimiter: str, end: str) -> str:
     file = io.StringIO(newline="")
     csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator=end).writerows(rows)
     return file.getvalue()
@@ -77,48 +77,49 @@ def _delimited(rows: Sequence[Sequence[str]], delimiter: str, end: str) -> str:
 # --- lines ---
 
 
-def _bars(pairs: Pairs, credit: str) -> list[File]:
-    """No header, as aligners want it; but where the first pair would be taken for one or for a remark, there has to be one before it."""
+def _write_bars(pairs: Pairs, credit: str) -> list[File]:
+    """Writes lines for aligners, without a header unless the first pair would be read as a header or a comment."""
     for place, pair in enumerate(pairs, 1):
         if any(BARS in text for text in pair):
             raise Refusal("data.bars_inside", place=place)
-    rows = _headed(pairs, Table("bars", ()))
-    return [("pairs.txt", "".join(f"{src} {BARS} {tgt}\n" for src, tgt in rows).encode()), *_about(credit)]
+    rows = _add_header(pairs, Table("bars", ()))
+    return [("pairs.txt", "".join(f"{src} {BARS} {tgt}\n" for src, tgt in rows).encode()), *_write_credit(credit)]
 
 
-def _headed(pairs: Pairs, table: Table) -> Pairs:
-    """The pairs below a header, if the first would be read as something else."""
+def _add_header(pairs: Pairs, table: Table) -> Pairs:
+    """Puts a header above the pairs if the first would be read as something else."""
     rows = [Row(line, list(pair)) for line, pair in enumerate(pairs[:SAMPLE], 1)]
     odd = pairs and (_NO_TEXT.match(pairs[0][0]) or all(map(is_language, pairs[0])))
     return [NAMES, *pairs] if odd or find_header(rows, table) else pairs
 
 
-def _two_files(pairs: Pairs, credit: str) -> list[File]:
-    """As bars, without a header where none is needed."""
-    rows = _headed(pairs, Table("two_files", (), NAMES))
-    return [*((f"{name}.txt", "".join(f"{pair[side]}\n" for pair in rows).encode()) for side, name in enumerate(NAMES)), *_about(credit)]
+def _write_two_files(pairs: Pairs, credit: str) -> list[File]:
+    """Writes two files like bars, without a header where none is needed."""
+    rows = _add_header(pairs, Table("two_files", (), NAMES))
+    files = ((f"{name}.txt", "".join(f"{pair[side]}\n" for pair in rows).encode()) for side, name in enumerate(NAMES))
+    return [*files, *_write_credit(credit)]
 
 
-def _about(credit: str) -> list[File]:
+def _write_credit(credit: str) -> list[File]:
     return [("_about.txt", f"{credit}\n".encode())] if credit else []
 
 
 # --- structured ---
 
 
-def _json(pairs: Pairs, credit: str) -> list[File]:
+def _write_json(pairs: Pairs, credit: str) -> list[File]:
     items = [dict(zip(NAMES, pair, strict=True)) for pair in pairs]
-    found = {CREDIT: credit, "data": items} if credit else items
-    return [("pairs.json", json.dumps(found, ensure_ascii=False, indent=1).encode())]
+    document = {CREDIT: credit, "data": items} if credit else items
+    return [("pairs.json", json.dumps(document, ensure_ascii=False, indent=1).encode())]
 
 
-def _jsonl(pairs: Pairs, credit: str) -> list[File]:
+def _write_jsonl(pairs: Pairs, credit: str) -> list[File]:
     more = {CREDIT: credit} if credit else {}
     lines = (json.dumps({**dict(zip(NAMES, pair, strict=True)), **more}, ensure_ascii=False) + "\n" for pair in pairs)
     return [("pairs.jsonl", "".join(lines).encode())]
 
 
-def _tmx(pairs: Pairs, credit: str) -> list[File]:
+def _write_tmx(pairs: Pairs, credit: str) -> list[File]:
     note = f'\n    <prop type="x-{CREDIT}">{escape(credit)}</prop>\n  ' if credit else ""
     header = (
         '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
@@ -132,23 +133,23 @@ def _tmx(pairs: Pairs, credit: str) -> list[File]:
     return [("pairs.tmx", (header + "".join(units) + "  </body>\n</tmx>\n").encode())]
 
 
-def _po(pairs: Pairs, credit: str) -> list[File]:
-    """A text that is there more than once needs a context, by which programs tell its translations apart."""
+def _write_po(pairs: Pairs, credit: str) -> list[File]:
+    """Writes PO; a repeated source needs a context to keep its translations apart."""
     import polib
 
     file = polib.POFile(wrapwidth=0)
     file.metadata = {"Content-Type": "text/plain; charset=utf-8", "Content-Transfer-Encoding": "8bit"}
     if credit:
         file.metadata["X-Credit"] = credit
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for src, tgt in pairs:
-        seen[src] = seen.get(src, 0) + 1
-        file.append(polib.POEntry(msgid=src, msgstr=tgt, msgctxt=str(seen[src]) if seen[src] > 1 else None))
+        counts[src] = counts.get(src, 0) + 1
+        file.append(polib.POEntry(msgid=src, msgstr=tgt, msgctxt=str(counts[src]) if counts[src] > 1 else None))
     return [("pairs.po", f"{file}\n".encode())]
 
 
-def _xlsx(pairs: Pairs, credit: str) -> list[File]:
-    """Every cell is text, so nothing needs a guard: what begins like a formula is none."""
+def _write_xlsx(pairs: Pairs, credit: str) -> list[File]:
+    """Writes XLSX. Every cell is typed as text, so formulas need no guard."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.packaging.custom import StringProperty
@@ -170,14 +171,14 @@ def _xlsx(pairs: Pairs, credit: str) -> list[File]:
 
 
 _WRITERS: dict[str, Callable[[Pairs, str], list[File]]] = {
-    "tsv": _tsv,
-    "csv": _csv,
-    "bars": _bars,
-    "two_files": _two_files,
-    "json": _json,
-    "jsonl": _jsonl,
-    "tmx": _tmx,
-    "po": _po,
-    "xlsx": _xlsx,
+    "tsv": _write_tsv,
+    "csv": _write_csv,
+    "bars": _write_bars,
+    "two_files": _write_two_files,
+    "json": _write_json,
+    "jsonl": _write_jsonl,
+    "tmx": _write_tmx,
+    "po": _write_po,
+    "xlsx": _write_xlsx,
 }
 KINDS = tuple(_WRITERS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from playground.config import Refusal
 from playground.model.size import parameter_count
-from playground.reading.formats.guard import guarded
+from playground.reading.formats.guard import guard_rows
 from playground.runs.run import Run
 from playground.variants import variant_of
 
@@ -40,7 +40,7 @@ def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> DataF
 def csv_of(table: DataFrame) -> str:
     """Formats a table as CSV with a header. Text that a spreadsheet would take for a formula is escaped, as in exported sentences."""
     for name in {"label", "difference", "student", "arm"} & set(table):
-        _, *texts = guarded([name], [[text] for text in table[name]])
+        _, *texts = guard_rows([name], [[text] for text in table[name]])
         table = table.assign(**{name: [text for (text,) in texts]})
     return table.to_csv(index=False, lineterminator="\n")
 

@@ -9,7 +9,7 @@ from typing import Any
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
-from playground.reading.formats.language_id import main_language
+from playground.reading.formats.language_id import detect_language
 from playground.rooms.room import ticket_of
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
@@ -91,7 +91,7 @@ def describe_run(runs: Runs, reader: Reader, run_id: str, token: str, parameters
         "mine": runs.owns(run.id, token),
         "shipped": run.shipped,
         "examples": pairs,
-        "languages": {side: main_language([pair[at] for pair in pairs]) for at, side in enumerate(("src", "tgt"))},
+        "languages": {side: detect_language([pair[at] for pair in pairs]) for at, side in enumerate(("src", "tgt"))},
         "line": describe_difference(disclosed(run), Experiment(), chosen),
         "precision": run.precision,
         "parent": describe_parent(runs, run, chosen, token),

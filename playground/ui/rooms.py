@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.lessons.checks import registry
-from playground.lessons.checks.posed import MOST
+from playground.lessons.checks.posed import MAX_OPTIONS
 from playground.lessons.course import COURSE
 from playground.queries.reader import Reader
 from playground.rooms import activities, answers, progress
@@ -205,10 +205,10 @@ def _report_answer(rooms: Rooms, call: ActionRequest) -> None:
     """Reports the caller's answer to a check question."""
     names = [call.value(name, str) for name in ("lesson", "question", "asked")]
     answer = answers.Answer(*names, call.value("choice", int), call.value("right", bool))
-    questions = {name: [check.name for check in registry.asked(lesson)] for name, lesson in COURSE.items()}
+    questions = {name: [check.name for check in registry.list_checks(lesson)] for name, lesson in COURSE.items()}
 
     def add_answer(room: Room, number: int) -> Room:
-        return activities.put_activity(room, answers.NAME, answers.record(room, number, answer, questions, MOST))
+        return activities.put_activity(room, answers.NAME, answers.record(room, number, answer, questions, MAX_OPTIONS))
 
     rooms.change(*call.key, add_answer)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.reading.formats.guard import SIGN, guarded
+from playground.reading.formats.guard import SIGN, guard_rows
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -32,7 +32,7 @@ def outcome(*command: str | Path, **options: str) -> tuple[int, str]:
 def test_a_table_that_the_page_saves_is_guarded_against_formulas_as_one_that_the_server_sends():
     (rule,) = re.findall(r"^const FORMULA = /(.*)/;", (ROOT / STATIC / "csv.js").read_text(encoding="utf-8"), re.MULTILINE)
     starts = [sign + chr(code) for code in range(0x10000) for sign in ("", SIGN)]
-    _, *rows = guarded(["text"], [[start] for start in starts])
+    _, *rows = guard_rows(["text"], [[start] for start in starts])
     dangerous = [start for start, (cell,) in zip(starts, rows, strict=True) if cell != start]
     assert [start for start in starts if re.match(rule, start)] == dangerous
     assert "=" in dangerous

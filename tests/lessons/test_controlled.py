@@ -65,7 +65,7 @@ def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
 def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
     two = [[came("with", 1, 0.2, 0.4, 0.6), came("with", 2, 0.4, 0.8)], [came("without", 1, 0, 0.2, 0.3), came("without", 2, 0.1, 0.1)]]
     course = LABS["no_ffn"].course(two)
-    assert (course.x.tolist(), course.said) == ([10, 20], {"step": 20, "seeds": 2})
+    assert (course.x.tolist(), course.caption) == ([10, 20], {"step": 20, "seeds": 2})
     assert [line.tolist() for line in course.lines.values()] == [pytest.approx([30, 60]), pytest.approx([5, 15])]
     assert [side.tolist() for side in course.bands["with"]] == [pytest.approx([20, 40]), pytest.approx([40, 80])]
     by_loss = LABS["depth"].course(two)

@@ -110,7 +110,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
         assert all(lab.say(language, f"why_{guess}", **values) for guess in lab.guesses)
         for exhibit in own:
             parts = ("show", "caption", "axis") if isinstance(exhibit, Lines) else ("show", "caption")
-            assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.said) for part in parts)
+            assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.caption) for part in parts)
         assert steps <= set(re.findall(r"\d+", lab.say(language, "about")))
     drawn_ones = ("course", "ends", *(exhibit.name for exhibit in own))
     spoken = plain | {f"why_{guess}" for guess in lab.guesses}

@@ -20,7 +20,7 @@ from playground.lessons.labs import LABS, START, get
 from playground.lessons.nn_transformer import KNOBS, arguments, as_nn_transformer, their_masks
 from playground.lessons.tensors import layer_norm, loss, norms, padding_sides, residuals, softmax
 from playground.lessons.tensors import nn_transformer as twin
-from playground.lessons.thumbnails import kept
+from playground.lessons.thumbnails import load_thumbnails
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
 from playground.words import LANGUAGES, entries, known
@@ -115,12 +115,12 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
         assert all(lab.say(language, key) for key in simple)
         assert all(known(language, f"{lab.area}.name_{label}") for labels_of_one in named for label in labels_of_one)
         assert all(lab.say(language, f"why_{guess}", **outcome.numbers) for guess in lab.guesses for _, outcome in outcomes(name, 1))
-        assert all(lab.say(language, f"caption_{exhibit.name}", **exhibit.said) for exhibit in exhibits)
+        assert all(lab.say(language, f"caption_{exhibit.name}", **exhibit.caption) for exhibit in exhibits)
     spoken = simple | {f"why_{guess}" for guess in lab.guesses}
     spoken |= {f"{part}_{exhibit.name}" for part in ("caption", "hatched") for exhibit in exhibits}
     spoken |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
     spoken |= {f"name_{label}" for exhibit in exhibits for label in labels(exhibit)}
-    spoken |= {f"card_{kept()[name]['exhibit']}"} if name in START else set()
+    spoken |= {f"card_{load_thumbnails()[name]['exhibit']}"} if name in START else set()
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
 
@@ -140,8 +140,8 @@ def test_an_unknown_lab_control_or_choice_is_refused():
 )
 def test_what_is_drawn_is_what_the_lab_computes(name):
     """Of a training where its lines end: another machine rounds otherwise on the way."""
-    now, before = thumbnails.thumbnail(LABS[name]), kept()[name]
-    assert list(kept()) == list(START)
+    now, before = thumbnails.draw_thumbnail(LABS[name]), load_thumbnails()[name]
+    assert list(load_thumbnails()) == list(START)
     assert now["exhibit"] == before["exhibit"]
     assert all(LABS[name].knows(language, f"card_{now['exhibit']}") for language in LANGUAGES), "what it is drawn against is said"
     assert len(orjson.dumps(before["lines"])) < 10_000
@@ -284,9 +284,9 @@ def test_slips_cost_and_the_fast_path_computes_the_same_without_padding(gradient
     with torch.set_grad_enabled(gradient):
         exhibits = {exhibit.name: exhibit for exhibit in twin.LAB.outcome(int(gradient)).exhibits}
     assert torch.equal(torch.get_rng_state(), before), "nothing is drawn from the global generator"
-    values = exhibits["slips"].said
+    values = exhibits["slips"].caption
     assert 0 < values["float_masks"] < 1e-5 < values["least"]
     assert values["cloned"] == 0 < 0.1 < values["drawn"], "torch's layers begin as copies, ours are drawn one by one"
     rows = {row[0]: row[1:] for row in exhibits["fast"].rows}
     assert rows["tokens"] == (str(twin.SRC.numel()), str(twin.SRC.numel()), str(int((twin.SRC != 0).sum())))
-    assert all(float(difference) < 1e-5 for difference in (*rows["apart"], exhibits["fast"].said["asked"]))
+    assert all(float(difference) < 1e-5 for difference in (*rows["apart"], exhibits["fast"].caption["asked"]))

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from playground.config import BOS, EOS
 from playground.inspection.activations import record
-from playground.lessons.tour import STOPS, reading
+from playground.lessons.tour import STOPS, find_reading
 from playground.model.attention import head_widths
 from playground.model.transformer import Transformer
 from tests.inspection.test_activations import build
@@ -79,6 +79,6 @@ def test_each_number_is_what_the_formulas_give(knobs):
     model = build(**knobs)
     stages, heads = record(model, SRC, TGT), model.config.n_heads
     for head in {0, heads - 1}:
-        asked = {name: reading(stages, model.config, name, head) for name in STOPS}
+        asked = {name: find_reading(stages, model.config, name, head) for name in STOPS}
         assert {name: one.value for name, one in asked.items()} == pytest.approx(by_hand(model, SRC, TGT, head), abs=2e-5, rel=2e-5)
         assert all(one.cell is None or float(stages[one.address].values[one.cell]) == one.value for one in asked.values())

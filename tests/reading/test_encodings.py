@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
-from playground.reading.charsets import ENCODINGS, canonical
+from playground.reading.charsets import ENCODINGS, find_encoding
 from playground.reading.encodings import decode, is_damaged
 from playground.words import LANGUAGES, known
 from tests.reading.outcomes import check_refusal, outcome
@@ -116,10 +116,10 @@ def test_names_of_encodings():
     for name, tried in ENCODINGS.items():
         assert all(known(language, f"data.encoding_{name}") for language in LANGUAGES)
         assert lines_of("a\tb\nc\td\n".encode(tried[0]), name) == ["a\tb", "c\td"]
-        assert canonical(name) == name
+        assert find_encoding(name) == name
     for unknown in ("klingon", "", " ", "punycode", "unicode_escape", "rot13", "base64", "idna", "x" * 999, "a\0b", "../x"):
         with pytest.raises(Refusal) as refused:
-            canonical(unknown)
+            find_encoding(unknown)
         assert refused.value.key == "data.unknown_encoding"
 
 

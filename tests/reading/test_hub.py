@@ -7,7 +7,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.reading import hub
-from playground.reading.hub import from_hub, table_from
+from playground.reading.hub import load_from_hub, read_stream
 from tests.reading.outcomes import check_refusal
 
 RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
@@ -18,13 +18,13 @@ def library(monkeypatch, load) -> list:
     calls = []
     load_dataset = lambda *arguments, **options: (calls.append((arguments, options)), load())[1]  # noqa: E731
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
-    monkeypatch.setattr(hub, "_reachable", lambda: True)
+    monkeypatch.setattr(hub, "_is_reachable", lambda: True)
     return calls
 
 
 def refusal(*arguments, **options) -> Refusal:
     with pytest.raises(Refusal) as refused:
-        from_hub(*arguments, **options)
+        load_from_hub(*arguments, **options)
     check_refusal(refused.value)
     return refused.value
 
@@ -45,11 +45,11 @@ class Stream(list):
 
 def test_all_columns(monkeypatch):
     library(monkeypatch, Stream)
-    table = from_hub("a/b")
+    table = load_from_hub("a/b")
     assert (table.credit, cells(table)[0][:2]) == ("huggingface.co/datasets/a/b (cc-by-4.0)", ["a", "b"])
     calls = library(monkeypatch, lambda: iter(RECORDS))
     for written in ("{}", " {}\n", "https://huggingface.co/datasets/{}/"):
-        table = from_hub(written.format("Helsinki-NLP/opus_books"), "de-en")
+        table = load_from_hub(written.format("Helsinki-NLP/opus_books"), "de-en")
         assert (table.kind, table.unit, table.columns, table.pair, table.notes) == ("hub", "item", ("en", "de", "id"), None, ())
         assert cells(table) == [[f"a {n}", f"b {n}", str(n)] for n in range(5)]
         assert table.credit == "huggingface.co/datasets/Helsinki-NLP/opus_books"
@@ -66,14 +66,14 @@ def test_columns_are_read_in_the_order_that_was_chosen_and_only_the_first_rows()
         (RECORDS[:1], ("translation",), ("en", "de"), [["a 0", "b 0"]]),
         ([{"a.b": "c", "d": "e"}], ("a.b", "d"), ("a.b", "d"), [["c", "e"]]),
     ):  # fmt: skip
-        table = table_from(records, "x", columns)
+        table = read_stream(records, "x", columns)
         assert (table.columns, cells(table)) == (names, expected)
         assert table.pair == ((0, 1) if len(columns) == 2 else None)
     stream = iter(RECORDS)
-    table = table_from(stream, "x", rows=2)
+    table = read_stream(stream, "x", rows=2)
     assert (len(table.rows), table.notes, len(list(stream))) == (2, (("data.note_first_rows", {"rows": 2}),), 2)
-    assert table_from(RECORDS, "x", rows=5).notes == ()
-    assert len(table_from(RECORDS, "x", rows=0).rows) == 1
+    assert read_stream(RECORDS, "x", rows=5).notes == ()
+    assert len(read_stream(RECORDS, "x", rows=0).rows) == 1
 
 
 def test_what_is_no_name_and_a_library_or_a_network_that_is_missing(monkeypatch, tmp_path):

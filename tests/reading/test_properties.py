@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from playground.reading.charsets import ENCODINGS
 from playground.reading.formats.escapes import KINDS, undo
-from playground.reading.formats.escapes import found as traces_in
-from playground.reading.formats.markup import plain
+from playground.reading.formats.escapes import count_kinds as traces_in
+from playground.reading.formats.markup import strip_markup
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs
 from tests.reading.cases import CASES
@@ -113,4 +113,4 @@ def test_hostile_text_takes_time_by_its_length(content, ending):
 def test_time_grows_with_the_length(unit):
     text = "a" + unit * (100_000 // len(unit))
     assert normalise(normalise(text)) == normalise(text)
-    traces_in([plain(text), undo(text, KINDS)])
+    traces_in([strip_markup(text), undo(text, KINDS)])

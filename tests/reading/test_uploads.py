@@ -31,7 +31,7 @@ def only_of(readers, sources):
 
 @pytest.mark.parametrize("title", CASES)
 def test_what_becomes_of_a_small_upload(title, monkeypatch):
-    monkeypatch.setattr(opening, "first_of", only_of)
+    monkeypatch.setattr(opening, "read_first", only_of)
     for content, expected, *choices in CASES[title]:
         assert outcome(*(content if isinstance(content, tuple) else (content,)), **dict(*choices)) == expected
 

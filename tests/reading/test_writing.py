@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.reading import doubts, writing
-from playground.reading.formats.guard import restored
+from playground.reading.formats.guard import unguard_rows
 from playground.reading.formats.table import Row
 from playground.reading.uploads import read_files
 from playground.reading.writing import KINDS, write
@@ -88,7 +88,7 @@ def test_texts_by_hand_what_a_kind_can_not_hold_and_that_nothing_is_a_formula_fo
     assert {cell.data_type for row in sheet.iter_rows() for cell in row} == {"s"}
     assert [cell.value for cell in sheet["A"][:4]] == ["source", "hello", "=1+1", "-3"]
     assert two(read_files([("x.tsv", b"source\ttarget\n'=a\tb\n'-c\td\n")])) == [("'=a", "b"), ("'-c", "d")], "of others"
-    assert [row.cells for row in restored([Row(2, ["'=a", "b"])])] == [["'=a", "b"]]
+    assert [row.cells for row in unguard_rows([Row(2, ["'=a", "b"])])] == [["'=a", "b"]]
 
 
 texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12)

@@ -1,4 +1,4 @@
-"""Questions on how the run on screen learnt: its curves, its steps and its data."""
+"""Questions on the training of the run on screen: curves, steps and data."""
 
 from __future__ import annotations
 
@@ -8,130 +8,130 @@ from math import exp, log
 import numpy as np
 
 from playground.config import Refusal
-from playground.lessons.checks.posed import MOST, Check, Posed, Seen, percent, probability, short, whole
+from playground.lessons.checks.posed import MAX_OPTIONS, Check, CheckContext, Posed, percent, probability, short, whole
 
-HALF, SURE, EARLY = 0.5, 0.97, 0.999  # shares that are right
-LISTED, OTHERS = 4, 20  # training examples that Data lists, and sentences of other splits that may stand beside one
+HALF, SURE, EARLY = 0.5, 0.97, 0.999  # accuracies
+LISTED, OTHERS = 4, 20  # training examples listed in Data; sentences sampled from other splits
 TRAINING = {"tab": "training"}
 
 
-def _validations(seen: Seen) -> Mapping[str, Sequence[float]]:
-    """Up to the step on screen. Raises Refusal while there are none."""
-    rows = seen.run.history.validations.rows()
-    last = seen.step if seen.step is not None else float("inf")
-    kept = [at for at, step in enumerate(rows["step"]) if step <= last]
-    if not kept:
+def _validations(context: CheckContext) -> Mapping[str, Sequence[float]]:
+    """Returns the validations up to the step on screen. Raises Refusal without any."""
+    rows = context.run.history.validations.rows()
+    last = context.step if context.step is not None else float("inf")
+    rows_shown = [at for at, step in enumerate(rows["step"]) if step <= last]
+    if not rows_shown:
         raise Refusal("course.not_measured")
-    return {name: [column[at] for at in kept] for name, column in rows.items()}
+    return {name: [column[at] for at in rows_shown] for name, column in rows.items()}
 
 
-def _steps(seen: Seen) -> Mapping[str, Sequence[float]]:
-    rows = seen.run.history.steps.rows()
+def _steps(context: CheckContext) -> Mapping[str, Sequence[float]]:
+    rows = context.run.history.steps.rows()
     if not rows["step"]:
         raise Refusal("course.not_measured")
     return rows
 
 
-def p_to_n(seen: Seen) -> Posed:
-    """Exact match from token accuracy, of sentences as long as this one. Wrong: p itself, n mistakes taken off, a power too few or many."""
-    rows = _validations(seen)
+def p_to_n(context: CheckContext) -> Posed:
+    """Exact match from token accuracy, for sentences of this length. Wrong: p itself, n errors subtracted, other powers."""
+    rows = _validations(context)
     early = [at for at, share in enumerate(rows["token_accuracy"]) if HALF <= share <= SURE] or [int(np.argmin(rows["token_accuracy"]))]
-    at = seen.chance.choice(early)
+    at = context.chance.choice(early)
     share = round(rows["token_accuracy"][at], 3)  # as it is printed
-    size = len(seen.look.targets)
+    size = len(context.look.targets)
     if not 0 < share < EARLY:
         raise Refusal("checks.all_right")
     wrong = [share, max(1 - size * (1 - share), 0), 1 - share, share**2, share / size, share ** (2 * size)]
-    said = {"percent": percent(share), "size": size, "step": whole(rows["step"][at])}
-    return seen.number(share**size, wrong, TRAINING | {"step": f"{rows['step'][at]:.0f}"}, percent, **said)
+    values = {"percent": percent(share), "size": size, "step": whole(rows["step"][at])}
+    return context.number(share**size, wrong, TRAINING | {"step": f"{rows['step'][at]:.0f}"}, percent, **values)
 
 
-def cross_entropy(seen: Seen) -> Posed:
-    """Of the token that the model finds hardest. Wrong: 1 − p, a logarithm to the base 10 or 2, p itself."""
-    probabilities = np.asarray(seen.look.probabilities, dtype=np.float64)
+def cross_entropy(context: CheckContext) -> Posed:
+    """The cross-entropy of the hardest token for the model. Wrong: 1 − p, a logarithm to base 10 or 2, p itself."""
+    probabilities = np.asarray(context.look.probabilities, dtype=np.float64)
     at = int(probabilities.argmin())
     p = float(probabilities[at])
     if p <= 0:
         raise Refusal("checks.nothing_to_choose")
     wrong = [1 - p, -log(p) / log(10), -log(p) / log(2), p, exp(p), 1 / p]
     to = {"tab": "teacher_forcing", "q": str(at)}
-    return seen.number(-log(p), wrong, to, short, query=seen.row_name(at), p=probability(p), token=seen.look.targets[at].text)
+    return context.number(-log(p), wrong, to, short, query=context.row_name(at), p=probability(p), token=context.look.targets[at].text)
 
 
-def first_half(seen: Seen) -> Posed:
-    """At which step exact match first was at least a half. Wrong: token accuracy instead, halfway through, the measurements beside it."""
-    rows = _validations(seen)
+def first_half(context: CheckContext) -> Posed:
+    """The step at which exact match first reached a half. Wrong: token accuracy instead, halfway through, neighbouring validations."""
+    rows = _validations(context)
     at = next((at for at, share in enumerate(rows["exact_match"]) if share >= HALF), None)
     if at is None:
         raise Refusal("checks.never_half")
     tokens = next((at for at, share in enumerate(rows["token_accuracy"]) if share >= HALF), at)
     other = [tokens, len(rows["step"]) // 2, at + 3, at - 2, at + 1, at - 1, at + 5, len(rows["step"]) - 1]
-    wrong = [rows["step"][one] for one in other if 0 <= one < len(rows["step"])]
-    said = {"exact": percent(rows["exact_match"][at]), "before": percent(rows["exact_match"][at - 1]) if at else percent(0)}
-    return seen.number(rows["step"][at], wrong, TRAINING, whole, **said)
+    wrong = [rows["step"][index] for index in other if 0 <= index < len(rows["step"])]
+    values = {"exact": percent(rows["exact_match"][at]), "before": percent(rows["exact_match"][at - 1]) if at else percent(0)}
+    return context.number(rows["step"][at], wrong, TRAINING, whole, **values)
 
 
-def rate_then(seen: Seen) -> Posed:
-    """The learning rate in the middle of training, off the curve. Wrong: the peak, the last, half of each."""
-    rows = _steps(seen)
+def rate_then(context: CheckContext) -> Posed:
+    """The learning rate in the middle of training, read from the curve. Wrong: the peak, the last, half of each."""
+    rows = _steps(context)
     rates = rows["learning_rate"]
-    at = len(rates) // 2 + seen.chance.randrange(max(len(rates) // 4, 1))
+    at = len(rates) // 2 + context.chance.randrange(max(len(rates) // 4, 1))
     wrong = [max(rates), rates[at] / 2, max(rates) / 2, rates[-1], rates[0], rates[at] * 1.5, rates[at] * 2]
-    return seen.number(rates[at], wrong, TRAINING, short, step=whole(rows["step"][at]), peak=short(max(rates)))
+    return context.number(rates[at], wrong, TRAINING, short, step=whole(rows["step"][at]), peak=short(max(rates)))
 
 
-def largest_rate(seen: Seen) -> Posed:
-    """At which step the learning rate is largest. Wrong: the first, the last, the middle."""
-    rows = _steps(seen)
+def largest_rate(context: CheckContext) -> Posed:
+    """The step with the largest learning rate. Wrong: the first, the last, the middle."""
+    rows = _steps(context)
     steps, rates = rows["step"], rows["learning_rate"]
     at = int(np.argmax(rates))
     far = [other for other in (0, len(steps) - 1, len(steps) // 2, len(steps) // 4, 3 * len(steps) // 4) if rates[other] < 0.99 * rates[at]]
-    return seen.number(steps[at], [steps[other] for other in far], TRAINING, whole, peak=short(rates[at]))
+    return context.number(steps[at], [steps[other] for other in far], TRAINING, whole, peak=short(rates[at]))
 
 
-def clipped(seen: Seen) -> Posed:
-    """By which factor a gradient is scaled down, if any. Wrong: its reciprocal, no factor, the norm, the limit over half."""
-    rows, most = _steps(seen), seen.run.experiment.training.max_grad_norm
+def clipped(context: CheckContext) -> Posed:
+    """The factor by which a gradient is clipped. Wrong: its reciprocal, no factor, the norm, half the limit over the norm."""
+    rows, most = _steps(context), context.run.experiment.training.max_grad_norm
     if not most:
         raise Refusal("checks.no_clipping")
     norms = rows["grad_norm"]
-    at = seen.chance.choice([at for at, norm in enumerate(norms) if norm > 1.05 * most] or range(len(norms)))
+    at = context.chance.choice([at for at, norm in enumerate(norms) if norm > 1.05 * most] or range(len(norms)))
     norm = norms[at]
     wrong = [norm / most, 1.0, most / norm, norm, most / 2 / norm, (most / norm) ** 2]
-    return seen.number(min(1.0, most / norm), wrong, TRAINING, short, step=whole(rows["step"][at]), norm=short(norm), most=short(most))
+    return context.number(min(1.0, most / norm), wrong, TRAINING, short, step=whole(rows["step"][at]), norm=short(norm), most=short(most))
 
 
-def perplexity(seen: Seen) -> Posed:
-    """Of the newest validation. Wrong: a power of 2, the loss, one over it, e to minus the loss."""
-    rows = _validations(seen)
-    at = max(range(len(rows["loss"])), key=lambda at: (rows["loss"][at] > 1, -abs(rows["loss"][at] - 1)))  # a number that is worth asking
+def perplexity(context: CheckContext) -> Posed:
+    """The perplexity of the latest validation. Wrong: a power of 2, the loss, one over it, e to minus the loss."""
+    rows = _validations(context)
+    at = max(range(len(rows["loss"])), key=lambda at: (rows["loss"][at] > 1, -abs(rows["loss"][at] - 1)))  # where options differ
     loss = rows["loss"][at]
     wrong = [2**loss, loss, exp(-loss), 1 + loss, exp(loss) * 2, exp(loss) ** 2]
     to = TRAINING | {"step": f"{rows['step'][at]:.0f}"}
-    return seen.number(exp(loss), wrong, to, short, loss=short(loss), step=whole(rows["step"][at]))
+    return context.number(exp(loss), wrong, to, short, loss=short(loss), step=whole(rows["step"][at]))
 
 
-def held_out(seen: Seen) -> Posed:
-    """How many sentences are held out. Wrong: the other splits, the vocabularies, all."""
-    sizes = seen.reader.sizes(seen.run)
+def held_out(context: CheckContext) -> Posed:
+    """The number of held-out sentences. Wrong: the other splits, the vocabularies, all."""
+    sizes = context.reader.sizes(context.run)
     other = [sizes["train"], sizes["train"] + sizes["heldout"], sizes["test"], sizes["src_vocabulary"], sizes["longest"]]
-    other = [size for size in other if size] + [seen.run.experiment.training.batch_size]
-    return seen.number(sizes["heldout"], other, {"tab": "data", "split": "heldout"}, whole, train=whole(sizes["train"]))
+    other = [size for size in other if size] + [context.run.experiment.training.batch_size]
+    return context.number(sizes["heldout"], other, {"tab": "data", "split": "heldout"}, whole, train=whole(sizes["train"]))
 
 
-def trained_on(seen: Seen) -> Posed:
-    """Which sentence is one of the training examples. Wrong: held out, and harder ones."""
-    sizes = seen.reader.sizes(seen.run)
-    listed = [source for source, _ in seen.reader.examples(seen.run, "train", LISTED)]
+def trained_on(context: CheckContext) -> Posed:
+    """A sentence of the training data. Wrong: held-out and harder ones."""
+    sizes = context.reader.sizes(context.run)
+    listed = [source for source, _ in context.reader.examples(context.run, "train", LISTED)]
     if not listed:
         raise Refusal("checks.nothing_to_choose")
     wrong = []
-    for split, most in (("heldout", 2), ("harder", 1), ("heldout", MOST)):
-        examples = seen.reader.examples(seen.run, split, OTHERS) if sizes[split] else []
-        others = [source for source, _ in examples if source not in listed]
-        wrong += seen.chance.sample(others, min(most, len(others)))
-    right = seen.chance.choice(listed)
-    return seen.text_of(right, wrong, {"tab": "data", "split": "train"}, text=right)
+    for split, most in (("heldout", 2), ("harder", 1), ("heldout", MAX_OPTIONS)):
+        examples = context.reader.examples(context.run, split, OTHERS) if sizes[split] else []
+        sources = [source for source, _ in examples if source not in listed]
+        wrong += context.chance.sample(sources, min(most, len(sources)))
+    right = context.chance.choice(listed)
+    return context.text_of(right, wrong, {"tab": "data", "split": "train"}, text=right)
 
 
 P_TO_N = Check("p_to_n", p_to_n)

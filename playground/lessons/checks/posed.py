@@ -1,4 +1,4 @@
-"""A question with its key: the right choice is computed from the run, and so is every wrong one: it is what a likely mistake gives."""
+"""A question with its key: the correct option is computed from the run, and every wrong one by a likely mistake."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from playground.runs.run import Run
 from playground.words import printed, say
 from playground.words.amounts import percentage
 
-MOST = 4  # choices
-APART = 0.03  # numbers nearer to each other than this share of the larger are told apart by no picture
+MAX_OPTIONS = 4  # options
+MIN_DIFFERENCE = 0.03  # fraction of the larger of two numbers below which a picture can't separate them
 
 
-class Said(NamedTuple):
-    """A choice: a text that every language has, or the words `checks.<key>` with its `values`."""
+class Option(NamedTuple):
+    """An option: a language-independent text, or the message `checks.<key>` with its `values`."""
 
     plain: str = ""
     key: str = ""
@@ -34,40 +34,40 @@ class Said(NamedTuple):
         return say(language, f"checks.{self.key}", **dict(self.values)) if self.key else self.plain
 
 
-def worded(key: str, **values: Any) -> Said:
-    return Said(key=key, values=tuple(values.items()))
+def make_option(key: str, **values: Any) -> Option:
+    return Option(key=key, values=tuple(values.items()))
 
 
 @dataclass(frozen=True)
 class Posed:
-    """`options[key]` is right. `said` fills the words of the question and of its answer, `to` is where the answer is to be seen, as fields
+    """`options[key]` is correct. `values` fill the messages of the question and answer, `to` locates the answer in the app, as fields
     of the cursor. A `picture` is a mask, (Q, K), True where a query can attend."""
 
-    options: tuple[Said, ...]
+    options: tuple[Option, ...]
     key: int
-    said: Mapping[str, Any]
+    values: Mapping[str, Any]
     to: Mapping[str, str]
     picture: np.ndarray | None = None
 
     @property
-    def answer(self) -> Said:
+    def answer(self) -> Option:
         return self.options[self.key]
 
 
 @dataclass(frozen=True)
 class Check:
-    """`pose` raises Refusal for a run or a sentence of which this can't be asked. `by_formula`: the key follows from the paper's formulas
-    and would be wrong of a model that was changed on purpose."""
+    """`pose` raises Refusal for a run or a sentence that doesn't allow the question. `by_formula`: the key follows from the paper's
+    formulas and would be wrong for a model with a bug or a variant."""
 
     name: str
-    pose: Callable[[Seen], Posed]
+    pose: Callable[[CheckContext], Posed]
     by_formula: bool = False
 
 
 @dataclass
-class Seen:
-    """What a learner has before them: one sentence, at one step of one run; the decoder is fed the reference unless its own output is
-    asked for. `chance` draws which row, head or token a question is about, the same whenever the same is asked."""
+class CheckContext:
+    """The student's screen: one sentence at one step of one run; the decoder is fed the reference or, if not `reference`, its own output.
+    `chance` draws the row, head or token of a question, seeded so that the same question repeats."""
 
     reader: Reader
     run: Run
@@ -85,33 +85,33 @@ class Seen:
         return activations(self.reader, self.run, self.step, self.text, self.reference)[0].stages
 
     def row_name(self, row: int) -> str:
-        """A row of the decoder as the pictures call it, with its number: there may be two of that name."""
+        """Returns the label of a decoder row in the pictures, with its number, as labels may repeat."""
         return f"{row + 1}: {self.look.fed[row].text} → {self.look.targets[row].text}"
 
-    def number(self, right: float, wrong: Iterable[float], to: Mapping[str, str], form: Callable[[float], str], **said: Any) -> Posed:
-        """The right number among others that a picture tells apart from it and from each other. Raises Refusal where there are none."""
-        taken = [right]
+    def number(self, right: float, wrong: Iterable[float], to: Mapping[str, str], form: Callable[[float], str], **values: Any) -> Posed:
+        """Poses a question with the correct number among distinguishable ones. Raises Refusal without any."""
+        numbers = [right]
         for number in wrong:
-            if np.isfinite(number) and all(_apart(number, other) and form(number) != form(other) for other in taken):
-                taken.append(number)
-        texts = [printed(form(one)) for one in taken]
-        return self.text_of(texts[0], texts[1:], to, **said)
+            if np.isfinite(number) and all(_differ(number, other) and form(number) != form(other) for other in numbers):
+                numbers.append(number)
+        texts = [printed(form(chosen)) for chosen in numbers]
+        return self.text_of(texts[0], texts[1:], to, **values)
 
-    def text_of(self, right: str, wrong: Iterable[str], to: Mapping[str, str], **said: Any) -> Posed:
-        return self.among(Said(right), list(map(Said, wrong)), to, **said)
+    def text_of(self, right: str, wrong: Iterable[str], to: Mapping[str, str], **values: Any) -> Posed:
+        return self.among(Option(right), list(map(Option, wrong)), to, **values)
 
-    def among(self, right: Said, wrong: Sequence[Said], to: Mapping[str, str], picture: np.ndarray | None = None, **said: Any) -> Posed:
-        """The right choice in a place drawn by chance. Raises Refusal where there is no other."""
-        others = [one for at, one in enumerate(wrong) if one != right and one not in wrong[:at]][: MOST - 1]
-        if not others:
+    def among(self, right: Option, wrong: Sequence[Option], to: Mapping[str, str], picture: Any = None, **values: Any) -> Posed:
+        """Poses a question with the correct option at a random index. Raises Refusal without wrong options."""
+        wrong_options = [option for at, option in enumerate(wrong) if option != right and option not in wrong[:at]][: MAX_OPTIONS - 1]
+        if not wrong_options:
             raise Refusal("checks.nothing_to_choose")
-        options = [right, *others]
+        options = [right, *wrong_options]
         self.chance.shuffle(options)
-        return Posed(tuple(options), options.index(right), said, to, picture)
+        return Posed(tuple(options), options.index(right), values, to, picture)
 
 
-def _apart(one: float, other: float) -> bool:
-    return abs(one - other) > APART * max(abs(one), abs(other))
+def _differ(left: float, right: float) -> bool:
+    return abs(left - right) > MIN_DIFFERENCE * max(abs(left), abs(right))
 
 
 def percent(value: float) -> str:
@@ -119,17 +119,17 @@ def percent(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Three digits that count."""
+    """Formats three significant digits."""
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or not value else f"{value:.2e}"
 
 
 def probability(value: float) -> str:
-    """With so many digits that its logarithm can be worked out, also near 1."""
+    """Formats enough digits to compute the logarithm, even near 1."""
     return f"{value:.6g}"
 
 
 def signed(value: float) -> str:
-    """As the map prints the number of a cell."""
+    """Formats a number like the map's cells."""
     return f"{value:.4f}"
 
 

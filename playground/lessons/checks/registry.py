@@ -1,4 +1,4 @@
-"""Which lesson asks which three questions; and the one that comes back two lessons later."""
+"""Maps each lesson to its three questions, and to the one repeated two lessons later."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import random
 from dataclasses import replace
 
 from playground.lessons.checks import attending, decoding, layers, learning, reading, rules
-from playground.lessons.checks.posed import Check, Posed, Seen
+from playground.lessons.checks.posed import Check, CheckContext, Posed
 from playground.lessons.course import LESSONS, Lesson, number
 
-LATER = 2  # lessons after which a question comes back
+LATER = 2  # lessons until a question is repeated
 
 CHECKS: dict[str, tuple[Check, ...]] = {
     "attention": (attending.LARGEST_WEIGHT, attending.ATTENDED, attending.ROW_REST),
@@ -28,24 +28,24 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 }
 
 
-def own(lesson: Lesson) -> tuple[Check, ...]:
-    """The questions of a lesson; none of the tour, which asks on its way."""
+def list_own(lesson: Lesson) -> tuple[Check, ...]:
+    """Returns the questions of a lesson; none for the tour, whose stops have their own."""
     return CHECKS.get(lesson.name, ())
 
 
-def again(lesson: Lesson) -> tuple[Check, ...]:
-    """The one of an earlier lesson that is asked once more, another one each time; none in the first lessons."""
+def list_repeated(lesson: Lesson) -> tuple[Check, ...]:
+    """Returns the repeated question of an earlier lesson, a different one each time; none in the first lessons."""
     at = number(lesson) - LATER
-    earlier = own(LESSONS[at]) if at >= 0 else ()
+    earlier = list_own(LESSONS[at]) if at >= 0 else ()
     return earlier[(at - 1) % len(earlier) :][:1] if earlier else ()
 
 
-def asked(lesson: Lesson) -> tuple[Check, ...]:
-    return *own(lesson), *again(lesson)
+def list_checks(lesson: Lesson) -> tuple[Check, ...]:
+    return *list_own(lesson), *list_repeated(lesson)
 
 
-def pose(check: Check, seen: Seen, draw: int = 1) -> Posed:
-    """The question as it is asked of this sentence, always the same; another `draw` asks of another row, head or token. Raises Refusal
-    where it can't be asked."""
-    chance = random.Random(f"{check.name} {seen.run.id} {seen.step} {seen.text} {draw}")
-    return check.pose(replace(seen, chance=chance))
+def pose(check: Check, context: CheckContext, draw: int = 1) -> Posed:
+    """Poses the question about this sentence, deterministically; another `draw` selects another row, head or token. Raises Refusal where it
+    can't be posed."""
+    chance = random.Random(f"{check.name} {context.run.id} {context.step} {context.text} {draw}")
+    return check.pose(replace(context, chance=chance))

@@ -1,5 +1,1 @@
-"""Worked examples on tensors: labs that train nothing. Each computes a few small tensors, shows every number, and says what they bear out.
-
-Read in this order: softmax · masks · padding_sides · permutation · positions · numbering · rotary · shapes · products · vocabulary · bpe ·
-feedforward · norms · layer_norm · residuals · dropout · loss · layouts · nn_transformer.
-"""
+"""Worked examples on tensors: labs without training. Each computes a few small tensors, shows every number, and draws a conclusion."""

@@ -16,20 +16,20 @@ TEXTS = {
     "animals": ("the red fox sees the red hen", "the red hen fled", "ten red hens then"),
     "chinese": ("我喜欢你 我不喜欢他", "你喜欢我 他不喜欢我", "她喜欢茶 她不喜欢咖啡"),
 }
-NEW = {"suffixes": "lowest", "animals": "reds", "chinese": "他喜欢你"}  # a word that no text holds
+NEW = {"suffixes": "lowest", "animals": "reds", "chinese": "他喜欢你"}  # a word absent from the text
 BEGIN = "▁"  # SentencePiece's mark of a word's beginning
 MERGES = (2, 5, 9)
 
-Words = dict[tuple[str, ...], int]  # each word as its pieces, with how often it occurs
+Words = dict[tuple[str, ...], int]  # pieces of each word -> count
 
 
 def words_of(sentences: tuple[str, ...]) -> Words:
-    """Every word cut into characters."""
+    """Splits every word into characters."""
     return {tuple(word): count for word, count in Counter(BEGIN + word for text in sentences for word in text.split()).items()}
 
 
 def count_pairs(words: Words) -> Counter[tuple[str, str]]:
-    """How often two pieces stand side by side in a word."""
+    """Counts adjacent pairs of pieces within words."""
     pairs: Counter[tuple[str, str]] = Counter()
     for pieces, count in words.items():
         for pair in pairwise(pieces):
@@ -38,18 +38,18 @@ def count_pairs(words: Words) -> Counter[tuple[str, str]]:
 
 
 def merged(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
-    """The pieces of a word with this pair made one, from left to right."""
-    found, place = [], 0
+    """Merges every occurrence of a pair in a word, from left to right."""
+    pieces_so_far, place = [], 0
     while place < len(pieces):
         width = 2 if pieces[place : place + 2] == pair else 1
-        found.append("".join(pieces[place : place + width]))
+        pieces_so_far.append("".join(pieces[place : place + width]))
         place += width
-    return tuple(found)
+    return tuple(pieces_so_far)
 
 
 def learn(sentences: tuple[str, ...], most: int) -> list[tuple[tuple[str, str], int]]:
-    """The merges in their order, each with how often its pair occurred. Of equally frequent pairs the shorter one goes first, then the one
-    that comes first in the alphabet, as in SentencePiece."""
+    """Learns the merges in order, each with its pair's count. Ties go to the shorter pair, then the alphabetically first, as in
+    SentencePiece."""
     words, merges = words_of(sentences), []
     while len(merges) < most and (pairs := count_pairs(words)):
         pair = min(pairs, key=lambda p: (-pairs[p], len(p[0] + p[1]), p[0] + p[1]))
@@ -59,7 +59,7 @@ def learn(sentences: tuple[str, ...], most: int) -> list[tuple[tuple[str, str], 
 
 
 def encode(word: str, merges: list[tuple[tuple[str, str], int]]) -> list[tuple[str, ...]]:
-    """A word after none, one, two … of the merges: only those that change it."""
+    """Returns the segmentations of a word after 0, 1, 2 … merges, only those that differ."""
     stages = [tuple(BEGIN + word)]
     for pair, _ in merges:
         pieces = merged(stages[-1], pair)
@@ -69,7 +69,7 @@ def encode(word: str, merges: list[tuple[tuple[str, str], int]]) -> list[tuple[s
 
 
 def by_sentencepiece(sentences: tuple[str, ...], new: str, merges: int) -> tuple[list[str], list[str]]:
-    """What SentencePiece merges when its vocabulary has room for so many, in its order, and how it cuts the new word."""
+    """Returns SentencePiece's merges in order for a vocabulary of that size, and its segmentation of the new word."""
     characters = {character for word in words_of(sentences) for character in word}
     tokenizer = train_tokenizer("bpe", sentences, len(SPECIAL_TOKENS) + len(characters) + merges)
     pieces = [tokenizer.piece(token) for token in range(len(SPECIAL_TOKENS), tokenizer.size)]
@@ -89,7 +89,7 @@ def run(seed: int, text: str, merges: int) -> Outcome:
     first, often = learnt[0]
     same = theirs == ["".join(pair) for pair, _ in learnt] and cut == list(stages[-1])
     numbers = {"pieces": len(stages[-1]), "characters": len(stages[0]), "merges": len(learnt), "same": int(same)}
-    said = {
+    caption = {
         **numbers, "first": f"{first[0]} {first[1]}", "often": often, "new": new, "cut": " ".join(stages[-1]), "theirs": " ".join(cut),
         "before": lengths[0], "after": lengths[-1],
     }  # fmt: skip
@@ -101,9 +101,9 @@ def run(seed: int, text: str, merges: int) -> Outcome:
         "pieces" if len(stages[-1]) > 1 and len(stages[-1]) < len(stages[0]) else "whole" if len(stages[-1]) == 1 else "letters",
         numbers,
         (
-            TextTable("merges", ("rank", "pair", "count", "piece", "sentencepiece"), rows, said=said),
-            TextTable("stages", ("stage", "cut"), tuple((str(n), " ".join(stage)) for n, stage in enumerate(stages)), said=said),
-            Lines("lengths", np.arange(len(lengths)), {"pieces": np.array(lengths)}, said=said),
+            TextTable("merges", ("rank", "pair", "count", "piece", "sentencepiece"), rows, caption=caption),
+            TextTable("stages", ("stage", "cut"), tuple((str(n), " ".join(stage)) for n, stage in enumerate(stages)), caption=caption),
+            Lines("lengths", np.arange(len(lengths)), {"pieces": np.array(lengths)}, caption=caption),
         ),
     )
 

@@ -11,13 +11,13 @@ from playground.model.parts import Dropout, drawn_multipliers
 
 TOKENS = ("the", "cat", "sat", "down")
 WIDTH = 8
-DRAWS = 4096  # masks over which means are taken
-SAME = 0.05  # means of so many draws that differ by a smaller share are the same
+DRAWS = 4096  # masks averaged over
+SAME = 0.05  # relative difference of such means that counts as none
 COUNTS = (1, 4, 16, 64, 256, 1024, 4096)
 
 
 def draw_mask(shape: tuple[int, ...], p: float, generator: torch.Generator) -> Tensor:
-    """True for the numbers that are kept: each with probability 1 - p."""
+    """Draws a mask: True for the numbers kept, each with probability 1 - p."""
     return torch.rand(shape, generator=generator) >= p
 
 
@@ -27,7 +27,7 @@ def dropout(x: Tensor, mask: Tensor, p: float) -> Tensor:
 
 
 def by_module(x: Tensor, p: float, seed: int, training: bool) -> Tensor:
-    """What the model's own module makes of x."""
+    """Applies the model's own module to x."""
     return Dropout(p, torch.Generator().manual_seed(seed)).train(training)(x)
 
 
@@ -37,12 +37,12 @@ def run(seed: int, p: float) -> Outcome:
     dropped = dropout(x, mask, p)
     masks = draw_mask((DRAWS, *x.shape), p, torch.Generator().manual_seed(seed))
     cut, scaled = x * masks, dropout(x, masks, p)  # (draws, L, D)
-    kept = scaled[scaled != 0] / x.expand_as(scaled)[scaled != 0]
+    scales = scaled[scaled != 0] / x.expand_as(scaled)[scaled != 0]
     numbers = {
-        "keep": 1 - p, "factor": kept.mean().item(),
+        "keep": 1 - p, "factor": scales.mean().item(),
         "before": x.mean().item(), "cut": cut.mean().item(), "scaled": scaled.mean().item(),
     }  # fmt: skip
-    said = {
+    caption = {
         **numbers, "zeros": int((~mask).sum()), "cells": mask.numel(), "draws": DRAWS,
         "difference": (dropped - by_module(x, p, seed, training=True)).abs().max().item(),
         "evaluation": (x - by_module(x, p, seed, training=False)).abs().max().item(),
@@ -50,17 +50,17 @@ def run(seed: int, p: float) -> Outcome:
     }  # fmt: skip
     dims = tuple(f"d{number}" for number in range(WIDTH))
     lines = {
-        name: np.array([found[:count].mean().item() for count in COUNTS])
-        for name, found in {"without_division": cut, "with_division": scaled}.items()
+        name: np.array([outputs[:count].mean().item() for count in COUNTS])
+        for name, outputs in {"without_division": cut, "with_division": scaled}.items()
     }
     lines["no_dropout"] = np.full(len(COUNTS), x.mean().item())
     return Outcome(
         "same" if abs(numbers["factor"] - 1) < SAME else "larger" if numbers["factor"] > 1 else "smaller",
         numbers,
         (
-            Grid("input", x.numpy(), TOKENS, dims, said=said),
-            Grid("output", dropped.numpy(), TOKENS, dims, mask=mask.numpy(), said=said),
-            Lines("means", np.array(COUNTS), lines, log_x=True, said=said),
+            Grid("input", x.numpy(), TOKENS, dims, caption=caption),
+            Grid("output", dropped.numpy(), TOKENS, dims, mask=mask.numpy(), caption=caption),
+            Lines("means", np.array(COUNTS), lines, log_x=True, caption=caption),
         ),
     )
 

@@ -14,28 +14,28 @@ from playground.model.layers import FeedForward
 from playground.model.parts import Dropout
 
 TOKENS = ("the", "cat", "sat", "down", "now")
-ORDER = (3, 0, 4, 2, 1)  # the same tokens, shuffled
+ORDER = (3, 0, 4, 2, 1)  # the same tokens, permuted
 D, D_FF = 4, 8
-EXACT = 1e-9  # far above what rounding does in float64
+EXACT = 1e-9  # far above rounding errors in float64
 
 
 def network(generator: torch.Generator) -> FeedForward:
     """A feed-forward network of our model, in float64, with random parameters."""
-    found = FeedForward(ModelConfig(d_model=D, d_ff=D_FF), Dropout(0.0, generator)).double()
-    for parameter in found.parameters():
+    ffn = FeedForward(ModelConfig(d_model=D, d_ff=D_FF), Dropout(0.0, generator)).double()
+    for parameter in ffn.parameters():
         nn.init.normal_(parameter, 0, 0.5, generator=generator)
-    return found
+    return ffn
 
 
 def kernel_of(matrix: Tensor, width: int, generator: torch.Generator) -> Tensor:
-    """A linear layer's matrix (out, in) in the middle of a kernel (out, in, width); beside it, random numbers."""
+    """Embeds a linear layer's matrix (out, in) at the centre of a kernel (out, in, width); its other numbers are random."""
     kernel = torch.randn(*matrix.shape, width, generator=generator, dtype=matrix.dtype) / 2
     kernel[:, :, width // 2] = matrix
     return kernel
 
 
 def convolutions(ffn: FeedForward, width: int, generator: torch.Generator) -> Callable[[Tensor], Tensor]:
-    """The same network as two convolutions along the sentence; torch wants positions last."""
+    """Converts the network to two convolutions along the sentence; torch wants positions last."""
     first, second = (kernel_of(linear.weight.detach(), width, generator) for linear in (ffn.W_1, ffn.W_2))
 
     def convolved(x: Tensor) -> Tensor:
@@ -47,7 +47,7 @@ def convolutions(ffn: FeedForward, width: int, generator: torch.Generator) -> Ca
 
 
 def reach(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """How much the output at position j changes, at most, when the token at position i gets 1 added to its numbers: (L, L)."""
+    """Measures how much the output at position j changes, at most, when 1 is added to the input at position i: (L, L)."""
     before, changes = function(x), []
     for token in range(len(x)):
         moved = x.clone()
@@ -71,7 +71,7 @@ def run(seed: int, kernel: int) -> Outcome:
         "positions": most, "tokens": len(TOKENS), "parameters": sum(parameter.numel() for parameter in ffn.parameters()),
         "difference": (convolved(x) - ffn(x)).abs().max().item(),
     }  # fmt: skip
-    said = {
+    caption = {
         **numbers, "kernel": kernel, "reached": int((reached > EXACT).sum(dim=1).max()), "d_model": D, "d_ff": D_FF,
         "shuffled": (shuffled - ffn(x)[order]).abs().max().item(),
     }  # fmt: skip
@@ -80,11 +80,11 @@ def run(seed: int, kernel: int) -> Outcome:
         "one" if most == 1 else "all" if most == len(TOKENS) else "neighbours",
         numbers,
         (
-            Grid("input", x.numpy(), TOKENS, columns, said=said),
-            Grid("output", ffn(x).numpy(), TOKENS, columns, said=said),
-            Grid("convolved", convolved(x).numpy(), TOKENS, columns, said=said),
-            Grid("reach", reached.numpy(), TOKENS, TOKENS, said=said),
-            Grid("shuffled", shuffled.numpy(), tuple(TOKENS[token] for token in ORDER), columns, said=said),
+            Grid("input", x.numpy(), TOKENS, columns, caption=caption),
+            Grid("output", ffn(x).numpy(), TOKENS, columns, caption=caption),
+            Grid("convolved", convolved(x).numpy(), TOKENS, columns, caption=caption),
+            Grid("reach", reached.numpy(), TOKENS, TOKENS, caption=caption),
+            Grid("shuffled", shuffled.numpy(), tuple(TOKENS[token] for token in ORDER), columns, caption=caption),
         ),
     )
 

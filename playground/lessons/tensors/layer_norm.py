@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome
 
 EPS = 1e-5  # as in nn.LayerNorm
-OWN_EPS = 1e-6  # as the notebooks have it
+OWN_EPS = 1e-6  # common in notebooks
 WIDTHS = (2, 4, 8, 16, 64, 256, 512)
 SCALES = np.logspace(-8, 2, 41)
-CONSTANT = 0.02  # a factor that varies by less, as a share, is one factor
+CONSTANT = 0.02  # relative variation below which a factor is constant
 SHOWN = 8  # numbers of the first token
 TOKENS = ("the", "cat", "sat")
 
@@ -33,29 +33,29 @@ def run(seed: int, width: int) -> Outcome:
     x = torch.randn(len(TOKENS), width, generator=generator, dtype=torch.float64)
     own, torchs = by_deviation(x), by_variance(x)
     factors = (own / torchs).flatten()
-    one = torch.randn(width, generator=generator, dtype=torch.float64)
-    one = (one - one.mean()) / one.std(correction=0)
-    sizes = {name: np.array([way(one * scale).square().mean().sqrt().item() for scale in SCALES]) for name, way in WAYS.items()}
+    vector = torch.randn(width, generator=generator, dtype=torch.float64)
+    vector = (vector - vector.mean()) / vector.std(correction=0)
+    sizes = {name: np.array([way(vector * scale).square().mean().sqrt().item() for scale in SCALES]) for name, way in WAYS.items()}
     by_width = np.array([_factor(generator, each) for each in WIDTHS])
     numbers = {
         "width": width, "factor": factors.mean().item(), "formula": ((width - 1) / width) ** 0.5,
         "spread": (factors.max() - factors.min()).item(), "widest": WIDTHS[-1], "factor_widest": by_width[-1].item(),
     }  # fmt: skip
-    said = {
+    caption = {
         **numbers, "eps": EPS,
         "difference": (torchs - nn.LayerNorm(width, eps=EPS, dtype=x.dtype)(x)).abs().max().item(), "value": own[0, 0].item(),
         "torchs": torchs[0, 0].item(), "half": EPS**0.5, "own_half": OWN_EPS,
     }  # fmt: skip
     dims = tuple(f"d{number}" for number in range(min(width, SHOWN)))
-    shown = torch.stack((x[0], own[0], torchs[0]))[:, :SHOWN]
+    rows_shown = torch.stack((x[0], own[0], torchs[0]))[:, :SHOWN]
     one_factor = numbers["spread"] < CONSTANT * numbers["factor"]
     return Outcome(
         "same" if one_factor and abs(numbers["factor"] - 1) < 1e-6 else "one_factor" if one_factor else "differ",
         numbers,
         (
-            Grid("token", shown.numpy(), ("x", "by_deviation", "by_variance"), dims, digits=3, said=said),
-            Lines("factors", np.array(WIDTHS), {"factor": by_width}, log_x=True, said=said),
-            Lines("sizes", SCALES, sizes, log_x=True, said=said),
+            Grid("token", rows_shown.numpy(), ("x", "by_deviation", "by_variance"), dims, digits=3, caption=caption),
+            Lines("factors", np.array(WIDTHS), {"factor": by_width}, log_x=True, caption=caption),
+            Lines("sizes", SCALES, sizes, log_x=True, caption=caption),
         ),
     )
 
@@ -64,7 +64,7 @@ WAYS = {"by_deviation": by_deviation, "by_variance": by_variance}
 
 
 def _factor(generator: torch.Generator, width: int) -> float:
-    """What one way's numbers are times the other's, for random numbers of variance about 1."""
+    """Measures the ratio of both results for random numbers of variance about 1."""
     x = torch.randn(64, width, generator=generator, dtype=torch.float64) * 10
     return (by_deviation(x) / by_variance(x)).median().item()
 

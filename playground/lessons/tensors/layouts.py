@@ -1,4 +1,4 @@
-"""The layouts that F.cross_entropy takes: classes come second, and a view that only looks right gives a wrong number without an error."""
+"""Layouts accepted by F.cross_entropy: classes are the second dimension; a view of the right shape gives a wrong loss without an error."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ ROUNDING = 1e-6
 
 
 def flattened(logits: Tensor, tgt_out: Tensor) -> Tensor:
-    """(N, C) and (N,): all tokens of all sentences under one another."""
+    """(N, C) and (N,): the tokens of all sentences flattened."""
     return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten())
 
 
 def transposed(logits: Tensor, tgt_out: Tensor) -> Tensor:
-    """(B, C, T) and (B, T): classes in the second dimension, as for pictures."""
+    """(B, C, T) and (B, T): classes in the second dimension, as for images."""
     return F.cross_entropy(logits.transpose(1, 2), tgt_out)
 
 
 def viewed(logits: Tensor, tgt_out: Tensor) -> Tensor:
-    """(B, C, T) by `view`: the shape is right, and the numbers stand at other tokens' places."""
+    """(B, C, T) by `view`: the shape is right, but the numbers belong to other tokens."""
     return F.cross_entropy(logits.view(logits.shape[0], logits.shape[2], logits.shape[1]), tgt_out)
 
 
 def untouched(logits: Tensor, tgt_out: Tensor) -> Tensor:
-    """(B, T, C) as the model gives it."""
+    """(B, T, C) as the model returns it."""
     return F.cross_entropy(logits, tgt_out)
 
 
@@ -45,12 +45,12 @@ WAYS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 def by_hand(logits: Tensor, tgt_out: Tensor) -> Tensor:
-    """The mean of -ln of the probability that each right token got."""
+    """Returns the mean of -ln of each right token's probability."""
     return -logits.log_softmax(dim=-1).gather(-1, tgt_out[..., None]).mean()
 
 
 def tried(way: Callable[[Tensor, Tensor], Tensor], logits: Tensor, tgt_out: Tensor) -> float | str:
-    """The loss, or the first line of what torch says against it."""
+    """Returns the loss, or the first line of torch's error."""
     try:
         return way(logits, tgt_out).item()
     except (RuntimeError, ValueError, IndexError) as error:
@@ -62,26 +62,26 @@ def run(seed: int, tokens: int) -> Outcome:
     logits = torch.randn(B, tokens, V, generator=generator, dtype=torch.float64)
     tgt_out = torch.randint(V, (B, tokens), generator=generator)
     right = by_hand(logits, tgt_out).item()
-    found = {name: tried(way, logits, tgt_out) for name, way in WAYS.items()}
-    wrong = found["viewed"]
+    losses = {name: tried(way, logits, tgt_out) for name, way in WAYS.items()}
+    wrong = losses["viewed"]
     answer = "error" if isinstance(wrong, str) else "right" if abs(wrong - right) < ROUNDING else "wrong"
     numbers = {"loss": right, "viewed": wrong if isinstance(wrong, float) else 0.0}
     view = logits.view(B, V, tokens)
-    said = {
-        **numbers, "tokens": tokens, "size": V, "raised": sum(isinstance(loss, str) for loss in found.values()),
+    caption = {
+        **numbers, "tokens": tokens, "size": V, "raised": sum(isinstance(loss, str) for loss in losses.values()),
         "first": logits[0, 0, 1].item(), "there": view[0, 1, 0].item(),
     }  # fmt: skip
-    said_of = {name: loss if isinstance(loss, str) else f"{loss:.4f}" for name, loss in found.items()}
-    rows = tuple((name, _shape(name, tokens), said_of[name], _verdict(loss, right)) for name, loss in found.items())
+    said_of = {name: loss if isinstance(loss, str) else f"{loss:.4f}" for name, loss in losses.items()}
+    rows = tuple((name, _shape(name, tokens), said_of[name], _verdict(loss, right)) for name, loss in losses.items())
     places, classes = tuple(f"t{place}" for place in range(tokens)), tuple(f"v{number}" for number in range(V))
     return Outcome(
         answer,
         numbers,
         (
-            TextTable("ways", ("way", "shapes", "loss", "verdict"), rows, said=said),
-            Grid("logits", logits[0].numpy(), places, classes, hue="decoder", said=said),
-            Grid("transposed_logits", logits[0].T.numpy(), classes, places, hue="decoder", said=said),
-            Grid("viewed_logits", view[0].numpy(), classes, places, hue="decoder", said=said),
+            TextTable("ways", ("way", "shapes", "loss", "verdict"), rows, caption=caption),
+            Grid("logits", logits[0].numpy(), places, classes, hue="decoder", caption=caption),
+            Grid("transposed_logits", logits[0].T.numpy(), classes, places, hue="decoder", caption=caption),
+            Grid("viewed_logits", view[0].numpy(), classes, places, hue="decoder", caption=caption),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Masked loss (sections 3.4 and 5.4): what padding does to the mean, what ignore_index is, and what label smoothing asks for."""
+"""Masked loss (sections 3.4 and 5.4): the effect of padding on the mean, ignore_index, and the target of label smoothing."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
-from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
+from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
 from playground.model.padding import padded
 from playground.training.loss import cross_entropy
 
 VOCABULARY = (*SPECIAL_TOKENS, "a", "b", "c")
-SENTENCES = ((4, 5, 4, 6, 4), (5,))  # "a b a c a": nobody can know what follows an a; and "b"
+SENTENCES = ((4, 5, 4, 6, 4), (5,))  # "a b a c a": the token after an a is unpredictable; and "b"
 STEPS, RATE = 20, 2.0
 TORCHS_OWN = inspect.signature(F.cross_entropy).parameters["ignore_index"].default
 INDICES = (PAD, TORCHS_OWN, 99)
@@ -27,9 +27,9 @@ def cell_losses(logits: Tensor, tgt_out: Tensor) -> Tensor:
 
 
 def learn(seed: int, counted: bool) -> Tensor:
-    """The logits (B, T, V) of the smallest model, a table of what follows which token, after a few steps of gradient descent.
+    """Returns the logits (B, T, V) of a bigram table, the smallest model, after a few steps of gradient descent.
 
-    `counted`: with padding in the loss, as if somebody had forgotten it.
+    `counted`: with padding in the loss, an omitted mask.
     """
     tgt_in, tgt_out = batch()
     table = torch.randn(len(VOCABULARY), len(VOCABULARY), generator=torch.Generator().manual_seed(seed)) * 0.1
@@ -42,30 +42,30 @@ def learn(seed: int, counted: bool) -> Tensor:
 
 
 def means(logits: Tensor, tgt_out: Tensor) -> tuple[float, float]:
-    """The mean loss over all cells, and over those that hold a token."""
-    found = cell_losses(logits, tgt_out)
-    return found.mean().item(), found[tgt_out != PAD].mean().item()
+    """Returns the mean loss over all cells, and over those with a token."""
+    losses = cell_losses(logits, tgt_out)
+    return losses.mean().item(), losses[tgt_out != PAD].mean().item()
 
 
 def renamed(logits: Tensor, tgt_out: Tensor, index: int) -> float:
-    """Torch's loss when padding is called `index` in the targets and ignore_index is told so."""
+    """Returns torch's loss with padding renamed to `index` in the targets and in ignore_index."""
     targets = tgt_out.masked_fill(tgt_out == PAD, index)
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=index).item()
 
 
 def smoothed(tgt_out: Tensor, vocabulary: int, eps: float) -> Tensor:
-    """The distribution that label smoothing asks for: (B, T) -> (B, T, V), 1 - eps + eps / V at the right token, eps / V elsewhere."""
+    """Returns the smoothed target distribution: (B, T) -> (B, T, V), 1 - eps + eps / V at the right token, eps / V elsewhere."""
     return F.one_hot(tgt_out, vocabulary) * (1 - eps) + eps / vocabulary
 
 
 def by_hand(logits: Tensor, tgt_out: Tensor, eps: float) -> Tensor:
-    """The mean over the tokens of -sum of target times ln of probability: a scalar."""
+    """Returns the mean over tokens of -sum of target times ln of probability: a scalar."""
     target = smoothed(tgt_out, logits.shape[-1], eps)
     return -(target * logits.log_softmax(dim=-1)).sum(dim=-1)[tgt_out != PAD].mean()
 
 
 def batch() -> tuple[Tensor, Tensor]:
-    """What the decoder is fed and what it shall say: (B, T) each."""
+    """Returns the decoder's inputs and targets: (B, T) each."""
     return padded([(BOS, *ids) for ids in SENTENCES]), padded([(*ids, EOS) for ids in SENTENCES])
 
 
@@ -87,43 +87,43 @@ def run(seed: int, eps: float) -> Outcome:
 
 
 def _cells(forgotten: Tensor, correct: Tensor, tgt_out: Tensor, numbers: dict[str, float]) -> tuple[Grid, ...]:
-    """The batch, the loss at every cell of it after either training, and the four means."""
-    places, both = counted(tgt_out.shape[1]), ("counted", "ignored")
-    said = {"pad": PAD, "pads": int((tgt_out == PAD).sum()), "cells": tgt_out.numel(), "real": int((tgt_out != PAD).sum()), **numbers}
+    """Shows the batch, the loss of each cell after either training, and the four means."""
+    places, both = number_labels(tgt_out.shape[1]), ("counted", "ignored")
+    caption = {"pad": PAD, "pads": int((tgt_out == PAD).sum()), "cells": tgt_out.numel(), "real": int((tgt_out != PAD).sum()), **numbers}
     table = np.array([[numbers["all_cells"], numbers["tokens"]], [numbers["all_cells_correct"], numbers["tokens_correct"]]])
     return (
-        Grid("targets", tgt_out.numpy(), ("1", "2"), places, "plain", "decoder", said=said),
-        Grid("forgotten", cell_losses(forgotten, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
-        Grid("correct", cell_losses(correct, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
-        Grid("means", table, both, ("all_cells", "tokens"), hue="decoder", said=said),
+        Grid("targets", tgt_out.numpy(), ("1", "2"), places, "plain", "decoder", caption=caption),
+        Grid("forgotten", cell_losses(forgotten, tgt_out).numpy(), ("1", "2"), places, hue="decoder", caption=caption),
+        Grid("correct", cell_losses(correct, tgt_out).numpy(), ("1", "2"), places, hue="decoder", caption=caption),
+        Grid("means", table, both, ("all_cells", "tokens"), hue="decoder", caption=caption),
     )
 
 
 def _ignored(logits: Tensor, tgt_out: Tensor) -> Grid:
-    """The same loss, whatever number stands for padding."""
-    found = np.array([[renamed(logits, tgt_out, index)] for index in INDICES])
-    said = {"own": TORCHS_OWN, "pad": PAD, "other": INDICES[-1], "spread": float(np.ptp(found)), "loss": float(found[0, 0])}
-    return Grid("ignored", found, tuple(map(str, INDICES)), ("loss",), hue="decoder", digits=4, said=said)
+    """Shows that the loss is independent of the number that represents padding."""
+    losses = np.array([[renamed(logits, tgt_out, index)] for index in INDICES])
+    caption = {"own": TORCHS_OWN, "pad": PAD, "other": INDICES[-1], "spread": float(np.ptp(losses)), "loss": float(losses[0, 0])}
+    return Grid("ignored", losses, tuple(map(str, INDICES)), ("loss",), hue="decoder", digits=4, caption=caption)
 
 
 def _losses(logits: Tensor, tgt_out: Tensor, eps: float) -> tuple[float, float, float]:
-    """The smoothed loss by hand, as this program computes it, and torch's."""
+    """Returns the smoothed loss by hand, of this program, and of torch."""
     ours = cross_entropy(logits, tgt_out, eps)
     torchs = F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=eps)
     return by_hand(logits, tgt_out, eps).item(), ours.item(), torchs.item()
 
 
 def _smoothing(tgt_out: Tensor, eps: float, losses: tuple[float, ...]) -> tuple[Grid, ...]:
-    """The target distribution of the first sentence, and its loss in three ways."""
+    """Shows the target distribution of the first sentence, and its three losses."""
     target = smoothed(tgt_out[:1], len(VOCABULARY), eps)[0]
     rows = tuple(VOCABULARY[token] for token in tgt_out[0].tolist())
-    said = {
+    caption = {
         "eps": eps, "right": target[0].max().item(), "wrong": target[0].min().item(), "size": len(VOCABULARY),
         "least": torch.special.entr(target[0]).sum().item(), "loss": losses[0], "difference": max(losses) - min(losses),
     }  # fmt: skip
     return (
-        Grid("smoothed", target.numpy(), rows, VOCABULARY, "probability", "decoder", digits=3, said=said),
-        Grid("equal", np.array(losses)[:, None], ("hand", "ours", "torch"), ("loss",), hue="decoder", digits=4, said=said),
+        Grid("smoothed", target.numpy(), rows, VOCABULARY, "probability", "decoder", digits=3, caption=caption),
+        Grid("equal", np.array(losses)[:, None], ("hand", "ours", "torch"), ("loss",), hue="decoder", digits=4, caption=caption),
     )
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.inspection.masks import batch
-from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
+from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import causal_mask, padding_mask, target_mask
 from playground.model.padding import padded
@@ -24,27 +24,27 @@ D_K = 4
 
 
 def valid(lengths: Tensor, longest: int) -> Tensor:
-    """Where a batch holds a token: lengths (B,) -> (B, L)."""
+    """Returns True where a batch has a token: lengths (B,) -> (B, L)."""
     return torch.arange(longest) < lengths[:, None]
 
 
 def outer(valid: Tensor) -> Tensor:
-    """Where query and key are both tokens: (L,) -> (L, L)."""
+    """Returns True where both query and key are tokens: (L,) -> (L, L)."""
     return valid[:, None] & valid[None, :]
 
 
 def future(length: int) -> Tensor:
-    """What has not been said yet, the triangle above the diagonal: (L, L)."""
+    """Masks future tokens, the triangle above the diagonal: (L, L)."""
     return torch.ones(length, length, dtype=torch.bool).triu(1)
 
 
 def filled(scores: Tensor, hidden: Tensor, fill: float) -> Tensor:
-    """The weights (L, L) after `fill` is added to the hidden scores (L, L)."""
+    """Returns the weights (L, L) with `fill` added to the masked scores (L, L)."""
     return (scores + torch.where(hidden, fill, 0.0)).softmax(dim=-1)  # not hidden * fill: 0 times infinity is NaN
 
 
 def share(weights: Tensor, hidden: Tensor, tokens: Tensor) -> float:
-    """How much of its weight a token gives to what is hidden from it, on average over the tokens, not padding (L,)."""
+    """Measures the attention weight on masked keys, averaged over the tokens that are not padding (L,)."""
     return (weights * hidden).sum(dim=-1)[tokens].mean().item()
 
 
@@ -71,9 +71,9 @@ def run(seed: int, fill: str) -> Outcome:
 
 
 def _steps(tgt_in: Tensor, lengths: Tensor, real: Tensor, both: Tensor, coming: Tensor) -> tuple[Grid, ...]:
-    """From lengths to what is hidden from whom in the second sentence."""
-    sentence, places, cells = _tokens(tgt_in[1]), counted(tgt_in.shape[1]), both.numel()
-    said = {
+    """Shows the steps from lengths to the masked cells of the second sentence."""
+    sentence, places, cells = _tokens(tgt_in[1]), number_labels(tgt_in.shape[1]), both.numel()
+    caption = {
         "first": lengths[0].item(),
         "second": lengths[1].item(),
         "longest": tgt_in.shape[1],
@@ -84,49 +84,49 @@ def _steps(tgt_in: Tensor, lengths: Tensor, real: Tensor, both: Tensor, coming: 
     counts |= {"twice": int((~both & coming).sum()), "hidden": int((~both | coming).sum())}
     steps = {"outer": both, "complement": ~both, "triangle": coming, "union": ~both | coming}
     return (
-        Grid("batch", tgt_in.numpy(), ("1", "2"), places, "plain", "decoder", said=said),
-        Grid("valid", real.int().numpy(), ("1", "2"), places, "plain", "decoder", said=said),
-        *(Grid(name, cell.int().numpy(), sentence, sentence, "plain", "decoder", said=counts) for name, cell in steps.items()),
+        Grid("batch", tgt_in.numpy(), ("1", "2"), places, "plain", "decoder", caption=caption),
+        Grid("valid", real.int().numpy(), ("1", "2"), places, "plain", "decoder", caption=caption),
+        *(Grid(name, cell.int().numpy(), sentence, sentence, "plain", "decoder", caption=counts) for name, cell in steps.items()),
     )
 
 
 def _fills(fill: str, scores: Tensor, weights: dict[str, Tensor], hidden: Tensor, ours: Tensor) -> tuple[Grid, ...]:
-    """What goes into the softmax, and what comes out: there nothing is hatched, the point is what a hidden cell gets."""
+    """Shows the softmax's inputs and outputs, unhatched: they show the weights of masked cells."""
     sentence = _tokens(padded(TARGETS)[1])
     query = len(TARGETS[1]) - 1  # the last token
     row = torch.stack([scores.softmax(dim=-1)[query], *(weights[other][query] for other in FILLS)])
     nowhere = torch.stack([weights[INFINITE][-1], weights[LARGE][-1], ours[-1]])
     unseen = hidden[query]
-    said = {
+    caption = {
         "token": sentence[query], "fill": fill.replace("-", "−", 1), "hidden_cells": int(hidden.sum()), "cells": hidden.numel(),
         "unmasked": row[0][unseen].sum().item(), "large": row[1][unseen].sum().item(), "typo": row[-1][unseen].sum().item(),
         "hidden": weights[fill][query][unseen].sum().item(), "empty": int(weights[fill].isnan().sum()),
         "nans": int(nowhere[0].isnan().sum()), "even": nowhere[1, 0].item(), "ours": nowhere[2].sum().item(),
     }  # fmt: skip
     return (
-        Grid("scores", scores.numpy(), sentence, sentence, "signed", "decoder", ~hidden.numpy(), said=said),
-        Grid("fills", row.numpy(), ("none", *FILLS), sentence, "probability", "decoder", said=said),
-        Grid("weights", weights[fill].numpy(), sentence, sentence, "probability", "decoder", said=said),
-        Grid("nowhere", nowhere.numpy(), (INFINITE, LARGE, "ours"), sentence, "probability", "decoder", said=said),
+        Grid("scores", scores.numpy(), sentence, sentence, "signed", "decoder", ~hidden.numpy(), caption=caption),
+        Grid("fills", row.numpy(), ("none", *FILLS), sentence, "probability", "decoder", caption=caption),
+        Grid("weights", weights[fill].numpy(), sentence, sentence, "probability", "decoder", caption=caption),
+        Grid("nowhere", nowhere.numpy(), (INFINITE, LARGE, "ours"), sentence, "probability", "decoder", caption=caption),
     )
 
 
 def _of_the_model(hidden: Tensor) -> tuple[Grid, ...]:
-    """The masks of the whole batch as the model makes them; rows are queries, columns are keys."""
+    """Shows the model's masks of the whole batch; rows are queries, columns are keys."""
     masks, tgt_in = batch(SOURCES, TARGETS), padded(TARGETS)
-    places = counted(tgt_in.shape[1])
+    places = number_labels(tgt_in.shape[1])
     asking = tuple(f"{number} {token}" for number, ids in enumerate(tgt_in, 1) for token in _tokens(ids))
     memory = np.broadcast_to(masks["memory"], masks["target"].shape)  # the same row for every query
     different = (masks["target"][1] != ~hidden.numpy()).any(axis=1)
-    shown = (
+    mask_rows = (
         ("source", masks["padding"][:, 0], ("1", "2"), "encoder"),
         ("target", masks["target"].reshape(len(asking), -1), asking, "decoder"),
         ("memory", memory.reshape(len(asking), -1), asking, "cross"),
     )
     grids = []
-    for name, mask, rows, hue in shown:
-        said = {"hidden": int((~mask).sum()), "cells": mask.size, "rows": int(different.sum())}
-        grids.append(Grid(name, mask.astype(int), rows, places, "plain", hue, mask, said=said))
+    for name, mask, rows, hue in mask_rows:
+        caption = {"hidden": int((~mask).sum()), "cells": mask.size, "rows": int(different.sum())}
+        grids.append(Grid(name, mask.astype(int), rows, places, "plain", hue, mask, caption=caption))
     return tuple(grids)
 
 

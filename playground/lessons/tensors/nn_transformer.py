@@ -28,7 +28,7 @@ from playground.model.masks import padding_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import Transformer
 
-warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")  # what torch says to programmers, not to students
+warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")  # a message for developers, not students
 
 WORDS = (*SPECIAL_TOKENS, "a", "b", "c", "d")
 SRC = torch.tensor([[4, 5, 6, 7, EOS], [5, 4, EOS, PAD, PAD]])
@@ -38,7 +38,7 @@ TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"  # a shape stays on one line
 
 
 def embedded(ours: Transformer) -> tuple[Tensor, Tensor]:
-    """What goes into the layers of both models: (B, S, D) and (B, T, D)."""
+    """Embeds the inputs of both models' layers: (B, S, D) and (B, T, D)."""
     return (
         ours.embed(SRC, ours.src_embedding, ours.src_positions, position_ids(SRC.shape[1])),
         ours.embed(TGT_IN, ours.tgt_embedding, ours.tgt_positions, position_ids(TGT_IN.shape[1])),
@@ -46,22 +46,22 @@ def embedded(ours: Transformer) -> tuple[Tensor, Tensor]:
 
 
 def their_logits(ours: Transformer, theirs: nn.Transformer, masks: Mapping[str, Tensor | None]) -> Tensor:
-    """(B, T, V): our embeddings and our projection, their layers between."""
+    """Returns logits (B, T, V) from our embeddings and projection around torch's layers."""
     return ours.project(theirs(*embedded(ours), **masks))
 
 
 def apart(ours: Transformer, theirs: nn.Transformer, masks: Mapping[str, Tensor | None]) -> float:
-    """The largest difference of logits, at tokens that are no padding."""
+    """Returns the largest difference of logits at non-padding tokens."""
     return (their_logits(ours, theirs, masks) - ours(SRC, TGT_IN).logits)[TGT_IN != PAD].abs().max().item()
 
 
 def slips(ours: Transformer) -> dict[str, float]:
-    """The difference that each of these mistakes makes when one model is turned into the other."""
+    """Measures the error of each mistake in converting one model into the other."""
     theirs, masks = as_nn_transformer(ours)[0], their_masks(SRC, TGT_IN)
     normed = as_nn_transformer(ours)[0]
     normed.encoder.norm, normed.decoder.norm = (nn.LayerNorm(ours.config.d_model) for _ in range(2))
     x = embedded(ours)[0]
-    sentences_as_places = theirs.encoder(x.transpose(0, 1)).transpose(0, 1)  # what batch_first=False would make of our (B, S, D)
+    sentences_as_places = theirs.encoder(x.transpose(0, 1)).transpose(0, 1)  # batch_first=False given (B, S, D)
     return {
         "batch_first": (sentences_as_places - theirs.encoder(x)).abs().max().item(),
         "nhead": apart(ours, as_nn_transformer(ours, nhead=8)[0], masks),
@@ -73,22 +73,22 @@ def slips(ours: Transformer) -> dict[str, float]:
 
 
 def added(mask: Tensor) -> Tensor:
-    """A Boolean mask of torch's (True where masked) as one that is added to the scores."""
+    """Converts a Boolean mask of torch (True is masked) to an additive one."""
     return torch.zeros(mask.shape).masked_fill(mask, -torch.inf)
 
 
 def between_layers(layers: nn.ModuleList) -> float:
-    """The largest difference between a parameter of the first layer and the same one of the second."""
-    return max((one - other).abs().max().item() for one, other in zip(layers[0].parameters(), layers[1].parameters(), strict=True))
+    """Returns the largest difference between the parameters of the first two layers."""
+    return max((left - right).abs().max().item() for left, right in zip(layers[0].parameters(), layers[1].parameters(), strict=True))
 
 
 def clones(layer: nn.TransformerEncoderLayer) -> nn.ModuleList:
-    """Two layers as nn.TransformerEncoder makes them of the one that it is given."""
+    """Makes two layers from one with nn.TransformerEncoder."""
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).layers
 
 
 class Watch(TorchDispatchMode):
-    """While it is on: how many operations torch carries out, and how many numbers go into each norm, or into a whole layer at once."""
+    """Counts torch's operations while active, and the elements normalised by each norm, or by a fused layer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class Watch(TorchDispatchMode):
 
 
 def encoded(ours: Transformer) -> tuple[Tensor, list[Tensor]]:
-    """Our encoder's layers by themselves, as theirs: memory (B, S, D) and the weights of each layer (B, H, S, S)."""
+    """Runs our encoder's layers alone: encoder output (B, S, D) and the weights of each layer (B, H, S, S)."""
     x, mask, all_weights = embedded(ours)[0], padding_mask(SRC), []
     for layer in ours.encoder:
         x, weights = layer(x, mask, position_ids(SRC.shape[1]))
@@ -111,28 +111,28 @@ def encoded(ours: Transformer) -> tuple[Tensor, list[Tensor]]:
 
 
 def watched(encode: Callable[[], Tensor], gradient: bool) -> tuple[Tensor, int, int]:
-    """The memory (B, S, D), how many operations it took, and how many tokens went through the last layer."""
+    """Returns the encoder output (B, S, D), the number of operations, and the tokens processed by the last layer."""
     with torch.set_grad_enabled(gradient), Watch() as watch:
         memory = encode()
     return memory.detach(), watch.operations, watch.sizes[-1] // memory.shape[-1]
 
 
 def given_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor, gradient: bool) -> tuple[Tensor | None, int]:
-    """The attention weights that the first layer gets from its attention, seen through a hook; and the operations while it hangs."""
-    seen = []
-    handle = encoder.layers[0].self_attn.register_forward_hook(lambda module, given, result: seen.append(result[1]))
+    """Captures the first layer's attention weights with a hook; and counts the operations while it is registered."""
+    captured = []
+    handle = encoder.layers[0].self_attn.register_forward_hook(lambda module, inputs, result: captured.append(result[1]))
     _, operations, _ = watched(lambda: encoder(x, src_key_padding_mask=hidden), gradient)
     handle.remove()
-    return seen[0], operations
+    return captured[0], operations
 
 
 def asked_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor) -> Tensor:
-    """The first layer's attention weights (B, H, S, S), when its attention is asked for them."""
+    """Requests the first layer's attention weights (B, H, S, S) explicitly."""
     return encoder.layers[0].self_attn(x, x, x, key_padding_mask=hidden, need_weights=True, average_attn_weights=False)[1]
 
 
 def fast_path(ours: Transformer) -> tuple[TextTable, Grid]:
-    """Three ways through the same encoder: ours, theirs step by step, and theirs without gradient."""
+    """Compares three executions of an encoder: ours, torch's step by step, and torch's fast path without gradient."""
     theirs, hidden, x = as_nn_transformer(ours)[0].encoder, ~padding_mask(SRC)[:, 0, 0], embedded(ours)[0].detach()
     _, weights = encoded(ours)
     ways = {
@@ -143,7 +143,7 @@ def fast_path(ours: Transformer) -> tuple[TextTable, Grid]:
     (by_steps, _), (by_fast, hooked) = (given_weights(theirs, x, hidden, gradient) for gradient in (True, False))
     memories = torch.stack([memory for memory, _, _ in ways.values()])
     differences = (memories - memories[0])[:, SRC != PAD].abs().amax(dim=(1, 2))
-    said = {
+    caption = {
         "operations": ways["steps"][1], "fast_operations": ways["fast"][1], "tokens": ways["steps"][2], "fast_tokens": ways["fast"][2],
         "hooked": hooked, "asked": (asked_weights(theirs, x, hidden) - weights[0]).abs().max().item(),
         "pads": int((SRC == PAD).sum()), "length": memories[0][SRC == PAD].norm(dim=-1).max().item(),
@@ -152,46 +152,46 @@ def fast_path(ours: Transformer) -> tuple[TextTable, Grid]:
     rows = (
         ("operations", *(str(operations) for _, operations, _ in ways.values())),
         ("tokens", *(str(tokens) for _, _, tokens in ways.values())),
-        ("weights", *("none" if given is None else TIMES.join(map(str, given.shape)) for given in (weights[0], by_steps, by_fast))),
+        ("weights", *("none" if tensor is None else TIMES.join(map(str, tensor.shape)) for tensor in (weights[0], by_steps, by_fast))),
         ("apart", *(f"{difference:.2g}" for difference in differences.tolist())),
     )
     lengths = memories[:, 1].norm(dim=-1).numpy()
     return (
-        TextTable("fast", ("seen", *ways), rows, said=said),
-        Grid("memory", lengths, tuple(ways), tuple(WORDS[token] for token in SRC[1]), said=said),
+        TextTable("fast", ("seen", *ways), rows, caption=caption),
+        Grid("memory", lengths, tuple(ways), tuple(WORDS[token] for token in SRC[1]), caption=caption),
     )
 
 
-def told(value: Any) -> str:
-    """A default of torch's as text; a function by its name."""
+def format_default(value: Any) -> str:
+    """Formats a default of torch; a function by its name."""
     return getattr(value, "__name__", str(value))
 
 
-def argument_table(said: Mapping[str, Any]) -> TextTable:
-    """Every argument of nn.Transformer: which of our knobs it is, its value here, and torch's own default."""
+def argument_table(caption: Mapping[str, Any]) -> TextTable:
+    """Tabulates the arguments of nn.Transformer: our knob, the value here, and torch's default."""
     defaults = inspect.signature(nn.Transformer).parameters
-    rows = [(name, KNOBS[name], told(value), told(defaults[name].default)) for name, value in arguments(CONFIG).items()]
-    return TextTable("arguments", ("argument", "knob", "here", "default"), tuple(rows), said=said)
+    rows = [(name, KNOBS[name], format_default(value), format_default(defaults[name].default)) for name, value in arguments(CONFIG).items()]
+    return TextTable("arguments", ("argument", "knob", "here", "default"), tuple(rows), caption=caption)
 
 
-def parameter_table(ours: Transformer, said: Mapping[str, Any]) -> TextTable:
-    """The matrices of the first encoder layer: their names in ours, in theirs, and the shape there."""
+def parameter_table(ours: Transformer, caption: Mapping[str, Any]) -> TextTable:
+    """Tabulates the matrices of the first encoder layer: our names, torch's, and torch's shapes."""
     layer, (theirs, _) = ours.encoder[0], as_nn_transformer(ours)
     names = {id(matrix): name for module in (layer, theirs.encoder.layers[0]) for name, matrix in module.named_parameters()}
     pairs = [pair for pair in layer_pairs(layer, theirs.encoder.layers[0]) if pair[1].ndim == 2]
-    rows = [(" + ".join(names[id(part)] for part in mine), names[id(their)], TIMES.join(map(str, their.shape))) for mine, their in pairs]
-    return TextTable("parameters", ("ours", "theirs", "shape"), tuple(rows), said=said)
+    rows = [(" + ".join(names[id(part)] for part in parts), names[id(their)], TIMES.join(map(str, their.shape))) for parts, their in pairs]
+    return TextTable("parameters", ("ours", "theirs", "shape"), tuple(rows), caption=caption)
 
 
 def run(seed: int) -> Outcome:
     ours = disturb(Transformer(CONFIG, len(WORDS), len(WORDS), torch.Generator().manual_seed(seed)), seed).eval()
     exact, masks, theirs = copy.deepcopy(ours).double(), their_masks(SRC, TGT_IN), as_nn_transformer(ours)[0]
     with torch.enable_grad():  # without gradients, torch would take its fast path
-        difference, exact_difference = (apart(one, as_nn_transformer(one)[0], masks) for one in (ours, exact))
-        logits = [one.detach()[0].numpy() for one in (ours(SRC, TGT_IN).logits, their_logits(ours, theirs, masks))]
+        difference, exact_difference = (apart(model, as_nn_transformer(model)[0], masks) for model in (ours, exact))
+        logits = [model.detach()[0].numpy() for model in (ours(SRC, TGT_IN).logits, their_logits(ours, theirs, masks))]
         wrong, float_masks = slips(ours), apart(ours, theirs, {name: added(mask) for name, mask in masks.items()})
     numbers = {"difference": difference, "exact": exact_difference, "parameters": sum(part.numel() for part in theirs.parameters())}
-    said = {
+    caption = {
         **numbers, "largest": abs(logits[0]).max().item(), "least": min(wrong.values()), "norm": CONFIG.norm, "float_masks": float_masks,
         "cloned": between_layers(clones(theirs.encoder.layers[0])), "drawn": between_layers(ours.encoder),
     }  # fmt: skip
@@ -201,11 +201,11 @@ def run(seed: int) -> Outcome:
         "identical" if difference == 0 else "rounding" if difference < 1e-4 else "apart",
         numbers,
         (
-            argument_table(said),
-            parameter_table(ours, said),
-            Grid("logits", logits[0], rows, WORDS, said=said),
-            Grid("their_logits", logits[1], rows, WORDS, said=said),
-            TextTable("slips", ("slip", "apart"), tuple((f"slip_{name}", f"{cost:.2g}") for name, cost in costs.items()), said=said),
+            argument_table(caption),
+            parameter_table(ours, caption),
+            Grid("logits", logits[0], rows, WORDS, caption=caption),
+            Grid("their_logits", logits[1], rows, WORDS, caption=caption),
+            TextTable("slips", ("slip", "apart"), tuple((f"slip_{name}", f"{cost:.2g}") for name, cost in costs.items()), caption=caption),
             *fast_path(ours),
         ),
     )

@@ -18,28 +18,28 @@ UNEQUAL = (1000.0, 0.1)
 
 
 def normalised(x: Tensor, over: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
-    """x (B, L, D) with mean 0 and variance 1 over these dimensions, and the mean and variance that it had: 1 where it was averaged."""
+    """Normalises x (B, L, D) over these dimensions; returns it with its former mean and variance, of size 1 where averaged."""
     mean = x.mean(dim=over, keepdim=True)
     variance = (x - mean).square().mean(dim=over, keepdim=True)
     return (x - mean) / (variance + EPS).sqrt(), mean, variance
 
 
 def company(shape: tuple[int, ...], cell: tuple[int, ...], over: tuple[int, ...]) -> Tensor:
-    """True for the cells that share mean and variance with `cell`: all that differ from it only in the dimensions averaged over."""
+    """Returns True for the cells that share mean and variance with `cell`: they differ only in the averaged dimensions."""
     together = torch.zeros(shape, dtype=torch.bool)
     together[tuple(slice(None) if dim in over else place for dim, place in enumerate(cell))] = True
     return together
 
 
 def by_torch(x: Tensor, kind: str) -> Tensor:
-    """What torch's own module, as it is while training, makes of x (B, L, D)."""
+    """Applies torch's module in training mode to x (B, L, D)."""
     if kind == "layer":
         return nn.LayerNorm(x.shape[-1], eps=EPS, dtype=x.dtype)(x)
     return nn.BatchNorm1d(x.shape[-1], eps=EPS, dtype=x.dtype)(x.transpose(1, 2)).transpose(1, 2)  # which wants (B, D, L)
 
 
 def neighbours(x: Tensor, other: Tensor) -> dict[str, Tensor]:
-    """The batch x (B, L, D) with something new beside its first sentence: rows of padding, or another second sentence (1, L, D)."""
+    """Changes the rest of the batch x (B, L, D): adds padding, or replaces the second sentence by another (1, L, D)."""
     return {
         "padding": torch.cat((x, x.new_zeros(len(x), PADDING, x.shape[-1])), dim=1),
         "sentence": torch.cat((x[:1], other)),
@@ -47,13 +47,13 @@ def neighbours(x: Tensor, other: Tensor) -> dict[str, Tensor]:
 
 
 def moved(x: Tensor, changed: Tensor, kind: str) -> float:
-    """How much the normalised first sentence changes, at most, when the batch becomes `changed` and the sentence itself does not."""
+    """Returns the largest change of the normalised first sentence when only the rest of the batch changes."""
     before, after = (normalised(batch, AVERAGED[kind])[0][0, : x.shape[1]] for batch in (x, changed))
     return (after - before).abs().max().item()
 
 
 def through_linear(x: Tensor, weight: Tensor) -> list[float]:
-    """The two numbers of x, what a linear layer makes of them, and the gradient that each of its weights gets from its output."""
+    """Returns both numbers of x, a linear layer's output, and the gradient of each weight."""
     weight = weight.clone().requires_grad_()
     output = x @ weight
     return [*x.tolist(), output.item(), *torch.autograd.grad(output, weight)[0].tolist()]
@@ -67,16 +67,16 @@ def run(seed: int, norm: str) -> Outcome:
 
     y, mean, variance = normalised(x, AVERAGED[norm])
     _, mean_after, variance_after = normalised(y, AVERAGED[norm])
-    statistics = torch.stack([found.flatten() for found in (mean, variance, mean_after, variance_after)], dim=-1)
+    statistics = torch.stack([tensor.flatten() for tensor in (mean, variance, mean_after, variance_after)], dim=-1)
     together = company(x.shape, CHOSEN, AVERAGED[norm])
     moves = {kind: {name: moved(x, changed, kind) for name, changed in neighbours(x, other).items()} for kind in AVERAGED}
-    sensitive = [kind for kind, found in moves.items() if max(found.values()) > 1e-9]
+    sensitive = [kind for kind, changes in moves.items() if max(changes.values()) > 1e-9]
     unequal = torch.tensor(UNEQUAL, dtype=torch.float64)
-    linear = torch.tensor([through_linear(one, weight) for one in (unequal, normalised(unequal, (0,))[0])])
+    linear = torch.tensor([through_linear(vector, weight) for vector in (unequal, normalised(unequal, (0,))[0])])
     parts = (unequal * weight).abs()  # that the output is the sum of
 
-    numbers = {f"{kind}_{name}": move for kind, found in moves.items() for name, move in found.items()}
-    said = {
+    numbers = {f"{kind}_{name}": move for kind, changes in moves.items() for name, move in changes.items()}
+    caption = {
         **numbers, "cells": int(together.sum()), "count": len(statistics), "token": TOKENS[CHOSEN[1]], "column": f"d{CHOSEN[2]}",
         "value": x[CHOSEN].item(), "mean": x[together].mean().item(), "variance": x[together].var(correction=0).item(),
         "result": y[CHOSEN].item(), "difference": (y - by_torch(x, norm)).abs().max().item(),
@@ -88,15 +88,15 @@ def run(seed: int, norm: str) -> Outcome:
         "both" if len(sensitive) == 2 else sensitive[0] if sensitive else "neither",
         numbers,
         (
-            Grid("block", rows, TOKENS, columns, said=said),
-            Grid("company", rows, TOKENS, columns, mask=together.flatten(0, 1).numpy(), said=said),
+            Grid("block", rows, TOKENS, columns, caption=caption),
+            Grid("company", rows, TOKENS, columns, mask=together.flatten(0, 1).numpy(), caption=caption),
             Grid(
                 "statistics", statistics.numpy(), TOKENS if norm == "layer" else columns,
-                ("mean", "variance", "mean_after", "variance_after"), said=said,
+                ("mean", "variance", "mean_after", "variance_after"), caption=caption,
             ),
-            Grid("normalised", y.flatten(0, 1).numpy(), TOKENS, columns, said=said),
-            Grid("neighbours", np.array([[*found.values()] for found in moves.values()]), tuple(moves), ("padding", "sentence"), said=said),
-            Grid("linear", linear.numpy(), ("as_it_is", "normed"), ("x_1", "x_2", "output", "gradient_1", "gradient_2"), said=said),
+            Grid("normalised", y.flatten(0, 1).numpy(), TOKENS, columns, caption=caption),
+            Grid("neighbours", np.array([[*row.values()] for row in moves.values()]), (*moves,), ("padding", "sentence"), caption=caption),
+            Grid("linear", linear.numpy(), ("as_it_is", "normed"), ("x_1", "x_2", "output", "gradient_1", "gradient_2"), caption=caption),
         ),
     )  # fmt: skip
 

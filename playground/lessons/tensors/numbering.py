@@ -1,4 +1,4 @@
-"""Which numbers for a place (section 3.5): integers, shares of the length, one-hot vectors or sinusoids, and the addition theorem."""
+"""Position numbers (section 3.5): integers, fractions of the length, one-hot vectors or sinusoids, and the addition theorem."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, counted
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, number_labels
 from playground.model.positions import sinusoids
 
 WIDTH, NARROW = 16, 8  # columns of the sinusoids, and too few
@@ -21,27 +21,27 @@ ROUNDING = 1e-5
 
 
 def integers(length: int) -> Tensor:
-    """The place itself, 0, 1, 2, …: (L, 1)."""
+    """Returns the position itself, 0, 1, 2, …: (L, 1)."""
     return torch.arange(length, dtype=torch.float32)[:, None]
 
 
 def shares(length: int) -> Tensor:
-    """The place as a share of the sentence, from 0 to 1: (L, 1)."""
+    """Returns the position as a fraction of the sentence, from 0 to 1: (L, 1)."""
     return integers(length) / (length - 1)
 
 
 def one_hot(length: int) -> Tensor:
-    """A column for each place: (L, L). A matrix times it is a learned table of positions."""
+    """Returns a column per position: (L, L). A matrix times it is a learned position table."""
     return F.one_hot(torch.arange(length)).float()
 
 
-def beside(x: Tensor, p: Tensor, W_I: Tensor, W_P: Tensor) -> Tensor:
-    """The place beside the token, one product: [x; p] [W_I; W_P], x (L, D), p (L, columns) -> (L, D)."""
+def concatenate(x: Tensor, p: Tensor, W_I: Tensor, W_P: Tensor) -> Tensor:
+    """Concatenates position and token before one product: [x; p] [W_I; W_P], x (L, D), p (L, columns) -> (L, D)."""
     return torch.cat((x, p), dim=1) @ torch.cat((W_I, W_P))
 
 
 def added(x: Tensor, p: Tensor, W_I: Tensor, W_P: Tensor) -> Tensor:
-    """The same as a sum, as positional encoding has it: x W_I + p W_P."""
+    """Returns the same as a sum, like positional encoding: x W_I + p W_P."""
     return x @ W_I + p @ W_P
 
 
@@ -55,24 +55,24 @@ NUMBERINGS: dict[str, Numbering] = {"integers": integers, "shares": shares, "one
 
 
 def bounded(numbering: Numbering) -> bool:
-    """Whether no number is ever larger than 1, however long the sentence."""
+    """Whether no number exceeds 1 at any length."""
     return numbering(FAR).abs().max().item() <= 1
 
 
 def same_place_same_code(numbering: Numbering) -> bool:
-    """Whether a place has the same numbers in a short and in a long sentence."""
+    """Whether a position has the same code in short and long sentences."""
     short, long = numbering(SHORT)[PLACE], numbering(LONG)[PLACE]
     width = min(len(short), len(long))  # a one-hot vector of a longer sentence has more zeros
     return torch.allclose(short[:width], long[:width]) and not long[width:].any()
 
 
 def any_length(numbering: Numbering) -> bool:
-    """Whether the number of columns stays as it is when sentences get longer."""
+    """Whether the number of columns is independent of the length."""
     return numbering(SHORT).shape[1] == numbering(FAR).shape[1]
 
 
 def next_is_nearest(numbering: Numbering) -> bool:
-    """Whether of all places further on the next one is nearest, from every place of a long sentence."""
+    """Whether the next position is always the nearest of the later ones, throughout a long sentence."""
     table = numbering(FAR)
     apart = torch.cdist(table, table)
     return all((apart[place, place + 1] < apart[place, place + 2 :] - ROUNDING).all() for place in range(FAR - 1))
@@ -90,25 +90,25 @@ def addition_theorem(position: int, k: int, d_model: int) -> Tensor:
 
 
 def narrow() -> dict[str, float]:
-    """With too few columns, which place is nearer to the first than the next one is, and both distances."""
+    """Returns the position nearer to the first than the second one, with too few columns, and both distances."""
     distances = (sinusoids(LONG, NARROW) - sinusoids(1, NARROW)).norm(dim=1)
     place = 2 + distances[2:].argmin().item()
     return {"narrow": NARROW, "nearer": place, "narrow_nearer": distances[place].item(), "narrow_next": distances[1].item()}
 
 
 def joined(seed: int, length: int) -> dict[str, float]:
-    """How far the place beside the token is from the place added to it, and p W_P from the rows of W_P, the largest differences."""
+    """Measures the largest differences between concatenated and added positions, and between p W_P and the rows of W_P."""
     dice, p = torch.Generator().manual_seed(seed), one_hot(length)
     x, W_I, W_P = (torch.randn(rows, WIDTH, generator=dice) for rows in (length, WIDTH, length))
     return {
-        "apart": (beside(x, p, W_I, W_P) - added(x, p, W_I, W_P)).abs().max().item(),
+        "apart": (concatenate(x, p, W_I, W_P) - added(x, p, W_I, W_P)).abs().max().item(),
         "apart_rows": (p @ W_P - W_P[torch.arange(length)]).abs().max().item(),
     }
 
 
 def run(seed: int, length: int) -> Outcome:
     met = {name: [wish(numbering) for wish in WISHES] for name, numbering in NUMBERINGS.items()}
-    best = [name for name, found in met.items() if all(found)]
+    best = [name for name, fulfilled in met.items() if all(fulfilled)]
     by_theorem = addition_theorem(PLACE, STEP, WIDTH).flatten()
     in_table = sinusoids(PLACE + STEP + 1, WIDTH)[-1]
     alpha, beta = float(PLACE), float(STEP)
@@ -117,7 +117,7 @@ def run(seed: int, length: int) -> Outcome:
         "short": SHORT, "long": LONG, "place": PLACE,
         "share_short": shares(SHORT)[PLACE].item(), "share_long": shares(LONG)[PLACE].item(),
     }  # fmt: skip
-    said = {
+    caption = {
         **numbers, "length": length, "k": STEP, "sum": PLACE + STEP,
         "sin_a": math.sin(alpha), "cos_a": math.cos(alpha), "sin_b": math.sin(beta), "cos_b": math.cos(beta), "sin": by_theorem[0].item(),
         "difference": (by_theorem - in_table).abs().max().item(), **joined(seed, length), **narrow(),
@@ -125,16 +125,16 @@ def run(seed: int, length: int) -> Outcome:
     }  # fmt: skip
     tables = {name: numbering(length) for name, numbering in NUMBERINGS.items()}
     distances = {name: (table - table[0]).norm(dim=1).numpy() for name, table in tables.items()}
-    rows = tuple((name, *("yes" if yes else "no" for yes in found)) for name, found in met.items())
-    pairs = tuple(f"{wave} {i}" for i in range(WIDTH // 2) for wave in ("sin", "cos"))
+    rows = tuple((name, *("yes" if yes else "no" for yes in fulfilled)) for name, fulfilled in met.items())
+    labels, pairs = number_labels(length), tuple(f"{wave} {i}" for i in range(WIDTH // 2) for wave in ("sin", "cos"))
     return Outcome(
         best[0] if len(best) == 1 else "none",
         numbers,
         (
-            *(Grid(name, table.numpy(), counted(length), counted(table.shape[1]), said=said) for name, table in tables.items()),
-            TextTable("wishes", ("numbering", *(wish.__name__ for wish in WISHES)), rows, said=said),
-            Lines("distances", np.arange(length), distances, said=said),
-            Grid("theorem", torch.stack((by_theorem, in_table)).numpy(), ("theorem", "table"), pairs, digits=3, said=said),
+            *(Grid(name, table.numpy(), labels, number_labels(table.shape[1]), caption=caption) for name, table in tables.items()),
+            TextTable("wishes", ("numbering", *(wish.__name__ for wish in WISHES)), rows, caption=caption),
+            Lines("distances", np.arange(length), distances, caption=caption),
+            Grid("theorem", torch.stack((by_theorem, in_table)).numpy(), ("theorem", "table"), pairs, digits=3, caption=caption),
         ),
     )
 
@@ -144,7 +144,7 @@ LAB = Lab(
     "worked_example",
     (*NUMBERINGS, "none"),
     run,
-    (integers, shares, one_hot, beside, added, sinusoids, *WISHES, addition_theorem),
+    (integers, shares, one_hot, concatenate, added, sinusoids, *WISHES, addition_theorem),
     (Control("length", (SHORT, LONG, 16), LONG),),
     next=("positions", "encodings"),
 )

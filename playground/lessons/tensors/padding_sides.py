@@ -1,4 +1,4 @@
-"""Padding on the right and on the left, and what padding_idx does: which tokens are computed as if they stood alone."""
+"""Right and left padding, and padding_idx: which tokens are computed as if they were alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import PAD, SPECIAL_TOKENS
-from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
+from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import padding_mask
 from playground.model.parts import Embedding
@@ -24,42 +24,42 @@ STEPS = 3  # of gradient descent
 
 
 def padded(sentence: tuple[int, ...], pads: int, side: str) -> Tensor:
-    """One row with so many PAD: (1, L)."""
+    """Returns one row with this number of PAD: (1, L)."""
     row, padding = list(sentence), [PAD] * pads
     return torch.tensor([row + padding if side == "right" else padding + row])
 
 
 def counted_from_the_first(tokens: Tensor) -> Tensor:
-    """Positions that count from the first token that is no PAD: (1, L) -> (1, L). PAD before it has 0."""
+    """Counts positions from the first token other than PAD: (1, L) -> (1, L). PAD before it has 0."""
     return ((tokens != PAD).cumsum(dim=1) - 1).clamp(min=0)
 
 
 def counted_from_the_edge(tokens: Tensor) -> Tensor:
-    """Positions that count from the left edge of the batch: (1, L) -> (1, L)."""
+    """Counts positions from the left edge of the batch: (1, L) -> (1, L)."""
     return torch.arange(tokens.shape[1])[None]
 
 
 def attended(embedding: Tensor, tokens: Tensor, places: Tensor, masked: bool = True) -> Tensor:
-    """What every token gets from self-attention, embeddings (V, D) plus sinusoids going in: (1, L) -> (1, L, D)."""
+    """Returns self-attention's outputs for embeddings (V, D) plus sinusoids: (1, L) -> (1, L, D)."""
     x = embedding[tokens] + sinusoids(SIZE * 2, WIDTH)[places]
     return scaled_dot_product_attention(x, x, x, padding_mask(tokens)[:, 0] if masked else None)[0]
 
 
 def of_the_tokens(embedding: Tensor, pads: int, side: str, count: Callable[[Tensor], Tensor], masked: bool = True) -> Tensor:
-    """The same for the sentence alone, without its padding: (tokens, D)."""
+    """Returns the outputs of the sentence without its padding: (tokens, D)."""
     tokens = padded(SENTENCE, pads, side)
     return attended(embedding, tokens, count(tokens), masked)[tokens != PAD]
 
 
 def gradient_of_padding(rows: Tensor, masked: bool, padding_idx: int | None) -> float:
-    """The largest gradient in PAD's row of the embedding, when the loss is taken at the tokens only."""
+    """Returns the largest gradient in PAD's embedding row for a loss at tokens only."""
     table = nn.Embedding(SIZE, WIDTH, padding_idx=padding_idx, _weight=rows.clone())
     loss_at_tokens(table, masked).backward()
     return table.weight.grad[PAD].abs().max().item()
 
 
 def loss_at_tokens(table: nn.Embedding, masked: bool) -> Tensor:
-    """A loss of what attention gives the tokens of a padded sentence."""
+    """Returns a loss of attention's outputs at the tokens of a padded sentence."""
     tokens = padded(SENTENCE, 2, "right")
     x = table(tokens)
     out = scaled_dot_product_attention(x, x, x, padding_mask(tokens)[:, 0] if masked else None)[0]
@@ -67,18 +67,18 @@ def loss_at_tokens(table: nn.Embedding, masked: bool) -> Tensor:
 
 
 def norms_with_padding_idx(rows: Tensor) -> dict[str, float]:
-    """Of a new table with padding_idx: the norm of PAD's row and of a token's, before and after a few steps without a mask."""
+    """Measures the norms of PAD's row and a token's in a table with padding_idx, before and after a few steps without a mask."""
     table = Embedding(SIZE, WIDTH, padding_idx=PAD)
     with torch.no_grad():
         table.weight.copy_(rows)
-        table._fill_padding_idx_with_zero()  # nn.Embedding does so itself, as soon as it has drawn its numbers
-    found = {"pad_before": table.weight[PAD].norm().item(), "token_before": table.weight[SENTENCE[0]].norm().item()}
+        table._fill_padding_idx_with_zero()  # nn.Embedding does so after drawing its numbers
+    outputs = {"pad_before": table.weight[PAD].norm().item(), "token_before": table.weight[SENTENCE[0]].norm().item()}
     optimiser = torch.optim.SGD(table.parameters(), lr=0.1)
     for _ in range(STEPS):
         optimiser.zero_grad()
         loss_at_tokens(table, masked=False).backward()
         optimiser.step()
-    return found | {"pad_after": table.weight[PAD].norm().item(), "token_after": table.weight[SENTENCE[0]].norm().item()}
+    return outputs | {"pad_after": table.weight[PAD].norm().item(), "token_after": table.weight[SENTENCE[0]].norm().item()}
 
 
 def run(seed: int, pads: int) -> Outcome:
@@ -91,21 +91,21 @@ def run(seed: int, pads: int) -> Outcome:
         "left_first": get("left", counted_from_the_first),
         "unmasked": get("right", counted_from_the_edge, masked=False),
     }
-    apart = {name: (found - alone).abs().amax(dim=-1) for name, found in ways.items()}
-    numbers = {name: found.max().item() for name, found in apart.items()}
+    apart = {name: (outputs - alone).abs().amax(dim=-1) for name, outputs in ways.items()}
+    numbers = {name: outputs.max().item() for name, outputs in apart.items()}
     right = [name for name in ("right", "left_edge") if numbers[name] < ROUNDING]
     gradients = {(masked, index): gradient_of_padding(rows, masked, index) for index in (None, PAD) for masked in (True, False)}
-    said = {**numbers, "pads": pads, "pad": SPECIAL_TOKENS[PAD], "leaked": gradients[False, None], "kept": gradients[True, None]}
-    said |= {"steps": STEPS, "token": NAMES[0], **norms_with_padding_idx(rows)}
+    caption = {**numbers, "pads": pads, "pad": SPECIAL_TOKENS[PAD], "leaked": gradients[False, None], "kept": gradients[True, None]}
+    caption |= {"steps": STEPS, "token": NAMES[0], **norms_with_padding_idx(rows)}
     table = np.array([[gradients[masked, index] for masked in (True, False)] for index in (None, PAD)])
     places = np.concatenate([count(padded(SENTENCE, pads, side)) for side, count in COUNTED.values()])
     return Outcome(
         "both" if len(right) == 2 else right[0] if right else "neither",
         numbers,
         (
-            Grid("places", places, tuple(COUNTED), counted(places.shape[1]), "plain", mask=_real(pads), said=said),
-            Grid("apart", np.stack([found.numpy() for found in apart.values()]), tuple(apart), NAMES, said=said),
-            Grid("gradients", table, ("no_padding_idx", "padding_idx"), ("masked", "not_masked"), said=said),
+            Grid("places", places, tuple(COUNTED), number_labels(places.shape[1]), "plain", mask=_real(pads), caption=caption),
+            Grid("apart", np.stack([outputs.numpy() for outputs in apart.values()]), tuple(apart), NAMES, caption=caption),
+            Grid("gradients", table, ("no_padding_idx", "padding_idx"), ("masked", "not_masked"), caption=caption),
         ),
     )
 
@@ -118,7 +118,7 @@ COUNTED = {
 
 
 def _real(pads: int) -> np.ndarray:
-    """True where a token stands in each row of COUNTED."""
+    """Returns True for the tokens in each row of COUNTED."""
     return np.concatenate([(padded(SENTENCE, pads, side) != PAD).numpy() for side, _ in COUNTED.values()])
 
 

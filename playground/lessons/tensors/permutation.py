@@ -1,4 +1,4 @@
-"""Attention knows no order (why section 3.5 is needed): shuffle the tokens, and what they get from attention is shuffled with them."""
+"""Permutation equivariance of attention (the reason for section 3.5): permuted tokens get the same outputs, permuted."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ ROUNDING = 1e-12  # differences below are rounding, in float64
 
 
 def self_attention(x: Tensor, matrices: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """One head: x (L, D), W_Q, W_K and W_V as (3, D, D) -> what each token gets (L, D), and the weights (L, L)."""
+    """One head: x (L, D), W_Q, W_K and W_V as (3, D, D) -> outputs (L, D), and the weights (L, L)."""
     q, k, v = x @ matrices  # (3, L, D)
     return scaled_dot_product_attention(q, k, v, mask)
 
 
 def shuffled(x: Tensor, order: tuple[int, ...]) -> Tensor:
-    """The rows of x (L, D) in another order: row i of what comes out was row order[i]."""
+    """Permutes the rows of x (L, D): output row i is input row order[i]."""
     return x[list(order)]
 
 
 def difference(x: Tensor, matrices: Tensor, order: tuple[int, ...], positions: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
-    """How much what a token gets changes when the sentence is shuffled, for each token in the new order: (L,).
+    """Measures the change of each token's output when the sentence is permuted, in the new order: (L,).
 
-    Positions (L, D) belong to places, not to tokens: they are added after the shuffle. So does the mask (L, L).
+    Positions (L, D) and the mask (L, L) apply to positions, not to tokens: after the permutation.
     """
     added = 0 if positions is None else positions
     before, _ = self_attention(x + added, matrices, mask)
@@ -51,10 +51,10 @@ def run(seed: int, shuffle: str) -> Outcome:
         "positions": difference(x, matrices, order, positions),
         "causal": difference(x, matrices, order, mask=causal_mask(length)[0, 0]),
     }
-    numbers = {name: found.max().item() for name, found in differences.items()}
+    numbers = {name: change.max().item() for name, change in differences.items()}
     there = tuple(TOKENS[place] for place in order)
     dims = tuple(f"d{number}" for number in range(WIDTH))
-    said = {
+    caption = {
         **numbers, "token": there[0], "weight": weights[order[0], order[1]].item(), "weight_after": weights_after[0, 1].item(),
         "other": there[1], "value": after[0, 0].item(),
     }  # fmt: skip
@@ -62,11 +62,11 @@ def run(seed: int, shuffle: str) -> Outcome:
         "moves" if numbers["plain"] < ROUNDING else "changes",
         numbers,
         (
-            Grid("weights", weights.numpy(), TOKENS, TOKENS, "probability", said=said),
-            Grid("weights_after", weights_after.numpy(), there, there, "probability", said=said),
-            Grid("before", before.numpy(), TOKENS, dims, said=said),
-            Grid("after", after.numpy(), there, dims, said=said),
-            Grid("differences", np.stack([found.numpy() for found in differences.values()]), tuple(differences), there, said=said),
+            Grid("weights", weights.numpy(), TOKENS, TOKENS, "probability", caption=caption),
+            Grid("weights_after", weights_after.numpy(), there, there, "probability", caption=caption),
+            Grid("before", before.numpy(), TOKENS, dims, caption=caption),
+            Grid("after", after.numpy(), there, dims, caption=caption),
+            Grid("differences", np.stack([change.numpy() for change in differences.values()]), tuple(differences), there, caption=caption),
         ),
     )
 

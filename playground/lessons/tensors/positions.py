@@ -1,4 +1,4 @@
-"""Positional encoding by hand (section 3.5): four positions, eight dimensions, column by column, and what a step of k does to them."""
+"""Positional encoding by hand (section 3.5): four positions, eight dimensions, column by column, and the effect of a shift by k."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from torch import Tensor, nn
 
 from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection.positions import rotation, shift_errors
-from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, counted
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, number_labels
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.positions import LearnedPositions, SinusoidalPositions, position_ids, sinusoids
 
 WIDTH = 8
 SHOWN = 4  # positions in the tables
-TRIED = 64  # positions that one matrix has to serve
-TRAINED = 8  # positions that the learned table has seen
-BEYOND = 16  # positions that it is asked for
+TRIED = 64  # positions for which one matrix must work
+TRAINED = 8  # positions used to train the learned table
+BEYOND = 16  # positions requested from it
 STEPS = (1, 2, 5)
-EXACT, NEAR = 1e-5, 0.1  # errors below are rounding; or small against sines and cosines
+EXACT, NEAR = 1e-5, 0.1  # rounding errors are below the first; the second is small relative to sines and cosines
 
 
 def div_term(d_model: int) -> Tensor:
@@ -29,7 +29,7 @@ def div_term(d_model: int) -> Tensor:
 
 
 def as_power(d_model: int) -> Tensor:
-    """The same as the paper writes it: 10000^(-2i / D), (D / 2,)."""
+    """Returns the paper's form: 10000^(-2i / D), (D / 2,)."""
     return 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
 
 
@@ -43,7 +43,7 @@ def by_columns(length: int, d_model: int) -> Tensor:
 
 
 def missed(table: Tensor, k: int) -> float:
-    """How far the best single matrix for all positions misses: M PE(pos) against PE(pos + k), the largest error. table (L, D)."""
+    """Measures the largest error of the best single matrix M for all positions: M PE(pos) against PE(pos + k). table (L, D)."""
     here, there = table[:-k].double(), table[k:].double()
     return (here @ torch.linalg.lstsq(here, there, driver="gelsd").solution - there).abs().max().item()
 
@@ -56,9 +56,9 @@ def drawn(seed: int) -> LearnedPositions:
 
 
 def learned(seed: int, trained: int) -> Tensor:
-    """A learned table (MAX_POSITIONS, D) that sentences of `trained` tokens have taught to be the sinusoids.
+    """Returns a learned table (MAX_POSITIONS, D), trained with sentences of `trained` tokens to equal the sinusoids.
 
-    The loss is half the squared distance; with rate 1 one step of gradient descent is enough.
+    The loss is half the squared distance; with rate 1 a single step of gradient descent suffices.
     """
     positions = drawn(seed)
     loss = (positions(torch.zeros(1, trained, WIDTH), position_ids(trained)) - sinusoids(trained, WIDTH)).square().sum() / 2
@@ -67,8 +67,7 @@ def learned(seed: int, trained: int) -> Tensor:
 
 
 def looked_up(table: Tensor) -> dict[str, float]:
-    """The table (L, D) as a frozen nn.Embedding that is asked with position ids: how far its rows are from the table's, and how many of its
-    numbers are trained."""
+    """Looks up position ids in a frozen nn.Embedding of the table (L, D): returns the largest error and the number of trainable numbers."""
     frozen = nn.Embedding.from_pretrained(table, freeze=True)
     rows = frozen(position_ids(len(table)))
     return {
@@ -78,7 +77,7 @@ def looked_up(table: Tensor) -> dict[str, float]:
 
 
 class PlainBuffer(nn.Module):
-    """The same table by a plain register_buffer."""
+    """The same table in a plain register_buffer."""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -86,13 +85,13 @@ class PlainBuffer(nn.Module):
 
 
 def held(module: nn.Module) -> tuple[int, int, int]:
-    """(numbers in its table, how many of all its numbers an optimiser is given, how many are saved)."""
+    """Returns (numbers in the table, trainable numbers, saved numbers)."""
     parameters, saved = module.parameters(), module.state_dict().values()
     return module.table.numel(), sum(map(torch.numel, parameters)), sum(map(torch.numel, saved))
 
 
 def padding_matters(table: Tensor, without: Tensor, seed: int) -> float:
-    """How much what the tokens get from attention differs between two tables (L, D) that differ at the last place, a PAD."""
+    """Measures the difference in attention outputs of the tokens between tables (L, D) that differ only at PAD's position."""
     x = torch.randn(len(table), WIDTH, generator=torch.Generator().manual_seed(seed))
     mask = torch.arange(len(table)) < len(table) - 1
     with_position, without_position = (scaled_dot_product_attention(x + t, x + t, x + t, mask)[0][:-1] for t in (table, without))
@@ -117,58 +116,58 @@ def run(seed: int, k: int) -> Outcome:
 
 
 def _columns(numbers: dict[str, float]) -> tuple[Grid, ...]:
-    """From frequencies to angles to the table."""
-    terms, rows, pairs = div_term(WIDTH), counted(SHOWN), tuple(f"i = {i}" for i in range(WIDTH // 2))
+    """Shows the steps from frequencies to angles to the table."""
+    terms, rows, pairs = div_term(WIDTH), number_labels(SHOWN), tuple(f"i = {i}" for i in range(WIDTH // 2))
     angles, last = torch.arange(SHOWN)[:, None] * terms, SHOWN - 1
     table = by_columns(SHOWN, WIDTH)
-    said = {
+    caption = {
         "fastest": terms[0].item(), "slowest": terms[-1].item(), "last": last, "term": terms[1].item(), "angle": angles[last, 1].item(),
         "sine": table[last, 2].item(), "cosine": table[last, 3].item(), **numbers,
     }  # fmt: skip
     return (
-        Grid("terms", torch.stack((terms, as_power(WIDTH))).numpy(), ("exp", "power"), pairs, said=said, digits=3),
-        Grid("angles", angles.numpy(), rows, pairs, said=said, digits=3),
-        Grid("table", table.numpy(), rows, counted(WIDTH), said=said, digits=3),
+        Grid("terms", torch.stack((terms, as_power(WIDTH))).numpy(), ("exp", "power"), pairs, caption=caption, digits=3),
+        Grid("angles", angles.numpy(), rows, pairs, caption=caption, digits=3),
+        Grid("table", table.numpy(), rows, number_labels(WIDTH), caption=caption, digits=3),
     )
 
 
 def _held() -> TextTable:
-    """What becomes of the table in each kind of module."""
+    """Compares the table's treatment in each kind of module."""
     modules = {"sinusoids": SinusoidalPositions(WIDTH), "plain_buffer": PlainBuffer(WIDTH), "learned": LearnedPositions(WIDTH)}
     rows = tuple((name, *(f"{count:,}" for count in held(module))) for name, module in modules.items())
     return TextTable("held", ("table", "numbers", "parameters", "saved"), rows, {"rows": MAX_POSITIONS, "width": WIDTH})
 
 
 def _padding(seed: int) -> Grid:
-    """The table of a sentence whose last place is a PAD, with zeros there."""
+    """Shows the table of a sentence with a final PAD, with zeros there."""
     table = sinusoids(SHOWN, WIDTH)
     zeros = table.clone()
     zeros[-1] = 0
-    said = {"difference": padding_matters(table, zeros, seed), "tokens": SHOWN - 1}
-    return Grid("padding", zeros.numpy(), (*counted(SHOWN - 1), SPECIAL_TOKENS[0]), counted(WIDTH), said=said, digits=3)
+    caption = {"difference": padding_matters(table, zeros, seed), "tokens": SHOWN - 1}
+    return Grid("padding", zeros.numpy(), (*number_labels(SHOWN - 1), SPECIAL_TOKENS[0]), number_labels(WIDTH), caption=caption, digits=3)
 
 
 def _shift(table: Tensor, k: int, numbers: dict[str, float]) -> tuple[Grid, ...]:
-    """M_k, and what it makes of position 1."""
+    """Shows M_k, and its product with position 1."""
     matrix = rotation(WIDTH, k)
     turned = np.stack((table[1].numpy(), matrix @ table[1].numpy(), table[1 + k].numpy()))
-    said = {"there": 1 + k, "cos": matrix[0, 0], "sin": matrix[0, 1], "apart": np.abs(turned[1] - turned[2]).max(), **numbers}
+    caption = {"there": 1 + k, "cos": matrix[0, 0], "sin": matrix[0, 1], "apart": np.abs(turned[1] - turned[2]).max(), **numbers}
     return (
-        Grid("rotation", matrix, counted(WIDTH), counted(WIDTH), said=said, digits=3),
-        Grid("turned", turned, ("PE(1)", "M · PE(1)", f"PE({1 + k})"), counted(WIDTH), said=said, digits=3),
+        Grid("rotation", matrix, number_labels(WIDTH), number_labels(WIDTH), caption=caption, digits=3),
+        Grid("turned", turned, ("PE(1)", "M · PE(1)", f"PE({1 + k})"), number_labels(WIDTH), caption=caption, digits=3),
     )
 
 
 def _beyond(seed: int, k: int) -> Lines:
-    """How far M_k misses from each position, for both tables."""
+    """Plots the error of M_k at each position, for both tables."""
     tables = {"sinusoids": sinusoids(BEYOND + k, WIDTH), "learned": learned(seed, TRAINED)[: BEYOND + k]}
     errors = {name: shift_errors(table.numpy(), k) for name, table in tables.items()}
-    seen = TRAINED - k
-    said = {
-        "k": k, "trained": TRAINED, "within": float(errors["learned"][:seen].max()), "after": float(errors["learned"][seen:].mean()),
-        "sinusoids": float(errors["sinusoids"].max()), "most": MAX_POSITIONS, "seen": seen - 1,
+    known = TRAINED - k
+    caption = {
+        "k": k, "trained": TRAINED, "within": float(errors["learned"][:known].max()), "after": float(errors["learned"][known:].mean()),
+        "sinusoids": float(errors["sinusoids"].max()), "most": MAX_POSITIONS, "seen": known - 1,
     }  # fmt: skip
-    return Lines("beyond", np.arange(BEYOND), errors, said=said)
+    return Lines("beyond", np.arange(BEYOND), errors, caption=caption)
 
 
 LAB = Lab(

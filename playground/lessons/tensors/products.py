@@ -1,4 +1,4 @@
-"""Queries times keys (section 3.2): a table of all pairs of tokens, made of very few numbers."""
+"""Queries times keys (section 3.2): a table of all pairs of tokens, from few parameters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SIZES = ((64, 16), (512, 64))  # (d_model, d_k) of our default model and of the 
 
 def attention(n_heads: int, generator: torch.Generator) -> MultiHeadAttention:
     """Multi-head attention of our model, in float64, with random matrices."""
-    found = MultiHeadAttention(ModelConfig(d_model=D, n_heads=n_heads, bias=False), Dropout(0.0, generator)).double()
-    for parameter in found.parameters():
+    module = MultiHeadAttention(ModelConfig(d_model=D, n_heads=n_heads, bias=False), Dropout(0.0, generator)).double()
+    for parameter in module.parameters():
         nn.init.xavier_uniform_(parameter, generator=generator)
-    return found
+    return module
 
 
 def scores(x: Tensor, attending: MultiHeadAttention) -> Tensor:
@@ -31,13 +31,13 @@ def scores(x: Tensor, attending: MultiHeadAttention) -> Tensor:
 
 
 def merged(attending: MultiHeadAttention, d_k: int) -> Tensor:
-    """One matrix in place of the first head's two: Q K^T = (X W_Q) (X W_K)^T = X (W_Q W_K^T) X^T. -> (D, D)"""
+    """Merges the first head's two matrices: Q K^T = (X W_Q) (X W_K)^T = X (W_Q W_K^T) X^T. -> (D, D)"""
     w_q, w_k = (linear.weight[:d_k].T for linear in (attending.W_q, attending.W_k))  # nn.Linear keeps W^T: its first rows are head 1
     return w_q @ w_k.T
 
 
 def learned(d_model: int, d_k: int) -> tuple[int, int]:
-    """How many numbers a head learns for its scores: with W_Q and W_K, and with one matrix that is free."""
+    """Counts the parameters of a head's scores: with W_Q and W_K, and with one free matrix."""
     return 2 * d_model * d_k, d_model * d_model
 
 
@@ -48,16 +48,16 @@ def run(seed: int, n_heads: int) -> Outcome:
     free = nn.init.xavier_uniform_(torch.empty(D, D, dtype=torch.float64), generator=generator)
     attending, d_k = attention(n_heads, generator), D // n_heads
 
-    table, one = scores(x, attending), merged(attending, d_k)
-    singular = {name: torch.linalg.svdvals(found) for name, found in (("head", table), ("free", x @ free @ x.T))}
+    table, product = scores(x, attending), merged(attending, d_k)
+    singular = {name: torch.linalg.svdvals(table_values) for name, table_values in (("head", table), ("free", x @ free @ x.T))}
     rank = int(torch.linalg.matrix_rank(table))
     numbers = {
         "rank": rank, "d_k": d_k, "d_model": D, "tokens": len(TOKENS), "rank_free": int(torch.linalg.matrix_rank(x @ free @ x.T)),
         "two": learned(D, d_k)[0], "one": learned(D, d_k)[1],
     }  # fmt: skip
     paper = learned(*SIZES[-1])
-    said = {
-        **numbers, "difference": (x @ one @ x.T - table).abs().max().item(), "rank_merged": int(torch.linalg.matrix_rank(one)),
+    caption = {
+        **numbers, "difference": (x @ product @ x.T - table).abs().max().item(), "rank_merged": int(torch.linalg.matrix_rank(product)),
         "last": singular["head"][rank - 1].item(), "next": singular["head"][rank].item(), "paper_two": paper[0], "paper_one": paper[1],
     }  # fmt: skip
     sizes = ((D, d_k), *SIZES)
@@ -66,16 +66,16 @@ def run(seed: int, n_heads: int) -> Outcome:
         "head" if rank <= d_k else "model" if rank <= D else "tokens",
         numbers,
         (
-            Grid("scores", table.numpy(), TOKENS, TOKENS, said=said),
-            Lines("singular", np.arange(1, len(TOKENS) + 1), {name: found.numpy() for name, found in singular.items()}, said=said),
-            Grid("merged", one.numpy(), dims, dims, said=said),
+            Grid("scores", table.numpy(), TOKENS, TOKENS, caption=caption),
+            Lines("singular", np.arange(1, len(TOKENS) + 1), {name: values.numpy() for name, values in singular.items()}, caption=caption),
+            Grid("merged", product.numpy(), dims, dims, caption=caption),
             Grid(
                 "learned",
                 np.array([learned(*size) for size in sizes]).T,
                 ("two", "one"),
                 tuple(f"{wide} · {d_k}" for wide, d_k in sizes),
                 "plain",
-                said=said,
+                caption=caption,
             ),
         ),
     )

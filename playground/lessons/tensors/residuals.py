@@ -1,4 +1,4 @@
-"""Residual connections (section 3.1): what they do to the gradient of a deep stack, and to a layer that has nothing to add."""
+"""Residual connections (section 3.1): their effect on the gradient of a deep stack, and on a layer without a contribution."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from playground.model.parts import Dropout
 
 D, D_FF, TOKENS = 16, 64, 32
 DEPTHS = (1, 2, 4, 8, 16, 24, 32)
-ASKED = 24  # layers, in the question
+ASKED = 24  # layers in the question
 STEPS, RATE = 40, 0.5  # of gradient descent
 WAYS = {"plain": False, "residual": True}
 
 
 def sublayers(count: int, weights: str, generator: torch.Generator) -> list[FeedForward]:
-    """Feed-forward networks of our model, in float64, their matrices drawn in one of the usual ways."""
-    found = [FeedForward(ModelConfig(d_model=D, d_ff=D_FF, bias=False), Dropout(0.0, generator)).double() for _ in range(count)]
-    for matrix in (matrix for one in found for matrix in (one.W_1.weight, one.W_2.weight)):
+    """Makes feed-forward networks of our model, in float64, with a common initialisation."""
+    networks = [FeedForward(ModelConfig(d_model=D, d_ff=D_FF, bias=False), Dropout(0.0, generator)).double() for _ in range(count)]
+    for matrix in (matrix for network in networks for matrix in (network.W_1.weight, network.W_2.weight)):
         if weights == "xavier":
             nn.init.xavier_uniform_(matrix, generator=generator)  # variance 2 / (inputs + outputs), as in our model
         elif weights == "kaiming":
             nn.init.kaiming_uniform_(matrix, nonlinearity="relu", generator=generator)  # variance 2 / inputs, made for relu
         else:
-            nn.init.kaiming_uniform_(matrix, a=5**0.5, generator=generator)  # variance 1 / (3 inputs), what nn.Linear begins with
-    return found
+            nn.init.kaiming_uniform_(matrix, a=5**0.5, generator=generator)  # variance 1 / (3 inputs), nn.Linear's default
+    return networks
 
 
 def connection(connected: bool) -> Residual:
@@ -40,37 +40,37 @@ def connection(connected: bool) -> Residual:
 
 
 def layer(x: Tensor, sublayer: FeedForward, residual: Residual, norm: str) -> Tensor:
-    """(L, D) -> (L, D), with layer norm after the sum as in the paper, or with none."""
+    """(L, D) -> (L, D), with layer norm after the sum as in the paper, or without."""
     y = residual(x, sublayer(x))
     return F.layer_norm(y, (D,)) if norm == "post" else y
 
 
 def reaching(stack: list[FeedForward], residual: Residual, norm: str, x: Tensor, direction: Tensor) -> list[float]:
-    """For a stack of the first 1, 2, 4, ... layers: the length of the gradient at its input, for one of length 1 at its output."""
+    """Measures the gradient norm at the input of a stack of the first 1, 2, 4, ... layers, for norm 1 at its output."""
     x = start = x.clone().requires_grad_()
-    found = []
+    lengths = []
     for number, sublayer in enumerate(stack, 1):
         x = layer(x, sublayer, residual, norm)
         if number in DEPTHS:
             (gradient,) = torch.autograd.grad(x, start, direction / direction.norm(), retain_graph=True)
-            found.append(gradient.norm().item())
-    return found
+            lengths.append(gradient.norm().item())
+    return lengths
 
 
 def distance(x: Tensor, sublayer: FeedForward, residual: Residual) -> Tensor:
-    """How far a layer without norm is from passing x (L, D) on as it is: 0 when it does, 1 when nothing comes out."""
+    """Measures the distance of a layer without norm from the identity on x (L, D): 0 if equal, 1 for zero output."""
     return (residual(x, sublayer(x)) - x).norm() / x.norm()
 
 
 def practise(x: Tensor, sublayer: FeedForward, residual: Residual) -> list[float]:
-    """The distance from the identity before each step of gradient descent towards it, and after the last."""
-    matrices, found = list(sublayer.parameters()), []
+    """Measures the distance from the identity before each step of gradient descent towards it, and after the last."""
+    matrices, distances = list(sublayer.parameters()), []
     for _ in range(STEPS):
         error = distance(x, sublayer, residual)
-        found.append(error.item())
+        distances.append(error.item())
         for matrix, gradient in zip(matrices, torch.autograd.grad(error.square(), matrices), strict=True):
             matrix.data -= RATE * gradient
-    return [*found, distance(x, sublayer, residual).item()]
+    return [*distances, distance(x, sublayer, residual).item()]
 
 
 def run(seed: int, weights: str, norm: str) -> Outcome:
@@ -82,12 +82,12 @@ def run(seed: int, weights: str, norm: str) -> Outcome:
 
     zero = sublayers(1, weights, generator)[0]
     nn.init.zeros_(zero.W_2.weight)  # as `zero_init` does in our model
-    identity = np.array([[distance(x, one, connection(way)).item() for one in (stack[0], zero)] for way in WAYS.values()])
+    identity = np.array([[distance(x, network, connection(way)).item() for network in (stack[0], zero)] for way in WAYS.values()])
     learning = {name: np.array(practise(x, deepcopy(stack[0]), connection(way))) for name, way in WAYS.items()}
 
     numbers = {"layers": ASKED, "plain": plain, "residual": residual, "factor": plain ** (1 / ASKED)}
     begun, behind = learning["residual"][0], int((learning["plain"][1:] > learning["residual"][0]).sum())
-    said = {
+    caption = {
         **numbers, "most": DEPTHS[-1], "plain_most": gradients["plain"][-1], "residual_most": gradients["residual"][-1],
         "steps": STEPS, "behind": behind, "begun": begun, "plain_last": learning["plain"][-1], "residual_last": learning["residual"][-1],
         "plain_random": identity[0, 0], "plain_zero": identity[0, 1], "residual_random": identity[1, 0], "residual_zero": identity[1, 1],
@@ -96,9 +96,9 @@ def run(seed: int, weights: str, norm: str) -> Outcome:
         "more" if plain > 2 else "same" if plain > 0.5 else "some" if plain > 0.001 else "hardly",
         numbers,
         (
-            Lines("gradient", np.array(DEPTHS), {name: np.array(found) for name, found in gradients.items()}, log_y=True, said=said),
-            Grid("identity", identity, tuple(WAYS), ("random", "zero"), said=said),
-            Lines("learning", np.arange(STEPS + 1), learning, said=said),
+            Lines("gradient", np.array(DEPTHS), {name: np.array(norms) for name, norms in gradients.items()}, log_y=True, caption=caption),
+            Grid("identity", identity, tuple(WAYS), ("random", "zero"), caption=caption),
+            Lines("learning", np.arange(STEPS + 1), learning, caption=caption),
         ),
     )
 

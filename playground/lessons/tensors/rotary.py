@@ -1,4 +1,4 @@
-"""Rotary positions (Su et al. 2021): turn queries and keys, and their product knows how far apart they stand, not where."""
+"""Rotary positions (Su et al. 2021): with rotated queries and keys, their product depends on their distance, not their positions."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, counted
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, number_labels
 from playground.model.positions import RotaryPositions, position_ids, sinusoids
 
 WIDTH = 8
-SHOWN = 6  # places of the table of products
-REACH = 32  # distances that are drawn, each from as many places
+SHOWN = 6  # positions in the table of products
+REACH = 32  # plotted distances, each from as many positions
 ROUNDING = 1e-4
-FURTHER = 10  # places that both move on
+FURTHER = 10  # shift of both positions
 
 
 def rotary_products(q: Tensor, k: Tensor, length: int) -> Tensor:
-    """q . k for one query and one key, q and k (K,), turned to every pair of places: (L, L), rows ask."""
+    """Returns q . k for a query and a key (K,) rotated to all pairs of positions: (L, L), rows are queries."""
     turn, places = RotaryPositions(len(q)), position_ids(length)
     queries, keys = (turn(x.expand(1, 1, length, -1), places)[0, 0] for x in (q, k))
     return queries @ keys.T
 
 
 def added_products(q: Tensor, k: Tensor, length: int) -> Tensor:
-    """The same when sinusoids are added to q and k instead: (L, L)."""
+    """Returns the products with sinusoids added to q and k instead: (L, L)."""
     table = sinusoids(length, len(q))
     return (q + table) @ (k + table).T
 
 
 def spread(products: Tensor, distance: int) -> float:
-    """How much the product varies among all pairs of places with this distance."""
-    found = products.diagonal(distance)
-    return (found.max() - found.min()).item()
+    """Measures the variation of products over all pairs of positions at this distance."""
+    diagonal = products.diagonal(distance)
+    return (diagonal.max() - diagonal.min()).item()
 
 
 def run(seed: int, distance: int) -> Outcome:
@@ -43,7 +43,7 @@ def run(seed: int, distance: int) -> Outcome:
         "distance": distance, "product": here, "further": FURTHER, "moved": turned[FURTHER, FURTHER + distance].item(),
         "spread": spread(turned, distance), "spread_added": spread(added, distance), "places": 2 * REACH,
     }  # fmt: skip
-    said = {
+    caption = {
         **numbers, "unturned": (q @ k).item(), "corner": added[0, distance].item(), "corner_moved": added[1, 1 + distance].item(),
     }  # fmt: skip
     distances = np.arange(REACH)
@@ -52,10 +52,10 @@ def run(seed: int, distance: int) -> Outcome:
         "same" if numbers["spread"] < ROUNDING else "changes",
         numbers,
         (
-            Grid("products", turned[:SHOWN, :SHOWN].numpy(), counted(SHOWN), counted(SHOWN), said=said),
-            Grid("added", added[:SHOWN, :SHOWN].numpy(), counted(SHOWN), counted(SHOWN), said=said),
-            Lines("by_distance", distances, {"rotary": turned[0, :REACH].numpy()}, said=said),
-            Lines("spreads", distances, spreads, said=said),
+            Grid("products", turned[:SHOWN, :SHOWN].numpy(), number_labels(SHOWN), number_labels(SHOWN), caption=caption),
+            Grid("added", added[:SHOWN, :SHOWN].numpy(), number_labels(SHOWN), number_labels(SHOWN), caption=caption),
+            Lines("by_distance", distances, {"rotary": turned[0, :REACH].numpy()}, caption=caption),
+            Lines("spreads", distances, spreads, caption=caption),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""From a token to its vector and back to tokens (section 3.4): an embedding is a product of matrices, and so is the generator."""
+"""From tokens to vectors and back (section 3.4): an embedding is a matrix product, and so is the generator."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from playground.model.parts import Embedding, Linear
 
 VOCABULARY = ("<pad>", "<bos>", "<eos>", "cat", "sat", "down")
 SENTENCE = (3, 4, 5)  # cat sat down
-NEXT = (4, 5, 2)  # what should follow each: sat down <eos>
+NEXT = (4, 5, 2)  # the target of each: sat down <eos>
 D = 4
-TIMES = (0, 1, 2, 3)  # that a function is applied before cross-entropy
+TIMES = (0, 1, 2, 3)  # applications of a function before cross-entropy
 
 
 def one_hot(tokens: Tensor) -> Tensor:
@@ -25,19 +25,19 @@ def one_hot(tokens: Tensor) -> Tensor:
 
 
 def log_softmax(logits: Tensor) -> Tensor:
-    """(L, V) -> (L, V): the logarithm of the softmax, s_i - log sum_j exp(s_j). Probabilities of 0 do not become log 0."""
+    """(L, V) -> (L, V): the logarithm of the softmax, s_i - log sum_j exp(s_j). Avoids log 0."""
     return logits - logits.logsumexp(dim=-1, keepdim=True)
 
 
 def repeated(function: str, logits: Tensor, times: int) -> Tensor:
-    """(L, V): what log-softmax or softmax makes of the logits, of what comes out, and so on."""
+    """Returns logits (L, V) after repeated log-softmax or softmax."""
     for _ in range(times):
         logits = log_softmax(logits) if function == "log_softmax" else logits.softmax(dim=-1)
     return logits
 
 
 def loss(logits: Tensor, right: Tensor) -> float:
-    """Cross-entropy (L, V), (L,): minus the log-probability of the right token, on average. Applies log-softmax itself."""
+    """Returns cross-entropy of (L, V), (L,): the mean negative log-probability of the right token. Applies log-softmax itself."""
     return -log_softmax(logits)[torch.arange(len(right)), right].mean().item()
 
 
@@ -50,15 +50,15 @@ def run(seed: int) -> Outcome:
     tokens, right = torch.tensor(SENTENCE), torch.tensor(NEXT)
 
     looked_up, product = embedding(tokens), one_hot(tokens) @ embedding.weight
-    logits = generating(looked_up)  # in the model all its layers stand between
+    logits = generating(looked_up)  # the model has its layers in between
     logs = log_softmax(logits)
     losses = {name: np.array([loss(repeated(name, logits, times), right) for times in TIMES]) for name in ("log_softmax", "softmax")}
 
     numbers = {
         "once": losses["log_softmax"][0].item(), "twice": losses["log_softmax"][1].item(), "softmax": losses["softmax"][1].item(),
-        "least": loss(one_hot(right), right),  # of probabilities 1 and 0 that are taken for logits
+        "least": loss(one_hot(right), right),  # probabilities 1 and 0 used as logits
     }  # fmt: skip
-    said = {
+    caption = {
         **numbers, "times": TIMES[-1], "last": losses["softmax"][-1].item(), "uniform": math.log(len(VOCABULARY)),
         "size": len(VOCABULARY), "d_model": D, "difference": (product - looked_up).abs().max().item(),
         "token": VOCABULARY[SENTENCE[0]], "next": VOCABULARY[NEXT[0]], "logit": logits[0, NEXT[0]].item(),
@@ -70,13 +70,13 @@ def run(seed: int) -> Outcome:
         "same" if abs(numbers["twice"] - numbers["once"]) < 1e-9 else "higher" if numbers["twice"] > numbers["once"] else "lower",
         numbers,
         (
-            Grid("one_hot", one_hot(tokens).numpy(), rows, VOCABULARY, "plain", said=said),
-            Grid("table", embedding.weight.numpy(), VOCABULARY, dims, said=said),
-            Grid("embedded", product.numpy(), rows, dims, said=said),
-            Grid("logits", logits.numpy(), rows, VOCABULARY, said=said),
-            Grid("logs", logs.numpy(), rows, VOCABULARY, said=said),
-            Grid("probabilities", logs.exp().numpy(), rows, VOCABULARY, "probability", said=said),
-            Lines("losses", np.array(TIMES), losses, said=said),
+            Grid("one_hot", one_hot(tokens).numpy(), rows, VOCABULARY, "plain", caption=caption),
+            Grid("table", embedding.weight.numpy(), VOCABULARY, dims, caption=caption),
+            Grid("embedded", product.numpy(), rows, dims, caption=caption),
+            Grid("logits", logits.numpy(), rows, VOCABULARY, caption=caption),
+            Grid("logs", logs.numpy(), rows, VOCABULARY, caption=caption),
+            Grid("probabilities", logs.exp().numpy(), rows, VOCABULARY, "probability", caption=caption),
+            Lines("losses", np.array(TIMES), losses, caption=caption),
         ),
     )
 

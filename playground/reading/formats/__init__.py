@@ -1,13 +1,12 @@
-"""Formats: one module for each family of files. A reader gets sources and gives a table, or None when the format is not its own. Read in
-this order:
+"""Formats: one module for each family. A reader takes sources and returns a table, or None for another format. Read in this order:
 
-table (what a reader gets and gives) · limits · records (lines with a separator) and separators · delimited · marked · lines · interleaved ·
+table (a reader's input and output) · limits · records (lines with a separator) and separators · delimited · marked · lines · interleaved ·
 cards · dictionary · wrapped · trimmed · anki · segments · subtitles · sheets and opendocument · xml_events, exchange and program_texts ·
-annotated · po · parquet · values, shapes and items · json_lists · keyed (what belongs together by a key).
+annotated · po · parquet · values, shapes and items · json_lists · keyed (texts joined by keys).
 
-What they share: names (of files, and what they say of languages) · languages · column_words, column_names and columns (what columns are
-called) · cells (columns without sentences) · inflections (columns of features) · language_id (which language a line is in) · markup ·
-escapes (what tools left in sentences) · guard (against formulas).
+Shared: names (of files, and the languages in them) · languages · column_words, column_names and columns (column names) · cells (columns
+without sentences) · inflections (columns of features) · language_id (the language of a line) · markup · escapes (left in sentences by
+tools) · guard (against formulas).
 """
 
 from collections.abc import Sequence
@@ -40,29 +39,29 @@ from playground.reading.formats.table import Reader, Source, Table
 
 
 class Confidence(IntEnum):
-    """How sure a format is of a file that it takes. No two that are equally sure take the same one, so their order means nothing."""
+    """How certain a match is. Formats of equal confidence never match the same file, so their order is irrelevant."""
 
-    SIGNATURE = 5  # first bytes, a root element or marks that no other format has
-    TRIMMED = 4  # it has remarks before its lines, or numbers that count them, and is of another format without them
-    LAYOUT = 3  # its lines are made in its own way
-    COLUMNS = 2  # a sign that also stands in sentences makes columns
-    HABIT = 1  # lines come together as they do in such files
+    SIGNATURE = 5  # first bytes, a root element or marks unique to the format
+    TRIMMED = 4  # comments before its lines, or line numbers; without them another format
+    LAYOUT = 3  # its lines have a layout of their own
+    COLUMNS = 2  # columns cut at a sign that sentences contain too
+    HABIT = 1  # lines follow each other in a typical order
 
 
 class Format(NamedTuple):
     read: Reader
     confidence: Confidence
-    is_whole: bool = False  # a line may be as long as the file
+    is_whole: bool = False  # whether one line may hold the whole file
 
 
-def first_of(readers: Sequence[Reader], sources: Sequence[Source]) -> Table | None:
-    """The table that the first reader made of it. Raises Refusal where one knows the format and finds it broken."""
+def read_first(readers: Sequence[Reader], sources: Sequence[Source]) -> Table | None:
+    """Returns the table of the first reader that matches. Raises Refusal where a reader recognises its format but finds it broken."""
     return next((table for table in (reader(sources) for reader in readers) if table is not None), None)
 
 
-def _readers(formats: Sequence[Format]) -> tuple[Reader, ...]:
-    """The surest first."""
-    return tuple(one.read for one in sorted(formats, key=lambda one: -one.confidence))
+def _sort_readers(formats: Sequence[Format]) -> tuple[Reader, ...]:
+    """Returns the readers, most confident first."""
+    return tuple(entry.read for entry in sorted(formats, key=lambda entry: -entry.confidence))
 
 
 _PLAIN = (
@@ -97,8 +96,8 @@ FORMATS = (
     Format(annotated.read_treebank, Confidence.SIGNATURE),
     Format(annotated.read_glossed, Confidence.SIGNATURE),
     Format(cards.read_prompts, Confidence.SIGNATURE),
-    Format(partial(trimmed.read_trimmed, partial(first_of, _readers(_PLAIN))), Confidence.TRIMMED),
+    Format(partial(trimmed.read_trimmed, partial(read_first, _sort_readers(_PLAIN))), Confidence.TRIMMED),
     *_PLAIN,
 )
-WHOLE = _readers([one for one in FORMATS if one.is_whole])
-BY_LINE = _readers([one for one in FORMATS if not one.is_whole])
+WHOLE = _sort_readers([entry for entry in FORMATS if entry.is_whole])
+BY_LINE = _sort_readers([entry for entry in FORMATS if not entry.is_whole])

@@ -1,4 +1,4 @@
-"""Cells: what a column holds that is no sentences: numbers, addresses, licences, codes of languages, labels."""
+"""Cells: recognises columns without sentences: numbers, addresses, licences, language codes, labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from playground.reading.formats.column_words import LABELS
-from playground.reading.formats.languages import folded, is_language, named
+from playground.reading.formats.languages import find_language, fold, is_language
 from playground.reading.text import normalise
 
 _NUMBER = re.compile(r"(?=.*\d)[\d.,:/%+\- ]+([eE][-+]?\d+)?")
@@ -16,8 +16,8 @@ _LINKS = ("http://", "https://", "www.")
 _GUID = re.compile(r"\S{8,12}")
 _COUNTED = re.compile(r"([^\W\d_]{1,12})[ .-]{0,2}\d{1,4}")  # Lesson 1, U2, HSK 3
 _TO = re.compile(r"[-_/>→]+")  # en-de, eng_deu, en>de
-_SHORT = 25  # characters of a label
-_DIGITS = 16  # a number of rows has fewer
+_SHORT = 25  # maximum characters of a label
+_DIGITS = 16  # a row number has fewer
 STOPS = (".", "!", "?", "。", "！", "？")
 
 
@@ -25,8 +25,8 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell) is not None
 
 
-def dullness(cells: Sequence[str]) -> int:
-    """From 0 for what may be sentences to 6 for what surely is none."""
+def rank_dullness(cells: Sequence[str]) -> int:
+    """Ranks a column from 0 (possibly sentences) to 6 (certainly none)."""
     filled = [cell for cell in cells if cell]
     few = len(filled) < 3
 
@@ -36,8 +36,8 @@ def dullness(cells: Sequence[str]) -> int:
     if not filled:
         return 6
     if mostly(is_number):
-        return 5 if counts(filled) or few else 3
-    if mostly(lambda cell: cell.startswith(_LINKS)) or licence(cells):
+        return 5 if is_running_number(filled) or few else 3
+    if mostly(lambda cell: cell.startswith(_LINKS)) or find_licence(cells):
         return 4
     if mostly(_MOMENT.fullmatch) or holds_languages(filled):
         return 3
@@ -46,16 +46,16 @@ def dullness(cells: Sequence[str]) -> int:
     return 2 if _are_labels(filled) else 0
 
 
-def counts(cells: Sequence[str]) -> bool:
-    """Whether it is a running number."""
+def is_running_number(cells: Sequence[str]) -> bool:
+    """Whether the cells are consecutive numbers."""
     first = cells[0] if cells else ""
     return first.isdecimal() and len(first) < _DIGITS and all(cell == str(int(first) + place) for place, cell in enumerate(cells))
 
 
 def holds_languages(filled: Sequence[str]) -> bool:
-    """Whether all cells are languages or pairs of them ("en", "German", "en-de"), and few different ones: "el" and "de" are words too."""
+    """Whether all cells are languages or pairs of them ("en", "German", "en-de") with few distinct values: "el" and "de" are also words."""
     different = set(filled)
-    few = 2 * len(different) <= max(2, len(filled)) or (len(different) < len(filled) and all(map(named, different)))
+    few = 2 * len(different) <= max(2, len(filled)) or (len(different) < len(filled) and all(map(find_language, different)))
     return few and all(map(_is_language, different))
 
 
@@ -65,22 +65,22 @@ def _is_language(cell: str) -> bool:
 
 
 def _are_labels(filled: Sequence[str]) -> bool:
-    """Whether the cells are the same in all of several rows, or of the few kinds that labels are."""
+    """Whether all of several cells are equal, or of the few kinds that labels are."""
     count, different = len(filled), set(filled)
     if (count > 1 and len(different) == 1) or (count >= 8 and len(different) <= 2):
         return True
     if max(map(len, different)) > _SHORT:
         return False
-    if all(folded(cell) in LABELS for cell in different):
+    if all(fold(cell) in LABELS for cell in different):
         return True
     numbered = list(map(_COUNTED.fullmatch, different))
-    if len(different) < count and all(numbered) and len({found[1] for found in numbered}) == 1:
+    if len(different) < count and all(numbered) and len({match[1] for match in numbered}) == 1:
         return True
     return count >= 6 and 3 * len(different) <= count and not any(cell.endswith(STOPS) for cell in different)
 
 
-def licence(cells: Sequence[str]) -> str:
-    """The licences that cells name, as ManyThings has them ("CC-BY 2.0 … #sentence number"); "" if they hold something else."""
-    said = Counter(cell.strip().split(" #")[0] for cell in cells)
-    common = [normalise(one) for one, count in said.most_common() if one and count * 100 >= said.total()]
-    return "; ".join(common) if all(one.startswith(("CC-", "CC ", "CC0")) for one in common) else ""
+def find_licence(cells: Sequence[str]) -> str:
+    """Returns the licences in the cells, as ManyThings writes them ("CC-BY 2.0 … #sentence number"); "" for any other cells."""
+    counts = Counter(cell.strip().split(" #")[0] for cell in cells)
+    common = [normalise(name) for name, count in counts.most_common() if name and count * 100 >= counts.total()]
+    return "; ".join(common) if all(name.startswith(("CC-", "CC ", "CC0")) for name in common) else ""

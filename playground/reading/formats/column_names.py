@@ -1,4 +1,4 @@
-"""Column names: what the names of columns mean, as far as a list of words and languages can tell."""
+"""Column names: the meaning of a column's name, from lists of words and languages."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from playground.reading.formats.column_words import (
     UNITS,
     VAGUE,
 )
-from playground.reading.formats.languages import NAMES, coded, folded, is_language, named
+from playground.reading.formats.languages import NAMES, find_code, find_language, fold, is_language
 from playground.reading.formats.limits import COLUMN_LIMIT
 
-_INNER = (".text", ".value", ".content", ".sentence", ".string")  # what a source or target that is an object calls its sentence
+_INNER = (".text", ".value", ".content", ".sentence", ".string")  # the key of the sentence within a source or target that is an object
 _MAX_NAME_CHARACTERS = 40
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # sourceText
 _BRACKETS = re.compile(r"([^()\[\]（）]+)[(\[（]([^()\[\]（）]+)[)\]）]")
@@ -33,53 +33,53 @@ _BETWEEN = re.compile(r"[\s_\-/.,:;|&+'’]+|(?<=\D)(?=\d)|(?<=\d)(?=\D)")
 _BULLETS = tuple("-–—•*+'\"")
 _ENDS = " .:?*!。：？！"
 _NUMBERS = {"nr", "num"}
-_NO_CODES = {"am", "an", "as", "be", "or", "so", "to"}  # words that stand beside others
+_NO_CODES = {"am", "an", "as", "be", "or", "so", "to"}  # codes that are common words in a longer name
 SIDES = frozenset((*SOURCES, *TARGETS))
 _CJK = "[\u3005-\u30ff\u3400-\u9fff]+"
 
 
 class Meaning(NamedTuple):
-    """What a name says. Two columns of one table differ in it."""
+    """The meaning of a name. Two columns of one table differ in it."""
 
-    kind: str  # "language", "source", "target", "unit" (a piece of text), "aside", "beside" or "vague", as the lists of words have it
-    what: str = ""  # the language; the vague word; the number or letter that tells two of a kind apart
-    word: str = ""  # the source or target word, as the lists have it
+    kind: str  # "language", "source", "target", "unit" (a piece of text), "aside", "beside" or "vague", as in the word lists
+    detail: str = ""  # the language; the vague word; the number or letter that distinguishes two of a kind
+    word: str = ""  # the source or target word, as in the lists
 
 
 def plain(name: str) -> str:
-    """A name in the form of the lists of words."""
-    low = re.sub("[ -]", "_", folded(_HUMP.sub("_", name.strip()[:60])))
+    """Normalises a name to the form of the word lists."""
+    low = re.sub("[ -]", "_", fold(_HUMP.sub("_", name.strip()[:60])))
     for inner in _INNER:
         low = low.removesuffix(inner)
     return low.rpartition(".")[2]
 
 
 @lru_cache(maxsize=2000)
-def meaning(name: str) -> Meaning | None:
-    """What a name of one word or several says about its column ("English sentence", "text_de", "Wort (Englisch)", "英文翻译"), or None."""
+def find_meaning(name: str) -> Meaning | None:
+    """Returns the meaning of a name of one or several words ("English sentence", "text_de", "Wort (Englisch)", "英文翻译"), or None."""
     text = name[: 2 * _MAX_NAME_CHARACTERS].strip()
     text = (text.strip("*_") if text[:1] == text[-1:] else text).rstrip(_ENDS)
     if not text or len(text) > _MAX_NAME_CHARACTERS or text.startswith(_BULLETS):
         return None
-    if whole := _of_word(text):
+    if whole := _look_up_word(text):
         return whole
-    if found := _BRACKETS.fullmatch(text):
-        outer, inner = meaning(found[1]), meaning(found[2])
-        language = inner.what if inner and inner.kind == "language" else ""
+    if match := _BRACKETS.fullmatch(text):
+        outer, inner = find_meaning(match[1]), find_meaning(match[2])
+        language = inner.detail if inner and inner.kind == "language" else ""
         if outer and outer.kind == "unit" and language:
             return Meaning("language", language)
-        return outer._replace(what=f"{outer.what} {found[2].casefold()}".strip()) if outer else None
-    return _of_words([part for word in _BETWEEN.split(_HUMP.sub(" ", text)) for part in _segments(word) if part], " " in text)
+        return outer._replace(detail=f"{outer.detail} {match[2].casefold()}".strip()) if outer else None
+    return _combine_words([part for word in _BETWEEN.split(_HUMP.sub(" ", text)) for part in _segment(word) if part], " " in text)
 
 
-def _of_word(text: str) -> Meaning | None:
-    """The meaning of a name that stands in a list as it is."""
+def _look_up_word(text: str) -> Meaning | None:
+    """Returns the meaning of a name listed as it is."""
     word = plain(text)
-    if code := named(text) or (word not in _NUMBERS and _code(text)):
+    if code := find_language(text) or (word not in _NUMBERS and _find_code(text)):
         return Meaning("language", code)
     if word in VAGUE:
         return Meaning("vague", word, word)
-    if word.endswith("_id"):  # a number of texts, or a text in Indonesian
+    if word.endswith("_id"):  # a text's number, or a text in Indonesian
         return Meaning("language", "id") if word.removesuffix("_id") in UNITS else Meaning("aside")
     if word in ASIDE:
         return Meaning("aside")
@@ -92,45 +92,45 @@ def _of_word(text: str) -> Meaning | None:
     return Meaning("unit" if word in UNITS else "source", "", word) if word in SOURCES else None
 
 
-def _code(text: str) -> str:
-    """A language's code, with its region: "en", "EN", "En", "zh_hans_cn"; not what is a word with a capital: "No", "Mai"."""
+def _find_code(text: str) -> str:
+    """Returns a language code with its region: "en", "EN", "zh_hans_cn"; "" for capitalised words: "No", "Mai"."""
     if text.istitle() and (len(text) > 2 or text.casefold() in ALSO_WORDS):
         return ""
     low = text.casefold()
-    return low if coded(text) or coded(low) else ""
+    return low if find_code(text) or find_code(low) else ""
 
 
-def _of_words(words: Sequence[str], spaced: bool) -> Meaning | None:
-    """The meaning of several words that are all such words: a language if there is one, else a side."""
-    parts = [_part(word) for word in words]
+def _combine_words(words: Sequence[str], spaced: bool) -> Meaning | None:
+    """Returns the meaning of several words that all have one: a language if there is one, else a side."""
+    parts = [_classify_part(word) for word in words]
     if not parts or None in parts:
         return None
-    low, said = list(map(folded, words)), {part.kind: part for part in reversed(parts)}  # the first of each kind
+    low, by_kind = list(map(fold, words)), {part.kind: part for part in reversed(parts)}  # the first of each kind
     if parts[-1].kind == "aside" or low[0] in ("is", "has"):
         return Meaning("aside")
-    languages = {part.what for part in parts if part.kind == "language"} or _codes(words, spaced)
-    letter = parts[-1].what if parts[-1].kind == "letter" else ""
-    marks = " ".join(filter(None, [*(part.what for part in parts if part.kind == "mark" and part.what not in languages), letter]))
-    if "beside" in said:
+    languages = {part.detail for part in parts if part.kind == "language"} or _find_codes(words, spaced)
+    letter = parts[-1].detail if parts[-1].kind == "letter" else ""
+    marks = " ".join(filter(None, [*(part.detail for part in parts if part.kind == "mark" and part.detail not in languages), letter]))
+    if "beside" in by_kind:
         return Meaning("beside", marks)
-    if languages and "certain" not in said:
+    if languages and "certain" not in by_kind:
         return Meaning("language", f"{languages.pop()} {marks}".strip()) if len(languages) == 1 else None
-    side = next((said[kind] for kind in ("certain", "target", "source", "unit") if kind in said), None)
+    side = next((by_kind[kind] for kind in ("certain", "target", "source", "unit") if kind in by_kind), None)
     if side:
         return Meaning("source" if side.word in SOURCES[:2] else "target" if side.kind == "certain" else side.kind, marks, side.word)
     return Meaning("unit", marks) if marks and not MARKED.isdisjoint(low) else None
 
 
-def _codes(words: Sequence[str], spaced: bool) -> set[str]:
-    """The languages whose codes are among the words. Between spaces such a small word may be one like "la" but at the end."""
+def _find_codes(words: Sequence[str], spaced: bool) -> set[str]:
+    """Returns the languages whose codes are among the words. In a spaced name only the last word or capitals count: "la" is a word too."""
     likely = [word for place, word in enumerate(words, 1) if not spaced or place == len(words) or word.isupper()]
-    return {low for low in map(str.casefold, likely) if coded(low) and low not in _NO_CODES}
+    return {low for low in map(str.casefold, likely) if find_code(low) and low not in _NO_CODES}
 
 
-def _part(word: str) -> Meaning | None:
-    """What one word adds to a name of several: as above, or a "mark" (a number, "Brazilian"), a "letter", a "filler"."""
-    low = folded(word)
-    if code := named(word):
+def _classify_part(word: str) -> Meaning | None:
+    """Returns the meaning of one word of several: as for a single word, or a "mark" (a number, "Brazilian"), a "letter", a "filler"."""
+    low = fold(word)
+    if code := find_language(word):
         return Meaning("language", code)
     if low in CERTAIN:
         return Meaning("certain", "", low)
@@ -138,12 +138,12 @@ def _part(word: str) -> Meaning | None:
         return Meaning("letter" if len(low) == 1 and low.isalpha() else "mark", low)
     if low in FILLERS or low in MARKED:
         return Meaning("filler")
-    found = _of_word(word)
-    return Meaning("mark", low) if found and found.kind == "vague" else found
+    sense = _look_up_word(word)
+    return Meaning("mark", low) if sense and sense.kind == "vague" else sense
 
 
-def _segments(word: str) -> list[str]:
-    """The words in what is written without spaces: 英文翻译 is two."""
+def _segment(word: str) -> list[str]:
+    """Segments a word written without spaces: 英文翻译 is two."""
     return _WORDS.findall(word) if _WRITTEN_TOGETHER.fullmatch(word) else [word]
 
 
@@ -152,8 +152,8 @@ _WORDS = re.compile("|".join(sorted((word for word in _ALL if re.fullmatch(_CJK,
 _WRITTEN_TOGETHER = re.compile(f"(?:{_WORDS.pattern})+")
 
 
-def common(names: Collection[str]) -> int:
-    """How many of the names are those of a source, a target or a language; none where they are all on one side, or too many for columns."""
+def count_known(names: Collection[str]) -> int:
+    """Counts the names of sources, targets or languages; 0 if all are on one side, or too many for columns."""
     if len(names) > COLUMN_LIMIT:
         return 0
     words = list(map(plain, names))
@@ -163,6 +163,6 @@ def common(names: Collection[str]) -> int:
     return known if len(sides) + sum(languages) > 1 else 0
 
 
-def certain(names: Iterable[str]) -> int:
-    """How many of the names are those of a language, or of a source or target in any context."""
+def count_certain(names: Iterable[str]) -> int:
+    """Counts the names of languages, and those that mean a source or target in any context."""
     return sum(plain(name).startswith(CERTAIN) or is_language(name.rpartition(".")[2]) for name in names)

@@ -1,15 +1,15 @@
-"""Column words: what columns are called in the files that people have, in the languages of many of them.
+"""Column words: the names of columns in users' files, in the languages of many of them.
 
-All are written as `column_names.plain` leaves them, but for accents: small letters, and `_` for spaces and capitals within.
+Written as `column_names.plain` returns them, except for accents: lower case, and `_` for spaces and inner capitals.
 """
 
 from __future__ import annotations
 
-from playground.reading.formats.languages import folded
+from playground.reading.formats.languages import fold
 
 CREDITS = ("credit", "credits", "attribution", "license", "licence")
-CERTAIN = ("src", "source", "tgt", "trg", "target")  # names that begin so mean what they say even where languages stand beside them
-_SOURCES = (  # the first of these that is there and mostly filled is the source
+CERTAIN = ("src", "source", "tgt", "trg", "target")  # prefixes that decide even beside columns of languages
+_SOURCES = (  # the first of these present and mostly filled is the source
     "src source source_text src_text source_sentence src_sentence sentence_source input inputs input_text in question user instruction "
     "prompt query text sentence original sentence1 sentence_1 document article dialogue word term front command commands x from msgid "
     "incorrect noisy utterance l1 q foreign foreign_language questions sources originals quelle eingabe fremdsprache ausgangssprache "
@@ -17,7 +17,7 @@ _SOURCES = (  # the first of these that is there and mostly filled is the source
     "źródło исходный оригинал вопрос soru kaynak السؤال سؤال المصدر प्रश्न स्रोत 输入 輸入 入力 입력 原文 源 源语言 源語言 源句 源文 源文本 "
     "源语 问题 問題 质问 質問 正面 表 表面 问 問 질문 원문 앞면 앞 câu_hỏi pertanyaan คำถาม ต้นฉบับ"
 )
-_UNITS = (  # beside a target they are the source, beside each other no more than two words for the same
+_UNITS = (  # the source beside a target; two of these may name the same text in two languages
     "texts sentences words phrase phrases expression expressions vocab vocabulary headword lemma entry terms utterances string sent snt "
     "txt seq verse hanzi kanji character characters satz sätze wort wörter vokabel vokabeln begriff ausdruck lernwort mot mots texte "
     "terme vocabulaire palabra palabras frase frases oración vocabulario texto término parola parole testo termine vocabolo palavra "
@@ -54,7 +54,7 @@ _ASIDE = (  # no sentences
     "numero lição unidade nível les hoofdstuk lekcja rozdział lekce урок номер тема уровень дата ders ünite numara رقم الرقم الدرس क्रमांक "
     "序号 序號 编号 編號 号 番号 課 课 课时 课程 单元 單元 章节 级别 等级 类别 类型 分类 主题 번호 단원 주제 날짜 bài stt pelajaran"
 )
-_BESIDE = (  # what is said about sentences: how they are read, what kind of word, remarks
+_BESIDE = (  # remarks on sentences: readings, parts of speech, notes
     "pinyin reading readings kana hiragana katakana furigana romaji romanization romanisation romanized jyutping zhuyin bopomofo "
     "pronunciation ipa phonetic phonetics transcription transliteration accent tone tones pos pos_tag part_of_speech word_class word_type "
     "gender genus plural wortart aussprache lautschrift beispiel beispiele beispielsatz bemerkung bemerkungen notiz notizen anmerkung "
@@ -66,7 +66,7 @@ _BESIDE = (  # what is said about sentences: how they are read, what kind of wor
     "詞性 备注 備註 注释 注釋 例子 读法 平假名 片假名 假名 罗马字 ローマ字 振り仮名 ふりがな よみがな よみ 読み 読み方 品詞 備考 メモ "
     "発音 仮名 かな 발음 품사 예문 비고 메모 phiên_âm ví_dụ ghi_chú contoh catatan pelafalan"
 )
-_VAGUE = (  # words to learn as well: names only above what is no list of words
+_VAGUE = (  # also words to learn: names only where the rows below are not a word list
     "active passive casual polite singular past present future positive negative complex simple normal new before after wrong right error "
     "fixed human machine iso digits digit zahl nombre infix postfix prefix reverse reversed cipher plaintext ciphertext encrypted code "
     "sql nl regex formula expr equation math problem solution premise statement claim abstract raw normalized normalised grapheme "
@@ -87,7 +87,7 @@ _FILLERS = (  # in names of several words
 )
 _MARKED = "language lang side column col field sprache langue idioma lingua version part l s"  # with a number or letter these are texts
 _MARKS = "one two three a b c ii first second 一 二 甲 乙"
-_LABELS = (  # what stands in columns of labels
+_LABELS = (  # cells of label columns
     "train training test testing dev valid validation val heldout noun verb adjective adj adverb adv pronoun pron preposition prep "
     "conjunction conj interjection interj phrase expression idiom article art determiner det n v n. v. adj. adv. m f m. f. nt. pl. nomen "
     "substantiv adjektiv präposition konjunktion pronomen nom verbe adjectif adverbe sustantivo verbo adjetivo adverbio sostantivo "
@@ -98,12 +98,12 @@ _ALSO_WORDS = "am an as be da ha he hi id is it ja my na ne no or se si so to zu
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(folded, text.split())))
+    return tuple(dict.fromkeys(map(fold, text.split())))
 
 
 SOURCES, TARGETS = _words(f"{_SOURCES} {_UNITS}"), _words(_TARGETS)
 UNITS = frozenset(_words(f"text sentence word term document article dialogue utterance {_UNITS}"))
 ASIDE, BESIDE, VAGUE = (frozenset(_words(text)) for text in (_ASIDE, _BESIDE, f"{_VAGUE} {_KINDS}"))
 KINDS, FILLERS, MARKED, MARKS, LABELS = (frozenset(_words(text)) for text in (f"{_KINDS} {_REGIONS}", _FILLERS, _MARKED, _MARKS, _LABELS))
-ALSO_WORDS = frozenset(_ALSO_WORDS.split())  # codes of languages that are words too
-LANGUAGE_OF = ("lang", "language", "languages")  # what a column of languages is called in the end
+ALSO_WORDS = frozenset(_ALSO_WORDS.split())  # language codes that are also words
+LANGUAGE_OF = ("lang", "language", "languages")  # suffix of a column of languages

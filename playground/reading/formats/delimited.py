@@ -1,6 +1,6 @@
-"""Delimited text: one file whose cells are separated by tabs, commas, semicolons or bars.
+"""Delimited text: one file with cells separated by tabs, commas, semicolons or bars.
 
-Beside tabs, quotes are characters like any other, unless all of them stand as a spreadsheet writes them.
+In a tab-separated file quotes are ordinary characters, unless all of them are placed as a spreadsheet writes them.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
-from playground.reading.formats.records import csv_rows, even_rows, is_filled, measure, row_width, too_long
+from playground.reading.formats.records import csv_rows, find_fault, is_filled, iterate_even_rows, measure_widths, row_width
 from playground.reading.formats.separators import STOPS, WEAK, find_separator
 from playground.reading.formats.table import Row, Source, Table
 
-_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel understands
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel interprets
 _TABS = re.compile("\t+")
 _NUMBER = re.compile(r"\s*(?:(?:[-+][\d.,]*|[\d.,]+)\s*)?")
 _RULE = set("-:+= \t")
 
 
 def read_tsv(sources: Sequence[Source]) -> Table | None:
-    """One file in which at least every second line holds a tab."""
-    if len(sources) != 1 or not has_tabs(sources[0].lines) or _separator_of(sources[0].lines):
+    """Reads one file in which at least every second line contains a tab."""
+    if len(sources) != 1 or not has_tabs(sources[0].lines) or _find_declared(sources[0].lines):
         return None
     lines = sources[0].lines
-    if any(line.startswith('"') or '\t"' in line for line in lines) and _mostly_closed(lines[:SAMPLE]):
-        rows = even_rows(lines, "\t")
+    if any(line.startswith('"') or '\t"' in line for line in lines) and _are_mostly_closed(lines[:SAMPLE]):
+        rows = iterate_even_rows(lines, "\t")
         if _are_a_spreadsheets(rows, lines):
             return Table("csv", rows, notes=(("data.note_quoted", {}),))
-    if _are_lined_up(lines):
-        return Table("marked", [Row(number, _TABS.split(line, 1), too_long(line)) for number, line in enumerate(lines, 1)])
-    return Table("tsv", [Row(number, line.split("\t", COLUMN_LIMIT), too_long(line)) for number, line in enumerate(lines, 1)])
+    if _are_aligned(lines):
+        return Table("marked", [Row(number, _TABS.split(line, 1), find_fault(line)) for number, line in enumerate(lines, 1)])
+    return Table("tsv", [Row(number, line.split("\t", COLUMN_LIMIT), find_fault(line)) for number, line in enumerate(lines, 1)])
 
 
 def has_tabs(lines: Sequence[str]) -> bool:
@@ -40,22 +40,22 @@ def has_tabs(lines: Sequence[str]) -> bool:
     return bool(filled) and sum("\t" in line for line in filled) * 2 >= len(filled)
 
 
-def _are_lined_up(lines: Sequence[str]) -> bool:
-    """Whether two columns are lined up by as many tabs as it takes: no line has tabs in two places, and many have several in one."""
+def _are_aligned(lines: Sequence[str]) -> bool:
+    """Whether tabs align two columns: no line has tabs in two places, and many have several in one."""
     runs = [_TABS.findall(line.rstrip("\t")) for line in lines if "\t" in line] if any("\t\t" in line for line in lines) else []
     return max(map(len, runs), default=0) == 1 and sum(run[0] != "\t" for run in runs if run) * 10 >= len(runs)
 
 
-def _mostly_closed(sample: Sequence[str]) -> bool:
-    """Whether it is worth looking at all quotes: in a file where they are text, few lines are enough to see it."""
+def _are_mostly_closed(sample: Sequence[str]) -> bool:
+    """Whether the sample's quotes are mostly closed; if they are plain text, few lines show it."""
     faults = [row.fault == "quote" for row in csv_rows(sample, "\t")]
     return sum(faults) * 20 <= len(faults)
 
 
 def _are_a_spreadsheets(rows: Sequence[Row], lines: Sequence[str]) -> bool:
-    """Whether the quotes are a spreadsheet's: where cells hold quotes, tabs or line ends and are quoted for it, or where all are quoted.
+    """Whether the quotes are a spreadsheet's: cells with quotes, tabs or line ends are quoted, or all cells are.
 
-    A cell quoted for its tabs or line ends is taken for one only where the lines as they stand make no even table.
+    Cells quoted only for tabs or line ends count only where the raw lines make no even table.
     """
     good = bad = doubled = over = 0
     all_quoted = True
@@ -82,10 +82,10 @@ def _are_a_spreadsheets(rows: Sequence[Row], lines: Sequence[str]) -> bool:
 
 
 class _Guess(NamedTuple):
-    """How well a separator explains a file; the larger the better."""
+    """How well a separator explains a file; larger is better."""
 
-    even: int = 0  # rows with the most frequent number of cells
-    tight: bool = False  # its cells don't begin with a space, as what follows a comma in a sentence does
+    even: int = 0  # rows with the most frequent width
+    tight: bool = False  # cells don't begin with a space, unlike text after a sentence's comma
     two: bool = False
     order: int = 0
     delimiter: str = ""
@@ -93,64 +93,64 @@ class _Guess(NamedTuple):
 
 
 def read_csv(sources: Sequence[Source]) -> Table | None:
-    """One file with a separator that Excel's first line names, or that cuts most rows into the same number of cells."""
+    """Reads one file with a separator declared for Excel, or one that cuts most rows into equally many cells."""
     if len(sources) != 1:
         return None
     lines, start = sources[0].lines, 1
-    delimiter = _separator_of(lines)
+    delimiter = _find_declared(lines)
     if not delimiter:
         start = 0
-        guess = guess_of(lines[:SAMPLE])
-        if any('\\"' in line for line in lines):  # quotes within quotes are escaped, not doubled, if that explains more
+        guess = guess_delimiter(lines[:SAMPLE])
+        if any('\\"' in line for line in lines):  # quotes may be escaped instead of doubled, if that explains more
             escaped = [line.replace('\\"', '""') for line in lines]
-            other = guess_of(escaped[:SAMPLE])
-            lines, guess = (escaped, other) if other > guess else (lines, guess)
+            escaped_guess = guess_delimiter(escaped[:SAMPLE])
+            lines, guess = (escaped, escaped_guess) if escaped_guess > guess else (lines, guess)
         if not guess.delimiter or ((not guess.tight or guess.share < 0.9) and find_separator(lines, WEAK)):
             return None
         delimiter = guess.delimiter
     head = [Row(1, [], "header")] if start else []
-    return Table("csv", head + _unboxed(even_rows(lines, delimiter, start), delimiter))
+    return Table("csv", head + _strip_borders(iterate_even_rows(lines, delimiter, start), delimiter))
 
 
-def _separator_of(lines: Sequence[str]) -> str:
-    """The separator that a first line `sep=;` names, or ""."""
-    found = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
-    return found[1] if found else ""
+def _find_declared(lines: Sequence[str]) -> str:
+    """Returns the separator that a first line `sep=;` declares, or ""."""
+    match = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    return match[1] if match else ""
 
 
-def guess_of(sample: Sequence[str]) -> _Guess:
-    """The separator that explains a file best; it has no delimiter if none does."""
-    return max((_judge(sample, delimiter, order) for order, delimiter in enumerate(",;|\t")), default=_Guess())
+def guess_delimiter(sample: Sequence[str]) -> _Guess:
+    """Returns the separator that explains a file best; its delimiter is "" if none does."""
+    return max((_score_delimiter(sample, delimiter, order) for order, delimiter in enumerate(",;|\t")), default=_Guess())
 
 
-def _judge(sample: Sequence[str], delimiter: str, order: int) -> _Guess:
-    """Of tables: every second row is even; nine of ten where the separator is followed by spaces, and it must not be prose."""
+def _score_delimiter(sample: Sequence[str], delimiter: str, order: int) -> _Guess:
+    """Scores a separator: half of the rows must be even; nine of ten, and not prose, if it is followed by spaces."""
     if not any(delimiter in line for line in sample):
         return _Guess()
     rows = [row for row in csv_rows(sample, delimiter) if is_filled(row)]
-    found = measure(rows)
-    if not found.rows:
+    widths = measure_widths(rows)
+    if not widths.rows:
         return _Guess()
     later = [cell for row in rows for cell in row.cells[1:] if cell.strip()]
     tight = 2 * sum(cell[0] == " " for cell in later) <= len(later) or delimiter == "|"
-    share = found.rows / len(rows)
+    share = widths.rows / len(rows)
     if share < (0.5 if tight else 0.9) or (not tight and _is_prose(rows)):
         return _Guess()
-    return _Guess(found.rows, tight, found.usual == 2, order, delimiter, share)
+    return _Guess(widths.rows, tight, widths.usual == 2, order, delimiter, share)
 
 
 def _is_prose(rows: Sequence[Row]) -> bool:
-    """Whether sentences were cut in the middle: what stands last ends as sentences do, what stands first does not."""
+    """Whether sentences were cut: last cells end as sentences do, first cells don't."""
     cut = [[cell.strip() for cell in row.cells] for row in rows if len(row.cells) > 1]
     ends, begins = (sum(cells[place].endswith(STOPS) for cells in cut) for place in (-1, 0))
     return 2 * ends >= len(cut) and 10 * begins < len(cut)
 
 
-def _unboxed(rows: list[Row], delimiter: str) -> list[Row]:
-    """The rows of a table drawn with bars: nothing stands before the first and after the last bar, and rules separate the head."""
+def _strip_borders(rows: list[Row], delimiter: str) -> list[Row]:
+    """Strips the borders of a table drawn with bars: empty cells at both ends, and rules below the header."""
     if delimiter != "|":
         return rows
-    drawn = [row for row in rows if len(row.cells) > 1]  # what has no bar stands around the table: a heading, a rule
+    drawn = [row for row in rows if len(row.cells) > 1]  # lines without a bar surround the table: a heading, a rule
     boxed = not any(row.cells[0].strip() for row in drawn)
     columns = next((sum(map(bool, map(str.strip, row.cells))) for row in drawn if _is_rule(row.cells)), 0)  # under which the rule stands
 
@@ -168,8 +168,8 @@ def _is_rule(cells: Sequence[str]) -> bool:
     return "-" in text and _RULE.issuperset(text)
 
 
-def refusal(sources: Sequence[Source]) -> Refusal:
-    """Why no reader recognises this one file: its quotes, or the lack of a second column."""
+def explain_failure(sources: Sequence[Source]) -> Refusal:
+    """Explains why no reader matches this file: its quotes, or the lack of a second column."""
     source = sources[0]
     rows = [row for row in csv_rows(source.lines, ",") if is_filled(row)]
     broken = [row.line for row in rows if row.fault == "quote"]

@@ -1,4 +1,4 @@
-"""What translators exchange: translation memories (TMX 1.1 and 1.4) and documents to be translated (XLIFF 1.2 and 2.0)."""
+"""Exchange formats of translators: translation memories (TMX 1.1 and 1.4) and documents to translate (XLIFF 1.2 and 2.0)."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS
-from playground.reading.formats.items import CELL_LIMIT, bounded, within
+from playground.reading.formats.items import CELL_LIMIT, check_totals, make_row
 from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES
 from playground.reading.formats.table import Row, Source, Table
-from playground.reading.formats.xml_events import Events, parse, root
+from playground.reading.formats.xml_events import Events, find_root, parse
 from playground.reading.text import normalise
 
-_CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em"}  # what they hold is formatting, not text
-_REGION = re.compile("(?!zh-(tw|hk|mo))[a-z]{2,3}-([a-z]{2}|[0-9]{3})")  # a region where the language has no script of its own
-_BEGUN = ("new", "initial")  # states in which a target may be no more than a copy of the source
+_CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em"}  # elements that hold formatting, not text
+_REGION = re.compile("(?!zh-(tw|hk|mo))[a-z]{2,3}-([a-z]{2}|[0-9]{3})")  # a region of a language with a single script
+_UNFINISHED = ("new", "initial")  # states in which a target may be a mere copy of the source
 _ASIDE = {"alt-trans", "matches", "glossary", "originalData", "header", "note", "notes", "context-group", "prop-group", "count-group"}
 
 
 class _Unit(NamedTuple):
-    """One sentence in several languages, maybe in several wordings each."""
+    """One sentence in several languages, possibly in several wordings each."""
 
     line: int
-    variants: tuple[tuple[int, str], ...]  # place of the language, text
+    variants: tuple[tuple[int, str], ...]  # (index of the language, text)
     fault: str
 
 
 class Units(Events):
-    """What both formats give: units, and the languages that are in them."""
+    """Base of both readers: collects units and their languages."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.units: list[_Unit] = []
-        self.languages: dict[str, int] = {}  # in small letters -> place
-        self.names: list[str] = []  # as they are written
+        self.languages: dict[str, int] = {}  # lower case -> index
+        self.names: list[str] = []  # as written
         self.credit = ""
 
-    def place(self, language: str) -> int:
+    def index_language(self, language: str) -> int:
         known = language.strip().casefold().replace("_", "-")[:60]
         if known not in self.languages:
             if len(self.names) == COLUMN_LIMIT:
@@ -48,13 +48,13 @@ class Units(Events):
             self.names.append(normalise(language)[:60])
         return self.languages[known]
 
-    def add(self, line: int, variants: Sequence[tuple[str, str]], fault: str = "") -> None:
+    def add_unit(self, line: int, variants: Sequence[tuple[str, str]], fault: str = "") -> None:
         if len(self.units) == MAX_LINES or len(self.units) * len(self.names) > CELL_LIMIT:
             raise Refusal("data.too_many_items", name=self.name, limit=MAX_LINES)
-        self.units.append(_Unit(line, tuple((self.place(language), text) for language, text in variants), fault))
+        self.units.append(_Unit(line, tuple((self.index_language(language), text) for language, text in variants), fault))
 
-    def table(self, kind: str, source: str | None) -> Table:
-        """The columns are the languages, that of the `source` first. Line numbers, unless several units are on one line."""
+    def make_table(self, kind: str, source: str | None) -> Table:
+        """Makes the table: one column per language, that of `source` first. Numbers lines, or items where units share a line."""
         if not self.units:
             raise Refusal("data.no_units", name=self.name)
         notes = tuple(self._unite_regions())
@@ -64,14 +64,14 @@ class Units(Events):
         first = self._find(source) if source else None
         order = sorted(places, key=lambda place: place != first)
         lines = [unit.line for unit in self.units]
-        by_line = all(one < two for one, two in pairwise(lines))
+        by_line = all(line < following for line, following in pairwise(lines))
         pair = (0, 1) if first is not None and len(order) == 2 else None
         names = tuple(self.names[place] for place in order)
-        return Table(kind, list(within(self._rows(order, by_line), self.name)), names, "line" if by_line else "item", pair, self.credit,
-                     notes)  # fmt: skip
+        rows = list(check_totals(self._rows(order, by_line), self.name))
+        return Table(kind, rows, names, "line" if by_line else "item", pair, self.credit, notes)
 
     def _find(self, language: str) -> int | None:
-        """The place of a language: the very same, or the only one that is a variety of it."""
+        """Returns the index of a language: an exact match, or its only variety."""
         known = language.strip().casefold().replace("_", "-")
         if known in self.languages:
             return self.languages[known]
@@ -79,8 +79,8 @@ class Units(Events):
         return kin.pop() if len(kin) == 1 else None
 
     def _unite_regions(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """Makes the regions of a language, and the language without one, a single column if no unit has two of them. Yields a note where
-        that makes several regions one."""
+        """Merges the regions of a language (and the language without one) into one column if no unit has two of them. Yields a note per
+        merge of regions."""
         kin: dict[str, list[str]] = {}
         for code in self.languages:
             if "-" not in code or _REGION.fullmatch(code):
@@ -96,15 +96,15 @@ class Units(Events):
                     yield "data.note_regions", {"regions": ", ".join(regions), "all": language}
 
     def _rows(self, order: Sequence[int], by_line: bool) -> Iterator[Row]:
-        """A row for each wording: the first of one language goes with the first of another, and so on, the last with all that are left."""
-        columns = list(self.languages.values())  # of each place, in the order of the places
+        """Yields a row per wording: the nth of each language together, the last repeated where a language has fewer."""
+        columns = list(self.languages.values())  # column of each language, by index
         for number, unit in enumerate(self.units, 1):
-            said: dict[int, list[str]] = {}
+            wordings: dict[int, list[str]] = {}
             for place, text in unit.variants:
-                said.setdefault(columns[place], []).append(text)
-            for turn in range(max(map(len, said.values()), default=1)):
-                cells = [said[place][min(turn, len(said[place]) - 1)] if place in said else "" for place in order]
-                yield bounded(unit.line if by_line else number, cells, unit.fault)
+                wordings.setdefault(columns[place], []).append(text)
+            for turn in range(max(map(len, wordings.values()), default=1)):
+                cells = [wordings[place][min(turn, len(wordings[place]) - 1)] if place in wordings else "" for place in order]
+                yield make_row(unit.line if by_line else number, cells, unit.fault)
 
 
 # --- TMX ---
@@ -113,8 +113,8 @@ class Units(Events):
 class _Tmx(Units):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.source = ""  # the language that the header calls the source
-        self.began = 0
+        self.source = ""  # the header's source language
+        self.first_line = 0
         self.language = ""
         self.variants: list[tuple[str, str]] = []
         self.header = self.crediting = False
@@ -127,7 +127,7 @@ class _Tmx(Units):
         elif tag == "tuv":
             self.language = attributes.get("xml:lang") or attributes.get("lang") or ""
         elif tag == "tu":
-            self.began, self.variants = self.line, []
+            self.first_line, self.variants = self.line, []
         elif tag == "header":
             self.header, self.source = True, attributes.get("srclang") or ""
         elif tag == "prop" and self.header and (attributes.get("type") or "").casefold().removeprefix("x-") in CREDITS:
@@ -138,7 +138,7 @@ class _Tmx(Units):
         if tag == "seg":
             self.variants.append((self.language, self.end()))
         elif tag == "tu":
-            self.add(self.began, self.variants)
+            self.add_unit(self.first_line, self.variants)
         elif tag == "header":
             self.header = False
         elif tag == "prop" and self.crediting:
@@ -148,11 +148,11 @@ class _Tmx(Units):
 
 
 def read_tmx(sources: Sequence[Source]) -> Table | None:
-    """A translation memory: a column for each language, a row for each unit, or several where it holds several wordings."""
-    if len(sources) != 1 or root(sources[0]).casefold() != "tmx":
+    """Reads a translation memory: a column per language, a row per unit, or several for several wordings."""
+    if len(sources) != 1 or find_root(sources[0]).casefold() != "tmx":
         return None
     memory = parse(sources[0], _Tmx)
-    return memory.table("tmx", memory.source)
+    return memory.make_table("tmx", memory.source)
 
 
 # --- XLIFF ---
@@ -161,13 +161,13 @@ def read_tmx(sources: Sequence[Source]) -> Table | None:
 class _Xliff(Units):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.aside = 0  # depth within elements that hold no unit
-        self.between = ("source", "target")  # languages
-        self.began = 0  # the line of the open unit
-        self.side = ""  # which of its parts is being read
+        self.aside = 0  # nesting depth within elements without units
+        self.between = ("source", "target")  # source and target language
+        self.first_line = 0  # line of the open unit, 0 without one
+        self.side = ""  # the part being read
         self.state = ""
         self.sides: dict[str, str] = {}
-        self.marks: list[tuple[str, int]] = []  # open <mrk>: which segment it is, and where it begins
+        self.marks: list[tuple[str, int]] = []  # open <mrk>: segment id, start offset
         self.segments: dict[str, dict[str, str]] = {}  # side -> segment -> text
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -175,14 +175,14 @@ class _Xliff(Units):
             self.aside += 1
         elif self.text is not None:
             self._inline(tag, attributes)
-        elif tag in ("source", "target", "seg-source") and self.began:
+        elif tag in ("source", "target", "seg-source") and self.first_line:
             self.side = tag
             if tag == "target":
-                self.state = attributes.get("state") or self.state  # of XLIFF 1.2; 2.0 has it in <segment>
+                self.state = attributes.get("state") or self.state  # XLIFF 1.2; 2.0 has it in <segment>
             self.marks = []
             self.begin()
         elif tag in ("trans-unit", "segment"):
-            self.began, self.state, self.sides, self.segments = self.line, attributes.get("state") or "", {}, {}
+            self.first_line, self.state, self.sides, self.segments = self.line, attributes.get("state") or "", {}, {}
         elif tag in ("xliff", "file"):
             src = attributes.get("source-language") or attributes.get("srcLang") or self.between[0]
             self.between = (src, attributes.get("target-language") or attributes.get("trgLang") or self.between[1])
@@ -200,7 +200,7 @@ class _Xliff(Units):
             self.aside -= 1
         elif tag in ("trans-unit", "segment"):
             self._unit()
-            self.began = 0
+            self.first_line = 0
         elif self.text is None:
             return
         elif tag == self.side:
@@ -213,20 +213,20 @@ class _Xliff(Units):
                     self.segments.setdefault(self.side, {})[segment] = "".join(self.text[begin:])
 
     def _unit(self) -> None:
-        """One row, or one for each segment where the source is cut in segments and the target in the same."""
+        """Adds one row, or one per segment where source and target have the same segments."""
         src, tgt = self.segments.get("seg-source", {}), self.segments.get("target", {})
         if len(src) < 2 or not src.keys() >= tgt.keys() or not tgt:
             src, tgt = {"": self.sides.get("source", "")}, {"": self.sides.get("target", "")}
         for segment, text in src.items():
-            said = tgt.get(segment, "")
-            copied = self.state in _BEGUN and said.strip() == text.strip()
-            fault = "" if said.strip() and self.state != "needs-translation" and not copied else "untranslated"
-            self.add(self.began, [(self.between[0], text), (self.between[1], said)], fault)
+            translation = tgt.get(segment, "")
+            copied = self.state in _UNFINISHED and translation.strip() == text.strip()
+            fault = "" if translation.strip() and self.state != "needs-translation" and not copied else "untranslated"
+            self.add_unit(self.first_line, [(self.between[0], text), (self.between[1], translation)], fault)
 
 
 def read_xliff(sources: Sequence[Source]) -> Table | None:
-    """A document and its translation, sentence by sentence. What is not translated yet has an empty target."""
-    if len(sources) != 1 or root(sources[0]).casefold() != "xliff":
+    """Reads a document and its translation, sentence by sentence. Untranslated sentences have an empty target."""
+    if len(sources) != 1 or find_root(sources[0]).casefold() != "xliff":
         return None
     document = parse(sources[0], _Xliff)
-    return document.table("xliff", document.between[0])
+    return document.make_table("xliff", document.between[0])

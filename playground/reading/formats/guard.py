@@ -1,7 +1,7 @@
-"""A guard against formulas: what a spreadsheet would compute is written with an apostrophe before it, and read back without.
+"""Guard against formula injection: cells that a spreadsheet would run get an apostrophe, which is removed when they are read back.
 
-A file in which any cell is guarded says so in its header, whose names have apostrophes too. In such a file, and in no other, one
-apostrophe before a sign that could begin a formula is no part of the text.
+A file with any guarded cell marks every name in its header with an apostrophe. In such a file, and no other, one apostrophe before a
+possible formula is not part of the text.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from playground.reading.formats.table import Row
 from playground.reading.text import normalise
 
 SIGN = "'"
-# The wide ones count as such where text is written wide. ui/static/csv.js has the same rule; tests/js/test_scripts.py compares them.
+# Fullwidth signs count as such in East Asian text. ui/static/csv.js has the same rule; tests/js/test_scripts.py compares them.
 _DANGEROUS = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
-def guarded(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """The rows to be written, header first."""
+def guard_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Returns the rows to write, header first, with guards."""
     written = [[SIGN + cell if _DANGEROUS.match(cell) else cell for cell in row] for row in rows]
     marked = any(cell.startswith(SIGN) and _DANGEROUS.match(cell) for row in written for cell in row)
     return [[(SIGN if marked else "") + name for name in header], *written]
 
 
-def restored(rows: Sequence[Row]) -> Sequence[Row]:
-    """Rows as they were before they were guarded; as they are, if the first says nothing of it."""
+def unguard_rows(rows: Sequence[Row]) -> Sequence[Row]:
+    """Returns rows without guards; unchanged if the first row declares none."""
     first = [normalise(cell) for cell in rows[0].cells] if rows else []
     if len(first) < 2 or not all(len(name) > 1 and name.startswith(SIGN) for name in first):
         return rows
     header = rows[0]._replace(cells=[name.removeprefix(SIGN) for name in first])
-    return [header, *(row._replace(cells=[_bare(cell) for cell in row.cells]) for row in rows[1:])]
+    return [header, *(row._replace(cells=[_unguard(cell) for cell in row.cells]) for row in rows[1:])]
 
 
-def _bare(cell: str) -> str:
+def _unguard(cell: str) -> str:
     return cell[1:] if cell.startswith(SIGN) and _DANGEROUS.match(cell) else cell

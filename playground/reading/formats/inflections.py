@@ -1,5 +1,5 @@
-"""Inflection tables: a lemma, one of its forms, and the features that the form has ("gehen", "ging", "V;IND;PST;1;SG"), as UniMorph and
-SIGMORPHON write them. The features belong to what is asked: without them a lemma has many right answers."""
+"""Inflection tables: a lemma, one of its forms, and the form's features ("gehen", "ging", "V;IND;PST;1;SG"), as in UniMorph and SIGMORPHON.
+Features are part of the source: a bare lemma has many correct targets."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _FEATURES = re.compile(r"[A-Z][\w.+/{}=-]*(?:[;|][\w.+/{}=-]+)+|[A-Z][a-zA-Z]*=\
 _MOSTLY = 0.95
 
 
-def features_of(columns: Sequence[Sequence[str]]) -> int | None:
-    """The column of features of a table with three columns; None where there is none."""
+def find_features(columns: Sequence[Sequence[str]]) -> int | None:
+    """Returns the index of the feature column of a table with three columns; None without one."""
     if len(columns) != 3:
         return None
-    found = [place for place, cells in enumerate(columns) if _are_features(cells)]
-    others = [cells for place, cells in enumerate(columns) if place not in found]
-    if len(found) != 1 or any(" " in cell.strip() and cell.count(" ") > 3 for cells in others for cell in cells):
-        return None  # beside sentences such codes are their labels
-    return found[0]
+    places = [place for place, cells in enumerate(columns) if _are_features(cells)]
+    other_columns = [cells for place, cells in enumerate(columns) if place not in places]
+    if len(places) != 1 or any(" " in cell.strip() and cell.count(" ") > 3 for cells in other_columns for cell in cells):
+        return None  # beside sentences such codes are labels
+    return places[0]
 
 
 def _are_features(cells: Sequence[str]) -> bool:

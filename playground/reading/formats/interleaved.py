@@ -1,7 +1,7 @@
-"""Interleaved text: one file in which a line of the source is followed by the line of the target.
+"""Interleaved text: one file in which each source line is followed by its target line.
 
-Nothing in such a file says so but its lines: their labels, the blank lines between pairs, the scripts or the spelling of two languages
-in turn. Without one of these it is not recognised, for a line too many would shift all that follow.
+The evidence is in the lines only: labels, blank lines between pairs, alternating scripts or spellings of two languages. Without any the
+file is refused, since one extra line would shift all that follow.
 """
 
 from __future__ import annotations
@@ -14,113 +14,114 @@ from itertools import repeat
 from math import log
 
 from playground.reading.formats.columns import is_language
-from playground.reading.formats.keyed import unquoted
-from playground.reading.formats.language_id import line_language, line_script
+from playground.reading.formats.keyed import unquote
+from playground.reading.formats.language_id import detect_line_language, find_line_script
 from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.names import direction, role
-from playground.reading.formats.records import too_long
+from playground.reading.formats.names import find_direction, find_role
+from playground.reading.formats.records import find_fault
 from playground.reading.formats.table import Row, Source, Table
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
-_RULE = re.compile(r"[-=*_~#\s]*")
+_BLANK_OR_RULE = re.compile(r"[-=*_~#\s]*")
 _MAX_LABELS = 6
-_MIN_LINES = 20  # from which two languages can be told apart
-_RIGHT = 0.8  # of the lines, left out one by one, fall on their own side; in one language less than half
-_MAX_LOG_ODDS = 8.0  # log of the odds that a line's spelling may say
-_SLIP = 10.0  # log of the odds that no line is missing or too many
-_KNOWN = 1.0  # log of the odds from which on something is known of a line
-_MAX_LINE_CHARACTERS = 100  # that say what language it is in
+_MIN_LINES = 20  # needed to tell two languages apart
+_MIN_ACCURACY = 0.8  # accuracy of leave-one-out classification; a single language scores below a half
+_MAX_LOG_ODDS = 8.0  # clips the log odds from a line's spelling
+_GAP_PENALTY = 10.0  # log odds against a missing or extra line
+_MIN_LOG_ODDS = 1.0  # log odds from which a line counts as classified
+_MAX_LINE_CHARACTERS = 100  # examined for the language
 
 
 def read_labelled(sources: Sequence[Source]) -> Table | None:
-    """One file with a label before each line: `EN: hello`, then `DE: hallo`. A pair is what stands from one first label to the next."""
+    """Reads one file with labelled lines: `EN: hello`, then `DE: hallo`. A pair runs from one first label to the next."""
     if len(sources) != 1:
         return None
     lines = sources[0].lines
-    filled = [line for line in lines[:SAMPLE] if not _RULE.fullmatch(line)]
-    counts = Counter(label for label in map(_label, filled) if label)
+    filled = [line for line in lines[:SAMPLE] if not _BLANK_OR_RULE.fullmatch(line)]
+    counts = Counter(label for label in map(_find_label, filled) if label)
     labels = [label for label, count in counts.items() if count > 1 and count * 10 >= len(filled)]
     if not 1 < len(labels) <= _MAX_LABELS or sum(counts[label] for label in labels) * 10 < len(filled) * 9:
         return None
-    if _are_cells([line for line in filled if _label(line) in labels], labels):
+    if _are_cells([line for line in filled if _find_label(line) in labels], labels):
         return None
     names = tuple(labels)
-    rows = _unquoted(list(_labelled_rows(lines, names)))
-    return Table("labelled", rows, names, pair=direction(names) if len(names) == 2 else None)
+    rows = _unquote_rows(list(_labelled_rows(lines, names)))
+    return Table("labelled", rows, names, pair=find_direction(names) if len(names) == 2 else None)
 
 
-def _unquoted(rows: list[Row]) -> list[Row]:
-    """The rows without the quotation marks around their cells where all are so, as in YAML."""
-    inside = {cell: unquoted(cell.strip()) for row in rows if not row.fault for cell in row.cells if cell.strip()}
+def _unquote_rows(rows: list[Row]) -> list[Row]:
+    """Removes the quotation marks around cells where all have them, as in YAML."""
+    inside = {cell: unquote(cell.strip()) for row in rows if not row.fault for cell in row.cells if cell.strip()}
     if not inside or None in inside.values():
         return rows
     return [row if row.fault else row._replace(cells=[inside.get(cell, cell) for cell in row.cells]) for row in rows]
 
 
-def _label(line: str) -> str:
-    """What a line begins with as its label, or ""; before a tab, which cells have behind them too, only a language or a role is one."""
-    found = _LABEL.match(line)
-    if not found or (found[2] == "\t" and not role(found[1]) and not is_language(found[1].casefold())):
+def _find_label(line: str) -> str:
+    """Returns the label of a line, or ""; before a tab, which table cells have too, only a language or a role is one."""
+    match = _LABEL.match(line)
+    if not match or (match[2] == "\t" and not find_role(match[1]) and not is_language(match[1].casefold())):
         return ""
-    return found[1] or found[3]
+    return match[1] or match[3]
 
 
 def _are_cells(lines: Sequence[str], labels: Sequence[str]) -> bool:
-    """Whether labelled lines are rows of a table: behind the label is a tab or three bars, or a separator and one of the labels again."""
+    """Whether labelled lines are rows of a table: after the label comes a tab, three bars, or a separator and another label."""
     behind = [line[_LABEL.match(line).end() :] for line in lines]
     if 2 * sum("\t" in text or "|||" in text for text in behind) > len(lines):
         return True
-    again = "|".join(map(re.escape, labels))
-    repeated = re.compile(rf"[,;]\s*(?:(?:{again}) ?[:：]|[\[(<](?:{again})[\])>])")
+    any_label = "|".join(map(re.escape, labels))
+    repeated = re.compile(rf"[,;]\s*(?:(?:{any_label}) ?[:：]|[\[(<](?:{any_label})[\])>])")
     return 10 * sum(repeated.search(text) is not None for text in behind) >= 9 * len(lines)
 
 
 def _labelled_rows(lines: Sequence[str], labels: tuple[str, ...]) -> Iterator[Row]:
-    """One row a record, which ends where a label comes that it already has, or one that goes before; one alone is unpaired."""
+    """Yields one row per record, which ends at a repeated or earlier label; a single label is unpaired."""
     cells: dict[str, str] = {}
     begin = last = 0
     for number, line in enumerate(lines, 1):
-        label = _label(line)
+        label = _find_label(line)
         if label not in labels:
-            if not _RULE.fullmatch(line):
+            if not _BLANK_OR_RULE.fullmatch(line):
                 yield Row(number, [line], "unpaired")
             continue
         if cells and labels.index(label) <= last:
-            yield _record(begin, number - begin, cells, labels)
+            yield _make_record(begin, number - begin, cells, labels)
             cells = {}
         begin = begin if cells else number
         last = labels.index(label)
         cells[label] = line[_LABEL.match(line).end() :]
     if cells:
-        yield _record(begin, len(lines) + 1 - begin, cells, labels)
+        yield _make_record(begin, len(lines) + 1 - begin, cells, labels)
 
 
-def _record(begin: int, height: int, cells: dict[str, str], labels: tuple[str, ...]) -> Row:
-    fault = "unpaired" if len(cells) == 1 else too_long(*cells.values())
+def _make_record(begin: int, height: int, cells: dict[str, str], labels: tuple[str, ...]) -> Row:
+    fault = "unpaired" if len(cells) == 1 else find_fault(*cells.values())
     return Row(begin, [cells.get(label, "") for label in labels], fault, height)
 
 
 def read_interleaved(sources: Sequence[Source]) -> Table | None:
-    """One file of pairs with blank lines between them, or of lines in two languages that take turns."""
+    """Reads one file of pairs separated by blank lines, or of lines alternating between two languages."""
     if len(sources) != 1:
         return None
     lines = sources[0].lines
-    blocks = list(_blocks(lines))
+    blocks = list(_iterate_blocks(lines))
     if len(blocks) > 1 and sum(len(block) == 2 for block in blocks) * 10 >= len(blocks) * 9:
-        return Table("interleaved", [_pair(lines, block) if len(block) == 2 else _orphan(lines, block) for block in blocks], by_order=True)
+        rows = [(_make_pair if len(block) == 2 else _make_orphan)(lines, block) for block in blocks]
+        return Table("interleaved", rows, by_order=True)
     filled = [place for block in blocks for place in block]
-    if sum(len(block) == 1 for block in blocks) * 10 >= len(blocks) * 9:  # a blank line after every line says nothing
+    if sum(len(block) == 1 for block in blocks) * 10 >= len(blocks) * 9:  # a blank line after every line is no evidence
         blocks = [filled]
-    for sides in (partial(_by_kind, _script), partial(_by_kind, _language), _by_letters):
+    for sides in (partial(_split_by_kind, _detect_script), partial(_split_by_kind, _detect_language), _split_by_trigrams):
         languages = dict(zip(filled, sides([lines[place] for place in filled]), strict=False))
-        rows = [row for block in blocks for row in _turns(lines, block, languages)] if languages else []
+        rows = [row for block in blocks for row in _pair_lines(lines, block, languages)] if languages else []
         if rows and sum(not row.fault for row in rows) * 20 >= len(filled) * 9:
-            return Table("interleaved", rows, by_order=sides is _by_letters)
+            return Table("interleaved", rows, by_order=sides is _split_by_trigrams)
     return None
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[Sequence[int]]:
-    """The places (from 0) of lines with no blank line between them."""
+def _iterate_blocks(lines: Sequence[str]) -> Iterator[Sequence[int]]:
+    """Yields the indices (from 0) of lines without a blank line between them."""
     begin = 0
     for place, line in enumerate([*lines, ""]):
         if not line.strip():
@@ -129,108 +130,108 @@ def _blocks(lines: Sequence[str]) -> Iterator[Sequence[int]]:
             begin = place + 1
 
 
-def _pair(lines: Sequence[str], places: Sequence[int]) -> Row:
+def _make_pair(lines: Sequence[str], places: Sequence[int]) -> Row:
     cells = [lines[place] for place in places]
-    return Row(places[0] + 1, cells, too_long(*cells), places[1] - places[0] + 1)
+    return Row(places[0] + 1, cells, find_fault(*cells), places[1] - places[0] + 1)
 
 
-def _orphan(lines: Sequence[str], places: Sequence[int]) -> Row:
+def _make_orphan(lines: Sequence[str], places: Sequence[int]) -> Row:
     return Row(places[0] + 1, [lines[places[0]]], "unpaired", len(places))
 
 
-def _turns(lines: Sequence[str], block: Sequence[int], languages: dict[int, int]) -> Iterator[Row]:
-    """Pairs of a line in the first language (0) and one in the second (1)."""
-    at = 0
-    while at < len(block):
-        pair = [languages[place] for place in block[at : at + 2]] == [0, 1]
-        yield _pair(lines, block[at : at + 2]) if pair else _orphan(lines, block[at : at + 1])
-        at += 2 if pair else 1
+def _pair_lines(lines: Sequence[str], block: Sequence[int], languages: dict[int, int]) -> Iterator[Row]:
+    """Yields pairs of a line in the first language (0) and one in the second (1)."""
+    start = 0
+    while start < len(block):
+        pair = [languages[place] for place in block[start : start + 2]] == [0, 1]
+        yield _make_pair(lines, block[start : start + 2]) if pair else _make_orphan(lines, block[start : start + 1])
+        start += 2 if pair else 1
 
 
-def _by_kind(kind_of: Callable[[str], tuple[str, float]], lines: Sequence[str]) -> list[int]:
-    """0 for lines of the kind that every second line from the first on is, 1 for those of the other; [] if there are no two such kinds.
+def _split_by_kind(kind_of: Callable[[str], tuple[str, float]], lines: Sequence[str]) -> list[int]:
+    """Returns 0 for lines of the first line's kind, 1 for those of the other; [] without two alternating kinds.
 
-    `kind_of` says what a line is and how much that may be relied on (the log of the odds). Each kind must be a quarter of the lines;
-    nine of ten that are one of the two must be where they are expected.
+    `kind_of` returns the kind of a line and its log odds. Each kind must have a quarter of the lines; nine of ten lines of both must be
+    where they are expected.
     """
     kinds = list(map(kind_of, lines[:SAMPLE]))
     common = Counter(kind for kind, _ in kinds if kind).most_common(2)
     if len(common) < 2 or common[1][1] < max(2, len(kinds) / 4):
         return []
     kinds += map(kind_of, lines[SAMPLE:])
-    one, two = common[0][0], common[1][0]
-    found = _smooth([odds * ((kind == one) - (kind == two)) for kind, odds in kinds])
-    said = Counter((side, kind) for side, (kind, _) in zip(found, kinds, strict=False) if kind in (one, two))
-    right = max(said[0, one] + said[1, two], said[0, two] + said[1, one])
-    return found if 10 * right >= 9 * said.total() else []
+    first_kind, second_kind = common[0][0], common[1][0]
+    sides = _decode_turns([odds * ((kind == first_kind) - (kind == second_kind)) for kind, odds in kinds])
+    counts = Counter((side, kind) for side, (kind, _) in zip(sides, kinds, strict=False) if kind in (first_kind, second_kind))
+    matches = max(counts[0, first_kind] + counts[1, second_kind], counts[0, second_kind] + counts[1, first_kind])
+    return sides if 10 * matches >= 9 * counts.total() else []
 
 
-def _language(line: str) -> tuple[str, float]:
-    return line_language(line), 4.5
+def _detect_language(line: str) -> tuple[str, float]:
+    return detect_line_language(line), 4.5
 
 
-def _script(line: str) -> tuple[str, float]:
-    """The script of a line; that of few letters may be a name's."""
-    script, letters = line_script(line)
+def _detect_script(line: str) -> tuple[str, float]:
+    """Returns the script of a line; few letters may be a name's, and weigh less."""
+    script, letters = find_line_script(line)
     return script, 6.0 if script == "JAPANESE" else min(6.0, 1.5 * letters)
 
 
-def _by_letters(lines: Sequence[str]) -> list[int]:
-    """0 for lines in the language of the first line, 1 for the others; [] if they can't be told apart.
+def _split_by_trigrams(lines: Sequence[str]) -> list[int]:
+    """Returns 0 for lines in the first line's language, 1 for the other; [] if they are not separable.
 
-    Naive Bayes over groups of three letters, learnt from every second line at the beginning of the file. That there are two languages
-    is believed if lines left out of what is learnt mostly fall on their own side; in one language about half of them do.
+    Naive Bayes over letter trigrams, trained on alternate lines of the sample. Two languages are assumed if left-out lines mostly fall on
+    their own side; in a single language about half do.
     """
     if len(lines) < _MIN_LINES:
         return []
-    sample = [tuple(dict.fromkeys(_groups(line))) for line in lines[:SAMPLE]]
-    sides = [Counter(group for groups in set(sample[parity::2]) for group in groups) for parity in (0, 1)]  # what is repeated counts once
+    sample = [tuple(dict.fromkeys(_iterate_trigrams(line))) for line in lines[:SAMPLE]]
+    sides = [Counter(group for groups in set(sample[parity::2]) for group in groups) for parity in (0, 1)]  # repeated lines count once
     scores = []
     for place, groups in enumerate(sample):
         own, other = sides[place % 2], sides[1 - place % 2]
         score = sum(log((own[group] - 0.5) / (other[group] + 0.5)) for group in groups)
         scores.append(-score if place % 2 else score)
-    if sum((score > 0) != place % 2 for place, score in enumerate(scores)) < _RIGHT * len(sample):
+    if sum((score > 0) != place % 2 for place, score in enumerate(scores)) < _MIN_ACCURACY * len(sample):
         return []
     weights = {group: log((sides[0][group] + 0.5) / (sides[1][group] + 0.5)) for group in sides[0] | sides[1]}
-    return _smooth(scores + [sum(map(weights.get, _groups(line), repeat(0.0))) for line in lines[SAMPLE:]])
+    return _decode_turns(scores + [sum(map(weights.get, _iterate_trigrams(line), repeat(0.0))) for line in lines[SAMPLE:]])
 
 
-def _groups(line: str) -> Iterator[tuple[str, str, str]]:
+def _iterate_trigrams(line: str) -> Iterator[tuple[str, str, str]]:
     text = f" {line[:_MAX_LINE_CHARACTERS].casefold()} "
     return zip(text, text[1:], text[2:], strict=False)
 
 
-def _smooth(scores: Sequence[float]) -> list[int]:
-    """The most likely turns: 0 for the language that the first line is in, 1 for the other, -1 for lines beside a gap that may be either.
+def _decode_turns(scores: Sequence[float]) -> list[int]:
+    """Decodes the most likely turns with Viterbi: 0 for the first line's language, 1 for the other, -1 for unsure lines beside a gap.
 
-    Scores are the log of the odds for one of the languages. Viterbi's algorithm with two states, for even lines in it and for odd ones.
-    [] where it stays open which language begins: the number of lines is odd, and nothing is known of the first.
+    Scores are log odds for one of the languages; the two states are even lines in it, or odd ones. [] where the beginning is open: the
+    number of lines is odd, and the first is unclassified.
     """
-    best, came = (0.0, 0.0), []
+    best, back_pointers = (0.0, 0.0), []
     for place, score in enumerate(scores):
         gain = max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, score)) * (-1 if place % 2 else 1)
-        came.append((0 if best[0] >= best[1] - _SLIP else 1, 1 if best[1] >= best[0] - _SLIP else 0))
-        best = (max(best[0], best[1] - _SLIP) + gain, max(best[1], best[0] - _SLIP) - gain)
+        back_pointers.append((0 if best[0] >= best[1] - _GAP_PENALTY else 1, 1 if best[1] >= best[0] - _GAP_PENALTY else 0))
+        best = (max(best[0], best[1] - _GAP_PENALTY) + gain, max(best[1], best[0] - _GAP_PENALTY) - gain)
     state, turns = int(best[1] > best[0]), []
     for place in reversed(range(len(scores))):
         turns.append((place + state) % 2)
-        state = came[place][state]
+        state = back_pointers[place][state]
     turns.reverse()
     fits = [-score if turn else score for turn, score in zip(turns, scores, strict=True)]
-    if len(scores) % 2 and abs(fits[0]) < _KNOWN:
+    if len(scores) % 2 and abs(fits[0]) < _MIN_LOG_ODDS:
         return []
-    first = turns[0] if len(scores) % 2 == 0 or fits[0] > 0 else 1 - turns[0]  # an odd one at the beginning has lost its partner
-    unsure = _beside_gaps(turns, [fit < _KNOWN for fit in fits])
+    first = turns[0] if len(scores) % 2 == 0 or fits[0] > 0 else 1 - turns[0]  # an odd line at the beginning has lost its partner
+    unsure = _find_unsure(turns, [fit < _MIN_LOG_ODDS for fit in fits])
     return [-1 if place in unsure else (turn + first) % 2 for place, turn in enumerate(turns)]
 
 
-def _beside_gaps(turns: Sequence[int], vague: Sequence[bool]) -> set[int]:
-    """The places of lines about which little is known, from each gap to the next line that is clear."""
-    found: set[int] = set()
+def _find_unsure(turns: Sequence[int], is_vague: Sequence[bool]) -> set[int]:
+    """Returns the indices of unclassified lines from each gap to the next classified one."""
+    places: set[int] = set()
     for gap in (place for place in range(1, len(turns)) if turns[place] == turns[place - 1]):
         for step, place in ((1, gap), (-1, gap - 1)):
-            while 0 <= place < len(turns) and vague[place] and place not in found:
-                found.add(place)
+            while 0 <= place < len(turns) and is_vague[place] and place not in places:
+                places.add(place)
                 place += step
-    return found
+    return places

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: the text becomes values, `shapes` finds the list of items in them, `items` makes rows of these."""
+"""JSON and JSON Lines: parses text into values; `shapes` finds the list of items in them, `items` makes rows of these."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from itertools import chain, islice
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import BROKEN, VALUE_LIMIT, bounded, table_of
+from playground.reading.formats.items import BROKEN, VALUE_LIMIT, make_row, make_table
 from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.shapes import find, words
+from playground.reading.formats.shapes import are_words, find_items
 from playground.reading.formats.table import Row, Source, Table
-from playground.reading.formats.values import Number, flat
+from playground.reading.formats.values import Number, flatten
 
 _NAMED = (".json", ".jsonl", ".ndjson", ".geojson", ".json5", ".jsonc")
 _CERTAIN = re.compile(r'\s*[\[{][\s\[{]*"[^\t]*$', re.MULTILINE)  # no other text begins with brackets, a quotation mark, and no tab
@@ -22,63 +22,63 @@ _STRING = re.compile('"[^"]*"?')
 _BETWEEN = re.compile(r"[\s,]*")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A dictionary; a key that is there more than once gets the list of its values, so that no word's second meaning is lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _merge_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Builds a dictionary; a repeated key gets the list of its values, so that a word keeps all its meanings."""
+    merged = dict(pairs)
+    if len(merged) < len(pairs):
         several: dict[str, list] = {}
         for key, value in pairs:
             several.setdefault(key, []).extend(value if isinstance(value, list) else [value])
-        found = {key: value if len(value) > 1 else found[key] for key, value in several.items()}
-    return found
+        merged = {key: value if len(value) > 1 else merged[key] for key, value in several.items()}
+    return merged
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object,
-    parse_int=Number,  # as it is written: 1.50 stays 1.50, and no number is too long
+    object_pairs_hook=_merge_duplicates,
+    parse_int=Number,  # as written: 1.50 stays 1.50, and any length is allowed
     parse_float=Number,
     parse_constant=lambda name: None if name == "NaN" else Number(name),
-    strict=False,  # a line end within a string is a line end
+    strict=False,  # allows line ends within strings
 )
 
 
 def read_json(sources: Sequence[Source]) -> Table | None:
-    """One document in any of the common shapes, several one after the other, one on each line, or two documents that belong together."""
+    """Reads one document in a common shape, several in sequence, one per line, or two documents that belong together."""
     if len(sources) == 2 and all(source.name.lower().endswith(_NAMED) for source in sources):
-        return _two(*sources)
-    if len(sources) != 1 or not _opens(sources[0].lines):
+        return _read_two(*sources)
+    if len(sources) != 1 or not _looks_like_json(sources[0].lines):
         return None
     source = sources[0]
     if _is_lines(source.lines, lenient=True):
         return _table_of_lines(source)
     certain = source.name.lower().endswith(_NAMED) or _CERTAIN.match("\n".join(source.lines[:SAMPLE])[:SAMPLE])
     try:
-        found = find(_whole(source), source.name)
+        shape = find_items(_parse_document(source), source.name)
     except Refusal as refusal:
         if refusal.key == "data.json_broken" and _is_lines(source.lines, lenient=False):
             return _table_of_lines(source)
         if not certain and refusal.key == "data.json_broken":
             return None
         raise
-    if found is None:
+    if shape is None:
         if certain:
             raise Refusal("data.json_no_pairs", name=source.name)
         return None
-    table = table_of("json", source.name, enumerate(found.items, 1), found.names, notes=found.notes)
-    return replace(table, credit=found.credit) if found.credit else table
+    table = make_table("json", source.name, enumerate(shape.items, 1), shape.names, notes=shape.notes)
+    return replace(table, credit=shape.credit) if shape.credit else table
 
 
 # --- one value on each line ---
 
 
-def _opens(lines: Sequence[str]) -> bool:
-    """Whether the first line that is not empty begins as a list or an object does, or most lines do."""
+def _looks_like_json(lines: Sequence[str]) -> bool:
+    """Whether the first filled line begins like a list or an object, or most lines do."""
     filled = list(islice(filter(None, map(str.strip, lines)), SAMPLE))
     return bool(filled) and (filled[0][0] in "[{" or 2 * sum(line[0] in "[{" for line in filled) >= len(filled))
 
 
-def _value(line: str, lenient: bool = True) -> Any:
-    """The list or object on a line, None if it is empty, BROKEN if it is anything else. A comma at its end is no harm when `lenient`."""
+def _parse_line(line: str, lenient: bool = True) -> Any:
+    """Parses the list or object on a line: None if empty, BROKEN for anything else. `lenient` allows a comma at its end."""
     line = line.strip()
     if not line:
         return None
@@ -91,33 +91,33 @@ def _value(line: str, lenient: bool = True) -> Any:
 
 
 def _is_lines(lines: Sequence[str], lenient: bool) -> bool:
-    """Whether several lines, and at least half of those that are filled, hold a value each; `lenient` wants it of the first line."""
+    """Whether several lines, and at least half of the filled ones, hold a value each; `lenient` requires it of the first line."""
     filled = list(islice(filter(str.strip, lines), SAMPLE))
-    if len(filled) < 2 or (lenient and _value(filled[0]) is BROKEN):
+    if len(filled) < 2 or (lenient and _parse_line(filled[0]) is BROKEN):
         return False
-    return max(2, len(filled) / 2) <= sum(_value(line, lenient) is not BROKEN for line in filled)
+    return max(2, len(filled) / 2) <= sum(_parse_line(line, lenient) is not BROKEN for line in filled)
 
 
 def _table_of_lines(source: Source) -> Table:
-    values = enumerate(map(_value, source.lines), 1)
+    values = enumerate(map(_parse_line, source.lines), 1)
     first = list(islice(values, SAMPLE))
-    single = words([value for _, value in first])
+    single = are_words([value for _, value in first])
     numbered = chain(first, values)
     if single:
         numbered = ((number, next(iter(value.items()), None) if isinstance(value, dict) else value) for number, value in numbered)
-    return table_of("json_lines", source.name, numbered, unit="line")
+    return make_table("json_lines", source.name, numbered, unit="line")
 
 
 # --- whole documents ---
 
 
-def _whole(source: Source) -> Any:
-    """The value of a file; a list of them where several follow each other."""
+def _parse_document(source: Source) -> Any:
+    """Parses a file's value; several in sequence become a list."""
     text = "\n".join(source.lines)
-    if _too_many_values(text):
+    if _has_too_many_values(text):
         raise Refusal("data.too_many_values", name=source.name, limit=VALUE_LIMIT)
     try:
-        values = list(_values(text))
+        values = list(_iterate_values(text))
     except json.JSONDecodeError as error:
         raise Refusal("data.json_broken", name=source.name, line=error.lineno, column=error.colno) from None
     except RecursionError:
@@ -128,15 +128,15 @@ def _whole(source: Source) -> Any:
     return list(chain.from_iterable(values)) if lists else values
 
 
-def _too_many_values(text: str) -> bool:
-    """Whether a document would fill the memory: told from the commas and brackets outside its strings, before any of it is built."""
+def _has_too_many_values(text: str) -> bool:
+    """Whether a document would exhaust memory: counts commas and brackets outside strings before parsing."""
     if text.count("[") + text.count("{") > VALUE_LIMIT:
         return True
     bare = _STRING.sub("", text.replace("\\\\", "").replace('\\"', ""))
     return bare.count(",") + bare.count("[") + bare.count("{") > VALUE_LIMIT
 
 
-def _values(text: str) -> Iterator[Any]:
+def _iterate_values(text: str) -> Iterator[Any]:
     place = _BETWEEN.match(text).end()
     while place < len(text):
         value, place = _DECODER.raw_decode(text, place)
@@ -147,27 +147,27 @@ def _values(text: str) -> Iterator[Any]:
 # --- two documents ---
 
 
-def _two(one: Source, two: Source) -> Table | None:
-    """Two lists of sentences, or two objects that say the same keys in two languages (as programs keep their texts)."""
-    if not all(_opens(source.lines) or source.lines[0].lstrip().startswith('"') for source in (one, two) if source.lines):
+def _read_two(left: Source, right: Source) -> Table | None:
+    """Reads two lists of sentences, or two objects with the same keys in two languages (a program's texts)."""
+    if not all(_looks_like_json(source.lines) or source.lines[0].lstrip().startswith('"') for source in (left, right) if source.lines):
         return None
-    first, second = _whole(one), _whole(two)
+    first, second = _parse_document(left), _parse_document(right)
     if isinstance(first, dict) and isinstance(second, dict):
-        rows = _by_key(first, second)
+        rows = _join_keys(first, second)
         if 2 * sum(all(row.cells) for row in rows) >= len(rows) > 0:
-            return Table("json", rows, (one.name, two.name), "item")
-    elif all(isinstance(value, list) and not any(isinstance(said, list | dict) for said in value) for value in (first, second)):
+            return Table("json", rows, (left.name, right.name), "item")
+    elif all(isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value) for value in (first, second)):
         if len(first) != len(second):
-            raise Refusal("data.unequal_lists", name=f"{one.name} + {two.name}", one=one.name, count_one=len(first), two=two.name,
+            raise Refusal("data.unequal_lists", name=f"{left.name} + {right.name}", one=left.name, count_one=len(first), two=right.name,
                           count_two=len(second))  # fmt: skip
-        return table_of("json", one.name, enumerate(zip(first, second, strict=True), 1), (one.name, two.name))
-    raise Refusal("data.two_tables", one=one.name, two=two.name)
+        return make_table("json", left.name, enumerate(zip(first, second, strict=True), 1), (left.name, right.name))
+    raise Refusal("data.two_tables", one=left.name, two=right.name)
 
 
-def _by_key(one: dict, two: dict) -> list[Row]:
-    first, second = ({key: _said(cell) for key, cell in flat(value)} for value in (one, two))
-    return [bounded(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
+def _join_keys(left: dict, right: dict) -> list[Row]:
+    first, second = ({key: _join_texts(cell) for key, cell in flatten(value)} for value in (left, right))
+    return [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
 
 
-def _said(cell: Any) -> str:
+def _join_texts(cell: Any) -> str:
     return " ".join(cell) if isinstance(cell, list) else cell

@@ -1,7 +1,7 @@
-"""Which script a letter or a line is in, and which language lines in Latin, Cyrillic or Arabic letters are in.
+"""Language identification: the script of a letter or line, and the language of lines in Latin, Cyrillic or Arabic letters.
 
-The language is told by the smallest words and by letters that few languages have: enough to see that two languages take turns in a file
-of a few lines, or that they don't. It is no judge of a single line.
+Based on the most frequent words and on rare letters: enough to tell whether two languages alternate in a few lines, but not reliable for a
+single line.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _LETTERS = {
     "vi": "ơưđạảấầậắệềếểọốồộớờợủứừựáàéèíìóòúùâêô",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_MAX_LINE_CHARACTERS = 100  # that are looked at
+_MAX_LINE_CHARACTERS = 100  # examined
 
 
-def _weights() -> dict[str, list[tuple[str, float]]]:
-    """Word or letter -> languages, each with the more weight the fewer they are."""
+def _build_weights() -> dict[str, list[tuple[str, float]]]:
+    """Maps each word or letter to languages, weighted by the inverse of their number."""
     known: dict[str, list[str]] = {}
     for table, cut in ((_WORDS, str.split), (_LETTERS, list)):
         for language, features in table.items():
@@ -62,43 +62,43 @@ def _weights() -> dict[str, list[tuple[str, float]]]:
     return {feature: [(language, 1 / len(languages)) for language in languages] for feature, languages in known.items()}
 
 
-_WEIGHTS = _weights()
+_WEIGHTS = _build_weights()
 
 
-_SCRIPTS = {  # that write one language, or hardly any other
+_SCRIPTS = {  # each writes essentially one language
     "CJK": "zh", "JAPANESE": "ja", "HANGUL": "ko", "GREEK": "el", "HEBREW": "he", "THAI": "th", "ARMENIAN": "hy", "GEORGIAN": "ka",
     "TAMIL": "ta", "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml",
 }  # fmt: skip
-_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE = 2.0, 0.15  # what must speak for a language before lines are said to be in it
-_CLEARLY = 1.4  # times as much as for the next language
+_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE = 2.0, 0.15  # score required before lines count as being in a language
+_MIN_RATIO = 1.4  # times the score of the second language
 
 
-def line_language(line: str) -> str:
-    """The code of the language that most speaks for, or "" where none or several do."""
-    scores = _scores(line)
+def detect_line_language(line: str) -> str:
+    """Returns the code of the highest-scoring language, or "" if none or several are."""
+    scores = _score_languages(line)
     most = max(scores.values(), default=0)
     best = [language for language, score in scores.items() if score == most]
     return best[0] if len(best) == 1 else ""
 
 
-def main_language(lines: Sequence[str]) -> str:
-    """The code of the language that these lines are in together, or "" where that isn't clear."""
-    script, count = max(Counter(line_script(line)[0] for line in lines).items(), key=itemgetter(1), default=("", 0))
+def detect_language(lines: Sequence[str]) -> str:
+    """Returns the code of the language that all lines together are in, or "" if that is unclear."""
+    script, count = max(Counter(find_line_script(line)[0] for line in lines).items(), key=itemgetter(1), default=("", 0))
     if 10 * count < 9 * len(lines):
         return ""
     if script in _SCRIPTS:
         return _SCRIPTS[script]
     scores: Counter[str] = Counter()
     for line in lines:
-        scores.update(_scores(line))
+        scores.update(_score_languages(line))
     (best, most), (_, second) = [*scores.most_common(2), ("", 0.0), ("", 0.0)][:2]
-    return best if most >= max(_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE * len(lines), _CLEARLY * second) else ""
+    return best if most >= max(_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE * len(lines), _MIN_RATIO * second) else ""
 
 
-def line_script(line: str) -> tuple[str, int]:
-    """The script of most letters at the beginning of a line, and how many different ones are in it; any kana make it Japanese."""
+def find_line_script(line: str) -> tuple[str, int]:
+    """Returns the commonest script at the beginning of a line and its number of distinct letters; any kana make it Japanese."""
     letters = filter(str.isalpha, set(line[:_MAX_LINE_CHARACTERS]))
-    counts = {"LATIN": sum(1 for _ in letters)} if line.isascii() else Counter(map(letter_script, letters))
+    counts = {"LATIN": sum(1 for _ in letters)} if line.isascii() else Counter(map(find_letter_script, letters))
     if "HIRAGANA" in counts or "KATAKANA" in counts:
         return "JAPANESE", sum(counts.values())
     most, script = max(((count, name) for name, count in counts.items()), default=(0, ""))
@@ -106,17 +106,17 @@ def line_script(line: str) -> tuple[str, int]:
 
 
 @lru_cache(maxsize=20_000)
-def letter_script(letter: str) -> str:
-    """The script of a letter as Unicode names it: "LATIN", "CYRILLIC", "CJK", "HIRAGANA"."""
+def find_letter_script(letter: str) -> str:
+    """Returns the script of a letter as Unicode names it: "LATIN", "CYRILLIC", "CJK", "HIRAGANA"."""
     return unicodedata.name(letter, "").split(" ")[0].split("-")[0]
 
 
-def _scores(line: str) -> dict[str, float]:
-    """Language -> what speaks for it at the beginning of a line."""
+def _score_languages(line: str) -> dict[str, float]:
+    """Scores languages by the beginning of a line."""
     text = line[:_MAX_LINE_CHARACTERS].lower().replace("’", "'")
     features = _WORD.findall(text) + ([] if text.isascii() else [f"'{letter}" for letter in text if not letter.isascii()])
     scores: dict[str, float] = {}
-    for feature in dict.fromkeys(features):  # each once, and in the same order on every machine: sums of fractions depend on it
+    for feature in dict.fromkeys(features):  # deduplicated in a fixed order: floating-point sums depend on it
         for language, weight in _WEIGHTS.get(feature, ()):
             scores[language] = scores.get(language, 0.0) + weight
     return scores

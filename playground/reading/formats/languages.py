@@ -1,6 +1,6 @@
-"""Languages: what they are called in the names of columns and files, by their codes and in the languages of those who teach them.
+"""Languages: their codes, and their names in the languages of their teachers, as used in the names of columns and files.
 
-Most names are those of Unicode's CLDR (Unicode License v3); a column says "English", "Englisch", "英语" or "en".
+Most names are from Unicode's CLDR (Unicode License v3); a column may be called "English", "Englisch", "英语" or "en".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CODES = (
     "urd uz uzb ve vi vie wa war wo xh xho yi yo yor yue za zh zho zu zul"
 )
 _ORDER = "en de fr es it pt nl ru zh ja ko ar tr pl uk cs sv da no fi el he hu ro fa hi th vi id la"
-_SAID = (  # what these are called, in the languages of most schools
+_COMMON_NAMES = (  # names of the codes in _ORDER in the most common school languages
     "English|German|French|Spanish|Italian|Portuguese|Dutch|Russian|Chinese|Japanese|Korean|Arabic|Turkish|Polish|Ukrainian|Czech|"
     "Swedish|Danish|Norwegian|Finnish|Greek|Hebrew|Hungarian|Romanian|Persian|Hindi|Thai|Vietnamese|Indonesian|Latin",
     "Englisch|Deutsch|Französisch|Spanisch|Italienisch|Portugiesisch|Niederländisch|Russisch|Chinesisch|Japanisch|Koreanisch|"
@@ -106,7 +106,7 @@ _SAID = (  # what these are called, in the languages of most schools
     "Inggris|Jerman|Prancis|Spanyol|Italia|Portugis|Belanda|Rusia|Tionghoa|Jepang|Korea|Arab|Turki|Polandia|Ukraina|Ceko|Swedia|"
     "Denmark|Norwegia|Finlandia|Yunani|Ibrani|Hungaria|Rumania|Persia|Hindi|Thai|Vietnam|Indonesia|Latin",
 )
-_OWN = (  # what the others are called in English and by those who speak them, and more names of all
+_OTHER_NAMES = (  # English and native names of the other languages, and more names of all
     "aa Afar|Qafar; ab Abkhazian|Аԥсшәа; af Afrikaans; ak Akan|Twi; am Amharic|አማርኛ; an Aragonese|aragonés; ar عربي|عربى|اللغة العربية; "
     "as Assamese|অসমীয়া; ay Aymara; az Azerbaijani|azərbaycan|Azeri; ba Bashkir|башҡорт теле|башҡортса; be Belarusian|беларуская|"
     "Belarussisch; bg Bulgarian|български|Bulgarisch; bho Bhojpuri|भोजपुरी; bi Bislama; bm Bambara|bamanakan; bn Bangla|বাংলা|Bengali; "
@@ -144,7 +144,7 @@ _OWN = (  # what the others are called in English and by those who speak them, a
     "yo Yoruba|Èdè Yorùbá; yue Cantonese|粵語|粤语|廣東話|广东话; za Zhuang|Vahcuengh; zh chi|chn|中文|华语|華語|國語|国语|普通话|普通話|"
     "白话|白话文|白話文|现代文|現代文|중문|Mandarin|kitajščina|Standard Chinese; zu Zulu|isiZulu; it ita"
 )
-_OTHERS = (  # without a code that is usual in files
+_WITHOUT_CODE = (  # languages without a code common in files
     "Acehnese Aramaic Balinese Banjar Batak Bemba Berber Bikol Cherokee Coptic Cree Dinka Dogri Fon Hakka Hiligaynon Hokkien Kabyle "
     "Kapampangan Konkani Lakota Lozi Luba Luo Madurese Manipuri Mapudungun Marwari Maya Minangkabau Nahuatl Nuer Ojibwe Pangasinan Quichua "
     "Rajasthani Romani Santali Shan Shanghainese Syriac Taiwanese Tamazight Tulu Umbundu Volapük Ido Asturian Sicilian Venetian Lombard "
@@ -155,40 +155,40 @@ _MAX_NAME_CHARACTERS = 40
 _INFLECTED = ("er", "es", "en", "e")  # Englischer Satz, phrase anglaise
 
 
-def folded(name: str) -> str:
-    """A name in small letters; accents on Latin letters, which people leave out, are left out."""
+def fold(name: str) -> str:
+    """Folds a name to lower case without the accents on Latin letters, which users often omit."""
     low = unicodedata.normalize("NFC", name.strip().casefold()).replace("’", "'").replace("ʼ", "'")
     bare = low if low.isascii() else "".join(sign for sign in unicodedata.normalize("NFD", low) if not unicodedata.combining(sign))
     return bare if bare.isascii() else low
 
 
-def _names() -> dict[str, str]:
-    """Name -> code; of two languages with one name the more common."""
-    found = {folded(name): name for name in _OTHERS.split()}
-    for code, _, names in (entry.partition(" ") for entry in _OWN.split("; ")):
-        found |= dict.fromkeys(map(folded, names.split("|")), code)
-    for names in _SAID:
-        found |= zip(map(folded, names.split("|")), _ORDER.split(), strict=True)
-    return found
+def _build_names() -> dict[str, str]:
+    """Maps names to codes; a shared name belongs to the more common language."""
+    codes = {fold(name): name for name in _WITHOUT_CODE.split()}
+    for code, _, names in (entry.partition(" ") for entry in _OTHER_NAMES.split("; ")):
+        codes |= dict.fromkeys(map(fold, names.split("|")), code)
+    for names in _COMMON_NAMES:
+        codes |= zip(map(fold, names.split("|")), _ORDER.split(), strict=True)
+    return codes
 
 
 _KNOWN = frozenset(_CODES.split())
-NAMES = _names()
+NAMES = _build_names()
 
 
-def named(name: str) -> str:
-    """The code of the language that has this name, whatever its ending; else ""."""
-    low = folded(name[: 2 * _MAX_NAME_CHARACTERS])
+def find_language(name: str) -> str:
+    """Returns the code of the language with this name, in any inflection; else ""."""
+    low = fold(name[: 2 * _MAX_NAME_CHARACTERS])
     roots = (low, *(low.removesuffix(end) for end in _INFLECTED if low.endswith(end) and len(low) > 6), low.removeprefix("ภาษา"))
     return next((NAMES[root] for root in roots if root in NAMES), "")
 
 
-def coded(name: str) -> str:
-    """The language's code in a name that is one, in small letters: "en", "pt-BR", "eng_Latn"; else ""."""
-    found = _SCRIPTED.fullmatch(name.strip(), 0, 20)
-    return found[1] if found and found[1] in _KNOWN else ""
+def find_code(name: str) -> str:
+    """Returns the language in a code, in lower case: "en", "pt-BR", "eng_Latn"; else ""."""
+    match = _SCRIPTED.fullmatch(name.strip(), 0, 20)
+    return match[1] if match and match[1] in _KNOWN else ""
 
 
 def is_language(name: str) -> bool:
-    """Whether a column or a file is called after a language: "de", "pt-BR", "eng_Latn", "German"."""
-    return bool(named(name) or coded(name))
+    """Whether a column or a file is named after a language: "de", "pt-BR", "eng_Latn", "German"."""
+    return bool(find_language(name) or find_code(name))

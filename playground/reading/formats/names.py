@@ -1,4 +1,4 @@
-"""Names: what the names of two files, or the labels in one, say about languages and about what is source and what is target."""
+"""Names: languages, and source and target, as told by the names of two files or the labels in one."""
 
 from __future__ import annotations
 
@@ -11,46 +11,47 @@ _TARGETS = {*TARGETS, "a", "t", "ref", "refs", "reference", "references", "è¯‘æ–
 _PARTS = re.compile(r"[.\s_\-()\[\]]+")
 
 
-def role(name: str) -> str:
-    """ "source", "target" or ""."""
+def find_role(name: str) -> str:
+    """Returns "source", "target" or "" (another name)."""
     low = plain(name)
     return "source" if low in _SOURCES else "target" if low in _TARGETS else ""
 
 
-def direction(names: tuple[str, str]) -> tuple[int, int] | None:
-    """Which of two names is the source's and which the target's, if one of them says so; single letters ("q", "a") only together."""
-    one, two = map(role, names)
-    if one == two or (not (one and two) and max(map(len, names)) < 2):
+def find_direction(names: tuple[str, str]) -> tuple[int, int] | None:
+    """Returns the indices of source and target, if a name tells; single letters ("q", "a") only together."""
+    left, right = map(find_role, names)
+    if left == right or (not (left and right) and max(map(len, names)) < 2):
         return None
-    return (1, 0) if one == "target" or two == "source" else (0, 1)
+    return (1, 0) if left == "target" or right == "source" else (0, 1)
 
 
-def direction_of(one: str, two: str) -> tuple[int, int] | None:
-    """The direction that those parts of two files' names say that are not in both."""
-    first, second = _PARTS.split(one), _PARTS.split(two)
-    said = [next((part for part in mine if part not in other and role(part)), "") for mine, other in ((first, second), (second, first))]
-    return direction((said[0], said[1]))
+def compare_directions(left: str, right: str) -> tuple[int, int] | None:
+    """Returns the direction told by the parts that the names of two files don't share."""
+    first, second = _PARTS.split(left), _PARTS.split(right)
+    sides = (first, second), (second, first)
+    roles = [next((part for part in parts if part not in other_parts and find_role(part)), "") for parts, other_parts in sides]
+    return find_direction((roles[0], roles[1]))
 
 
-def columns_of(one: str, two: str) -> tuple[str, str]:
-    """What tells two files apart: the languages or roles in their names, else their whole names.
+def name_columns(left: str, right: str) -> tuple[str, str]:
+    """Returns what distinguishes two files: the languages or roles in their names, else the whole names.
 
     "train.de-en.de" and "train.de-en.en" give "de" and "en"; "src-test.txt" and "tgt-test.txt" give "src" and "tgt".
     """
-    for places in (_difference, _last_parts):
-        parts = places(one, two)
-        if parts[0].casefold() != parts[1].casefold() and all(map(_says_something, parts)):
+    for places in (_strip_common, _find_last_parts):
+        parts = places(left, right)
+        if parts[0].casefold() != parts[1].casefold() and all(map(_is_known, parts)):
             return parts
-    return one, two
+    return left, right
 
 
-def _says_something(part: str) -> bool:
-    return bool(role(part)) or is_language(part.casefold())
+def _is_known(part: str) -> bool:
+    return bool(find_role(part)) or is_language(part.casefold())
 
 
-def _difference(one: str, two: str) -> tuple[str, str]:
-    """The two names without the parts they have in common at their beginnings and ends."""
-    first, second = _PARTS.split(one), _PARTS.split(two)
+def _strip_common(left: str, right: str) -> tuple[str, str]:
+    """Returns the names without their common parts at both ends."""
+    first, second = _PARTS.split(left), _PARTS.split(right)
     most, begin, end = min(len(first), len(second)) - 1, 0, 0
     while begin < most and first[begin] == second[begin]:
         begin += 1
@@ -59,7 +60,7 @@ def _difference(one: str, two: str) -> tuple[str, str]:
     return "_".join(first[begin : len(first) - end]), "_".join(second[begin : len(second) - end])
 
 
-def _last_parts(one: str, two: str) -> tuple[str, str]:
-    """The last part of each name that names a language or a role."""
-    found = [next((part for part in reversed(_PARTS.split(name)) if _says_something(part)), "") for name in (one, two)]
-    return found[0], found[1]
+def _find_last_parts(left: str, right: str) -> tuple[str, str]:
+    """Returns the last part of each name that is a language or a role."""
+    parts = [next((part for part in reversed(_PARTS.split(name)) if _is_known(part)), "") for name in (left, right)]
+    return parts[0], parts[1]

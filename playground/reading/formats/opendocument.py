@@ -1,4 +1,4 @@
-"""OpenDocument spreadsheets (.ods): the sheets in their content.xml, cells with the text that is seen in them."""
+"""OpenDocument spreadsheets (.ods): the sheets in content.xml, cells with their displayed text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.formats.table import Source
 from playground.reading.formats.xml_events import Events, parse
 
-CELLS = 100_000  # about so many are read from a workbook of any kind: for more there is no time
+CELLS = 100_000  # limit of cells read from any workbook, for lack of time
 _BLANKS = {"tab": "\t", "line-break": "\n", "s": " "}
 
 
 class Sheet:
-    def __init__(self, name: str, shown: bool) -> None:
-        self.name, self.shown = name, shown
-        self.rows: list[tuple[list[str | None], int]] = []  # cells, and how many rows have them
+    def __init__(self, name: str, is_visible: bool) -> None:
+        self.name, self.is_visible = name, is_visible
+        self.rows: list[tuple[list[str | None], int]] = []  # cells, number of equal rows
         self.merged: dict[int, list[tuple[int, int]]] = {}  # first row -> (column, last row)
         self.height = 0
 
@@ -32,11 +32,11 @@ class _Content(Events):
         self.sheets: list[Sheet] = []
         self.hidden: set[str] = set()  # styles
         self.style = ""
-        self.aside = 0  # depth within a remark or a drawing
+        self.aside = 0  # nesting depth within a comment or a drawing
         self.row: list[str | None] = []
-        self.count = self.across = self.down = 1  # equal rows; equal cells; rows that a cell goes over
+        self.count = self.across = self.down = 1  # repeated rows; repeated cells; rows that a cell spans
         self.texts: list[str] = []
-        self.value = ""  # of a cell that shows no text
+        self.value = ""  # of a cell without displayed text
         self.cells = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -81,6 +81,6 @@ class _Content(Events):
             super().characters(content)
 
 
-def sheets_of(name: str, content: bytes) -> list[Sheet]:
-    """Raises Refusal, and what int() raises, for what is no such content."""
+def read_sheets(name: str, content: bytes) -> list[Sheet]:
+    """Parses content.xml. Raises Refusal, and the errors of int(), for invalid content."""
     return parse(Source(name, content, []), _Content).sheets

@@ -1,4 +1,4 @@
-"""Parquet: tables as data sets are published in, read with pyarrow where it is installed."""
+"""Parquet: tables of published data sets, read with pyarrow where it is installed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import VALUE_LIMIT, table_of
+from playground.reading.formats.items import VALUE_LIMIT, make_table
 from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES, UNPACKED_LIMIT
 from playground.reading.formats.table import Source, Table
 
@@ -14,7 +14,7 @@ _BATCH = 65_536  # rows
 
 
 def read_parquet(sources: Sequence[Source]) -> Table | None:
-    """Columns of text, or of a `translation` into several languages."""
+    """Reads columns of text, or of a `translation` into several languages."""
     if len(sources) != 1 or not sources[0].data.startswith(b"PAR1"):
         return None
     name = sources[0].name
@@ -25,19 +25,19 @@ def read_parquet(sources: Sequence[Source]) -> Table | None:
         raise Refusal("data.parquet_missing", name=name) from None
     try:
         file = ParquetFile(pyarrow.BufferReader(sources[0].data))
-        texts = _check(file.metadata, name)
+        texts = _check_size(file.metadata, name)
         file = ParquetFile(pyarrow.BufferReader(sources[0].data), read_dictionary=texts)
-        return table_of("parquet", name, enumerate(_items(file, name), 1), unit="row")
+        return make_table("parquet", name, enumerate(_iterate_items(file, name), 1), unit="row")
     except (Refusal, MemoryError):
         raise
-    except Exception:  # Arrow's own exceptions, and those of whatever it was doing
+    except Exception:  # Arrow's own exceptions, and those of the code under it
         raise Refusal("data.parquet_broken", name=name) from None
 
 
-def _check(metadata: Any, name: str) -> list[str]:
-    """How much the file says it holds; gives the columns of text.
+def _check_size(metadata: Any, name: str) -> list[str]:
+    """Checks the declared size; returns the text columns.
 
-    Only what is said of whole groups of rows: what is said of single columns ends the process when it is damaged (pyarrow 26).
+    Uses metadata of row groups only: damaged metadata of columns crashes the process (pyarrow 26).
     """
     if metadata.num_rows > MAX_LINES:
         raise Refusal("data.too_many_items", name=name, limit=MAX_LINES)
@@ -49,31 +49,31 @@ def _check(metadata: Any, name: str) -> list[str]:
     return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
 
 
-def _items(file: Any, name: str) -> Iterator[dict[str, Any]]:
+def _iterate_items(file: Any, name: str) -> Iterator[dict[str, Any]]:
     for group in range(file.num_row_groups):
         for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group]):
-            columns = {field: _values(batch.column(place), name) for place, field in enumerate(batch.schema.names)}
+            columns = {field: _list_values(batch.column(place), name) for place, field in enumerate(batch.schema.names)}
             for row in zip(*columns.values(), strict=True):
                 yield dict(zip(columns, row, strict=True))
 
 
-def _values(array: Any, name: str) -> list[Any]:
-    """The values of an array. Texts are kept once, as in the file's dictionary, however many rows name them."""
+def _list_values(array: Any, name: str) -> list[Any]:
+    """Returns the values of an array. Texts are stored once, as in the file's dictionary, however often they occur."""
     from pyarrow import types
 
     if types.is_dictionary(array.type):
-        said = array.dictionary.to_pylist()
-        return [None if place is None else said[place] for place in array.indices.to_pylist()]
+        texts = array.dictionary.to_pylist()
+        return [None if place is None else texts[place] for place in array.indices.to_pylist()]
     if types.is_struct(array.type):
         names = [field.name for field in array.type]
-        inner = [_values(child, name) for child in array.flatten()]
+        inner = [_list_values(child, name) for child in array.flatten()]
         return [dict(zip(names, row, strict=True)) for row in zip(*inner, strict=True)] if inner else [None] * len(array)
     if types.is_list(array.type) or types.is_large_list(array.type):
         if types.is_primitive(array.type.value_type):
-            return [None] * len(array)  # lists of numbers are no sentences
+            return [None] * len(array)  # lists of numbers are not sentences
         flat = array.flatten()
         if len(flat) > VALUE_LIMIT:
             raise Refusal("data.too_many_values", name=name, limit=VALUE_LIMIT)
-        inner = iter(_values(flat, name))
+        inner = iter(_list_values(flat, name))
         return [None if length is None else [next(inner) for _ in range(length)] for length in array.value_lengths().to_pylist()]
     return array.to_pylist()

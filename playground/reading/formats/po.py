@@ -1,4 +1,4 @@
-"""gettext PO: the texts of a program and their translation, read with polib."""
+"""gettext PO: a program's texts and their translations, read with polib."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import bounded
+from playground.reading.formats.items import make_row
 from playground.reading.formats.limits import ENDLESS, MAX_LINES, SAMPLE
-from playground.reading.formats.names import columns_of, direction_of
+from playground.reading.formats.names import compare_directions, name_columns
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.text import normalise
 
@@ -21,7 +21,7 @@ _CREDIT = "X-Credit"
 
 
 class _Lines(str):
-    """Text for polib that is sure to be no path, and that is cut at line ends only, not at other characters of a sentence."""
+    """Text that polib can't mistake for a path, split at line ends only, not at other characters of a sentence."""
 
     __slots__ = ("lines",)
 
@@ -35,20 +35,20 @@ class _Lines(str):
 
 
 def read_po(sources: Sequence[Source]) -> Table | None:
-    """A row for each text; for a plural, one for each of its forms. What is fuzzy, obsolete or empty is not translated.
+    """Reads a row per text; for a plural, one per form. Fuzzy, obsolete and empty entries are untranslated.
 
-    Of two files, one for each language, the translations of the same text.
+    Two files, one per language, give the translations of the same text.
     """
-    if not all(_recognised(source.lines) for source in sources):
+    if not all(_is_po(source.lines) for source in sources):
         return None
     for source in sources:
-        _check(source)
+        _check_lines(source)
     if len(sources) == 2:
-        return _two(*sources)
+        return _read_two(*sources)
     source = sources[0]
-    document = _parsed(source)
+    document = _parse(source)
     first = next(number for number, line in enumerate(source.lines, 1) if line.strip())
-    rows = list(_rows(document, first))
+    rows = list(_iterate_rows(document, first))
     if not rows:
         raise Refusal("data.no_units", name=source.name)
     language = normalise(document.metadata.get("Language", ""))[:60]
@@ -56,21 +56,21 @@ def read_po(sources: Sequence[Source]) -> Table | None:
     return Table("po", rows, ("msgid", language or "msgstr"), "line", (0, 1), credit)
 
 
-def _two(one: Source, two: Source) -> Table:
-    first, second = ({(entry.msgctxt, entry.msgid): entry for entry in _parsed(source)} for source in (one, two))
+def _read_two(left: Source, right: Source) -> Table:
+    first, second = ({(entry.msgctxt, entry.msgid): entry for entry in _parse(source)} for source in (left, right))
     common = first.keys() & second.keys()
     if 2 * len(common) < min(len(first), len(second)) or not common:
-        raise Refusal("data.no_common_keys", one=one.name, two=two.name, count=len(common))
+        raise Refusal("data.no_common_keys", one=left.name, two=right.name, count=len(common))
     rows = []
     for number, key in enumerate({**first, **second}, 1):
-        here, there = _forms(first.get(key)), _forms(second.get(key))
-        for said in dict.fromkeys([(here[0], there[0]), (here[-1], there[-1])]):
-            rows.append(bounded(number, list(said), "" if all(map(str.strip, said)) else "untranslated"))
-    return Table("po", rows, columns_of(one.name, two.name), "item", direction_of(one.name, two.name))
+        first_forms, second_forms = _list_forms(first.get(key)), _list_forms(second.get(key))
+        for cells in dict.fromkeys([(first_forms[0], second_forms[0]), (first_forms[-1], second_forms[-1])]):
+            rows.append(make_row(number, list(cells), "" if all(map(str.strip, cells)) else "untranslated"))
+    return Table("po", rows, name_columns(left.name, right.name), "item", compare_directions(left.name, right.name))
 
 
-def _forms(entry: Any) -> list[str]:
-    """The translation, or those of a plural, the singular first."""
+def _list_forms(entry: Any) -> list[str]:
+    """Returns the translation, or those of a plural, singular first."""
     if entry is None or not _is_certain(entry):
         return [""]
     return [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)] or [entry.msgstr]
@@ -80,13 +80,13 @@ def _is_certain(entry: Any) -> bool:
     return not entry.obsolete and "fuzzy" not in entry.flags
 
 
-def _recognised(lines: Sequence[str]) -> bool:
+def _is_po(lines: Sequence[str]) -> bool:
     first = lines[:SAMPLE]
     return any(map(_ID.match, first)) and any(map(_STR.match, first))
 
 
-def _check(source: Source) -> None:
-    """What polib does not look after: a text without end takes it ever longer, and of one without closing quote it cuts a letter."""
+def _check_lines(source: Source) -> None:
+    """Checks what polib doesn't: an unbounded text takes it quadratic time, and a text without closing quote loses a letter."""
     size = begun = entries = 0
     for number, line in enumerate(map(str.strip, source.lines), 1):
         if _TEXT.match(line) and not (line.endswith('"') and line.count('"') > 1):
@@ -99,26 +99,26 @@ def _check(source: Source) -> None:
             raise Refusal("data.too_many_items", name=source.name, limit=MAX_LINES)
 
 
-def _parsed(source: Source) -> Any:
+def _parse(source: Source) -> Any:
     import polib
 
     try:
         return polib.pofile(_Lines(source.lines), encoding="utf-8", wrapwidth=0)
-    except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:  # what it answers to nonsense
-        found = _LINE.search(str(error))
-        raise Refusal("data.po_broken", name=source.name, line=int(found[1]) if found else 1) from None
+    except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:  # polib's errors on invalid input
+        match = _LINE.search(str(error))
+        raise Refusal("data.po_broken", name=source.name, line=int(match[1]) if match else 1) from None
 
 
-def _rows(document: Any, first: int) -> Iterator[Row]:
-    """polib counts lines, but not for the first entry: it begins on the `first` line."""
+def _iterate_rows(document: Any, first: int) -> Iterator[Row]:
+    """Yields rows. polib numbers lines, except for the first entry: it begins on line `first`."""
     for entry in document:
         sure = _is_certain(entry)
-        for src, tgt in _sides(entry):
-            yield bounded(entry.linenum or first, [src, tgt], "" if sure and tgt.strip() else "untranslated")
+        for src, tgt in _pair_forms(entry):
+            yield make_row(entry.linenum or first, [src, tgt], "" if sure and tgt.strip() else "untranslated")
 
 
-def _sides(entry: Any) -> list[tuple[str, str]]:
-    """The text, or the singular with the first form and the plural with each of the others (or with the only one, where there is one)."""
+def _pair_forms(entry: Any) -> list[tuple[str, str]]:
+    """Returns (text, translation), or the singular with the first form and the plural with each other form (or the only one)."""
     if not entry.msgid_plural:
         return [(entry.msgid, entry.msgstr)]
     forms = [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)] or [""]

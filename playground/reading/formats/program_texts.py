@@ -1,4 +1,4 @@
-"""A program's texts in XML: Qt Linguist's .ts, which holds two languages, and Android's strings.xml, a file for each language."""
+"""Program texts in XML: Qt Linguist's .ts, which holds two languages, and Android's strings.xml, one file per language."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from playground.config import Refusal
 from playground.reading.formats.exchange import Units
-from playground.reading.formats.keyed import by_keys, unescaped, unquoted
+from playground.reading.formats.keyed import join_keys, unescape, unquote
 from playground.reading.formats.table import Source, Table
-from playground.reading.formats.xml_events import Events, parse, root
+from playground.reading.formats.xml_events import Events, find_root, parse
 
 # --- Qt ---
 
@@ -16,10 +16,10 @@ from playground.reading.formats.xml_events import Events, parse, root
 class _Linguist(Units):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.between = ("source", "target")  # languages
-        self.began = 0  # the line of the open message
+        self.between = ("source", "target")  # source and target language
+        self.first_line = 0  # line of the open message
         self.src = ""
-        self.forms: list[str] = []  # translations: those of a plural are several
+        self.forms: list[str] = []  # translations: several for a plural
         self.sure = True
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -28,7 +28,7 @@ class _Linguist(Units):
         if tag == "TS":
             self.between = (attributes.get("sourcelanguage") or self.between[0], attributes.get("language") or self.between[1])
         elif tag == "message":
-            self.began, self.src, self.forms = self.line, "", []
+            self.first_line, self.src, self.forms = self.line, "", []
         elif tag == "translation":
             self.sure = "type" not in attributes  # "unfinished", "vanished" or "obsolete"
 
@@ -40,15 +40,15 @@ class _Linguist(Units):
         elif tag == "message":
             for form in self.forms or [""]:
                 variants = list(zip(self.between, (self.src, form), strict=True))
-                self.add(self.began, variants, "" if self.sure and form.strip() else "untranslated")
+                self.add_unit(self.first_line, variants, "" if self.sure and form.strip() else "untranslated")
 
 
 def read_linguist(sources: Sequence[Source]) -> Table | None:
-    """A row for each message, or for each form of its plural."""
-    if len(sources) != 1 or root(sources[0]) != "TS":
+    """Reads a row per message, or per form of its plural."""
+    if len(sources) != 1 or find_root(sources[0]) != "TS":
         return None
     document = parse(sources[0], _Linguist)
-    return document.table("qt", document.between[0])
+    return document.make_table("qt", document.between[0])
 
 
 # --- Android ---
@@ -59,7 +59,7 @@ class _Strings(Events):
         super().__init__(source)
         self.texts: dict[str, str] = {}
         self.key = ""
-        self.count = 0  # of the items of a list
+        self.count = 0  # items of a list so far
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if tag in ("string", "plurals", "string-array"):
@@ -73,14 +73,14 @@ class _Strings(Events):
     def stop(self, tag: str) -> None:
         if tag in ("string", "item"):
             text = self.end().strip()
-            self.texts[self.key] = unescaped(text) if (inside := unquoted(text)) is None else inside
+            self.texts[self.key] = unescape(text) if (inside := unquote(text)) is None else inside
 
 
 def read_strings(sources: Sequence[Source]) -> Table | None:
-    """The texts of two files by their names. One file alone is refused."""
-    if not all(root(source) == "resources" for source in sources):
+    """Reads two files matched by the names of their texts. A single file is refused."""
+    if not all(find_root(source) == "resources" for source in sources):
         return None
     if len(sources) == 1:
         raise Refusal("data.one_side", name=sources[0].name)
-    one, two = sources
-    return by_keys("strings", one, two, *(parse(source, _Strings).texts for source in sources))
+    left, right = sources
+    return join_keys("strings", left, right, *(parse(source, _Strings).texts for source in sources))

@@ -1,6 +1,6 @@
-"""Separators: what may stand between the two sides of a pair on one line, and which of them does so in a file.
+"""Separators: possible signs between the sides of a pair on one line, and the one that a file uses.
 
-Such a separator may stand in a sentence too. So it must be there exactly once in nine of ten lines, with text on both sides.
+Sentences may contain the same signs, so a separator must occur exactly once in nine of ten lines, with text on both sides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STRONG = tuple(
         r"<sep>|\[sep\]|<tab>|\[tab\]|\\t",
         r"#{2,3}|@{3}|\${2,3}|\*{2,3}|~{2,3}",
         r"::",
-        "[\x01\x1e\x1f]",  # separators made for machines
+        "[\x01\x1e\x1f]",  # control characters that programs use as separators
         r"\s={1,2}\s",
     )
 )
@@ -27,13 +27,13 @@ _INNER = WEAK[-2:]
 
 
 def find_separator(lines: Sequence[str], marks: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
-    """The first of `marks` that separates nine of ten lines (and at least two) in two, or None."""
+    """Returns the first of `marks` that splits nine of ten lines (and at least two) in two, or None."""
     filled = [line for line in lines[:SAMPLE] if line.strip()]
     return next((mark for mark in marks if _separates(mark, filled)), None)
 
 
 def _separates(mark: re.Pattern[str], filled: Sequence[str]) -> bool:
-    """What stands before the mark must differ from line to line (or it names a speaker), and be no running number."""
+    """Whether the mark separates sides: texts before it must vary (else it follows a speaker's name) and not be a running number."""
     cut = [parts for parts in (mark.split(line, 2) for line in filled) if len(parts) == 2 and all(map(str.strip, parts))]
     if len(cut) < 2 or len(cut) * 10 < len(filled) * 9:
         return False

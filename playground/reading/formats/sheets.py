@@ -1,4 +1,4 @@
-"""Sheets: workbooks of Excel (.xlsx), read with openpyxl row by row, and of OpenDocument (.ods). Cells are given as a person sees them."""
+"""Sheets: workbooks of Excel (.xlsx), read with openpyxl row by row, and OpenDocument (.ods), with cells as displayed."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from typing import Any, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS
-from playground.reading.formats.items import bounded, within
+from playground.reading.formats.items import check_totals, make_row
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT
-from playground.reading.formats.opendocument import CELLS, sheets_of
+from playground.reading.formats.opendocument import CELLS, read_sheets
 from playground.reading.formats.table import Notes, Row, Source, Table
 from playground.reading.text import normalise
 
-_TAGS = 10 * CELLS  # a cell and its text are up to eight tags, and then there are rows and styles
+_TAGS = 10 * CELLS  # a cell and its text take up to eight tags; rows and styles come on top
 _DECLARATION = re.compile(rb"<\0?!\0?(?:E\0?N\0?T\0?I\0?T\0?Y|D\0?O\0?C\0?T\0?Y\0?P\0?E)")  # in UTF-8 or UTF-16; no workbook has one
 _MERGED = re.compile(rb'mergeCell ref="([A-Z]{1,2})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
-_LAST_ROW = 1_048_576  # of any sheet
-_GAP = 1000  # more empty rows than these are the space between two tables, not rows of one
+_LAST_ROW = 1_048_576  # the last row of any sheet
+_GAP = 1000  # a longer run of empty rows separates two tables
 _PIECE, _OVERLAP = 1024 * 1024, 64
-_SHEETS = 20  # looked at to find one with sentences
+_SHEETS = 20  # examined for sentences
 
-Merged = dict[int, list[tuple[int, int]]]  # first row -> (column, last row) of cells that go over several rows
+Merged = dict[int, list[tuple[int, int]]]  # first row -> (column, last row) of cells over several rows
 
 
 class _Sheet(NamedTuple):
     name: str
-    shown: bool
+    is_visible: bool
     values: Callable[[], Iterable[Sequence[Any]]]
     merged: Merged
 
 
 def read_workbook(sources: Sequence[Source]) -> Table | None:
-    """The first sheet with two filled columns, its rows by the numbers they have there. A formula is its last result, or nothing."""
+    """Reads the first sheet with two filled columns, by the sheet's row numbers. A formula is its cached value, or empty."""
     if len(sources) != 1 or not sources[0].data.startswith(b"PK"):
         return None
     source = sources[0]
@@ -48,23 +48,23 @@ def read_workbook(sources: Sequence[Source]) -> Table | None:
             names = archive.namelist()
             if "xl/workbook.xml" not in names and "content.xml" not in names:
                 return None
-            merged = _weigh(archive, source.name)
+            merged = _scan_archive(archive, source.name)
             if "xl/workbook.xml" not in names:
-                read = sheets_of(source.name, archive.read("content.xml"))
-                return _table("ods", source, [_Sheet(sheet.name, sheet.shown, sheet.values, sheet.merged) for sheet in read])
-        return _read(source, merged)
+                read = read_sheets(source.name, archive.read("content.xml"))
+                return _build_table("ods", source, [_Sheet(sheet.name, sheet.is_visible, sheet.values, sheet.merged) for sheet in read])
+        return _read_xlsx(source, merged)
     except MemoryError:
         raise
     except Refusal as refusal:
         if refusal.key.startswith("data.xml_"):
             raise Refusal("data.workbook_broken", name=source.name) from None
         raise
-    except Exception:  # openpyxl answers damage with whatever its last line happens to raise
+    except Exception:  # openpyxl raises arbitrary exceptions on damaged files
         raise Refusal("data.workbook_broken", name=source.name) from None
 
 
-def _weigh(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
-    """Looks through everything before openpyxl does: how much there is, and that no XML declares anything. Gives the merged cells."""
+def _scan_archive(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
+    """Scans the archive before openpyxl does: limits its size, refuses XML declarations of entities, and returns the merged cells."""
     size = tags = 0
     merged: dict[str, Merged] = {}
     for info in archive.infolist():
@@ -81,64 +81,64 @@ def _weigh(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
                 if not info.filename.startswith(("xl/media/", "Pictures/", "Thumbnails/")) and _DECLARATION.search(both):
                     raise Refusal("data.workbook_entities", name=name)
                 for column, first, last in _MERGED.findall(both):
-                    merged.setdefault(info.filename, {}).setdefault(int(first), []).append((_place(column), int(last)))
+                    merged.setdefault(info.filename, {}).setdefault(int(first), []).append((_parse_column(column), int(last)))
                 before = piece[-_OVERLAP:]
         if tags > _TAGS:
             raise Refusal("data.workbook_too_large", name=name, limit=CELLS)
     return merged
 
 
-def _place(letters: bytes) -> int:
-    """A column's letters as its place: A is 0, Z 25, AA 26."""
+def _parse_column(letters: bytes) -> int:
+    """Parses a column's letters into its index: A is 0, Z 25, AA 26."""
     place = 0
     for letter in letters:
         place = place * 26 + letter - 64
     return place - 1
 
 
-def _read(source: Source, merged: dict[str, Merged]) -> Table:
+def _read_xlsx(source: Source, merged: dict[str, Merged]) -> Table:
     from openpyxl import load_workbook
 
     workbook = load_workbook(io.BytesIO(source.data), read_only=True, data_only=True, keep_links=False)
     sheets = []
     for sheet in workbook.worksheets:
-        sheet.reset_dimensions()  # what a workbook says about its size need not be true
+        sheet.reset_dimensions()  # a workbook's declared size may be wrong
         values = partial(sheet.iter_rows, values_only=True, max_row=_LAST_ROW, max_col=COLUMN_LIMIT + 1)
         sheets.append(_Sheet(sheet.title, sheet.sheet_state == "visible", values, merged.get(sheet._worksheet_path, {})))
-    credits = [str(said.value) for said in workbook.custom_doc_props.props if str(said.name).casefold() in CREDITS]
-    return _table("xlsx", source, sheets, normalise("; ".join(credits))[:1000])
+    credits = [str(property.value) for property in workbook.custom_doc_props.props if str(property.name).casefold() in CREDITS]
+    return _build_table("xlsx", source, sheets, normalise("; ".join(credits))[:1000])
 
 
-def _table(kind: str, source: Source, sheets: Sequence[_Sheet], credit: str = "") -> Table:
-    visible = [sheet for sheet in sheets if sheet.shown] or sheets
-    chosen, notes = _choose(visible[:_SHEETS], source.name)
-    rows = list(_rows(chosen))
+def _build_table(kind: str, source: Source, sheets: Sequence[_Sheet], credit: str = "") -> Table:
+    visible = [sheet for sheet in sheets if sheet.is_visible] or sheets
+    chosen, notes = _choose_sheet(visible[:_SHEETS], source.name)
+    rows = list(_iterate_rows(chosen))
     used = sorted({place for row in rows for place, cell in enumerate(row.cells) if cell})
-    table = (bounded(row.line, [row.cells[place] for place in used if place < len(row.cells)]) for row in rows)
-    return Table(kind, list(within(table, source.name)), unit="row", credit=credit, notes=notes)
+    table = (make_row(row.line, [row.cells[place] for place in used if place < len(row.cells)]) for row in rows)
+    return Table(kind, list(check_totals(table, source.name)), unit="row", credit=credit, notes=notes)
 
 
-def _choose(sheets: Sequence[_Sheet], name: str) -> tuple[_Sheet, Notes]:
-    """The first sheet most of whose rows have two filled cells, else the first where any has."""
-    samples = [[row.cells for row in islice(_rows(sheet), SAMPLE) if any(row.cells)] for sheet in sheets]
+def _choose_sheet(sheets: Sequence[_Sheet], name: str) -> tuple[_Sheet, Notes]:
+    """Returns the first sheet most of whose rows have two filled cells, else the first where any row has, and a note on others."""
+    samples = [[row.cells for row in islice(_iterate_rows(sheet), SAMPLE) if any(row.cells)] for sheet in sheets]
     wide = [sum(sum(map(bool, cells)) > 1 for cells in sample) for sample in samples]
     tables = [sheet for sheet, sample, count in zip(sheets, samples, wide, strict=True) if count and 2 * count >= len(sample)]
     tables = tables or [sheet for sheet, count in zip(sheets, wide, strict=True) if count]
     if not tables:
         raise Refusal("data.workbook_one_column", name=name)
-    others = ", ".join(normalise(sheet.name)[:40] for sheet in tables[1:6])
-    return tables[0], (("data.note_sheet", {"sheet": normalise(tables[0].name)[:40], "others": others}),) if others else ()
+    other_names = ", ".join(normalise(sheet.name)[:40] for sheet in tables[1:6])
+    return tables[0], (("data.note_sheet", {"sheet": normalise(tables[0].name)[:40], "others": other_names}),) if other_names else ()
 
 
-def _rows(sheet: _Sheet) -> Iterator[Row]:
-    """Rows with their text; empty ones only where others follow soon. Merged cells say in each row what is in the first."""
+def _iterate_rows(sheet: _Sheet) -> Iterator[Row]:
+    """Yields rows with their text; empty ones only before nearby rows. Merged cells repeat their first row's text."""
     open_cells: dict[int, tuple[int, str]] = {}  # column -> last row, text
     empty = 0
     for number, row in enumerate(islice(sheet.values(), _LAST_ROW), 1):
         if not open_cells and row.count(None) == len(row):
             empty += 1
             continue
-        cells = _filled(row)
+        cells = _format_cells(row)
         for place, (last, text) in list(open_cells.items()):
             if number > last:
                 del open_cells[place]
@@ -151,30 +151,30 @@ def _rows(sheet: _Sheet) -> Iterator[Row]:
         if not cells:
             empty += 1
             continue
-        for gone in range(number - empty, number) if empty <= _GAP else ():
-            yield Row(gone, [])
+        for empty_row in range(number - empty, number) if empty <= _GAP else ():
+            yield Row(empty_row, [])
         empty = 0
         yield Row(number, cells)
 
 
-def _filled(row: Sequence[Any]) -> list[str]:
-    """The texts of a row's cells, without empty ones at its end."""
+def _format_cells(row: Sequence[Any]) -> list[str]:
+    """Returns the texts of a row's cells, without empty ones at the end."""
     width = len(row)
     while width and row[width - 1] is None:
         width -= 1
-    return [_seen(value) for value in row[:width]]
+    return [_format_value(value) for value in row[:width]]
 
 
-def _seen(value: Any) -> str:
-    """A value as Excel shows it where nobody asked for a format of their own."""
+def _format_value(value: Any) -> str:
+    """Formats a value as Excel does by default."""
     if value is None:
         return ""
     if isinstance(value, str):
-        return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), value) if "_x" in value else value
+        return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), value) if "_x" in value else value
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
-        return f"{value:.15g}"  # 0.1 + 0.2 is 0.3 in a sheet
+        return f"{value:.15g}"  # rounds 0.1 + 0.2 to 0.3, as a sheet does
     if isinstance(value, datetime):
         return str(value.date()) if value.time() == value.time().min else value.isoformat(" ", "minutes" if not value.second else "seconds")
     if isinstance(value, timedelta):

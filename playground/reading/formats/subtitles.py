@@ -1,4 +1,4 @@
-"""Subtitles (.srt, .vtt): cues with a time and a text. Two files of a film are matched by the times; one may hold two languages."""
+"""Subtitles (.srt, .vtt): cues with times and text. Two files of a film are matched by time; one file may hold two languages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.names import columns_of, direction_of
-from playground.reading.formats.records import too_long
+from playground.reading.formats.names import compare_directions, name_columns
+from playground.reading.formats.records import find_fault
 from playground.reading.formats.table import Row, Source, Table
 
 _CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _TIME = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}")
-_SAME = 0.6  # of the longer cue's time, which the other must share to say the same
+_MIN_OVERLAP = 0.6  # fraction of the longer cue's duration that matching cues share
 
 
 class _Cue(NamedTuple):
@@ -29,21 +29,22 @@ class _Cue(NamedTuple):
 
 
 def read_subtitles(sources: Sequence[Source]) -> Table | None:
-    """Two files of cues, or one whose cues have a line in each of two languages."""
+    """Reads two files of cues, or one whose cues have a line in each of two languages."""
     if not sources or not all(any(map(_TIME.match, source.lines[:SAMPLE])) for source in sources):
         return None
-    cues = [list(_cues(source.lines)) for source in sources]
+    cues = [list(_parse_cues(source.lines)) for source in sources]
     if len(sources) == 2:
-        one, two = sources
-        return Table("subtitles", _matched(one, two, *cues), columns_of(one.name, two.name), "item", direction_of(one.name, two.name))
+        left, right = sources
+        names = left.name, right.name
+        return Table("subtitles", _match_cues(left, right, *cues), name_columns(*names), "item", compare_directions(*names))
     if 10 * sum(len(cue.texts) == 2 for cue in cues[0]) < 9 * len(cues[0]):
         raise Refusal("data.one_side", name=sources[0].name)
-    rows = [Row(cue.line, cue.texts, too_long(*cue.texts) if len(cue.texts) == 2 else "unpaired") for cue in cues[0]]
+    rows = [Row(cue.line, cue.texts, find_fault(*cue.texts) if len(cue.texts) == 2 else "unpaired") for cue in cues[0]]
     return Table("subtitles", rows, by_order=True)
 
 
-def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
-    """The cues of a file. A text ends with a blank line or, where there is none, before the number of the next cue."""
+def _parse_cues(lines: Sequence[str]) -> Iterator[_Cue]:
+    """Parses the cues of a file. A text ends at a blank line or else before the number of the next cue."""
     places = [place for place, line in enumerate(lines) if _TIME.match(line)]
     for place, following in zip(places, [*places[1:], len(lines) + 1], strict=True):
         below = lines[place + 1 : following - 1 if following <= len(lines) and lines[following - 1].strip().isdigit() else following]
@@ -57,31 +58,31 @@ def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
         yield _Cue(place + 1, begin, end, texts)
 
 
-def _matched(one: Source, two: Source, first: Sequence[_Cue], second: Sequence[_Cue]) -> list[Row]:
-    """A row for each two cues shown at the same time, and for each that is alone; by their order where the times say nothing."""
-    pairs = list(_by_time(first, second))
+def _match_cues(left: Source, right: Source, first: Sequence[_Cue], second: Sequence[_Cue]) -> list[Row]:
+    """Makes a row per two simultaneous cues, and per unmatched cue; pairs by order where the times don't match."""
+    pairs = list(_align_cues(first, second))
     if 2 * sum(None not in pair for pair in pairs) < len(pairs):
         if len(first) != len(second):
-            raise Refusal("data.cues_apart", one=one.name, count_one=len(first), two=two.name, count_two=len(second))
+            raise Refusal("data.cues_apart", one=left.name, count_one=len(first), two=right.name, count_two=len(second))
         pairs = list(zip(first, second, strict=True))
     rows = []
     for number, pair in enumerate(pairs, 1):
         cells = [cue.text if cue else "" for cue in pair]
-        rows.append(Row(number, cells, "unpaired" if None in pair else too_long(*cells)))
+        rows.append(Row(number, cells, "unpaired" if None in pair else find_fault(*cells)))
     return rows
 
 
-def _by_time(first: Sequence[_Cue], second: Sequence[_Cue]) -> Iterator[tuple[_Cue | None, _Cue | None]]:
-    here = there = 0
-    while here < len(first) or there < len(second):
-        one = first[here] if here < len(first) else None
-        two = second[there] if there < len(second) else None
-        if one and two and not _together(one, two):
-            one, two = (one, None) if one.end <= two.end else (None, two)
-        here, there = here + (one is not None), there + (two is not None)
-        yield one, two
+def _align_cues(first: Sequence[_Cue], second: Sequence[_Cue]) -> Iterator[tuple[_Cue | None, _Cue | None]]:
+    first_index = second_index = 0
+    while first_index < len(first) or second_index < len(second):
+        left = first[first_index] if first_index < len(first) else None
+        right = second[second_index] if second_index < len(second) else None
+        if left and right and not _overlap(left, right):
+            left, right = (left, None) if left.end <= right.end else (None, right)
+        first_index, second_index = first_index + (left is not None), second_index + (right is not None)
+        yield left, right
 
 
-def _together(one: _Cue, two: _Cue) -> bool:
-    shared = min(one.end, two.end) - max(one.begin, two.begin)
-    return shared >= _SAME * max(one.end - one.begin, two.end - two.begin)
+def _overlap(left: _Cue, right: _Cue) -> bool:
+    shared = min(left.end, right.end) - max(left.begin, right.begin)
+    return shared >= _MIN_OVERLAP * max(left.end - left.begin, right.end - right.begin)

@@ -1,4 +1,4 @@
-"""What travels between reading a file's bytes and choosing pairs from them: sources in, one table out."""
+"""The interface between reading a file's bytes and choosing pairs: sources in, one table out."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-Notes = tuple[tuple[str, dict[str, Any]], ...]  # sentences for a person: a key of words/ and what is put into it
+Notes = tuple[tuple[str, dict[str, Any]], ...]  # messages for the user: keys of words/ and their values
 
 
 class Source(NamedTuple):
-    """One file after unpacking and decoding: a name fit to be shown, its bytes, and its lines without their ends (none if it is binary)."""
+    """One file after unpacking and decoding: a displayable name, its bytes, and its lines without line ends (none if it is binary)."""
 
     name: str
     data: bytes
@@ -18,33 +18,33 @@ class Source(NamedTuple):
 
 
 class Row(NamedTuple):
-    """`cells` as they stand in the file (at most one more than COLUMN_LIMIT), or the reason why there are none in `fault`."""
+    """`cells` as in the file (at most one more than COLUMN_LIMIT), or the reason for their absence in `fault`."""
 
-    line: int  # where it begins, from 1, counted in the table's unit
+    line: int  # its first line, from 1, in the table's unit
     cells: list[str]
     fault: str = ""
-    height: int = 1  # lines it goes over
+    height: int = 1  # lines it spans
 
 
 def comment_row(number: int, line: str) -> Row:
-    """The row of a line that tells of the file and holds no pair; a blank one stays blank."""
+    """Makes the row of a comment, which holds no pair; a blank line stays blank."""
     return Row(number, [], "header") if line.strip() else Row(number, [""])
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a reader understood: rows of cells, and what the format itself says about its columns."""
+    """A reader's result: rows of cells, and what the format declares about its columns."""
 
     kind: str
     rows: Iterable[Row]
-    columns: tuple[str, ...] = ()  # names or languages of the columns, () when the format knows none
-    unit: str = "line"  # what Row.line counts: "line" of the file, "row" of a sheet, "item" of a list
-    pair: tuple[int, int] | None = None  # the columns of source and target, when the format says
+    columns: tuple[str, ...] = ()  # names or languages, () if the format declares none
+    unit: str = "line"  # unit of Row.line: "line" of the file, "row" of a sheet, "item" of a list
+    pair: tuple[int, int] | None = None  # source and target columns, if the format declares them
     credit: str = ""
     notes: Notes = ()
-    together: tuple[tuple[int, int, int], ...] = ()  # (column, column, rows that fill both) where there were several to choose from
-    by_order: bool = False  # whether nothing says that two lines are a pair but that one follows the other
+    language_pairs: tuple[tuple[int, int, int], ...] = ()  # (column, column, rows that fill both), if several can be chosen
+    by_order: bool = False  # whether pairs are told only by the order of lines
 
 
-# None: not this format. Raises Refusal, and nothing else, when it is this format but broken.
+# Returns None for another format. Raises Refusal, and nothing else, for a broken file of its own.
 Reader = Callable[[Sequence[Source]], Table | None]

@@ -1,4 +1,4 @@
-"""Values: what a value of JSON, Parquet or the Hub holds, as cells with names, and the records that one dictionary stands for."""
+"""Values: turns a value of JSON, Parquet or the Hub into named cells, and a dictionary into the records in it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 from playground.reading.formats.columns import is_language, plain
 
-_MAX_DEPTH = 4  # names within names: "data.answers.text"
-_LANGUAGE_KEYS = ("lang", "language", "locale", "lang_code", "language_code", "code")  # what says in which language a sentence is
-_BESIDE = {"id", "_id", "uuid", "url", "audio", "author", "user", "username", "license", "licence"}  # and is no sentence
+_MAX_DEPTH = 4  # nested names: "data.answers.text"
+_LANGUAGE_KEYS = ("lang", "language", "locale", "lang_code", "language_code", "code")  # keys for the language of a sentence
+_BESIDE = {"id", "_id", "uuid", "url", "audio", "author", "user", "username", "license", "licence"}  # keys of text that is not a sentence
 
 
 class Number(str):
-    """A number or truth value as it is written: text, but no sentence where there is a choice."""
+    """A number or truth value as written: text, but never preferred as a sentence."""
 
     __slots__ = ()
 
 
-def text_of(value: Any) -> str:
-    """A single value as a person sees it; nothing ("") for null, for what is no number and for what can't be seen."""
+def format_text(value: Any) -> str:
+    """Formats a single value for display; "" for null, NaN and undisplayable values."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -37,73 +37,73 @@ def text_of(value: Any) -> str:
         return ""
 
 
-def flat(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The cells in a value, each with its name: those of a dictionary within it are called "outer.inner"."""
+def flatten(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yields the named cells in a value; those of a nested dictionary are called "outer.inner"."""
     if isinstance(value, dict):
-        if value.keys() == {"language", "translation"} and _alike(value["language"], value["translation"]):
-            value = _by_language(value["language"], value["translation"])
+        if value.keys() == {"language", "translation"} and _are_parallel(value["language"], value["translation"]):
+            value = _group_by_language(value["language"], value["translation"])
         for key, inner in value.items() if depth < _MAX_DEPTH else ():
             label = f"{name}.{key}" if name else str(key)
             if type(inner) is str:
                 yield label, inner
             else:
-                yield from flat(inner, label, depth + 1)
+                yield from flatten(inner, label, depth + 1)
     elif isinstance(value, list | tuple) and value and all(isinstance(inner, dict) for inner in value):
-        if languages := texts_by_language(value):
-            yield from flat(languages, name, depth)
+        if languages := find_texts_by_language(value):
+            yield from flatten(languages, name, depth)
             return
         for key in dict.fromkeys(chain.from_iterable(value)) if depth < _MAX_DEPTH else ():
-            yield from flat([inner[key] for inner in value if key in inner], f"{name}.{key}" if name else str(key), depth + 1)
+            yield from flatten([inner[key] for inner in value if key in inner], f"{name}.{key}" if name else str(key), depth + 1)
     else:
-        yield name, cell_of(value)
+        yield name, make_cell(value)
 
 
-def cell_of(value: Any) -> Any:
-    return [text_of(inner) for inner in value] if isinstance(value, list | tuple) else text_of(value)
+def make_cell(value: Any) -> Any:
+    return [format_text(inner) for inner in value] if isinstance(value, list | tuple) else format_text(value)
 
 
-def _alike(one: Any, two: Any) -> bool:
-    return isinstance(one, list | tuple) and isinstance(two, list | tuple) and len(one) == len(two)
+def _are_parallel(left: Any, right: Any) -> bool:
+    return isinstance(left, list | tuple) and isinstance(right, list | tuple) and len(left) == len(right)
 
 
-def _by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
-    """The Hub's translations in variable languages: one list of languages, one of sentences."""
-    found: dict[str, list] = {}
+def _group_by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
+    """Groups the Hub's translations in variable languages: a list of languages and one of sentences."""
+    by_language: dict[str, list] = {}
     for language, sentence in zip(languages, sentences, strict=True):
-        found.setdefault(text_of(language), []).append(sentence)
-    return {language: said if len(said) > 1 else said[0] for language, said in found.items()}
+        by_language.setdefault(format_text(language), []).append(sentence)
+    return {language: sentences_of if len(sentences_of) > 1 else sentences_of[0] for language, sentences_of in by_language.items()}
 
 
-def texts_by_language(values: Sequence[Any]) -> dict[str, Any]:
-    """Sentences that each say their language, by language: [{"lang": "en", "text": "a"}, …]; {} if they are anything else."""
+def find_texts_by_language(values: Sequence[Any]) -> dict[str, Any]:
+    """Groups sentences by their declared languages: [{"lang": "en", "text": "a"}, …]; {} for any other values."""
     if not values or not all(isinstance(value, dict) for value in values):
         return {}
-    found = [(value.get(key), _only_text(value, key)) for value in values for key in _LANGUAGE_KEYS if key in value]
-    languages, texts = zip(*found, strict=True) if found else ((), ())
-    if len(found) != len(values) or None in texts or not all(isinstance(one, str) and is_language(one) for one in languages):
+    labelled = [(value.get(key), _find_only_text(value, key)) for value in values for key in _LANGUAGE_KEYS if key in value]
+    languages, texts = zip(*labelled, strict=True) if labelled else ((), ())
+    if len(labelled) != len(values) or None in texts or not all(isinstance(code, str) and is_language(code) for code in languages):
         return {}
-    return _by_language(languages, texts)
+    return _group_by_language(languages, texts)
 
 
-def _only_text(value: dict, language: str) -> Any:
-    """What a dictionary holds beside its language that is text; None if that is nothing or more than one thing."""
+def _find_only_text(value: dict, language: str) -> Any:
+    """Returns the only text of a dictionary beside its language; None if there is none or several."""
     texts = [inner for key, inner in value.items() if key != language and type(inner) is str and plain(key) not in _BESIDE]
     return texts[0] if len(texts) == 1 else None
 
 
-def records(value: dict) -> Iterable[dict]:
-    """What one dictionary stands for: itself, the row that it wraps, each question of a conversation with its answer, or a chatbot's."""
+def unwrap_records(value: dict) -> Iterable[dict]:
+    """Returns a dictionary's records: itself, the row it wraps, the question-answer turns of a conversation, or a chatbot's patterns."""
     for key in ("messages", "conversations", "conversation"):
         turns = value.get(key)
         if isinstance(turns, list | tuple) and turns and all(isinstance(turn, dict) for turn in turns):
-            said = [(turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))) for turn in turns]
+            messages = [(turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))) for turn in turns]
             return [
                 {"user": question, "assistant": answer}
-                for (asker, question), (answerer, answer) in pairwise(said)
-                if asker in ("user", "human") and answerer in ("assistant", "gpt", "model", "bot")
+                for (role, question), (next_role, answer) in pairwise(messages)
+                if role in ("user", "human") and next_role in ("assistant", "gpt", "model", "bot")
             ]
     patterns, responses = value.get("patterns"), value.get("responses")
-    if isinstance(patterns, list | tuple) and isinstance(responses, list | tuple):  # of a chatbot: each of one may be said to each
+    if isinstance(patterns, list | tuple) and isinstance(responses, list | tuple):  # of a chatbot: any response fits any pattern
         rest = {key: inner for key, inner in value.items() if key not in ("patterns", "responses")}
         return [{"pattern": pattern, "response": responses, **rest} for pattern in patterns or [""]]
     inner = value.get("row")

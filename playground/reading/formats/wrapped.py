@@ -1,4 +1,4 @@
-"""Wrapped: tables that a program wrapped once more: lines in quotes, cells in single quotes, dictionaries of Python in cells."""
+"""Wrapped tables: lines in quotes, cells in single quotes, Python dictionaries in cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.formats.delimited import read_csv
-from playground.reading.formats.items import BROKEN, table_of
+from playground.reading.formats.items import BROKEN, make_table
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.records import csv_rows, is_filled
 from playground.reading.formats.table import Row, Source, Table
@@ -20,14 +20,14 @@ _PAGE = ("<!doctype html", "<html")
 _SINGLE = re.compile(r"\s*'(.*)'\s*", re.DOTALL)
 _BETWEEN = {delimiter: re.compile(rf"'(?:(?!{delimiter})\s)*{delimiter}\s*'") for delimiter in (",", ";", "\t", r"\|")}
 _STRING = r"""(?:'[^'\\]*'|"[^"\\]*")"""
-_PLAIN = re.compile(rf"\s*\{{\s*{_STRING}\s*:\s*{_STRING}(?:\s*,\s*{_STRING}\s*:\s*{_STRING})*\s*\}}\s*")  # all texts, no backslash
+_PLAIN = re.compile(rf"\s*\{{\s*{_STRING}\s*:\s*{_STRING}(?:\s*,\s*{_STRING}\s*:\s*{_STRING})*\s*\}}\s*")  # texts only, no backslash
 _TEXT = re.compile(_STRING)
-_NOTHING = "\x1f"  # separates nothing: lines of one cell
-_LITERAL = re.compile(r"\{\s*['\"]")  # where a dictionary begins
+_NO_SEPARATOR = "\x1f"  # never occurs: lines of one cell
+_LITERAL = re.compile(r"\{\s*['\"]")  # the beginning of a dictionary
 
 
 def read_wrapped(sources: Sequence[Source]) -> Table | None:
-    """One file in one of these wrappings. A web page is refused: which of its texts belong together, it doesn't say."""
+    """Reads one file in one of these wrappings. A web page is refused: its texts are not aligned."""
     if len(sources) != 1:
         return None
     source = sources[0]
@@ -36,11 +36,11 @@ def read_wrapped(sources: Sequence[Source]) -> Table | None:
         raise Refusal("data.web_page", name=source.name)
     if len(filled) < 2:
         return None
-    return _single_quoted(source, filled) or _dictionaries(source, filled) or _quoted_lines(source, filled)
+    return _read_single_quoted(source, filled) or _read_dictionaries(source, filled) or _read_quoted_lines(source, filled)
 
 
-def _single_quoted(source: Source, filled: Sequence[str]) -> Table | None:
-    """Every line is `'…','…'`."""
+def _read_single_quoted(source: Source, filled: Sequence[str]) -> Table | None:
+    """Reads a file whose lines are all `'…','…'`."""
     if not all(_SINGLE.fullmatch(line) for line in filled):
         return None
     between = max(_BETWEEN.values(), key=lambda pattern: sum(bool(pattern.search(line)) for line in filled))
@@ -48,14 +48,14 @@ def _single_quoted(source: Source, filled: Sequence[str]) -> Table | None:
         return None
     rows = []
     for number, line in enumerate(source.lines, 1):
-        found = _SINGLE.fullmatch(line)
-        cells = between.split(found[1]) if found else [line]
+        match = _SINGLE.fullmatch(line)
+        cells = between.split(match[1]) if match else [line]
         rows.append(Row(number, [cell.replace("''", "'").replace("\\'", "'") for cell in cells], "long" if len(line) > LINE_LIMIT else ""))
     return Table("csv", rows)
 
 
-def _quoted_lines(source: Source, filled: Sequence[str]) -> Table | None:
-    """Every line, but perhaps the first, is one cell in double quotes, and in it is a line of a table."""
+def _read_quoted_lines(source: Source, filled: Sequence[str]) -> Table | None:
+    """Reads a file whose lines, possibly except the first, are single double-quoted cells with a table's line in each."""
     if not all(line.strip()[:1] == '"' for line in filled[1:]):
         return None
     if not all(len(row.cells) == 1 and row.height == 1 and not row.fault for row in csv_rows(filled, ",")):
@@ -67,25 +67,25 @@ def _quoted_lines(source: Source, filled: Sequence[str]) -> Table | None:
 # --- dictionaries in cells ---
 
 
-def _dictionaries(source: Source, filled: Sequence[str]) -> Table | None:
-    """A table with a column of dictionaries, as pandas writes the Hub's translations; what is none there is named as broken."""
+def _read_dictionaries(source: Source, filled: Sequence[str]) -> Table | None:
+    """Reads a table with a column of dictionaries, as pandas writes the Hub's translations; other cells there are broken."""
     if not any(_LITERAL.search(line) for line in filled[1:3]):
         return None
-    for delimiter in _NOTHING, "\t", ",", ";", "|":
+    for delimiter in _NO_SEPARATOR, "\t", ",", ";", "|":
         written = [row for row in csv_rows(source.lines[:SAMPLE], delimiter) if is_filled(row) and not row.fault]
         places = [place for place in range(len(written[0].cells)) if _are_dictionaries(written[1:], place)] if len(written) > 1 else []
         if places:
             named = not any(_is_dictionary(written[0].cells[place]) for place in places)
-            names = _names(written[0].cells if named else [], max(len(row.cells) for row in written))
+            names = _name_columns(written[0].cells if named else [], max(len(row.cells) for row in written))
             head = written[0].line if named else 0
-            items = ((row.line, _item(row, names, places)) for row in csv_rows(source.lines, delimiter) if row.line != head)
-            found = table_of("json_lines", source.name, items, unit="line")
-            return _under(head, found) if len(found.columns) > 1 else None
+            items = ((row.line, _make_item(row, names, places)) for row in csv_rows(source.lines, delimiter) if row.line != head)
+            table = make_table("json_lines", source.name, items, unit="line")
+            return _insert_header(head, table) if len(table.columns) > 1 else None
     return None
 
 
-def _under(head: int, table: Table) -> Table:
-    """The table with its line of names, if it has one, among its rows."""
+def _insert_header(head: int, table: Table) -> Table:
+    """Puts the header line, if any, among the rows of the table."""
     return replace(table, rows=sorted([*table.rows, *([Row(head, [], "header")] if head else [])], key=lambda row: row.line))
 
 
@@ -94,37 +94,38 @@ def _is_dictionary(cell: str) -> bool:
 
 
 def _are_dictionaries(rows: Sequence[Row], place: int) -> bool:
-    """Whether a column holds nothing else; one cell in twenty may be broken."""
+    """Whether a column holds dictionaries only; one cell in twenty may be broken."""
     cells = [row.cells[place] for row in rows if place < len(row.cells) and row.cells[place].strip()]
     return 20 * sum(map(_is_dictionary, cells)) >= 19 * max(1, len(cells))
 
 
-def _names(head: Sequence[str], width: int) -> list[str]:
-    """A name of its own for each column: that of the head, or its number."""
+def _name_columns(head: Sequence[str], width: int) -> list[str]:
+    """Returns unique column names: those of the header, or numbers."""
     names = [cell.strip() for cell in head] + [""] * (width - len(head))
     return [name if name and names.count(name) == 1 else str(place) for place, name in enumerate(names, 1)]
 
 
-def _item(row: Row, names: Sequence[str], places: Sequence[int]) -> Any:
-    """A row as the dictionary of its cells; None if it is blank."""
+def _make_item(row: Row, names: Sequence[str], places: Sequence[int]) -> Any:
+    """Returns a row as a dictionary of its cells; None if it is blank."""
     if row.fault or not is_filled(row):
         return BROKEN if row.fault else None
-    cells = {name: _value(cell) if place in places else cell for place, (name, cell) in enumerate(zip(names, row.cells, strict=False))}
+    named_cells = enumerate(zip(names, row.cells, strict=False))
+    cells = {name: _parse_value(cell) if place in places else cell for place, (name, cell) in named_cells}
     return BROKEN if BROKEN in cells.values() else cells
 
 
-def _value(cell: str) -> Any:
-    """What is written in a cell in JSON or as Python prints it."""
+def _parse_value(cell: str) -> Any:
+    """Parses a dictionary in JSON or Python syntax."""
     if not cell.strip() or len(cell) > LINE_LIMIT:
         return BROKEN if cell.strip() else ""
-    if _PLAIN.fullmatch(cell):  # most are, and Python's own reader would take ten times as long
+    if _PLAIN.fullmatch(cell):  # the common case, ten times as fast as ast.literal_eval
         texts = [text[1:-1] for text in _TEXT.findall(cell)]
         return dict(zip(texts[::2], texts[1::2], strict=True))
     for read in (json.loads, ast.literal_eval):
         try:
-            found = read(cell.strip())
+            parsed = read(cell.strip())
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-        if isinstance(found, dict):
-            return found
+        if isinstance(parsed, dict):
+            return parsed
     return BROKEN

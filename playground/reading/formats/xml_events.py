@@ -1,4 +1,4 @@
-"""XML read as it comes by, no tree of it kept: in any common encoding, with lines counted, nothing fetched and no entity expanded."""
+"""Streaming XML parser: any common encoding, line numbers, no tree in memory, nothing fetched, no entity expanded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from playground.config import Refusal
 from playground.reading.formats.limits import ENDLESS
 from playground.reading.formats.table import Source
 
-_CHUNK = 1024 * 1024  # bytes; expat looks at a long token anew with every chunk, so they are not small
-_MAX_ELEMENTS = 3_000_000  # as many as can be read in the time there is
-_MAX_DEPTH = 200  # elements within elements
+_CHUNK = 1024 * 1024  # bytes; large, as expat rescans a long token with every chunk
+_MAX_ELEMENTS = 3_000_000  # the most that can be read within the timeout
+_MAX_DEPTH = 200  # nesting depth of elements
 _ENDLESS = re.compile(f"<[^<]{{{ENDLESS}}}")
-_HEAD = 4096  # bytes in which the first element begins
+_HEAD = 4096  # bytes that contain the first element
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 _ROOT = re.compile(r"<!DOCTYPE\s+([\w.-]+)|<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)")
 _COMMENT = re.compile("<!--.*?(?:-->|$)", re.DOTALL)
@@ -33,7 +33,7 @@ Handler = TypeVar("Handler", bound="Events")
 
 
 class Events(ContentHandler):
-    """Text between tags is collected from `begin` to `end`, but not within elements that `codes` counts; tags have no prefix."""
+    """Collects text from `begin` to `end`, except within the elements counted by `codes`; tags come without prefix."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Events(ContentHandler):
             self.text.append(content)
 
     def skippedEntity(self, name: str) -> None:
-        """A name that only the DTD would explain, which is not read: a character of HTML, most likely."""
+        """Resolves an entity declared in the unread DTD: most likely an HTML character."""
         self.characters(html.entities.html5.get(f"{name};", ""))
 
 
@@ -72,7 +72,7 @@ def _parser_class() -> type:
     from defusedxml.expatreader import DefusedExpatParser
 
     class Parser(DefusedExpatParser):
-        """Hands tags to `Events`, and gives up before too many or too deep ones fill the memory."""
+        """Forwards tags to `Events`, and refuses before their number or depth exhausts memory."""
 
         events: Events
         depth = count = 0
@@ -91,16 +91,16 @@ def _parser_class() -> type:
     return Parser
 
 
-def root(source: Source) -> str:
-    """The name of the first element without its prefix; "" for what is not XML."""
-    encoding = _declared(source.data)
+def find_root(source: Source) -> str:
+    """Returns the first element's name without prefix; "" for anything but XML."""
+    encoding = _find_encoding(source.data)
     text = source.data[:_HEAD].decode(encoding, "ignore").lstrip("\ufeff \t\r\n")
-    found = _ROOT.search(_COMMENT.sub("", text)) if text.startswith("<") else None
-    return (found[1] or found[2]) if found else ""
+    match = _ROOT.search(_COMMENT.sub("", text)) if text.startswith("<") else None
+    return (match[1] or match[2]) if match else ""
 
 
 def parse(source: Source, handler: Callable[[Source], Handler]) -> Handler:
-    """A handler that has seen the whole document. Raises Refusal, with the line, where it is broken, cut off or hostile."""
+    """Parses the whole document into a handler. Raises Refusal, with the line, if it is broken, truncated or hostile."""
     from defusedxml import DefusedXmlException
 
     parser = _parser_class()(forbid_dtd=False, forbid_entities=True, forbid_external=False)  # a DTD may be named; it is never fetched
@@ -108,7 +108,7 @@ def parse(source: Source, handler: Callable[[Source], Handler]) -> Handler:
     parser.setContentHandler(events)
     events.setDocumentLocator(parser)
     try:
-        for text in _without_endless_tags(source):
+        for text in _check_tags(source):
             parser.feed(text)
     except SAXParseException as error:
         raise Refusal("data.xml_broken", name=source.name, line=error.getLineNumber()) from None
@@ -121,10 +121,11 @@ def parse(source: Source, handler: Callable[[Source], Handler]) -> Handler:
     return events
 
 
-def _without_endless_tags(source: Source) -> Iterator[str]:
-    """The text in pieces. One tag could hold a million attributes, and would be in memory before it is known to be one."""
+def _check_tags(source: Source) -> Iterator[str]:
+    """Yields the text in pieces, refusing endless tags: one could hold a million attributes, and would be in memory before it is
+    counted."""
     begun, line = 0, 1  # characters since the last "<"
-    for text in _texts(source):
+    for text in _iterate_texts(source):
         first = text.find("<") % (len(text) + 1)
         endless = begun + first > ENDLESS or _ENDLESS.search(text)
         if endless:
@@ -135,30 +136,30 @@ def _without_endless_tags(source: Source) -> Iterator[str]:
         yield text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _texts(source: Source) -> Iterator[str]:
-    """The text in pieces: as the declaration says, or, where that is not true, as the lines were decoded."""
-    encoding = _declared(source.data)
+def _iterate_texts(source: Source) -> Iterator[str]:
+    """Yields the text in pieces, decoded as declared or, if that fails, as `lines`."""
+    encoding = _find_encoding(source.data)
     try:
-        for _ in _decoded(source.data, encoding):
+        for _ in _iterate_decoded(source.data, encoding):
             pass
     except UnicodeError:
         yield from (f"{line}\n" for line in source.lines)
         return
-    yield from _decoded(source.data, encoding)
+    yield from _iterate_decoded(source.data, encoding)
 
 
-def _decoded(data: bytes, encoding: str) -> Iterator[str]:
+def _iterate_decoded(data: bytes, encoding: str) -> Iterator[str]:
     return codecs.iterdecode((data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)), encoding)
 
 
-def _declared(data: bytes) -> str:
-    """The encoding that the first bytes or the declaration name, if it is one of text; else UTF-8."""
+def _find_encoding(data: bytes) -> str:
+    """Returns the encoding of the BOM or the declaration, if it is a text encoding; else UTF-8."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return encoding
-    found = _DECLARED.match(data[:_HEAD])
+    match = _DECLARED.match(data[:_HEAD])
     try:
-        name = codecs.lookup(found[1].decode()).name.replace("_", "-") if found else "utf-8"
+        name = codecs.lookup(match[1].decode()).name.replace("_", "-") if match else "utf-8"
     except LookupError:
         return "utf-8"
     return "utf-8" if name in _NOT_TEXT or name.startswith(("utf-16", "utf-32")) else name

@@ -9,7 +9,7 @@ from playground.data.statistics import SideStatistics, Statistics
 from playground.figures import bars, data
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.reading.filtering import MAX_DROPPED_ROWS
-from playground.reading.uploads import Pairs, places
+from playground.reading.uploads import Pairs, format_line_numbers
 from playground.ui import blocks
 from playground.ui.view import Screen
 from playground.words.amounts import percentage
@@ -40,7 +40,7 @@ def excluded_pairs(pairs: Pairs, left_out: Sequence[int], counts: Statistics, mo
     if further := len(pairs.pairs) - len(left_out) - sum(counts.sizes.values()):
         sentences.append(screen.say("sentences.further", count=_whole(further)))
     if left_out:
-        where = places(left_out, pairs.unit, screen.language)
+        where = format_line_numbers(left_out, pairs.unit, screen.language)
         sentences.append(screen.say("sentences.left_out", count=_whole(len(left_out)), most=most, where=where))
     return sentences
 

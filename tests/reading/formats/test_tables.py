@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from playground.reading.formats import delimited, marked
 from playground.reading.formats.limits import COLUMN_LIMIT
-from playground.reading.formats.markup import plain
+from playground.reading.formats.markup import strip_markup
 from playground.reading.formats.records import csv_rows
 from playground.reading.formats.table import Source
 from tests.reading.outcomes import outcome, read, refused, two
@@ -117,4 +117,4 @@ def test_html_as_it_is_seen():
         ("<!-- remark -->text", "text"), ("{{c1::word}} [not a sound]", "{{c1::word}} [not a sound]"),
         ("<3 and <![ and <", "<3 and <![ and <"), ("<a href=unclosed", "<a href=unclosed"),
     ):  # fmt: skip
-        assert plain(html) == seen
+        assert strip_markup(html) == seen

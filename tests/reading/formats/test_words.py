@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from playground.reading import text
-from playground.reading.formats.escapes import found as traces_in
+from playground.reading.formats.escapes import count_kinds as traces_in
 from playground.reading.formats.escapes import undo
-from playground.reading.formats.language_id import line_language, line_script, main_language
+from playground.reading.formats.language_id import detect_language, detect_line_language, find_line_script
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
 from tests.reading.outcomes import read, refused, two, word
 
@@ -94,16 +94,16 @@ PROSE = {  # the beginning of the Universal Declaration of Human Rights
 
 
 def test_prose_is_in_its_language_and_what_is_not_clear_in_none():
-    assert {language: main_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
+    assert {language: detect_language(lines) for language, lines in PROSE.items()} == {language: language for language in PROSE}
     for lines in (
         [], [""], ["", "  "], ["1 2 3", "4 5 6"], ["cat", "dog", "house"], ["x y z"] * 10, ["walk ( agent = Emma )"] * 3,
         [*PROSE["en"], *PROSE["ru"]], [*PROSE["en"][:3], *PROSE["zh"]], ["नमस्ते दुनिया", "यह एक किताब है"],
         ["Kiboko yuko mtoni.", "Habari gani?"],
     ):  # fmt: skip
-        assert main_language(lines) == "", lines
-    assert [line_language(line) for line in ("Where is the dog?", "Wo ist der Hund?", "xyz", "")] == ["en", "de", "", ""]
+        assert detect_language(lines) == "", lines
+    assert [detect_line_language(line) for line in ("Where is the dog?", "Wo ist der Hund?", "xyz", "")] == ["en", "de", "", ""]
     lines = ("abc", "абв a", "汉字 a", "漢字かな", "3 + 4", "")
-    assert [line_script(line)[0] for line in lines] == ["LATIN", "CYRILLIC", "CJK", "JAPANESE", "", ""]
+    assert [find_line_script(line)[0] for line in lines] == ["LATIN", "CYRILLIC", "CJK", "JAPANESE", "", ""]
 
 
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
@@ -175,9 +175,9 @@ def test_what_is_hidden_makes_no_difference(one, two):
 
 
 def test_the_quick_way_changes_nothing(monkeypatch):
-    settled = [character for character in map(chr, range(0x110000)) if text._SETTLED.fullmatch(character)]
+    settled = [character for character in map(chr, range(0x110000)) if text._STABLE.fullmatch(character)]
     assert len(settled) > 30_000
     lines = ["".join(random.Random(seed).choices(settled, k=50)) for seed in range(2000)]
     quick = [normalise(line) for line in (*settled, *lines)]
-    monkeypatch.setattr(text, "_SETTLED", re.compile("(?!)"))  # matches nothing: all go the long way
+    monkeypatch.setattr(text, "_STABLE", re.compile("(?!)"))  # matches nothing: all go the long way
     assert [normalise(line) for line in (*settled, *lines)] == quick

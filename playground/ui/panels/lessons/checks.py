@@ -12,7 +12,7 @@ from playground.figures import guesses, masks
 from playground.figures.tokens import Name
 from playground.lessons import course
 from playground.lessons.checks import registry
-from playground.lessons.checks.posed import Check, Posed, Said, Seen
+from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
 from playground.lessons.course import Lesson
 from playground.rooms import answers
 from playground.rooms.question import LEAST
@@ -33,8 +33,8 @@ def panel(view: View) -> dict:
     if view.run.working and view.step is None:
         return {"step": None, "blocks": [_build_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
     draw, answers, content = view.number("toss"), read_answers(view.parameters), []
-    for check in registry.asked(lesson):
-        if check in registry.again(lesson):
+    for check in registry.list_checks(lesson):
+        if check in registry.list_repeated(lesson):
             earlier = course.LESSONS[course.number(lesson) - registry.LATER].say(view.language, "title")
             content.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
         content += _build_question(view, lesson, check, draw, answers)
@@ -52,7 +52,7 @@ def build_model_answers(view: View, activity: answers.Activity | None) -> list[d
     """Builds a lesson's model answer, each question with its key for the run on screen, and the answers of a room's members."""
     lesson, class_blocks = course.get(view.read_raw("lesson")), []
     rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
-    for check in registry.asked(lesson):
+    for check in registry.list_checks(lesson):
         try:
             posed = _pose(view, check, view.number("toss"))
             rows.append((_write_text(view, check, posed), _write_reason(view, check, posed)))
@@ -85,7 +85,7 @@ def _build_heading(view: View) -> dict:
 def _pose(view: View, check: Check, draw: int) -> Posed:
     if check.by_formula and (variant := variant_name(view.run, view.language)):
         raise Refusal("page.has_variant", variant=variant)
-    return registry.pose(check, Seen(view.reader, view.run, view.step, view.text, view.reference), draw)
+    return registry.pose(check, CheckContext(view.reader, view.run, view.step, view.text, view.reference), draw)
 
 
 def _build_question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
@@ -107,7 +107,7 @@ def _build_question(view: View, lesson: Lesson, check: Check, draw: int, answers
 
 def _hash(posed: Posed) -> str:
     """Returns a hash that is equal for students who get the same question with the same choices."""
-    return sha256(repr((posed.options, sorted(posed.said.items()))).encode()).hexdigest()[:10]
+    return sha256(repr((posed.options, sorted(posed.values.items()))).encode()).hexdigest()[:10]
 
 
 def _write_text(view: View, check: Check, posed: Posed) -> str:
@@ -119,7 +119,7 @@ def _write_reason(view: View, check: Check, posed: Posed) -> str:
 
 
 def _translate_values(view: View, posed: Posed) -> dict:
-    return {name: value.text(view.language) if isinstance(value, Said) else value for name, value in posed.said.items()}
+    return {name: value.text(view.language) if isinstance(value, Option) else value for name, value in posed.values.items()}
 
 
 def _draw_mask(view: View, check: Check, posed: Posed) -> list[dict]:

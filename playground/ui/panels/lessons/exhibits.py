@@ -24,7 +24,7 @@ def build_exhibits(view: View, lab: Lab, exhibits: Sequence[Exhibit]) -> list[di
 
 def _build_exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, only_tables: bool) -> dict:
     title = lab.say(view.language, f"show_{exhibit.name}")
-    caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.said)
+    caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.caption)
     if isinstance(exhibit, TextTable):
         rows = [[say_label(view, lab, cell) for cell in row] for row in exhibit.rows]
         table = blocks.table(f"{exhibit.name}-table", [say_label(view, lab, name) for name in exhibit.columns], rows, title)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from playground.cursor import choices
 from playground.figures import theme
 from playground.inspection.activations import Stage
-from playground.lessons.tour import STOPS, Reading, reading
+from playground.lessons.tour import STOPS, Reading, find_reading
 from playground.queries.activations import Cell, SentenceActivations, activations
 from playground.runs.lru import LRU
 from playground.ui import blocks
@@ -25,7 +25,7 @@ def panel(view: View) -> dict:
     chosen = head_choice.choose_head(view, view.part)  # the drawing shows this head in every layer
     head = chosen[1]
     context = view.reader, view.run, view.step, view.text, view.reference
-    reading_at_stop = reading(activations(*context)[0].stages, config, stop, head) if stop else None
+    reading_at_stop = find_reading(activations(*context)[0].stages, config, stop, head) if stop else None
     address = view.field("stage") or (reading_at_stop.address if reading_at_stop else "")
     cell = _choose_cell(view, address, reading_at_stop)
     forward, derivation = activations(*context, Cell(address, head, *cell) if address and cell else None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from playground.inspection.formulas import divisor, formula
-from playground.lessons.tour import STOPS, reading
-from playground.lessons.tour_notes import notes
+from playground.lessons.tour import STOPS, find_reading
+from playground.lessons.tour_notes import list_notes
 from playground.model.attention import head_widths
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks
@@ -25,7 +25,7 @@ WORDS = ("label", "check", "previous", "next", "skip", "end", "keys", "sign", "n
 def build_stop(view: View, forward: SentenceActivations, stop: str, head: int) -> dict:
     """Builds the stop; `head` counts from 0."""
     names, config = tuple(STOPS), view.run.experiment.model
-    at, question = names.index(stop), reading(forward.stages, config, stop, head)
+    at, question = names.index(stop), find_reading(forward.stages, config, stop, head)
     stage = forward.stages[question.address]
     rows, columns = name_rows(view, forward, stage)[0], name_columns(view, forward, stage)[0]
     variant = f"{stop}_{question.variant}".removesuffix("_")
@@ -64,7 +64,7 @@ def _write_text(view: View, stop: str, variant: str, head: int) -> str:
     scale = divisor(config) if config.attention_scale else ""
     d_k, d_v = head_widths(config)
     note_values = {"d_k": d_k, "d_v": d_v, "percent": percentage(config.dropout, None)}
-    sentences = [view.say(f"tour.note_{name}", **note_values) for name in notes(config, stop)]
+    sentences = [view.say(f"tour.note_{name}", **note_values) for name in list_notes(config, stop)]
     return paragraph([view.say(f"tour.text_{variant}", scale=scale, d_k=d_k, **values), *sentences])
 
 

@@ -12,7 +12,7 @@ from playground.inspection.activations import record
 from playground.inspection.worksheet import KINDS as SHEETS
 from playground.inspection.worksheet import worksheet
 from playground.lessons.tour import STOPS
-from playground.lessons.tour_notes import NOTES, notes
+from playground.lessons.tour_notes import NOTES, list_notes
 from playground.queries.activations import SentenceActivations
 from playground.ui.panels.map import tour
 from playground.words import LANGUAGES, say
@@ -64,10 +64,10 @@ def test_every_kind_of_model_has_words_at_every_stop_and_the_papers_needs_no_not
         for stop in STOPS:
             block = tour.build_stop(SimpleNamespace(run=run, say=partial(say, language)), seen, stop, 0)
             assert all(block[name] and "{" not in block[name] for name in ("text", "formula", "ask"))
-            assert all(say(language, f"tour.note_{name}") in block["text"] for name in notes(model.config, stop) if name in PLAIN)
-            noted |= {(stop, name) for name in notes(model.config, stop)}
+            assert all(say(language, f"tour.note_{name}") in block["text"] for name in list_notes(model.config, stop) if name in PLAIN)
+            noted |= {(stop, name) for name in list_notes(model.config, stop)}
     assert noted == {(stop, name) for stop, names in NOTES.items() for name in names}
-    assert not [stop for stop in STOPS if notes(build().config, stop)]
+    assert not [stop for stop in STOPS if list_notes(build().config, stop)]
 
 
 def boxes(text: str) -> list[str]:
