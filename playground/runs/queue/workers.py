@@ -155,4 +155,5 @@ class Workers:
         event(log, "run_hung", logging.ERROR, run=run.id, name=run.name, owner=run.owner, step=run.step + 1, seconds=round(seconds, 1))
         values = {"step": run.step + 1, "seconds": f"{seconds:.0f}", "saved": run.checkpoint_step or run.first_step}
         job.abandon()
-        self._on_lost_run(run, Refusal(key, **values))
+        if run.working:  # otherwise its end is on disk or deferred, and only the release of its model hangs
+            self._on_lost_run(run, Refusal(key, **values))

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from playground.config import Refusal
+from playground.runs.engines.in_process import InProcess
 from playground.runs.forecast import forecast
 from playground.runs.health import health
 from playground.runs.queue.scheduler import Turn
@@ -84,6 +85,15 @@ def test_it_is_given_up_and_goes_on_from_its_last_save_and_what_the_step_comes_t
     assert (world.runs.get(run.id), state(back), back.status) == (back, before, "done")
     assert (world.scheduler.count()["lost"], world.scheduler.reserved) == (0, 0)
     assert curve(back) == curve(alone(HUNG)[0])
+
+
+def test_a_hang_in_the_release_of_its_model_leaves_an_ended_run_as_it_ended(world, monkeypatch):
+    run, close, hangs = begun(world, steps=12), InProcess.close, [world.hang]
+    monkeypatch.setattr(InProcess, "close", lambda trainer: (hangs.pop()() if hangs else None, close(trainer)))
+    world.until(lambda: not hangs)
+    world.round()
+    assert world.runs.get(run.id) is run
+    ended_as_if_alone(run, tiny())
 
 
 @pytest.mark.parametrize(("order", "is_known"), [("pause", False), ("stop", True), ("delete", False), ("delete", True)])
