@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from playground.config import Refusal
-from playground.words import known, say
+from playground.words import known, paragraph, say
 
 Value = float | int | str
 
@@ -125,7 +125,10 @@ class Lab:
         return f"lab_{self.name}"
 
     def say(self, language: str, key: str, **values: Value) -> str:
-        return say(language, f"{self.area}.{key}", **values)
+        """Returns the lab's text. What all verdicts share stands once, in `verdict_numbers` before and `verdict_reason` after the `why_` of
+        an answer."""
+        keys = ("verdict_numbers", key, "verdict_reason") if key.startswith("why_") else (key,)
+        return paragraph(say(language, f"{self.area}.{part}", **values) for part in keys if part == key or self.knows(language, part))
 
     def knows(self, language: str, key: str) -> bool:
         return known(language, f"{self.area}.{key}")

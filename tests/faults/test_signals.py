@@ -91,4 +91,4 @@ def test_two_hundred_tabs_leave_what_thirty_left():
     assert last["threads"] <= first["threads"] + FEW
     assert last["files"] <= first["files"] + FEW
     assert last["sessions"] <= MAX_SESSIONS
-    assert last["bytes"] - first["bytes"] < MORE
+    wait(lambda: server.held()["bytes"] - first["bytes"] < MORE)  # housekeeping has had its round

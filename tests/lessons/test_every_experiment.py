@@ -113,7 +113,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
             assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.caption) for part in parts)
         assert steps <= set(re.findall(r"\d+", lab.say(language, "about")))
     drawn_ones = ("course", "ends", *(exhibit.name for exhibit in own))
-    spoken = plain | {f"why_{guess}" for guess in lab.guesses}
+    spoken = plain | {"verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
     spoken |= {f"{part}_{one}" for part in ("show", "caption", "axis") for one in drawn_ones}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 

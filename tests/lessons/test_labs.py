@@ -116,7 +116,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
         assert all(known(language, f"{lab.area}.name_{label}") for labels_of_one in named for label in labels_of_one)
         assert all(lab.say(language, f"why_{guess}", **outcome.numbers) for guess in lab.guesses for _, outcome in outcomes(name, 1))
         assert all(lab.say(language, f"caption_{exhibit.name}", **exhibit.caption) for exhibit in exhibits)
-    spoken = simple | {f"why_{guess}" for guess in lab.guesses}
+    spoken = simple | {"verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
     spoken |= {f"{part}_{exhibit.name}" for part in ("caption", "hatched") for exhibit in exhibits}
     spoken |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
     spoken |= {f"name_{label}" for exhibit in exhibits for label in labels(exhibit)}
