@@ -7,8 +7,7 @@ from itertools import product
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground import config, cursor
 from playground.arguments import parser

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playground.config import Refusal
-from playground.rooms.store import FILE as ROOM_FILE
-from playground.rooms.store import SET_ASIDE, read_room
+from playground.rooms.store import FILE as ROOM_FILE, SET_ASIDE, read_room
 from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY_PARTS, Folder
 from playground.runs.disk.kept import ID

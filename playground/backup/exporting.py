@@ -19,8 +19,7 @@ from pathlib import Path
 from playground.backup import archive
 from playground.backup.checking import list_ids, newest_whole, read_whole, require_store
 from playground.config import Refusal
-from playground.rooms.store import FILE as ROOM_FILE
-from playground.rooms.store import read_room
+from playground.rooms.store import FILE as ROOM_FILE, read_room
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 

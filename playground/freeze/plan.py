@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from playground.cursor import choices
 from playground.freeze.grids import Axis, Grid, axis, size
 from playground.freeze.lessons import labs, lessons
-from playground.inspection.interventions import MEMORIES
-from playground.inspection.interventions import heads as all_heads
+from playground.inspection.interventions import MEMORIES, heads as all_heads
 from playground.lessons.tour import STOPS
 from playground.queries.evaluation import SPLITS
 from playground.queries.vectors import STATES, TABLES

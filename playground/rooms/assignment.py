@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playground.config import Refusal
-from playground.config import check as check_knob
+from playground.config import Refusal, check as check_knob
 from playground.cursor import check
 from playground.fields import Lists
 from playground.rooms.room import TEACHER, Room, clean_line

@@ -1,4 +1,4 @@
-"""This server's limits on runs, memory, disk and time, from environment variables."""
+"""Limits of this server on runs, memory, disk and time, from environment variables."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from playground.rooms.room import ticket_of
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
-from playground.ui.compare import name as name_of
-from playground.ui.compare import origins
+from playground.ui.compare import name as name_of, origins
 from playground.ui.controls import CONTROLLED, GROUPS, label, shown_value
 from playground.ui.model_figure import model_figure
 from playground.ui.panels.lessons import course, labs

@@ -17,10 +17,8 @@ from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import js_call, read_text
 from playground.ui.controls import preset_update, translate
-from playground.ui.cost_estimate import describe_cost as outlook_of
-from playground.ui.cost_estimate import draw_schedule
-from playground.ui.upload import listeners as upload
-from playground.ui.upload import uploading
+from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
+from playground.ui.upload import listeners as upload, uploading
 from playground.words import preferred, say
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}

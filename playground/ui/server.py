@@ -33,8 +33,7 @@ from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.heap import freeze_objects
 from playground.runs.registry import Runs
-from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, sessions
-from playground.ui import rooms as rooms_routes
+from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, rooms as rooms_routes, sessions
 from playground.ui.assets import asset_path
 from playground.ui.bodies import Bodies
 from playground.ui.calls import Calls

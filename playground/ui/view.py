@@ -11,8 +11,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
 from playground.figures.presented import BESIDE, fit_to_page
-from playground.figures.tokens import StepName, visible
-from playground.figures.tokens import steps as decoder_steps
+from playground.figures.tokens import StepName, steps as decoder_steps, visible
 from playground.queries.activations import SentenceActivations
 from playground.queries.reader import REFERENCE, Piece, Reader, SentenceTrace
 from playground.queries.references import references

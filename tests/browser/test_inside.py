@@ -96,7 +96,7 @@ def tile(panel: Locator, address: str) -> Locator:
 
 
 def is_open(page: Page, panel: Locator, address: str) -> None:
-    """This stage, and no other; the keyboard is on it."""
+    """Asserts that only this stage is open and has the focus."""
     has_address(page, stage=address)
     expect(panel.locator(".pg-tile[aria-expanded=true]")).to_have_count(1)
     expect(tile(panel, address)).to_have_attribute("aria-expanded", "true")

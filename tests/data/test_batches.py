@@ -6,8 +6,7 @@ from itertools import count, islice, pairwise
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
 from playground.config import BOS, EOS, PAD

@@ -6,8 +6,7 @@ from functools import cache
 
 import pytest
 import sentencepiece
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.readable import find_unknown, replace_word

@@ -4,8 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS
 from playground.decoding import batches, beam, best, classify, greedy, search, searches

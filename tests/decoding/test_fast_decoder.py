@@ -5,8 +5,7 @@ from types import MethodType
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding import beam, greedy, model_decoder, sample, search, without_cache

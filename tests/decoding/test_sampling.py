@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig
 from playground.decoding import beam, greedy, sample, top_k_top_p_filter, trace

@@ -2,8 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from playground.config import ModelConfig, limits

@@ -16,8 +16,7 @@ import pytest
 import torch
 from huggingface_hub import HfApi, constants, hub_mixin
 from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HTTPError
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.choices import VARIANTS
 from playground.cli import main

@@ -5,8 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.inspection.activations import Stage, record

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.inspection import diagnostics, differences, heads, masks, probabilities, products, rollout
 from playground.inspection.fact import percent, short

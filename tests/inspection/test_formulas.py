@@ -5,8 +5,7 @@ import inspect
 import textwrap
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.inspection.activations import record
 from playground.inspection.formulas import describe, norm_module

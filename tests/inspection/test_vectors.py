@@ -5,8 +5,7 @@ from itertools import pairwise, permutations, product
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.inspection import vectors
 from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes

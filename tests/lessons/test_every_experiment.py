@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import BOS, EOS, KNOBS, Experiment, ModelConfig
 from playground.lessons import norm_depth, why_attention

@@ -18,8 +18,7 @@ from playground.lessons import thumbnails
 from playground.lessons.lab import Grid, Lines, TextTable
 from playground.lessons.labs import LABS, START, get
 from playground.lessons.nn_transformer import KNOBS, arguments, as_nn_transformer, their_masks
-from playground.lessons.tensors import layer_norm, loss, norms, padding_sides, residuals, softmax
-from playground.lessons.tensors import nn_transformer as twin
+from playground.lessons.tensors import layer_norm, loss, nn_transformer as twin, norms, padding_sides, residuals, softmax
 from playground.lessons.thumbnails import load_thumbnails
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy

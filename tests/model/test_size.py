@@ -2,8 +2,7 @@ import threading
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import PRESETS, Experiment, ModelConfig, Refusal, limits, preset

@@ -6,8 +6,7 @@ from functools import cache
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.config import EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.model.kv_cache import DecoderCache

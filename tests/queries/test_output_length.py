@@ -4,8 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground import load
 from playground.cli import main

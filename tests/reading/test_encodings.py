@@ -5,8 +5,7 @@ import random
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.reading.charsets import ENCODINGS, find_encoding

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 try:
-    from re import _constants as kinds
-    from re import _parser as parser
+    from re import _constants as kinds, _parser as parser
 except ImportError:  # before Python 3.11
     import sre_constants as kinds
     import sre_parse as parser

@@ -7,12 +7,10 @@ from importlib.util import find_spec
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.reading.charsets import ENCODINGS
-from playground.reading.formats.escapes import KINDS, undo
-from playground.reading.formats.escapes import count_kinds as traces_in
+from playground.reading.formats.escapes import KINDS, count_kinds as traces_in, undo
 from playground.reading.formats.markup import strip_markup
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs

@@ -5,12 +5,10 @@ import re
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import Refusal
-from playground.reading import filtering, opening
-from playground.reading import pairs as module
+from playground.reading import filtering, opening, pairs as module
 from playground.reading.formats import FORMATS, limits, po
 from playground.reading.pairs import Pairs, json_parts, to_json
 from playground.reading.sentences import read_sentences

@@ -7,8 +7,7 @@ import json
 import openpyxl
 import polib
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.reading import doubts, writing

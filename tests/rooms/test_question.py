@@ -8,16 +8,14 @@ from dataclasses import replace
 from functools import reduce
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.rooms import activities, answers, experiment, progress, question
 from playground.rooms.answers import Answer, Tally
 from playground.rooms.question import LEAST, SURE, Question
 from playground.rooms.room import TEACHER
 from playground.ui.links import LISTS
-from tests.rooms.group import ANNA, BEN, Group, refused, room_of
-from tests.rooms.group import TEACHER as TOKEN
+from tests.rooms.group import ANNA, BEN, TEACHER as TOKEN, Group, refused, room_of
 
 PLACE, OPTIONS, ROOM = {"lab": "softmax"}, ("grows", "shrinks", "same"), room_of(1, 2)
 THREE = [{"learning_rate": rate} for rate in (0.01, 0.02, 0.05)]

@@ -13,8 +13,7 @@ from playground.rooms import registry
 from playground.rooms.activities import MAX_ACTIVITIES
 from playground.rooms.events import Hub
 from playground.rooms.registry import CLASS_CODES, DAY, MAX_ROOMS_EACH, WRONG_CODES, WRONG_SECONDS
-from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, NAME, ticket_of
-from playground.rooms.room import TEACHER as THE_TEACHER
+from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, NAME, TEACHER as THE_TEACHER, ticket_of
 from playground.ui.links import LISTS
 from tests.rooms.group import ANNA, BEN, TEACHER, at_once, refused
 

@@ -15,13 +15,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.model.size import training_bytes
-from playground.runs import corpora, lru, model_cache
-from playground.runs import memory as module
+from playground.runs import corpora, lru, memory as module, model_cache
 from playground.runs.corpora import MAX_CORPORA, Corpora, sizes
 from playground.runs.engines import host
 from playground.runs.health import health

@@ -6,8 +6,7 @@ import os
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.runs.health import health
 from playground.runs.limits import Limits

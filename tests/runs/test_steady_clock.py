@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.rooms.registry import WRONG_CODES, Rooms
 from playground.runs import limits, machine_speed, steady_clock

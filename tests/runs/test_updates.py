@@ -7,8 +7,7 @@ import math
 
 import pandas
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.config import EOS, UNK, Refusal
 from playground.runs.disk.store import read_kept

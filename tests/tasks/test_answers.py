@@ -5,8 +5,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.tasks.grammars import Grammar
 from playground.tasks.toy_tasks import SPLITS, TASKS, answers, examples, references, split_of

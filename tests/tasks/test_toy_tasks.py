@@ -7,8 +7,7 @@ from functools import partial
 from itertools import pairwise, product
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground import config
 from playground.tasks import chinese, german, meanings

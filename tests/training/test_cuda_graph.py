@@ -6,8 +6,7 @@ from itertools import islice
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from playground.data.batches import Batch, pad_to_multiple, split_batch
 from playground.training.cuda_graph import MAX_GRAPHS, CapturedSteps

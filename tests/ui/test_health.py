@@ -12,8 +12,7 @@ from playground.runs import health as module
 from playground.runs.limits import Limits
 from playground.ui import health
 from playground.ui.assets import PREFIX
-from tests.runs.tiny import done, tiny
-from tests.runs.tiny import limits as tiny_limits
+from tests.runs.tiny import done, limits as tiny_limits, tiny
 
 
 def test_it_is_small_whole_and_has_no_secret(site):

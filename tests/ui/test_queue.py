@@ -6,8 +6,7 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from starlette.requests import Request
 
 from playground.ui import fair_queue

@@ -4,8 +4,7 @@ from itertools import cycle
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from torch import nn
 
 from playground.choices import VARIANTS

@@ -17,8 +17,7 @@ from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab
 from playground.ui.titles import disclosed
 from playground.ui.upload import uploading
-from playground.ui.view import steps as decoder_rows
-from playground.ui.view import texts
+from playground.ui.view import steps as decoder_rows, texts
 
 ANY_OWNER = {"owner": Argument(str, "")}  # by default a client without runs
 MAX_WEIGHTS = 500_000  # in one answer; a single layer or head has fewer

@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from playground.cursor import choices
-from playground.figures import attention as pictures
-from playground.figures import theme
-from playground.inspection import attention as facts
-from playground.inspection import masks
+from playground.figures import attention as pictures, theme
+from playground.inspection import attention as facts, masks
 from playground.inspection.heads import HeadScores
 from playground.queries.heads import KINDS
 from playground.queries.reader import REFERENCE
 from playground.ui import blocks
 from playground.ui.blocks.general import Saved
-from playground.ui.panels import attention_views as views
-from playground.ui.panels import head_choice, heads, model_view
+from playground.ui.panels import attention_views as views, head_choice, heads, model_view
 from playground.ui.panels.head_choice import choose_head
 from playground.ui.view import LARGE, View, steps, texts, tokens
 from playground.words import paragraph

@@ -7,11 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from playground.figures import attention as pictures
-from playground.figures import products, theme
+from playground.figures import attention as pictures, products, theme
 from playground.figures.tokens import longest, shortened
-from playground.inspection import attention as facts
-from playground.inspection import rollout as flows
+from playground.inspection import attention as facts, rollout as flows
 from playground.inspection.fact import percent, short
 from playground.inspection.products import product_fact, signed
 from playground.model import attention

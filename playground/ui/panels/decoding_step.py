@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from playground.figures import attention as pictures
-from playground.figures import bars
+from playground.figures import attention as pictures, bars
 from playground.queries.results import SentenceTrace
 from playground.ui.panels.attention import compute_mask
 from playground.ui.view import View, texts

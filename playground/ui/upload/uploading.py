@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, is_possible
-from playground.data.suggestion import KNOBS as SUGGESTED
-from playground.data.suggestion import Suggestion, suggest
+from playground.data.suggestion import KNOBS as SUGGESTED, Suggestion, suggest
 from playground.reading import writing
 from playground.reading.column_mapping import BY_SOURCE
 from playground.reading.encodings import ENCODINGS, Encoding

@@ -4,8 +4,7 @@ import random
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.reading.formats import segments
 from tests.reading.outcomes import outcome, read, refused, two

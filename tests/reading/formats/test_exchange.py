@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.reading.formats import exchange, items, xml_events
 from playground.reading.formats.json_lists import read_json

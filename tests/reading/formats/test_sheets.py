@@ -9,8 +9,7 @@ from itertools import product
 
 import openpyxl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from openpyxl.chart import BarChart
 
 from playground.config import Refusal

@@ -5,8 +5,7 @@ import io
 import json
 from itertools import product
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from playground.reading.formats import delimited, marked
 from playground.reading.formats.limits import COLUMN_LIMIT

@@ -4,12 +4,10 @@ import random
 import re
 import unicodedata
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from playground.reading import text
-from playground.reading.formats.escapes import count_kinds as traces_in
-from playground.reading.formats.escapes import undo
+from playground.reading.formats.escapes import count_kinds as traces_in, undo
 from playground.reading.formats.language_id import detect_language, detect_line_language, find_line_script
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
 from tests.reading.outcomes import read, refused, two, word

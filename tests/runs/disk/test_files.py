@@ -5,8 +5,7 @@ import os
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.runs.disk import files
 from tests.runs.by_hand import refused

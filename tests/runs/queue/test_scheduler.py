@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from playground.runs.queue import scheduler as module
 from playground.runs.queue.parallel import DEADLINE_FACTOR, Helpers, ReaderThreads

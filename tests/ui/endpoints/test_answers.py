@@ -8,8 +8,7 @@ import pytest
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, limits
 from playground.lessons.labs import get
 from playground.queries.heads import KINDS
-from playground.queries.translate import DecodingOptions
-from playground.queries.translate import translate as translated
+from playground.queries.translate import DecodingOptions, translate as translated
 from playground.ui import server
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab

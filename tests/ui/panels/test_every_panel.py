@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import plotly.graph_objects as go
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from playground.choices import VARIANTS
 from playground.config import Refusal, default

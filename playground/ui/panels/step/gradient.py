@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.figures import diagnostics as parts_pictures
-from playground.figures import tensor as pictures
+from playground.figures import diagnostics as parts_pictures, tensor as pictures
 from playground.figures.tokens import steps
 from playground.inspection.backward import explain_gradient, explain_logit
 from playground.model.sublayers import sublayer_of, sublayers

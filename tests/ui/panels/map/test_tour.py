@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from playground.inspection.activations import record
-from playground.inspection.worksheet import KINDS as SHEETS
-from playground.inspection.worksheet import worksheet
+from playground.inspection.worksheet import KINDS as SHEETS, worksheet
 from playground.lessons.tour import STOPS
 from playground.lessons.tour_notes import NOTES, list_notes
 from playground.queries.activations import SentenceActivations
