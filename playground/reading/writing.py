@@ -49,9 +49,9 @@ def write_grouped(pairs: Sequence[Sequence], groups: Sequence[str], credit: str 
 # --- tables of text ---
 
 
-def _build_table(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[list[str]]:
-    """Builds the rows; `others` names the columns after source and target."""
-    header, more = (*NAMES, *others, *([CREDIT] if credit else [])), [credit] if credit else []
+def _build_table(pairs: Sequence[Sequence[str]], credit: str, extra_names: Sequence[str] = ()) -> list[list[str]]:
+    """Builds the rows; `extra_names` names the columns after source and target."""
+    header, more = (*NAMES, *extra_names, *([CREDIT] if credit else [])), [credit] if credit else []
     return guard_rows(header, ([*pair, *more] for pair in pairs))
 
 
@@ -60,9 +60,9 @@ def _write_csv(pairs: Pairs, credit: str) -> list[File]:
     return [("pairs.csv", _format_delimited(_build_table(pairs, credit), ",", "\r\n").encode("utf-8-sig"))]
 
 
-def _write_tsv(pairs: Sequence[Sequence[str]], credit: str, others: Sequence[str] = ()) -> list[File]:
+def _write_tsv(pairs: Sequence[Sequence[str]], credit: str, extra_names: Sequence[str] = ()) -> list[File]:
     """Writes plain TSV, as sentences hold no tabs; quoted only where a cell begins with a quotation mark."""
-    rows = _build_table(pairs, credit, others)
+    rows = _build_table(pairs, credit, extra_names)
     quoted = any(cell.startswith('"') for row in rows for cell in row)
     text = _format_delimited(rows, "\t", "\n") if quoted else "".join("\t".join(row) + "\n" for row in rows)
     return [("pairs.tsv", text.encode())]

@@ -25,20 +25,24 @@ def is_workbook(source: Source) -> bool:
     return source.data.startswith(b"PK")
 
 
-def read_joined(one: Source, two: Source) -> Table | None:
+def read_joined(left: Source, right: Source) -> Table | None:
     """Reads two tables of which one links the keys of the other, or with the same keys."""
-    first, second = list(_iterate_rows(one)), list(_iterate_rows(two))
-    return _join_by_links(one, first, two, second) or _join_by_links(two, second, one, first) or _join_by_keys(one, first, two, second)
+    first, second = list(_iterate_rows(left)), list(_iterate_rows(right))
+    return (
+        _join_by_links(left, first, right, second)
+        or _join_by_links(right, second, left, first)
+        or _join_by_keys(left, first, right, second)
+    )
 
 
-def _join_by_keys(one: Source, rows_one: Sequence[Row], two: Source, rows_two: Sequence[Row]) -> Table | None:
+def _join_by_keys(left: Source, left_rows: Sequence[Row], right: Source, right_rows: Sequence[Row]) -> Table | None:
     """Joins equal keys. A key in only one of the tables gives a row with an empty cell."""
-    first, second = _find_texts(rows_one), _find_texts(rows_two)
+    first, second = _find_texts(left_rows), _find_texts(right_rows)
     common = len(first.keys() & second.keys())
     if not common or 2 * common < min(len(first), len(second)) or first == second:
         return None
-    notes = (("data.note_keys", {"one": one.name, "two": two.name, "count": common}),)
-    return _build_table(one, two, ((first.get(key, ""), second.get(key, "")) for key in {**first, **second}), notes)
+    notes = (("data.note_keys", {"one": left.name, "two": right.name, "count": common}),)
+    return _build_table(left, right, ((first.get(key, ""), second.get(key, "")) for key in {**first, **second}), notes)
 
 
 def _join_by_links(texts: Source, sentences: Sequence[Row], links: Source, pairs: Sequence[Row]) -> Table | None:
@@ -46,9 +50,9 @@ def _join_by_links(texts: Source, sentences: Sequence[Row], links: Source, pairs
     order in the links."""
     known = _find_texts_by_language(sentences)
     linked: dict[tuple[str, ...], list[str]] = {}  # one entry for both directions
-    for one, two in (row.cells for row in pairs if known and len(row.cells) == 2):
-        if one in known and two in known and known[one][0] != known[two][0]:
-            linked.setdefault(tuple(sorted((one, two))), [one, two])
+    for left, right in (row.cells for row in pairs if known and len(row.cells) == 2):
+        if left in known and right in known and known[left][0] != known[right][0]:
+            linked.setdefault(tuple(sorted((left, right))), [left, right])
     if 20 * len(linked) < min(len(known), len(pairs)):
         return None
     languages = Counter([known[keys[side]][0] for side in (0, 1) for keys in linked.values()]).most_common(_MAX_LANGUAGES)
@@ -70,7 +74,7 @@ def read_linked(sources: Sequence[Source]) -> Table | None:
     tables = [list(_iterate_rows(source)) for source in sources]
     texts = list(map(_find_texts, tables))
     for place, links in enumerate(sources):
-        (one, first), (two, second) = ((sources[other], texts[other]) for other in range(3) if other != place)
+        (left, first), (right, second) = ((sources[other], texts[other]) for other in range(3) if other != place)
         pairs = [row.cells for row in tables[place] if len(row.cells) == 2]
         both = [*pairs, *(cells[::-1] for cells in pairs)]  # Tatoeba has every link in both directions
         linked = dict.fromkeys((a, b) for a, b in both if a in first and b in second)
@@ -79,15 +83,15 @@ def read_linked(sources: Sequence[Source]) -> Table | None:
             rows = [(first[a], second[b]) for a, b in linked]
             rows += [(text, "") for key, text in first.items() if key in alone[0]]
             rows += [("", text) for key, text in second.items() if key in alone[1]]
-            notes = (("data.note_links", {"links": links.name, "one": one.name, "two": two.name, "count": len(linked)}),)
-            return _build_table(one, two, rows, notes)
+            notes = (("data.note_links", {"links": links.name, "one": left.name, "two": right.name, "count": len(linked)}),)
+            return _build_table(left, right, rows, notes)
     return None
 
 
-def _build_table(one: Source, two: Source, rows: Iterable[tuple[str, str]], notes: Notes) -> Table:
-    names = name_columns(one.name, two.name)
+def _build_table(left: Source, right: Source, rows: Iterable[tuple[str, str]], notes: Notes) -> Table:
+    names = name_columns(left.name, right.name)
     cells = [make_row(number, list(row)) for number, row in enumerate(rows, 1)]
-    return Table("two_files", cells, names if names[0] != names[1] else (), "item", compare_directions(one.name, two.name), notes=notes)
+    return Table("two_files", cells, names if names[0] != names[1] else (), "item", compare_directions(left.name, right.name), notes=notes)
 
 
 def _find_texts(rows: Sequence[Row]) -> Mapping[str, str]:
@@ -112,9 +116,11 @@ def _are_codes(cells: Sequence[str]) -> bool:
     return 20 * sum(map(bool, map(_CODE.fullmatch, cells))) >= 19 * len(cells)
 
 
-def _find_text_column(sample: Sequence[Sequence[str]], others: Sequence[int] = ()) -> int:
+def _find_text_column(sample: Sequence[Sequence[str]], excluded: Sequence[int] = ()) -> int:
     """Returns the column after the keys that most likely holds sentences."""
-    return min({*range(1, len(sample))} - {*others}, key=lambda place: (rank_dullness(sample[place]), -sum(map(len, sample[place])), place))
+    return min(
+        {*range(1, len(sample))} - {*excluded}, key=lambda place: (rank_dullness(sample[place]), -sum(map(len, sample[place])), place)
+    )
 
 
 def _sample_columns(rows: Sequence[Row]) -> list[list[str]]:
