@@ -22,6 +22,11 @@ def count_proxies() -> int:
     return int(setting) if setting.isascii() and setting.isdigit() else int(bool(os.environ.get("SPACE_ID")))
 
 
+def is_tunnelled() -> bool:
+    """Whether this server has a share link."""
+    return os.environ.get("GRADIO_SHARE", "").lower() == "true"
+
+
 def address_of(request: HTTPConnection) -> str:
     """Returns the address seen by the outermost proxy, else the socket's peer. Clients can forge the rest of the header.
 
@@ -30,7 +35,7 @@ def address_of(request: HTTPConnection) -> str:
     hops = [hop.strip() for line in request.headers.getlist("X-Forwarded-For") for hop in line.split(",")]
     peer, proxies = request.client.host if request.client else "", count_proxies()
     if not proxies and hops:
-        proxies = int(os.environ.get("GRADIO_SHARE", "").lower() == "true" and is_loopback(peer))
+        proxies = int(is_tunnelled() and is_loopback(peer))
         if not proxies:
             _warn_of_proxy()
     return normalise_address([*hops, peer][-1 - min(proxies, len(hops))])
