@@ -86,13 +86,9 @@ def run(seed: int, text: str, merges: int) -> Outcome:
     for pair, _ in learnt:
         words = {merged(pieces, pair): count for pieces, count in words.items()}
         lengths.append(sum(len(pieces) * count for pieces, count in words.items()))
-    first, often = learnt[0]
     same = theirs == ["".join(pair) for pair, _ in learnt] and cut == list(stages[-1])
     numbers = {"pieces": len(stages[-1]), "characters": len(stages[0]), "merges": len(learnt), "same": int(same)}
-    caption = {
-        **numbers, "first": f"{first[0]} {first[1]}", "often": often, "new": new, "cut": " ".join(stages[-1]), "theirs": " ".join(cut),
-        "before": lengths[0], "after": lengths[-1],
-    }  # fmt: skip
+    caption = {**numbers, "new": new, "theirs": " ".join(cut), "before": lengths[0], "after": lengths[-1]}
     rows = tuple(
         (str(rank), f"{pair[0]} + {pair[1]}", str(count), "".join(pair), theirs[rank - 1] if rank <= len(theirs) else "–")
         for rank, (pair, count) in enumerate(learnt, 1)

@@ -42,9 +42,8 @@ def run(seed: int, width: int) -> Outcome:
         "spread": (factors.max() - factors.min()).item(), "widest": WIDTHS[-1], "factor_widest": by_width[-1].item(),
     }  # fmt: skip
     caption = {
-        **numbers, "eps": EPS,
-        "difference": (torchs - nn.LayerNorm(width, eps=EPS, dtype=x.dtype)(x)).abs().max().item(), "value": own[0, 0].item(),
-        "torchs": torchs[0, 0].item(), "half": EPS**0.5, "own_half": OWN_EPS,
+        **numbers, "difference": (torchs - nn.LayerNorm(width, eps=EPS, dtype=x.dtype)(x)).abs().max().item(),
+        "half": EPS**0.5, "own_half": OWN_EPS,
     }  # fmt: skip
     dims = tuple(f"d{number}" for number in range(min(width, SHOWN)))
     rows_shown = torch.stack((x[0], own[0], torchs[0]))[:, :SHOWN]

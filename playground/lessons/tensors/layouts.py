@@ -67,10 +67,7 @@ def run(seed: int, tokens: int) -> Outcome:
     answer = "error" if isinstance(wrong, str) else "right" if abs(wrong - right) < ROUNDING else "wrong"
     numbers = {"loss": right, "viewed": wrong if isinstance(wrong, float) else 0.0}
     view = logits.view(B, V, tokens)
-    caption = {
-        **numbers, "tokens": tokens, "size": V, "raised": sum(isinstance(loss, str) for loss in losses.values()),
-        "first": logits[0, 0, 1].item(), "there": view[0, 1, 0].item(),
-    }  # fmt: skip
+    caption = {"size": V, "first": logits[0, 0, 1].item(), "there": view[0, 1, 0].item()}
     said_of = {name: loss if isinstance(loss, str) else f"{loss:.4f}" for name, loss in losses.items()}
     rows = tuple((name, _shape(name, tokens), said_of[name], _verdict(loss, right)) for name, loss in losses.items())
     places, classes = tuple(f"t{place}" for place in range(tokens)), tuple(f"v{number}" for number in range(V))

@@ -102,7 +102,7 @@ def _cells(forgotten: Tensor, correct: Tensor, tgt_out: Tensor, numbers: dict[st
 def _ignored(logits: Tensor, tgt_out: Tensor) -> Grid:
     """Shows that the loss is independent of the number that represents padding."""
     losses = np.array([[renamed(logits, tgt_out, index)] for index in INDICES])
-    caption = {"own": TORCHS_OWN, "pad": PAD, "other": INDICES[-1], "spread": float(np.ptp(losses)), "loss": float(losses[0, 0])}
+    caption = {"own": TORCHS_OWN, "pad": PAD, "other": INDICES[-1], "spread": float(np.ptp(losses))}
     return Grid("ignored", losses, tuple(map(str, INDICES)), ("loss",), hue="decoder", digits=4, caption=caption)
 
 
@@ -119,7 +119,7 @@ def _smoothing(tgt_out: Tensor, eps: float, losses: tuple[float, ...]) -> tuple[
     rows = tuple(VOCABULARY[token] for token in tgt_out[0].tolist())
     caption = {
         "eps": eps, "right": target[0].max().item(), "wrong": target[0].min().item(), "size": len(VOCABULARY),
-        "least": torch.special.entr(target[0]).sum().item(), "loss": losses[0], "difference": max(losses) - min(losses),
+        "least": torch.special.entr(target[0]).sum().item(), "difference": max(losses) - min(losses),
     }  # fmt: skip
     return (
         Grid("smoothed", target.numpy(), rows, VOCABULARY, "probability", "decoder", digits=3, caption=caption),

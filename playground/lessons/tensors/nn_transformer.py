@@ -144,9 +144,8 @@ def fast_path(ours: Transformer) -> tuple[TextTable, Grid]:
     memories = torch.stack([memory for memory, _, _ in ways.values()])
     differences = (memories - memories[0])[:, SRC != PAD].abs().amax(dim=(1, 2))
     caption = {
-        "operations": ways["steps"][1], "fast_operations": ways["fast"][1], "tokens": ways["steps"][2], "fast_tokens": ways["fast"][2],
         "hooked": hooked, "asked": (asked_weights(theirs, x, hidden) - weights[0]).abs().max().item(),
-        "pads": int((SRC == PAD).sum()), "length": memories[0][SRC == PAD].norm(dim=-1).max().item(),
+        "length": memories[0][SRC == PAD].norm(dim=-1).max().item(),
         "fast_length": memories[2][SRC == PAD].norm(dim=-1).max().item(),
     }  # fmt: skip
     rows = (
@@ -192,7 +191,7 @@ def run(seed: int) -> Outcome:
         wrong, float_masks = slips(ours), apart(ours, theirs, {name: added(mask) for name, mask in masks.items()})
     numbers = {"difference": difference, "exact": exact_difference, "parameters": sum(part.numel() for part in theirs.parameters())}
     caption = {
-        **numbers, "largest": abs(logits[0]).max().item(), "least": min(wrong.values()), "norm": CONFIG.norm, "float_masks": float_masks,
+        **numbers, "least": min(wrong.values()), "norm": CONFIG.norm, "float_masks": float_masks,
         "cloned": between_layers(clones(theirs.encoder.layers[0])), "drawn": between_layers(ours.encoder),
     }  # fmt: skip
     costs = {"float32": difference, "float64": exact_difference, **wrong}

@@ -118,7 +118,7 @@ def run(seed: int, length: int) -> Outcome:
         "share_short": shares(SHORT)[PLACE].item(), "share_long": shares(LONG)[PLACE].item(),
     }  # fmt: skip
     caption = {
-        **numbers, "length": length, "k": STEP, "sum": PLACE + STEP,
+        **numbers, "k": STEP, "sum": PLACE + STEP,
         "sin_a": math.sin(alpha), "cos_a": math.cos(alpha), "sin_b": math.sin(beta), "cos_b": math.cos(beta), "sin": by_theorem[0].item(),
         "difference": (by_theorem - in_table).abs().max().item(), **joined(seed, length), **narrow(),
         "next": (sinusoids(2, WIDTH)[1] - sinusoids(1, WIDTH)[0]).norm().item(),
