@@ -10,7 +10,7 @@ from benchmarks.server import Server
 from benchmarks.suite import some_of
 from playground.runs.run import WATCHED_SECONDS
 
-ABOUT = "1, 5 and 30 runs at once: steps/s and tokens/s of all, fairness, memory, latency of the page; five who press Train together"
+ABOUT = "1, 5 and 30 runs at once: steps/s and tokens/s of all, fairness, memory, latency of the page; several started together"
 PARTS = {"crowds": crowds, "waiting": waiting}
 SMOKE = {
     "crowds": ["1", "5 of 2"],
@@ -36,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--requests", type=int, default=100, help="of each kind while a crowd trains")
     parser.add_argument("--pause", type=float, default=0.02, help="seconds between two requests")
     parser.add_argument("--repeats", type=int, default=3, help="times that some press Train together, with fresh seeds")
+    parser.add_argument("--together", type=int, default=5, help="runs that are started at once")
     parser.add_argument("--first-seed", type=int, help="repeats an earlier benchmark; otherwise drawn")
     parser.add_argument("--target", type=float, default=0.99, help="the share of right sentences that is waited for")
 

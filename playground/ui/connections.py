@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from gradio.http_server import Server
 
 from playground.runs.limits import Limits
-from playground.ui.address import count_proxies, normalise_address
+from playground.ui.address import count_proxies, is_tunnelled, normalise_address
 
 MIN_BYTES_PER_S = 8_192  # minimum bytes a second of a long request, such as an upload over a poor connection
 KEEP_ALIVE_S = 15  # seconds that a connection stays open for the next request
@@ -22,7 +22,8 @@ def install_deadlines(server: Server, limits: Limits) -> None:
     config = server.config
     config.timeout_keep_alive, config.limit_concurrency = KEEP_ALIVE_S, limits.connections + CLOSING_CONNECTIONS
     seconds = {name: getattr(limits, name) for name in ("head_seconds", "request_seconds", "unread_seconds")}
-    connections = Connections(limits.connections, limits.connections if count_proxies() else limits.connections_address)
+    most_address = limits.connections if count_proxies() or is_tunnelled() else limits.connections_address
+    connections = Connections(limits.connections, most_address)
     config.http_protocol_class = type("Timed", (TimedProtocol, config.http_protocol_class), {**seconds, "open_connections": connections})
 
 

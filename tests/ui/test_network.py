@@ -18,7 +18,7 @@ from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import ending, network
-from playground.ui.address import address_of
+from playground.ui.address import _warn_of_proxy, address_of
 from playground.ui.assets import PREFIX
 from playground.ui.server import start
 from playground.words import say
@@ -27,7 +27,7 @@ from tests.smoke import ROOT
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
-    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SERVER_NAME", "PORT", "GRADIO_SERVER_PORT"):
+    for name in ("PLAYGROUND_PROXIES", "SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME", "PORT", "GRADIO_SERVER_PORT"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -40,13 +40,19 @@ def plain(monkeypatch):
         ("10.0.0.1", ["6.6.6.6, 198.51.100.1, 10.0.0.9"], "2", "198.51.100.1"),
         ("10.0.0.1", ["198.51.100.1"], "3", "198.51.100.1"), ("10.0.0.1", [], "1", "10.0.0.1"),  # too few; past the proxy
         ("192.0.2.7", ["198.51.100.1"], "-1", "192.0.2.7"), ("2001:db8::ffff:0:0:1", [], "", "2001:db8::/64"),
+        ("127.0.0.1", ["6.6.6.6, 198.51.100.1"], "share", "198.51.100.1"), ("192.0.2.7", ["198.51.100.1"], "share", "192.0.2.7"),
         ("::ffff:192.0.2.7", [], "", "192.0.2.7"), ("x" * 100, [], "", "x" * 64),
     ],
 )  # fmt: skip
-def test_only_proxies_of_our_own_are_believed(monkeypatch, host, forwarded, count, address):
-    monkeypatch.setenv(*(("SPACE_ID", "ada/playground") if count == "space" else ("PLAYGROUND_PROXIES", count)))
+def test_only_proxies_of_our_own_are_believed_and_one_undeclared_is_logged(monkeypatch, caplog, host, forwarded, count, address):
+    settings = {"space": ("SPACE_ID", "ada/playground"), "share": ("GRADIO_SHARE", "true")}
+    monkeypatch.setenv(*settings.get(count, ("PLAYGROUND_PROXIES", count)))
+    _warn_of_proxy.cache_clear()
     headers = [(b"x-forwarded-for", line.encode()) for line in forwarded]
-    assert address_of(Request({"type": "http", "headers": headers, "client": (host, 5)})) == address
+    for _ in range(2):
+        assert address_of(Request({"type": "http", "headers": headers, "client": (host, 5)})) == address
+    warnings = [record.event for record in caplog.records]
+    assert warnings == ["proxy_undeclared"] * (bool(forwarded) and address == host and count != "1")
 
 
 @pytest.mark.parametrize(
