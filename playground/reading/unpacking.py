@@ -44,7 +44,7 @@ _DOCUMENTATION = re.compile(
 )
 _DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_DOC_NAMES})[_.-]).*\.(md|pdf|html?|rtf)")  # possibly meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
-_LINKS = re.compile(r"(?i)(.*[\W_])?links([\W_].*)?")  # of Tatoeba: a third file, with the ids of two sentences on each line
+_LINKS = re.compile(r"(?i)(?<![^\W_])links(?![^\W_])")  # of Tatoeba: a third file, with the ids of two sentences on each line
 _CREDIT = 300  # maximum characters of a licence text
 
 
@@ -190,7 +190,7 @@ def _unpack_members(name: str, members: Iterable[_Member], bytes_left: int, apar
     chosen = [rest[place] for place in parts.get("train", ())] or _find_aligned(rest) or rest or documents
     if not chosen:
         raise Refusal("data.empty_archive", name=name)
-    if len(chosen) > 2 + any(_LINKS.fullmatch(shorten_name(member.name)) for member in chosen):
+    if len(chosen) > 2 + any(_LINKS.search(shorten_name(member.name)) for member in chosen):
         raise Refusal("data.many_members", name=name, count=len(chosen), members=_join_names(chosen))
     files, notes = [], [("data.note_unpacked", {"name": name, "members": _join_names(chosen)})]
     for member in [rest[place] for places in parts.values() for place in places] or chosen:
