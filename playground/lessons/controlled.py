@@ -24,7 +24,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
-from playground.words import known, say
+from playground.words import known
 from playground.words.amounts import percentage
 
 # A model that learns to reverse letters within two or three seconds, unless it is broken.
@@ -132,12 +132,10 @@ class ControlledExperiment(Lab):
     expects: str | None = None  # the answer of `benchmarks labs` for at least four of five seeds; "" without one, None untested
     is_mystery: bool = False  # the seed selects the question: seeds can't be combined, and exhibits come before the guess
 
-    def say(self, language: str, key: str, **values: Any) -> str:
-        """Formats a message of its own area, or one common to all experiments."""
-        return say(language, f"{self.area if known(language, f'{self.area}.{key}') else 'experiment'}.{key}", **values)
-
-    def knows(self, language: str, key: str) -> bool:
-        return known(language, f"{self.area}.{key}") or known(language, f"experiment.{key}")
+    def find_key(self, language: str, key: str) -> str:
+        """Returns the key of its own text, or else of the one common to all experiments."""
+        own = f"{self.area}.{key}"
+        return own if known(language, own) else f"experiment.{key}"
 
     def experiment(self, arm: str, seed: int) -> Experiment:
         return Experiment().with_(**{**SMALL, **self.base, **self.arms_of(seed)[arm], "seed": seed})

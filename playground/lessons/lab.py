@@ -128,10 +128,15 @@ class Lab:
         """Returns the lab's text. What all verdicts share stands once, in `verdict_numbers` before and `verdict_reason` after the `why_` of
         an answer."""
         keys = ("verdict_numbers", key, "verdict_reason") if key.startswith("why_") else (key,)
-        return paragraph(say(language, f"{self.area}.{part}", **values) for part in keys if part == key or self.knows(language, part))
+        parts = (part for part in keys if part == key or self.knows(language, part))
+        return paragraph(say(language, self.find_key(language, part), **values) for part in parts)
+
+    def find_key(self, language: str, key: str) -> str:
+        """Returns the full key of a text."""
+        return f"{self.area}.{key}"
 
     def knows(self, language: str, key: str) -> bool:
-        return known(language, f"{self.area}.{key}")
+        return known(language, self.find_key(language, key))
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
         """Returns the knobs of each trained arm by its name; {} for labs without training."""
