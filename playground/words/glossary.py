@@ -1,6 +1,6 @@
 """The glossary: what the terms of this page mean, and the forms in which its prose says them.
 
-In `words/<language>/glossary.json` a term has a `name`, other `forms` with " | " between them, a `text` of two sentences and perhaps a
+In `words/<language>/glossary.json` a term has a `name`, other `forms` with " | " between them, a `text` of one or two sentences and perhaps a
 `shape` (a formula, or letters for sizes). `not` holds phrases in which such a word means something else.
 """
 
