@@ -112,7 +112,7 @@ def test_files_are_read_as_pairs_are_whatever_their_encoding_and_format(folder, 
     assert len(one) == 12
     assert main(["score", str(folder), given["pairs.tsv"], "--json"]) == 0
     assert said(capsys)[0]["sentences"] == 12
-    for files, word in (((given["utf8.txt"],), "without translations"), ((given["pairs.tsv"], given["utf8.txt"]), "alone")):
+    for files, word in (((given["utf8.txt"],), "no translations"), ((given["pairs.tsv"], given["utf8.txt"]), "alone")):
         assert main(["score", str(folder), *files]) == 2
         assert word in capsys.readouterr().err
 

@@ -32,14 +32,14 @@ def output_fact(before: Sequence[int], after: Sequence[int]) -> Fact:
 
 
 def probability_fact(before: Sequence[float], after: Sequence[float], names: Sequence[str]) -> Fact:
-    """States the largest change of a token's probability: "interventions.fell" or "interventions.rose" with {token}, {step} and the
-    probabilities {before} and {after}; "interventions.unmoved" when none changed."""
+    """States the largest change of a token's probability: "interventions.moved" with {token}, {step} and the probabilities {before} and
+    {after}; "interventions.unmoved" when none changed."""
     difference = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     at = int(np.abs(difference).argmax())
     if abs(difference[at]) < MOVED:
         return Fact("interventions.unmoved", {})
     values = {"token": names[at], "step": at + 1, "before": float(before[at]), "after": float(after[at])}
-    return Fact("interventions.fell" if difference[at] < 0 else "interventions.rose", values)
+    return Fact("interventions.moved", values)
 
 
 def importance(lost: Mapping[object, float], whole: float) -> list[Fact]:

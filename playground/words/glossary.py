@@ -1,7 +1,7 @@
 """The glossary: definitions of the page's terms, and the word forms to link.
 
-In `words/<language>/glossary.json` a term has a `name`, other `forms` separated by " | ", a `text` of two sentences and perhaps a `shape`
-(a formula, or letters for sizes). `not` holds phrases in which the word means something else.
+In `words/<language>/glossary.json` a term has a `name`, other `forms` separated by " | ", a `text` of one or two sentences and perhaps a
+`shape` (a formula, or letters for sizes). `not` holds phrases in which the word means something else.
 """
 
 from __future__ import annotations

@@ -65,9 +65,9 @@ def test_point_click_and_choose_a_head(visit):
     view.locator("[data-value=product]").click()
     has_address(page, view="product", q=str(q), k=str(k))
     sum_of_it = panel.locator("[data-block='text product-sum']")
-    expect(sum_of_it).to_contain_text(f"Softmax over the row: {weight}.")
+    expect(sum_of_it).to_contain_text(f"Softmax: {weight}.")
     drawn(panel)
-    total = float(re.search(r"products (−?[\d.]+),", sum_of_it.inner_text())[1].replace("−", "-"))
+    total = float(re.search(r"product (−?[\d.]+),", sum_of_it.inner_text())[1].replace("−", "-"))
     assert sum(figure(page, "product").evaluate("plot => plot.data[2].y")) == pytest.approx(total, abs=1e-3)
     # in the decoder the future is hatched, says so, and has no number; the pinned token is the same in every tab
     view.locator("[data-value]").first.click()

@@ -67,7 +67,7 @@ def test_the_decoder_has_cross_attention_and_a_stack_of_grus_is_one_unit():
 
 
 def test_what_is_otherwise_than_in_the_paper_is_named_in_words_and_a_mystery_stays_one():
-    assert figure(share_embeddings="all", encoder_layers=6)["differences"] == "Every part is as in the paper."
+    assert figure(share_embeddings="all", encoder_layers=6)["differences"] == say("en", "model_figure.as_the_paper")
     text = figure(norm="pre", positions="none")["differences"]
     assert all(say("en", f"model_figure.other.{other}") in text for other in ("positions.none", "norm.pre", "share_embeddings.none"))
     differing = ["d_k" in figure(d_model=8, n_heads=2, d_k=d_k)["differences"] for d_k in (2, 4, 0)]

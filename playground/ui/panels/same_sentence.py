@@ -80,7 +80,7 @@ def _build_difference(views: list[View], run_names: list[str]) -> list[dict]:
     names, keys = (axis[:most] for axis, most in zip(name_axes(first, part), (rows, columns), strict=True))
     picture = first.draw(pictures.difference, change, names, keys, mask=mask, kind=part, share=2)
     q, k = np.unravel_index(int(np.abs(change).argmax()), change.shape)
-    values = {"first": run_names[0], "second": run_names[1], "query_token": names[q], "key_token": keys[k]}
+    values = {"second": run_names[1], "query_token": names[q], "key_token": keys[k]}
     moved, value = f"{50 * np.abs(change).sum(axis=1).mean():.0f}", f"{change[q, k]:+.2f}".replace("-", "−")
     sentences = [first.say("compare.difference_about", **values, moved=moved, value=value)]
     feed_button = []
