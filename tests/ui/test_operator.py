@@ -21,7 +21,7 @@ from tests.runs.tiny import CORPORA, LIMITS, ME, YOU, at_step, done, tiny, wait
 TOKEN = "correct horse battery staple"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 HERE = {"Sec-Fetch-Site": "same-origin"}
-INSIDE = "Cores for training"  # stands on the page, and not on its door
+INSIDE = "Training cores"  # stands on the page, and not on its door
 
 
 @pytest.fixture(scope="module")

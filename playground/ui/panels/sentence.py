@@ -31,8 +31,7 @@ def _describe_unknown(view: View) -> dict | None:
     gap = find_unknown(view.run.tokenizers[0], view.text)
     if gap is None:
         return None
-    key = "sentence.unknown_one" if len(gap.tokens) == 1 else "sentence.unknown"
-    notice = view.say(key, tokens=_join_first(view, gap.tokens), known=_describe_known(view, gap))
+    notice = view.say("sentence.unknown", tokens=_join_first(view, gap.tokens), known=_describe_known(view, gap))
     words = [
         {"word": word, "text": replace_word(view.text, token, word), "about": view.say("sentence.instead", word=word, unknown=token)}
         for token in list(gap.nearest)[:MAX_NAMED]

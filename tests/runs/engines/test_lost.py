@@ -160,7 +160,7 @@ def test_a_cluster_that_cannot_be_reached_leaves_the_training_here(on_machines, 
         wait(lambda: runs._workers.cluster["state"] == "unreachable")
         said = health(runs)
         run = done(runs.create(tiny(steps=12), ME))
-    sentence = "The Ray cluster can’t be reached: runs are trained on this machine."
+    sentence = "Ray cluster unreachable: training locally."
     assert [record.getMessage() for record in caplog.records if "Ray" in record.getMessage()] == [f"{sentence} (ConnectionRefusedError: )"]
     assert (said["status"], said["reasons"], said["cluster"]["note"]) == ("ok", ["cluster_unreachable"], sentence)
     assert (run.status, run.where) == ("done", {})

@@ -265,7 +265,7 @@ def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(s
     wide = done(runs.create(tiny(d_model=256, steps=1), ME))
     assert (wide.status, wide.precision) == ("done", "float32")
     assert "no such instruction" in caplog.text
-    with pytest.raises(Refusal, match="could not be measured"):
+    with pytest.raises(Refusal, match="can’t be measured"):
         forecast(tiny())
 
 
