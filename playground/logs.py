@@ -1,7 +1,7 @@
 """The server's log for its operator: one line per event. Plain text, or JSON where PLAYGROUND_LOG=json.
 
 It holds no text of visitors, and no ids, since a run's id gives access to the run: runs, owners, rooms and addresses appear under a
-pseudonym, the beginning of a digest, the same in every line and on the operator's page.
+pseudonym, the beginning of a digest, the same in every line and for the operator.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import re
 import time
 import traceback
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,8 +22,6 @@ from typing import Any
 
 from playground.config import Refusal
 
-DAY = 86_400.0
-MAX_REMEMBERED = 2_000  # events of the last day
 FRAMES = 4  # of a traceback, the innermost
 QUOTABLE = (OSError, RuntimeError, MemoryError, ImportError)  # errors with messages of the system or torch, never a visitor's text
 # An id of this app (22 characters, at least one no small letter), a visitor's token, or the digest of one.
@@ -88,23 +86,15 @@ class Json(logging.Formatter):
 
 
 class Recent(logging.Handler):
-    """Counts the log's events since the server began, and stores those of the last day."""
+    """Counts the log's events since the server began."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self.counts: Counter[tuple[str, str]] = Counter()  # (event, reason)
-        self._day: deque[tuple[float, dict[str, Any]]] = deque(maxlen=MAX_REMEMBERED)
 
     def emit(self, record: logging.LogRecord) -> None:
         values = parts(record)
         self.counts[values["event"], str(values.get("reason", ""))] += 1
-        if record.levelno >= logging.WARNING or "reason" in values:
-            self._day.append((record.created, values))
-
-    def day(self) -> list[dict[str, Any]]:
-        """Returns the errors, warnings and refusals of the last day, newest first."""
-        with self.lock:
-            return [values for when, values in reversed(self._day) if when > time.time() - DAY]
 
 
 @cache

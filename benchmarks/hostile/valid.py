@@ -47,7 +47,7 @@ def _reads(people: People) -> list[Call]:
     run, own, room = {"run": people.run}, {"own": people.own}, {"code": people.room}
     asked: dict[str, dict[str, Any]] = {
         "/": {"run": "reverse", "lang": "zh"}, "/config": {}, "/theme.css": {}, "/favicon.ico": {}, "/manifest.json": {},
-        "/robots.txt": {}, "/health": {}, "/metrics": {}, f"{PAGE}/metrics": {}, f"{PAGE}/operator": {},
+        "/robots.txt": {}, "/health": {}, "/metrics": {}, f"{PAGE}/metrics": {},
         "/assets/{path:path}": {}, "/static/{path:path}": {},
         f"{PAGE}/asset/{{version}}/{{name}}": {}, f"{PAGE}/{{version}}/preview.png": {},
         f"{PAGE}/boot": {"run": "reverse", "d_model": "64", "lang": "en"}, f"{PAGE}/health": {},

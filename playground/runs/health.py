@@ -1,4 +1,4 @@
-"""Server health in anonymous numbers: for the operator's page, and for a supervisor that restarts a failing server.
+"""Server health in anonymous numbers: for the operator's metrics, and for a supervisor that restarts a failing server.
 
 Read from memory only. Calls that may hang, such as the disk's, run elsewhere; here only their waiting time is reported.
 """

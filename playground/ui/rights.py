@@ -74,7 +74,6 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/room/question": MEMBER,
         f"{PREFIX}/room/answers": TEACHER,  # of a room; in none: LINK
         # present with PLAYGROUND_OPERATOR or PLAYGROUND_METRICS; they check the operator's token themselves
-        f"{PREFIX}/operator": PUBLIC,
         f"{PREFIX}/metrics": PUBLIC,
         "/metrics": PUBLIC,
         # Gradio's own

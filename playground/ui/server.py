@@ -33,7 +33,7 @@ from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.heap import freeze_objects
 from playground.runs.registry import Runs
-from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, rooms as rooms_routes, sessions
+from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, operator, rooms as rooms_routes, sessions
 from playground.ui.assets import asset_path
 from playground.ui.bodies import Bodies
 from playground.ui.calls import Calls
@@ -44,7 +44,6 @@ from playground.ui.gate import Gate, exception_handlers
 from playground.ui.guard import Guard
 from playground.ui.headers import drop_gradio_cors
 from playground.ui.network import PORT, choose_port, server_name
-from playground.ui.operator import routes as operator
 from playground.ui.page import build_page
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import PLANS

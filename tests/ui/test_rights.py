@@ -11,7 +11,7 @@ from benchmarks.hostile.people import People
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
-from playground.ui.operator.routes import absent_paths
+from playground.ui.operator import absent_paths
 from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right, right_of, right_to
 from playground.ui.rooms import _actions
 from tests import rights
