@@ -11,9 +11,7 @@ from benchmarks.hostile.people import People
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
-from playground.ui.operator.routes import absent_paths
-from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right, right_of, right_to
-from playground.ui.rooms import _actions
+from playground.ui.rights import OFF, Right, Table, needs, right_of
 from tests import rights
 from tests.rights import PEOPLE, Row, who_may
 from tests.runs.tiny import at_step
@@ -52,7 +50,7 @@ def test_no_answer_has_what_belongs_to_another(rows):
 
 def test_a_stranger_changes_nothing_whatever_token_they_have(site):
     run = at_step(site.train(MINE, TINY | {"steps": 100_000}), 1)
-    owned = [action for action, right in COMMANDS.items() if right is Right.OWNER]
+    owned = [action for action, (right, _) in ACTIONS.items() if right is Right.OWNER]
     assert len(owned) > 5
     live, values = dict(run.live), {"label": "taken", "knob": "learning_rate", "value": 0.5, "shared": True, "step": 1}
     for token in (THEIRS, "", None, owner_of(MINE), run.id, "0", '["a"]', "a" * 33, f"{MINE},{THEIRS}"):
@@ -75,17 +73,14 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
 
 
 def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
-    """What has no row in playground/ui/rights.py is closed: add one there, with the right that a person needs."""
-    there = set(routes_of(site.app))
-    rows = {(method, path) for method, paths in ROUTES.items() for path in paths if "/mcp/" not in path and path not in absent_paths([])}
+    """What declares no right is closed: give it a GuardedRoute, or @needs, with the right that a person needs."""
+    there, table = set(routes_of(site.app)), Table(site.app.routes)
+    rows = {(rule.method, rule.path) for rule in table.rules if "/mcp/" not in rule.path}
     assert {(method, path) for method, path in there if path.startswith(PREFIX) and method != "HEAD"} <= rows <= there
-    assert {re.sub(r"_\d+$", "", listener.api_name) for listener in site.app.get_blocks().fns.values()} == set(LISTENERS)
-    assert set(COMMANDS) == set(ACTIONS)
-    assert set(ROOM) == set(_actions(None, None, None))
-    assert right_to("GET", "/monitoring") == right_to("GET", f"{PREFIX}/something/new") == (Right.OFF, ())
-    assert right_to("PUT", f"{PREFIX}/command") == (Right.OFF, ("POST",))
-    assert right_of("something_new") is Right.OFF
-    assert right_of("look_ahead_12") is right_of("look_ahead") is Right.PUBLIC
+    assert {event.api_name for event in site.app.get_blocks().fns.values() if event.fn and right_of(event.fn) is OFF} == set()
+    assert table.find("/monitoring") == table.find(f"{PREFIX}/something/new") == Table().find(f"{PREFIX}/command") == {}
+    assert table.get("PUT", f"{PREFIX}/command").right is right_of(None) is right_of(len) is OFF
+    assert right_of(needs(Right.LINK)(lambda: None)) is Right.LINK
 
 
 def test_our_routes_come_before_gradios_from_the_first_request_on(site):
@@ -95,11 +90,12 @@ def test_our_routes_come_before_gradios_from_the_first_request_on(site):
 
 
 def test_no_route_takes_a_method_that_is_not_declared(site):
-    for row in {path for paths in ROUTES.values() for path in paths if path.startswith(PREFIX) and path not in absent_paths([])}:
+    table = Table(site.app.routes)
+    for row in {rule.path for rule in table.rules if rule.path.startswith(PREFIX)}:
         path = re.sub(r"\{.*?\}", "reverse", row)
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "X"):
-            right, others = right_to(method, path)
-            if right is Right.OFF:
+            others = sorted(table.find(path))
+            if method not in others:
                 answer = site.http.request(method, path)
                 assert (answer.status_code, answer.headers["allow"]) == (405, ", ".join(others)), (method, path)
                 assert answer.json()["key"] == "page.not_there"

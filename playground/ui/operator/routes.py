@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from urllib.parse import parse_qs
 
@@ -11,7 +10,6 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.logs import pseudonym, recent
@@ -24,6 +22,7 @@ from playground.ui.operator import page
 from playground.ui.operator.entry import Entry
 from playground.ui.operator.facts import Counts, collect_facts
 from playground.ui.operator.metrics import export_metrics
+from playground.ui.rights import PUBLIC, GuardedRoute
 from playground.words import preferred
 
 PATH = f"{PREFIX}/operator"
@@ -31,8 +30,8 @@ METRICS = ("/metrics", f"{PREFIX}/metrics")  # a Space forwards only addresses t
 PRIVATE = {"Cache-Control": "no-store", "X-Frame-Options": "DENY", "Content-Security-Policy": page.POLICY}
 
 
-def routes(runs: Runs, counts: Counts) -> list[Route]:
-    """Returns the operator's routes with a token, and the metrics' with PLAYGROUND_METRICS or a token."""
+def routes(runs: Runs, counts: Counts) -> list[GuardedRoute]:
+    """Returns the operator's routes with a token, and the metrics' with PLAYGROUND_METRICS or a token. They check the token themselves."""
     entry, is_open = Entry.from_environment(), os.environ.get("PLAYGROUND_METRICS", "") not in ("", "0")
     recent()  # starts counting
 
@@ -73,13 +72,8 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
             return respond_not_found(request)
         return Response(await run_in_threadpool(export_metrics, runs, counts), 200, {"Cache-Control": "no-store"}, CONTENT_TYPE_PLAIN_0_0_4)
 
-    operator_routes = [Route(PATH, look, methods=["GET"]), Route(PATH, act, methods=["POST"])] if entry else []
-    return operator_routes + ([Route(path, measure, methods=["GET"]) for path in METRICS] if entry or is_open else [])
-
-
-def absent_paths(routes: Sequence[Route]) -> frozenset[str]:
-    """Returns the paths of the routes that this server doesn't have."""
-    return frozenset((PATH, *METRICS)) - {route.path for route in routes}
+    operator_routes = [GuardedRoute(PATH, look, PUBLIC), GuardedRoute(PATH, act, PUBLIC, "POST")] if entry else []
+    return operator_routes + ([GuardedRoute(path, measure, PUBLIC) for path in METRICS] if entry or is_open else [])
 
 
 def _find_run(runs: Runs, alias: str) -> Run | None:
