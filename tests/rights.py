@@ -49,10 +49,9 @@ def right_of(kind: str) -> Right:
     if group in ("command", "room"):
         return {"command": ACTIONS, "room": ROOM}[group][name][0]
     if group in ("listener", "endpoint"):
-        endpoint = ENDPOINTS.get(name.partition(",")[0])
-        return endpoint.right if endpoint else Right.PUBLIC
-    rules = {rule.path: rule.right for rule in TABLE.rules if rule.method == group}
-    return rules.get(name, Right.READER)  # a panel that is drawn from sentences
+        return getattr(ENDPOINTS.get(name.partition(",")[0]), "right", Right.PUBLIC)
+    rights = (rule.right for rule in TABLE.rules if (rule.method, rule.path) == (group, name))
+    return next(rights, Right.READER)  # a panel that is drawn from sentences
 
 
 def who_may(right: Right) -> tuple[str, ...]:

@@ -18,9 +18,8 @@ from tests.runs.tiny import at_step
 from tests.ui.panels.looking import TINY
 from tests.ui.test_actions import MINE, THEIRS
 
-REFUSED = {
-    "runs.no_token", "api.no_owner", "runs.not_yours", "runs.sentences_private", "page.no_upload", "rooms.not_in", "rooms.not_teacher",
-}  # fmt: skip
+CLOSED, ROOMS = ("page.not_a_command", "page.not_there"), {"rooms.not_in", "rooms.not_teacher"}
+REFUSED = {"runs.no_token", "api.no_owner", "runs.not_yours", "runs.sentences_private", "page.no_upload"} | ROOMS
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +33,8 @@ def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
     for row in rows.values():
         for who in PEOPLE:
             reply = row.told[who]
-            if row.right in (Right.OFF, Right.OPERATOR):
-                is_right = reply in ("page.not_a_command", "page.not_there")
-            else:
-                is_right = (reply not in REFUSED) == (who in who_may(row.right))
-            if not is_right:
+            closed = row.right in (Right.OFF, Right.OPERATOR)
+            if reply not in CLOSED if closed else (reply in REFUSED) == (who in who_may(row.right)):
                 wrong[row.kind, who] = row.right, reply
     assert wrong == {}
     assert len(rights.table(list(rows.values())).splitlines()) == 2 + len(rows)
@@ -81,18 +77,14 @@ def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
     assert table.find("/monitoring") == table.find(f"{PREFIX}/something/new") == Table().find(f"{PREFIX}/command") == {}
     assert table.get("PUT", f"{PREFIX}/command").right is right_of(None) is right_of(len) is OFF
     assert right_of(needs(Right.LINK)(lambda: None)) is Right.LINK
-
-
-def test_our_routes_come_before_gradios_from_the_first_request_on(site):
-    paths = [getattr(route, "path", "") for route in site.app.router.routes]
+    paths = [getattr(route, "path", "") for route in site.app.router.routes]  # ours come first, from the first request on
     assert max(at for at, path in enumerate(paths) if path.startswith(PREFIX)) < paths.index("/config")
     assert paths.index("/gradio_api/deep_link") < paths.index("/config")
 
 
 def test_no_route_takes_a_method_that_is_not_declared(site):
     table = Table(site.app.routes)
-    for row in {rule.path for rule in table.rules if rule.path.startswith(PREFIX)}:
-        path = re.sub(r"\{.*?\}", "reverse", row)
+    for path in {re.sub(r"\{.*?\}", "reverse", rule.path) for rule in table.rules if rule.path.startswith(PREFIX)}:
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "X"):
             others = sorted(table.find(path))
             if method not in others:
