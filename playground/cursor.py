@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import MAX_POSITIONS, Refusal, limits
-from playground.fields import MAX_TEXT, Choice, Lists, Number, Text, short
+from playground.fields import MAX_TEXT, Choice, Lists, Number, Text, shortened
 from playground.words import LANGUAGES
 
 MAX_CELLS = 10**6  # columns of a figure, and token ids
@@ -180,7 +180,7 @@ def choices(name: str) -> tuple[str, ...]:
 def check(name: str, value: str, lists: Lists | None = None) -> None:
     """Raises Refusal for an unknown field or an invalid value; "" is always valid."""
     if name not in FIELDS:
-        raise Refusal("config.unknown", name=short(name))
+        raise Refusal("config.unknown", name=shortened(name))
     if value and (refusal := FIELDS[name].refusal(name, value, lists)):
         raise refusal
 

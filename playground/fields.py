@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.config import Refusal
+from playground.knobs import shortened
 
 MAX_TEXT = 2000  # characters of a field
 Lists = Mapping[str, Collection[str]]
@@ -39,7 +40,7 @@ class Text(Field):
         if len(value) > MAX_TEXT:
             return Refusal("cursor.too_long", name=name, most=MAX_TEXT)
         if self.pattern and not re.fullmatch(self.pattern, value, re.ASCII):
-            return Refusal("cursor.not_written_so", name=name, value=short(value), example=self.example)
+            return Refusal("cursor.not_written_so", name=name, value=shortened(value), example=self.example)
         return None
 
     def read(self, value: str) -> str:
@@ -56,7 +57,7 @@ class Choice(Field):
     def refusal(self, name: str, value: str, lists: Lists | None = None) -> Refusal | None:
         """Returns why the field can't hold `value`. Without `lists` any value of another module's list is accepted."""
         among = self.choices if isinstance(self.choices, tuple) else lists[self.choices] if lists is not None else (value,)
-        return None if value in among else Refusal("config.not_a_choice", name=name, value=short(value), choices=", ".join(among))
+        return None if value in among else Refusal("config.not_a_choice", name=name, value=shortened(value), choices=", ".join(among))
 
     def read(self, value: str, among: Sequence[str]) -> str:
         """Returns `value` if it is `among` the offered ones, else the default; if that isn't offered, the first."""
@@ -82,7 +83,7 @@ class Number(Field):
         number = self.value(value)
         if number is not None and self.low <= number <= self.high:
             return None
-        return Refusal("config.not_in_range", name=name, value=short(value), low=f"{self.low:.10g}", high=f"{self.high:.10g}")
+        return Refusal("config.not_in_range", name=name, value=shortened(value), low=f"{self.low:.10g}", high=f"{self.high:.10g}")
 
     def read(self, text: str, most: float | None = None) -> Any:
         """Parses a number, or else the default, clamped to the bounds, of which `most` may lower the upper one; None without number and
@@ -90,8 +91,3 @@ class Number(Field):
         number = self.value(text)
         number = self.value(self.default) if number is None else number
         return None if number is None else max(self.low, min(number, self.high if most is None else min(most, self.high)))
-
-
-def short(value: str) -> str:
-    """Shortens a foreign value for an error message."""
-    return value if len(value) <= 40 else value[:39] + "…"

@@ -1,24 +1,33 @@
 """Who is answered what: each route, listener, endpoint and action, asked for by each kind of person. `python -m tests.rights` prints it."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
+from unittest.mock import MagicMock, patch
 
 from benchmarks.hostile.attack import Attack
 from benchmarks.hostile.people import TARGET, People
 from benchmarks.hostile.valid import Call, valid_calls
 from benchmarks.server import Server
 from benchmarks.tables import markdown
-from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right
+from playground.ui.actions import ACTIONS
+from playground.ui.endpoints.answers import ENDPOINTS
+from playground.ui.rights import Right, Table
+from playground.ui.rooms import _actions
+from playground.ui.server import collect_routes
 
 # Each is asked as if the run were theirs and they were in the room. The owner is in no room.
 PEOPLE = ("nobody", "stranger", "owner", "student", "teacher", "removed")
 DONE = "yes"
 TABS = count()
+with patch.dict(os.environ, {"PLAYGROUND_OPERATOR": "x" * 40}):  # its routes too
+    TABLE = Table(collect_routes(*(MagicMock() for _ in range(3)), {}))
+ROOM = _actions(None, None, None)
 # After these sentences are open, or there is no run any more, or another room.
 LAST = tuple(f"command {name}" for name in ("share_sentences", "delete", "take_key"))
 LAST += tuple(f"room {name}" for name in ("remove", "leave", "end", "join", "forget"))
@@ -38,10 +47,11 @@ def right_of(kind: str) -> Right:
     """By the name of a valid call, as benchmarks/hostile/valid.py gives it."""
     group, _, name = kind.partition(" ")
     if group in ("command", "room"):
-        return {"command": COMMANDS, "room": ROOM}[group][name]
+        return {"command": ACTIONS, "room": ROOM}[group][name][0]
     if group in ("listener", "endpoint"):
-        return LISTENERS[name.partition(",")[0]]
-    return ROUTES[group].get(name, Right.READER)  # a panel that is drawn from sentences
+        return getattr(ENDPOINTS.get(name.partition(",")[0]), "right", Right.PUBLIC)
+    rights = (rule.right for rule in TABLE.rules if (rule.method, rule.path) == (group, name))
+    return next(rights, Right.READER)  # a panel that is drawn from sentences
 
 
 def who_may(right: Right) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ choices: |
 knobs: | words
 config: | tasks choices knobs
 logs: | config
-fields: | config
+fields: | config knobs
 cursor: | words config fields
 model: torch | config
 reading: chardet datasets defusedxml openpyxl polib pyarrow | words config

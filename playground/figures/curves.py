@@ -50,7 +50,6 @@ def fill(figure: dict, history: Mapping[str, Sequence[float | None]], step: floa
 
 
 def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, dark: bool, labels: Mapping[str, str] | None) -> dict:
-    palette = theme.colors(dark)
     top = 14 + 18 * len(lines)  # the legend has a line for each curve at any width
     y = theme.axis("", dark, nticks=5 if height == HEIGHT else 4, rangemode="tozero", exponentformat="SI", minexponent=3)
     y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
@@ -59,11 +58,7 @@ def _empty(height: int, share: bool, lines: Sequence[tuple], *, steps: int | Non
     layout = theme.layout(
         height, {"l": 52, "r": 26, "t": top, "b": 44}, dark,
         xaxis=x | {"fixedrange": False}, yaxis=y | {"fixedrange": False}, hovermode="x unified", showlegend=True, dragmode="zoom",
-        legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
-        shapes=[{
-            "type": "line", "xref": "x", "yref": "paper", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "visible": False, "layer": "above",
-            "line": {"color": palette["text"], "width": 1, "dash": "dot"},
-        }],
+        legend=theme.legend_column(), shapes=[theme.step_cursor(None, dark)],
     )  # fmt: skip
     return {"data": [_draw_line(*line, share=share, dark=dark, labels=labels) for line in lines], "layout": layout}
 

@@ -69,7 +69,7 @@ def parts(
     layout = theme.layout(
         len(names) * ROW + 50 + top, {"l": left, "r": RIGHT, "t": 4 + top, "b": 46}, dark, hovermode="closest",
         xaxis=theme.axis(_axis_title(word, ruler, labels), dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=second is not None,
-        legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemclick": False},
+        legend=theme.legend_column(itemclick=False),
     )  # fmt: skip
     columns = zip(names, texts, strict=True) if second is None else zip(names, texts, _format_values(second), strict=True)
     head = ["", word] if second is None else ["", word, second_word]
@@ -114,10 +114,7 @@ def over_training(
             "opacity": 1 if is_strong else 0.35, "showlegend": is_strong, "connectgaps": False, "cliponaxis": False,
             "hovertemplate": f"<b>%{{fullData.name}}</b><br>{theme.word(labels, 'step')} %{{x}}: %{{customdata}}<extra></extra>",
         } | ({"marker": markers} if is_strong else {}))  # fmt: skip
-    cursor = {
-        "type": "line", "xref": "x", "yref": "paper", "x0": step or 0, "x1": step or 0, "y0": 0, "y1": 1, "layer": "above",
-        "visible": step is not None, "line": {"color": palette["text"], "width": 1, "dash": "dot"},
-    }  # fmt: skip
+    cursor = theme.step_cursor(step, dark)
     mark = cursor | {"visible": True, "line": {"color": palette["line"], "width": 1.5}}
     marks = [mark | {"x0": at + 0.5, "x1": at + 0.5} for at, _ in changes]
     notes = [
@@ -133,10 +130,7 @@ def over_training(
         annotations=notes,
         xaxis=theme.axis(theme.word(labels, "step"), dark, range=[0, max(last, 1)], showgrid=False, showline=True, nticks=6),
         yaxis=theme.axis(_axis_title(theme.word(labels, f"health_{measure}"), ruler, labels), dark, **ruler.axis),
-        legend={
-            "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
-            "itemclick": False, "itemdoubleclick": False,
-        },
+        legend=theme.legend_column(itemclick=False, itemdoubleclick=False),
     )  # fmt: skip
     head = [theme.word(labels, "step"), *(names[at] for at in strong)]
     rows = [list(row) for row in zip(steps, *(_format_values(values[at].tolist()) for at in strong), strict=True)]

@@ -47,19 +47,12 @@ def over_training(
             "legendrank": 1 if is_chosen else 2, "cliponaxis": False,
             "hovertemplate": f"<b>{name}</b><br>{theme.word(labels, 'step')} %{{x}}: %{{y:{digits}}}<extra></extra>",
         })  # fmt: skip
-    shape = {
-        "type": "line", "xref": "x", "yref": "paper", "x0": step or 0, "x1": step or 0, "y0": 0, "y1": 1, "layer": "above",
-        "visible": step is not None, "line": {"color": palette["text"], "width": 1, "dash": "dot"},
-    }  # fmt: skip
     low, high = -0.03 * most, 1.03 * most
     x = theme.axis(theme.word(labels, "step"), dark, range=[0, max(steps[-1], 1)], showgrid=False, showline=True, nticks=6)
     y = theme.axis(theme.word(labels, f"head_{measure}"), dark, range=[low, high], nticks=5)
     y |= {"tickvals": [0, 0.5, 1]} if most == 1 else {}
     layout = theme.layout(
-        HEIGHT, {"l": 56, "r": 26, "t": 50, "b": 44}, dark, xaxis=x, yaxis=y, hovermode="closest", showlegend=True, shapes=[shape],
-        legend={
-            "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
-            "itemclick": False, "itemdoubleclick": False,
-        },
+        HEIGHT, {"l": 56, "r": 26, "t": 50, "b": 44}, dark, xaxis=x, yaxis=y, hovermode="closest", showlegend=True,
+        shapes=[theme.step_cursor(step, dark)], legend=theme.legend_column(itemclick=False, itemdoubleclick=False),
     )  # fmt: skip
     return {"data": data, "layout": layout}

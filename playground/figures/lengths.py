@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from playground.figures import theme, tokens
+from playground.figures.runs import truncate
 
 STRIP, PITCH = 22, 50  # px: height of a run's strip, and distance of two strips
 MAX_CELL_PX, MAX_WIDTH_PX = 10, 620  # px: side of a cell of the map by place, and width of the map
@@ -49,7 +50,7 @@ def by_length(
             "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
             "yanchor": "bottom", "yshift": 2, "font": {"size": theme.SIZE, "color": palette["text"]},
         }
-        for row, name in enumerate(_truncate(name, width - 24) for name in names)
+        for row, name in enumerate(truncate(name, width - 24, 1) for name in names)
     ]  # fmt: skip
     frames = []
     for row, (low, high) in enumerate(trained):
@@ -106,12 +107,6 @@ def _round_ticks(longest: int) -> dict:
     """Lays out at most a dozen ticks: 1, and multiples of a round number."""
     step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 50) if longest <= 12 * step or step == 50)
     return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 1 else set()))}
-
-
-def _truncate(name: str, room: float) -> str:
-    """Truncates a run's name to `room` pixels."""
-    fits = next((n for n in range(len(name), 1, -1) if tokens.extent(name, n) <= room), 1)
-    return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 
 def _draw_frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:

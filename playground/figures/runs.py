@@ -67,10 +67,7 @@ def axes(entries: int, x: dict[str, Any], y: dict[str, Any], dark: bool, **more:
     return theme.layout(
         HEIGHT + top, {"l": 52, "r": 18, "t": top, "b": 44}, dark, showlegend=True, dragmode="zoom",
         xaxis=x | {"nticks": 6, "fixedrange": False}, yaxis=y | {"fixedrange": False},
-        legend={
-            "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemwidth": 46,
-            "tracegroupgap": 0,
-        },
+        legend=theme.legend_column(itemwidth=46, tracegroupgap=0),
         **more,
     )  # fmt: skip
 
@@ -138,9 +135,9 @@ def add_pinned(figure: dict, column: str, places: Sequence[float], values: Seque
     return {"data": [*figure["data"], line], "layout": layout | {"margin": margin, "height": layout["height"] + ENTRY}}
 
 
-def truncate(name: str, room: float) -> str:
-    """Truncates a name to `room` pixels."""
-    fits = next((n for n in range(len(name), 1, -1) if PROPORTIONAL * tokens.extent(name, n) <= room), 1)
+def truncate(name: str, room: float, scale: float = PROPORTIONAL) -> str:
+    """Truncates a name to `room` pixels; `scale` is its width to that of a token."""
+    fits = next((n for n in range(len(name), 1, -1) if scale * tokens.extent(name, n) <= room), 1)
     return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 

@@ -158,6 +158,19 @@ def legend_above(dark: bool) -> dict:
     }  # fmt: skip
 
 
+def legend_column(**more: object) -> dict:
+    """Lays out a legend above the figure, one entry a line."""
+    return {"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", **more}
+
+
+def step_cursor(step: int | None, dark: bool) -> dict:
+    """Draws the replay's step over a time axis; without a step, hidden."""
+    return {
+        "type": "line", "xref": "x", "yref": "paper", "x0": step or 0, "x1": step or 0, "y0": 0, "y1": 1, "layer": "above",
+        "visible": step is not None, "line": {"color": colors(dark)["text"], "width": 1, "dash": "dot"},
+    }  # fmt: skip
+
+
 def axis(title: str, dark: bool, **more: object) -> dict:
     """Lays out an axis without a zero line, with a faint grid and a small grey title."""
     palette = colors(dark)

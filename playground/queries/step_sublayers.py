@@ -11,7 +11,7 @@ import torch
 from playground.inspection.backward_sublayer import NormBefore, Reader, Row
 from playground.model.attention import MASKED
 from playground.model.sublayers import NORMS
-from playground.queries.training_rows import part_of
+from playground.queries.training_rows import part_of, to_array
 from playground.training.slow_step import SlowStep
 
 READERS = {"self_attention": ("W_q", "W_k", "W_v"), "cross_attention": ("W_q",), "feed_forward": ("W_1",)}  # matrices that read the stream
@@ -51,13 +51,13 @@ def score_gradients(slow: SlowStep, name: str, row: int, head: int) -> ScoreGrad
 def stream_gradient(slow: SlowStep, name: str, row: int) -> np.ndarray:
     """Returns the gradient (L, D) of the input of sublayer `name`, at every token of a row of the batch."""
     part, at = part_of(slow, row)
-    return _array(slow.sums[name][part].of_x[at])
+    return to_array(slow.sums[name][part].of_x[at])
 
 
 def residual_gradient(slow: SlowStep, name: str, row: int, place: int) -> np.ndarray:
     """Returns the gradient (D,) of the sum after that sublayer, which a residual connection passes back unchanged."""
     part, at = part_of(slow, row)
-    return _array(slow.sums[name][part].of_sum[at, place])
+    return to_array(slow.sums[name][part].of_sum[at, place])
 
 
 def readers(slow: SlowStep, name: str, row: int, place: int, dim: int) -> list[Reader]:
@@ -66,7 +66,7 @@ def readers(slow: SlowStep, name: str, row: int, place: int, dim: int) -> list[R
     matrices = []
     for symbol in READERS[name.rpartition(".")[2]]:
         weight = slow.before[f"{name}.{symbol}.weight"]
-        matrices.append(Reader(symbol, dim, _array(weight[:, dim]), _array(slow.flows[f"{name}.{symbol}"][part].gradient[at, place])))
+        matrices.append(Reader(symbol, dim, to_array(weight[:, dim]), to_array(slow.flows[f"{name}.{symbol}"][part].gradient[at, place])))
     return matrices
 
 
@@ -75,10 +75,6 @@ def norm_before(slow: SlowStep, name: str, row: int, place: int) -> NormBefore:
     layer, _, sublayer = name.rpartition(".")
     norm = next(f"{layer}.{norm}" for norm, of in NORMS[layer.partition(".")[0]].items() if of == sublayer)
     part, at = part_of(slow, row)
-    x, error = (_array(tensor[at, place]).astype(np.float64) for tensor in slow.flows[norm][part])
+    x, error = (to_array(tensor[at, place]).astype(np.float64) for tensor in slow.flows[norm][part])
     deviation = float(np.sqrt(x.var() + slow.eps[norm]))
-    return NormBefore((x - x.mean()) / deviation, deviation, error * _array(slow.before[f"{norm}.weight"]))
-
-
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    return NormBefore((x - x.mean()) / deviation, deviation, error * to_array(slow.before[f"{norm}.weight"]))

@@ -57,6 +57,10 @@ def batch_rows(slow: SlowStep) -> BatchRows:
     )
 
 
+def to_array(tensor: Tensor) -> np.ndarray:
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
 def part_of(slow: SlowStep, row: int) -> tuple[int, int]:
     """Returns (the part of the batch that holds a row, the row's index there)."""
     return row % len(slow.parts), row // len(slow.parts)

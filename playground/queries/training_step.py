@@ -18,7 +18,7 @@ from playground.inspection.backward import LINEAR, Site
 from playground.inspection.update import Entry
 from playground.model.size import parameter_count
 from playground.queries.reader import Reader
-from playground.queries.training_rows import part_of
+from playground.queries.training_rows import part_of, to_array
 from playground.runs.disk.folder import Folder
 from playground.runs.registry import Runs
 from playground.runs.run import Run
@@ -79,7 +79,7 @@ class TakenStep:
     def logit_gradients(self, row: int, length: int) -> np.ndarray:
         """Returns the gradients (T, V) of the first `length` tokens of a row of the batch."""
         part, at = part_of(self.slow, row)
-        return _array(self.slow.flows["projection"][part].gradient[at, :length])
+        return to_array(self.slow.flows["projection"][part].gradient[at, :length])
 
 
 def training_step(reader: Reader, runs: Runs, run: Run, step: int | None) -> TakenStep:
@@ -178,13 +178,9 @@ def sites(slow: SlowStep, parameter: str) -> list[Site]:
     places = []
     for module, role in slow.uses[parameter]:
         if module in slow.flows:
-            flows = [tuple(map(_array, flow)) for flow in slow.flows[module]]
+            flows = [tuple(map(to_array, flow)) for flow in slow.flows[module]]
             places.append(Site(module, slow.kinds[module], role, flows, slow.eps.get(module, 0.0)))
     return places
-
-
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
 def entry(slow: SlowStep, run: Run, parameter: str, index: tuple[int, ...]) -> Entry:

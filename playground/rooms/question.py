@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from playground.cursor import check, choices
-from playground.fields import Lists, short
+from playground.fields import Lists, shortened
 from playground.rooms.room import TEACHER, Room, require, require_teacher
 
 Question = Mapping[str, Any]
@@ -42,7 +42,7 @@ def guess(question: Question, number: int, option: str, sure: str) -> Question:
     require(number != TEACHER, "rooms.teacher_asks")
     require(question["state"] == "open", "rooms.question_closed")
     for name, value, among in (("guess", option, question["options"]), ("sure", sure, SURE)):
-        require(value in among, "config.not_a_choice", name=name, value=short(value), choices=", ".join(among))
+        require(value in among, "config.not_a_choice", name=name, value=shortened(value), choices=", ".join(among))
     return {**question, "answers": {**question["answers"], str(number): [option, sure]}}
 
 

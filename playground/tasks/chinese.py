@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from functools import cache
-from hashlib import blake2b
 
 from playground.tasks.example import Example, Task
-from playground.tasks.grammars import Grammar
+from playground.tasks.grammars import Grammar, held_back
 
 NOUNS = {  # noun: its measure word, English singular and plural
     "书": ("本", "book", "books"),
@@ -114,25 +112,16 @@ GRAMMAR = Grammar(
 )
 
 
-@cache
-def _held_back(number: str, noun: str) -> bool:
-    """Returns whether training excludes this number of these things. A tenth of all pairs, chosen by hash."""
-    return int.from_bytes(blake2b(f"{number} {noun}".encode(), digest_size=8).digest(), "big") % 10 == 0
-
-
 def _unseen_count(src: str) -> bool:
     words = src.split()
     for number, measure, *rest in zip(words, words[1:], words[2:], [*words[3:], ""], strict=False):
         if number in NUMBERS and measure in MEASURES:
-            return _held_back(number, rest[1] if rest[0] in SIZES else rest[0])
+            return held_back(number, rest[1] if rest[0] in SIZES else rest[0])
     return False
 
 
 def _draw(rng: random.Random, harder: bool) -> Example:
-    while True:
-        example = GRAMMAR.draw(rng)
-        if _unseen_count(example.src) == harder:
-            return example
+    return GRAMMAR.draw_where(rng, lambda example: _unseen_count(example.src) == harder)
 
 
 CHINESE_ENGLISH = Task("chinese_english", "words", "words", _draw, GRAMMAR.parse, _unseen_count)

@@ -39,10 +39,7 @@ def _modified_loner(src: str) -> bool:
 
 
 def _draw(rng: random.Random, harder: bool) -> Example:
-    while True:
-        example = GRAMMAR.draw(rng)
-        if _modified_loner(example.src) == harder:
-            return example
+    return GRAMMAR.draw_where(rng, lambda example: _modified_loner(example.src) == harder)
 
 
 # The split of the paper, "add jump": in training "jump" is a whole command by itself, a tenth of the time, so that the word is learnt, and
@@ -74,10 +71,8 @@ def _split_at_jump(name: str, count: int) -> Task:
             return GRAMMAR.parse(HELD_OUT_ACTION)[0]
         if added and dice < JUMP_ALONE + ADDED:
             return GRAMMAR.parse(rng.choice(added))[0]
-        while True:
-            example = GRAMMAR.draw(rng)
-            if is_harder(example.src) if harder else HELD_OUT_ACTION not in example.src.split():
-                return example
+        accepts = is_harder if harder else lambda src: HELD_OUT_ACTION not in src.split()
+        return GRAMMAR.draw_where(rng, lambda example: accepts(example.src))
 
     return Task(name, "words", "words", draw, GRAMMAR.parse, is_harder, steps=400)
 
@@ -93,10 +88,7 @@ def _takes_longer(src: str) -> bool:
 
 
 def _draw_of_length(rng: random.Random, harder: bool) -> Example:
-    while True:
-        example = GRAMMAR.draw(rng)
-        if (len(example.tgt.split()) > MOST_ACTIONS) == harder:
-            return example
+    return GRAMMAR.draw_where(rng, lambda example: (len(example.tgt.split()) > MOST_ACTIONS) == harder)
 
 
 COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner, steps=400)

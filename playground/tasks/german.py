@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from functools import cache
-from hashlib import blake2b
 
 from playground.tasks.example import Example, Task
-from playground.tasks.grammars import Grammar
+from playground.tasks.grammars import Grammar, held_back
 
 # In a main clause the verb comes second, in a clause after "dass", "weil" or "wenn" last: there the alignment crosses.
 
@@ -137,26 +135,20 @@ GENDER_OF = {noun: gender for gender, nouns in NOUNS.items() for noun in nouns}
 VERB_OF = {form: verb[2] for verb in VERBS for form in verb[:4]}
 
 
-@cache
-def _held_back(subject: str, verb: str, thing: str) -> bool:
-    """Returns whether training excludes this triple of subject, verb and object. A tenth of all triples, chosen by hash."""
-    return int.from_bytes(blake2b(f"{subject} {verb} {thing}".encode(), digest_size=8).digest(), "big") % 10 == 0
-
-
 def _unseen_triple(src: str) -> bool:
     """Returns whether a sentence has an excluded triple: at most two nouns, subject first, and one verb; pronouns form no triple."""
     words = src.split()
     nouns = [word for word in words if word in GENDER_OF]
     verbs = [VERB_OF[word] for word in words if word in VERB_OF]
-    return len(nouns) == 2 and _held_back(nouns[0], verbs[0], nouns[1])
+    return len(nouns) == 2 and held_back(nouns[0], verbs[0], nouns[1])
 
 
 def _draw_german(rng: random.Random, harder: bool) -> Example:
-    while True:
-        example = GRAMMAR.draw(rng)
+    def accepts(example: Example) -> bool:
         nouns = [word for word in example.src.split() if word in GENDER_OF]
-        if len(nouns) == len(set(nouns)) and _unseen_triple(example.src) == harder:  # subject and object differ
-            return example
+        return len(nouns) == len(set(nouns)) and _unseen_triple(example.src) == harder  # subject and object differ
+
+    return GRAMMAR.draw_where(rng, accepts)
 
 
 GERMAN_ENGLISH = Task("german_english", "words", "words", _draw_german, GRAMMAR.parse, _unseen_triple)

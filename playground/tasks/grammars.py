@@ -13,12 +13,20 @@ Parsing uses the same rules in reverse: every derivation of a sentence gives a r
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from hashlib import blake2b
 from typing import NamedTuple
 
 from playground.tasks.example import Example
 
 TargetWords = list[tuple[str, "int | None"]]  # target words, each with the index of the source word it aligns with
+
+
+@cache
+def held_back(*words: str) -> bool:
+    """Returns whether training excludes this combination of words. A tenth of all, chosen by hash."""
+    return int.from_bytes(blake2b(" ".join(words).encode(), digest_size=8).digest(), "big") % 10 == 0
 
 
 class Rule(NamedTuple):
@@ -65,6 +73,10 @@ class Grammar:
         src: list[str] = []
         written = self._fill("sentence", rng, src)
         return Example(" ".join(src), " ".join([word for word, _ in written]), tuple([place for _, place in written]))
+
+    def draw_where(self, rng: random.Random, accepts: Callable[[Example], bool]) -> Example:
+        """Draws sentences until one is accepted."""
+        return next(example for example in iter(lambda: self.draw(rng), None) if accepts(example))
 
     def _fill(self, name: str, rng: random.Random, src: list[str]) -> TargetWords:
         """Appends one filling of a slot to `src`; returns its target words."""

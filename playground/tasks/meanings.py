@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from functools import cache
-from hashlib import blake2b
 
 from playground.tasks.example import Example, Task
-from playground.tasks.grammars import Grammar
+from playground.tasks.grammars import Grammar, held_back
 
 NOUNS = {  # both meanings have the same gender; the first is more frequent
     "m": {"Hahn": ("rooster", "tap"), "Läufer": ("runner", "rug"), "Schalter": ("switch", "counter"), "Turm": ("tower", "rook")},
@@ -64,23 +62,14 @@ GRAMMAR = Grammar(
 VERB_OF = {form: verb[2] for verb in VERBS for form in verb[:3]}
 
 
-@cache
-def _held_back(verb: str, noun: str) -> bool:
-    """Returns whether training excludes this verb with this noun. A tenth of all pairs, chosen by hash."""
-    return int.from_bytes(blake2b(f"{verb} {noun}".encode(), digest_size=8).digest(), "big") % 10 == 0
-
-
 def _unseen_pair(src: str) -> bool:
     words = src.split()
     verb = next((VERB_OF[word] for word in words if word in VERB_OF), None)
-    return verb is not None and _held_back(verb, words[-1])
+    return verb is not None and held_back(verb, words[-1])
 
 
 def _draw(rng: random.Random, harder: bool) -> Example:
-    while True:
-        example = GRAMMAR.draw(rng)
-        if _unseen_pair(example.src) == harder:
-            return example
+    return GRAMMAR.draw_where(rng, lambda example: _unseen_pair(example.src) == harder)
 
 
 ONE_TO_MANY = Task("one_to_many", "words", "words", _draw, GRAMMAR.parse, _unseen_pair)

@@ -18,8 +18,7 @@ from playground.lessons.labs import get
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui import seeds
-from playground.ui.permits import require_run, require_sentences
-from playground.ui.rights import COMMANDS
+from playground.ui.rights import OWNER, READER, VISITOR, Right, require_run, require_sentences
 from playground.ui.upload import uploading
 from playground.words import listed, say
 
@@ -58,9 +57,10 @@ def act(runs: Runs, command: Command) -> dict[str, Any]:
     """Performs the action. Raises Refusal for an invalid or an unknown action, and without the right to it."""
     if command.action not in ACTIONS:
         raise Refusal("page.not_a_command")
-    require_run(COMMANDS[command.action], runs, command.run, command.token)
+    right, action = ACTIONS[command.action]
+    require_run(right, runs, command.run, command.token)
     require_sentences(runs, command.values, command.token)
-    return ACTIONS[command.action](runs, command)
+    return action(runs, command)
 
 
 def answer_call(language: str, do: Callable[[], dict]) -> dict[str, Any]:
@@ -186,20 +186,20 @@ def _run_action(method: Callable[[Runs, str, str], None]) -> Action:
     return action
 
 
-ACTIONS: dict[str, Action] = {
-    "train": train,
-    "pause": _run_action(Runs.pause),
-    "resume": _run_action(Runs.resume),
-    "step": _run_action(Runs.step_once),
-    "stop": _run_action(Runs.stop),
-    "delete": delete,
-    "rename": rename,
-    "share_sentences": share_sentences,
-    "live": live,
-    "control": control,
-    "fork": fork,
-    "copy": copy,
-    "repeat": repeat,
-    "experiment": experiment,
-    "take_key": take_key,
+ACTIONS: dict[str, tuple[Right, Action]] = {
+    "train": (VISITOR, train),
+    "pause": (OWNER, _run_action(Runs.pause)),
+    "resume": (OWNER, _run_action(Runs.resume)),
+    "step": (OWNER, _run_action(Runs.step_once)),
+    "stop": (OWNER, _run_action(Runs.stop)),
+    "delete": (OWNER, delete),
+    "rename": (OWNER, rename),
+    "share_sentences": (OWNER, share_sentences),
+    "live": (OWNER, live),
+    "control": (VISITOR, control),  # does nothing to another visitor's run
+    "fork": (READER, fork),
+    "copy": (READER, copy),
+    "repeat": (READER, repeat),
+    "experiment": (VISITOR, experiment),
+    "take_key": (VISITOR, take_key),
 }

@@ -1,11 +1,18 @@
-"""Limits of request bodies: bytes per route (see rights.py), bytes in transit per address and in all, and files and bytes uploaded per
-address and hour."""
+"""Limits of request bodies: bytes per route (see rights.py), bytes in transit per address and in all, files and bytes uploaded per address
+and hour; and uploaded files in the server's own folder, to be read once more, deleted after an hour or when it is full."""
 
 from __future__ import annotations
 
 import logging
 import math
+import os
+import shutil
+import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
 from python_multipart.multipart import parse_options_header
 from starlette.formparsers import MultiPartException
@@ -16,22 +23,26 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from playground.config import Refusal
 from playground.logs import event, pseudonym
 from playground.reading.formats.limits import BYTE_LIMIT
+from playground.runs.disk import files
 from playground.runs.limits import Limits
+from playground.runs.registry import Runs
 from playground.ui.address import address_of
 from playground.ui.gate import RETRY_AFTER_S, respond_refusal
-from playground.ui.rights import UPLOAD, max_body_bytes
+from playground.ui.rights import UPLOAD, Table
 from playground.ui.shares import Buckets
 
 log = logging.getLogger(__name__)
 MINUTE, HOUR = 60.0, 3600.0
+UPLOADS_FOLDER = "uploads"  # in the folder of the runs
+MAX_AGE_S = 3600.0
 ALL_ADDRESSES = ""  # the name under which the bytes of all addresses count
 
 
 class Bodies:
     """ASGI middleware, behind the gate, which has looked up the route."""
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.app, self._limits = app, limits
+    def __init__(self, app: ASGIApp, table: Table, limits: Limits) -> None:
+        self.app, self.table, self._limits = app, table, limits
         self._in_transit: Counter[str] = Counter()  # bytes received for unfinished requests, by address
         self._files, self._bytes = Buckets(limits.uploads_address, HOUR), Buckets(limits.upload_bytes_address, HOUR)
         self._log_limit = Buckets(1, MINUTE)  # one log entry a minute for repeated refusals
@@ -93,7 +104,7 @@ class _Body:
     def __init__(self, bodies: Bodies, request: Request, receive: Receive) -> None:
         self.address, self.length, self.refusal = address_of(request), 0, None
         self._bodies, self._receive, self._headers = bodies, receive, request.headers
-        self._most = max_body_bytes(request.method, get_route_path(request.scope))
+        self._most = bodies.table.get(request.method, get_route_path(request.scope)).max_bytes
 
     def check_length(self) -> None:
         """Refuses a body by its declared length."""
@@ -143,3 +154,22 @@ class _Upload(_Body):
 
     def _refuse_length(self) -> Refusal:
         return Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
+
+
+def store_uploads(runs: Runs) -> None:
+    """Makes Gradio store uploads in our folder, and deletes those of an earlier server. Call it before building the page, in a process with
+    one page: Gradio has one such folder for all."""
+    folder = runs.store.folder / UPLOADS_FOLDER
+    os.environ["GRADIO_TEMP_DIR"] = str(folder)
+    delete_old(folder, -1)
+    runs.add_task(partial(delete_old, folder, runs.limits.upload_bytes))
+
+
+def delete_old(folder: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
+    """Deletes files older than an hour, and the oldest beyond `most_bytes`; with -1 all of them."""
+    with suppress(OSError):  # the folder is missing, or another round deletes the same file
+        total_bytes = 0
+        for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True):
+            total_bytes += files.tree_size(path)
+            if total_bytes > most_bytes or clock() - path.stat().st_mtime >= MAX_AGE_S:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -23,12 +23,11 @@ def bridge() -> gr.HTML:
 def js_call(function: str, inputs: Sequence[str] = (), outputs: Sequence[str] = (), **constants: Any) -> str:
     """Returns a listener's JavaScript: it calls main.js's `function` with the inputs' values and the `constants` in one object, and returns
     the outputs from the resulting object."""
-    js = f"Object.fromEntries({json.dumps(list(inputs))}.map((name, at) => [name, values[at]]))"
-    js = (
-        f"async (...values) => {{ const answer = await (await {_import_script()}).{function}({{ ...{js}, ...{json.dumps(constants)} }});"
+    named = f"Object.fromEntries({json.dumps(list(inputs))}.map((name, at) => [name, values[at]]))"
+    return (
+        f"async (...values) => {{ const answer = await (await {_import_script()}).{function}({{ ...{named}, ...{json.dumps(constants)} }});"
         f" return {json.dumps(list(outputs))}.map((name) => answer[name]); }}"
     )
-    return js
 
 
 def read_text(fields: Any, name: str) -> str:
@@ -39,5 +38,4 @@ def read_text(fields: Any, name: str) -> str:
 
 def _import_script() -> str:
     """Returns a JavaScript promise of our own script, which may still be loading. Repeated imports load it once."""
-    js = f"import(new URL('{asset_path('main.js')}', document.baseURI))"
-    return js
+    return f"import(new URL('{asset_path('main.js')}', document.baseURI))"

@@ -26,7 +26,7 @@ from playground.ui.endpoints import to_gradio_error
 from playground.ui.endpoints.answers import ENDPOINTS
 from playground.ui.endpoints.mistakes import explain_mismatch
 from playground.ui.gate import respond_refusal
-from playground.ui.rights import Right, right_of
+from playground.ui.rights import OFF, right_of
 from playground.words import ENGLISH, LANGUAGES, preferred
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Calls:
         else:
             listener = next((candidate for candidate in self._listeners.values() if name and candidate.api_name == name), None)
         fits = name in ENDPOINTS if way == "call" else not name or NAME.fullmatch(name)  # Gradio parses names again, and fails on others
-        if listener is None or not fits or right_of(listener.api_name) is Right.OFF:
+        if listener is None or not fits or right_of(listener.fn) is OFF:
             raise explain_mismatch(name) if way == "call" else Refusal("page.not_a_command")
         return listener
 

@@ -17,19 +17,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.runs.registry import Runs
 from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
+from playground.ui.rights import VISITOR, GuardedRoute
 from playground.ui.view import language
 
 TOKEN = "X-Playground-Token"
 STATUSES = {"page.not_from_here": 403, "runs.no_token": 403, "page.not_a_command": 400}
 
 
-def route(runs: Runs) -> Route:
+def route(runs: Runs) -> GuardedRoute:
     async def endpoint(request: Request) -> Response:
         chosen = language(request.query_params)
         try:
@@ -42,7 +42,7 @@ def route(runs: Runs) -> Route:
             return Response(status_code=400)
         return respond(await run_in_threadpool(answer_call, chosen, lambda: act(runs, command)))
 
-    return Route(f"{PREFIX}/command", endpoint, methods=["POST"])
+    return GuardedRoute(f"{PREFIX}/command", endpoint, VISITOR, "POST")  # each action declares its own, too
 
 
 async def run_in_thread(work: Callable, *arguments: Any) -> Any:

@@ -14,6 +14,7 @@ from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, require_teacher
 from playground.runs.registry import Runs
 from playground.ui.class_board import name_empty_arms
+from playground.ui.rights import MEMBER, TEACHER, Right
 from playground.ui.upload import uploading
 from playground.words import paragraph, say
 
@@ -30,8 +31,8 @@ class ActionRequest(Protocol):
     def value(self, name: str, *kinds: type) -> Any: ...
 
 
-def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dict[str, Any]]]:
-    """Returns the actions by name, as ui/rooms.py does."""
+def actions(rooms: Rooms, runs: Runs) -> dict[str, tuple[Right, Callable[[ActionRequest], dict[str, Any]]]]:
+    """Returns the right and the function of each action by name, as ui/rooms.py does."""
 
     def deal(call: ActionRequest) -> dict:
         """Deals an experiment with the teacher's settings, of which `arms` differ."""
@@ -88,7 +89,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[ActionRequest], dic
         rooms.change(*call.key, set_shared)
         return {"done": True}
 
-    return {"deal": deal, "deal_lab": deal_lab, "train": train, "share_board": share}
+    return {"deal": (TEACHER, deal), "deal_lab": (TEACHER, deal_lab), "train": (MEMBER, train), "share_board": (TEACHER, share)}
 
 
 def _deal(

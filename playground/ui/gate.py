@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from playground.config import Refusal
 from playground.logs import event
 from playground.ui.address import count_proxies
-from playground.ui.rights import Right, right_to, route_pattern
+from playground.ui.rights import OFF, Right, Table
 from playground.words import preferred
 
 log = logging.getLogger(__name__)
@@ -38,9 +38,8 @@ class Gate:
     """ASGI middleware. `checks` decides the rights that a request alone can prove, such as the operator's. Handlers behind the gate prove
     rights without a check; OPERATOR without a check is denied."""
 
-    def __init__(self, app: ASGIApp, checks: Mapping[Right, Check] | None = None, absent: Container[str] = ()) -> None:
-        """`absent` lists paths of the table that this server does not have."""
-        self.app, self._absent, self._checks = app, absent, {Right.OFF: _deny, Right.OPERATOR: _deny, **(checks or {})}
+    def __init__(self, app: ASGIApp, table: Table, checks: Mapping[Right, Check] | None = None) -> None:
+        self.app, self._table, self._checks = app, table, {Right.OFF: _deny, Right.OPERATOR: _deny, **(checks or {})}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":  # the page has none
@@ -63,7 +62,7 @@ class Gate:
             pass
         except Exception as error:
             if not isinstance(error.__cause__, HTTPException):  # Gradio's streams raise it after sending the error themselves
-                event(log, "request_failed", logging.ERROR, error, route=route_pattern(get_route_path(scope)))
+                event(log, "request_failed", logging.ERROR, error, route=self._pattern(get_route_path(scope)))
             if not has_started:
                 await respond_refusal(Refusal("page.went_wrong"), 500, request)(scope, receive, send)
             elif not is_complete:
@@ -71,13 +70,18 @@ class Gate:
 
     def _reject(self, request: Request) -> Response | None:
         path = get_route_path(request.scope)
-        right, methods = right_to(request.method, path)
-        absent = not methods or path in self._absent or len(path.encode()) > LONGEST_PATH
-        if absent or (right is not Right.OFF and not self._checks.get(right, _allow)(request)):
+        rules = self._table.find(path)
+        right = rules[request.method].right if request.method in rules else OFF
+        absent = not rules or len(path.encode()) > LONGEST_PATH
+        if absent or (right is not OFF and not self._checks.get(right, _allow)(request)):
             return respond_not_found(request)
-        if right is Right.OFF:
-            return respond_refusal(Refusal("page.not_there"), 405, request, {"allow": ", ".join(methods)})
+        if right is OFF:
+            return respond_refusal(Refusal("page.not_there"), 405, request, {"allow": ", ".join(sorted(rules))})
         return None
+
+    def _pattern(self, path: str) -> str:
+        """Returns the path's pattern, free of user input; "" for an unknown path."""
+        return next((rule.path for rule in self._table.find(path).values()), "")
 
 
 def _strip_scope(scope: Scope) -> Scope:

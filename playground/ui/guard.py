@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections.abc import Callable
 from contextlib import nullcontext
 
@@ -19,20 +18,13 @@ from playground.logs import event, pseudonym
 from playground.runs.limits import Limits
 from playground.runs.visitors import Visitors
 from playground.ui.address import address_of
-from playground.ui.assets import PREFIX
 from playground.ui.command import token_of
 from playground.ui.gate import RETRY_AFTER_S, respond_refusal
-from playground.ui.health import PATHS as UNCOUNTED
+from playground.ui.rights import Access, Table
 from playground.ui.shares import Buckets, Tally
 
 log = logging.getLogger(__name__)
 MINUTE = 60.0
-FILES = re.compile(rf"/(assets|static)/|{PREFIX}/asset/|/(theme\.css|favicon\.ico|manifest\.json)$")
-FILE = 0.1  # cost of a file, which browsers cache, in requests
-JOIN = "/gradio_api/queue/join"
-# Long-lived responses, and how to identify their listener.
-RUN = re.compile(rf"{PREFIX}/(live/[^/]+|room/live)$")
-GRADIO = re.compile(r"/gradio_api/(queue/data$|heartbeat/|call/.+/(?P<event>\w+)$)")
 
 
 class Guard:
@@ -40,21 +32,32 @@ class Guard:
     queue."""
 
     def __init__(
-        self, app: ASGIApp, limits: Limits, visitors: Visitors, lifted: Callable[[str], bool], waiting: Callable[[str], int], streams: Tally
+        self,
+        app: ASGIApp,
+        table: Table,
+        limits: Limits,
+        visitors: Visitors,
+        lifted: Callable[[str], bool],
+        waiting: Callable[[str], int],
+        streams: Tally,
     ) -> None:
-        self.app, self._limits, self._visitors, self._lifted, self._waiting, self._open = app, limits, visitors, lifted, waiting, streams
+        self.app, self._table, self._limits, self._visitors = app, table, limits, visitors
+        self._lifted, self._waiting, self._open = lifted, waiting, streams
         self._each, self._address = Buckets(limits.requests_each, MINUTE), Buckets(limits.requests_address, MINUTE)
         self._log_limit = Buckets(1, MINUTE)  # one log entry a minute for repeated refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in UNCOUNTED:
+        if scope["type"] != "http":
             return await self.app(scope, receive, send)
         request = Request(scope)
+        rule = self._table.get(request.method, request.url.path)
+        if not rule.cost:
+            return await self.app(scope, receive, send)
         address, token = address_of(request), token_of(request.headers)
         if token:
             self._visitors.record_address(token, address)
-        refusal = self._check_rate(request, address, token) or self._check_queue(request, address)
-        streams, most = self._stream_limits(request, address)
+        refusal = self._check_rate(rule.cost, address, token) or self._check_queue(rule, address)
+        streams, most = self._stream_limits(rule, request, address)
         if not refusal and self._open.is_full(most):
             refusal = Refusal("page.too_many_streams", seconds=RETRY_AFTER_S)
         if refusal:
@@ -64,28 +67,26 @@ class Guard:
         with self._open.holding(*streams) if streams else nullcontext():
             await self.app(scope, receive, send)
 
-    def _check_rate(self, request: Request, address: str, token: str) -> Refusal | None:
-        cost = FILE if FILES.match(request.url.path) else 1.0
+    def _check_rate(self, cost: float, address: str, token: str) -> Refusal | None:
         seconds = self._each.take(token, cost) if token else 0.0
         if not seconds and (seconds := self._address.take(address, cost)) and token and self._lifted(token):
             seconds = 0.0
         return Refusal("page.too_many_requests", seconds=math.ceil(seconds)) if seconds else None
 
-    def _check_queue(self, request: Request, address: str) -> Refusal | None:
-        path = request.url.path.rstrip("/")
-        is_call = path == JOIN or path.startswith("/gradio_api/call/")
-        if request.method == "POST" and is_call and self._waiting(address) >= self._limits.calls_address:
+    def _check_queue(self, rule: Access, address: str) -> Refusal | None:
+        if rule.is_queued and self._waiting(address) >= self._limits.calls_address:
             return Refusal("page.too_many_calls", seconds=RETRY_AFTER_S)
         return None
 
-    def _stream_limits(self, request: Request, address: str) -> tuple[list, dict]:
+    def _stream_limits(self, rule: Access, request: Request, address: str) -> tuple[list, dict]:
         """Returns the names under which a stream counts and the limit of each; both empty for other requests."""
-        path, query = request.url.path, request.query_params
-        if request.method != "GET" or not (match := RUN.match(path) or GRADIO.match(path)):
+        query = request.query_params
+        if request.method != "GET" or not rule.stream:
             return [], {}
         most = {("address", address): self._limits.streams_address}
-        if match.re is GRADIO:
-            return [*most, ("listener", match["event"] or query.get("session_hash", ""))], most
+        if rule.stream != "visitor":
+            event_id = request.url.path.rpartition("/")[2] if rule.stream == "event" else ""
+            return [*most, ("listener", event_id or query.get("session_hash", ""))], most
         visitor_id = (query.get("ticket") or query.get("by") or "")[:128]
         visitor_limit = {("visitor", address, visitor_id): self._limits.streams_each} if visitor_id else {}
         return [*most, *visitor_limit], most | visitor_limit

@@ -13,17 +13,17 @@ from pathlib import Path
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from playground.runs.health import FAILING, health
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
+from playground.ui.rights import PUBLIC, GuardedRoute
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PATHS = ("/health", f"{PREFIX}/health")  # a Space forwards only addresses that begin as Gradio's do
 
 
-def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[Route]:
+def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[GuardedRoute]:
     """Returns the routes. `counts` adds numbers by name. The response never blocks: no thread, no disk, no lock held for long."""
     began = time.monotonic()
 
@@ -39,7 +39,7 @@ def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[R
         code = 503 if health_report["status"] == FAILING else 200
         return Response(orjson.dumps(report), code, {"Cache-Control": "no-store"}, "application/json")
 
-    return [Route(path, respond, methods=["GET"]) for path in PATHS]
+    return [GuardedRoute(path, respond, PUBLIC, cost=0) for path in PATHS]
 
 
 @cache

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from jinja2 import BaseLoader, Environment
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from playground.ui.assets import PREFIX, STATIC, asset_version
+from playground.ui.rights import PUBLIC, GuardedRoute
 from playground.ui.start_watch import start_watch
 from playground.ui.view import language
 from playground.words import say
@@ -71,13 +71,13 @@ def preview_tags(parameters: Mapping[str, str], root: str) -> str:
     return "".join([*meta_tags, *(f'<meta name="{name}" content="{escape(value)}" />' for name, value in names.items())])
 
 
-def route() -> Route:
+def route() -> GuardedRoute:
     """Returns the picture's route. Its address changes with the page's files, so that it can be cached."""
 
     async def picture(request: Request) -> Response:
         return Response(_read_picture(), media_type="image/png", headers={"Cache-Control": "max-age=604800"})
 
-    return Route(f"{PREFIX}/{{version}}/{PICTURE}", picture, methods=["GET", "HEAD"])
+    return GuardedRoute(f"{PREFIX}/{{version}}/{PICTURE}", picture, PUBLIC)
 
 
 @cache

@@ -5,7 +5,7 @@ Values are passed by name (see bridge.py). Every client can call a listener, so 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,10 +15,13 @@ from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refus
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
+from playground.ui.actions import answer_call
+from playground.ui.address import address_of
 from playground.ui.bridge import js_call, read_text
 from playground.ui.controls import preset_update, translate
 from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
-from playground.ui.upload import listeners as upload, uploading
+from playground.ui.rights import PUBLIC, needs
+from playground.ui.upload import uploading
 from playground.words import preferred, say
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
@@ -32,21 +35,25 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
     titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
     teaching = [knobs[name] for name in uploading.SUGGESTED]
 
+    @needs(PUBLIC)
     def take_preset(preset: Any, **now: Any) -> list:
         if not isinstance(preset, str) or preset not in PRESETS:  # custom settings stay as they are
             return [gr.skip()] * len(knobs)
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]
 
+    @needs(PUBLIC)
     def reset() -> list:
         return [default(name) for name in knobs] + ["default"]
 
+    @needs(PUBLIC)
     def take_task(asked: Any, task: str, **now: Any) -> list:
         own = read_text(asked, "own")
         if read_text(asked, "before") == task:  # the visitor chose no other task
             return [gr.skip()] * len(teaching)
         return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), read_text(asked, "ticket"))
 
+    @needs(PUBLIC)
     def take_minutes(asked: Any, **now: Any) -> list:
         """Sets the number of steps that fit into the time, and the knobs that suit own pairs for it; without a time, nothing."""
         try:
@@ -60,15 +67,18 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
             changes = {}
         return [changes.get(name, gr.skip()) for name in uploading.TIMED]
 
+    @needs(PUBLIC)
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = read_text(asked, "language")
         text, preset_name = outlook_of(runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
         return text, draw_schedule(language, now), preset_update(preset_name, language)
 
+    @needs(PUBLIC)
     def arrive(asked: Any, request: gr.Request) -> list:
         own = read_text(asked, "own") if uploading.find_pairs(runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
         return [*link_values(runs, link_query(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
 
+    @needs(PUBLIC)
     def relabel(asked: Any) -> list:
         language = read_text(asked, "language")
         words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
@@ -93,7 +103,7 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
     )
     estimate = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
     bridge.look_ahead(trigger_mode="always_last", **estimate)  # once for simultaneous changes
-    upload.connect(bridge, knobs, parts.upload, ask).then(**estimate)
+    _connect_upload(bridge, knobs, parts.upload, ask).then(**estimate)
     bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**estimate)
     arriving = demo.load(
         arrive,
@@ -107,6 +117,37 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
         **QUIET,
     )
     arriving.then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE).then(**estimate)
+
+
+def _connect_upload(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
+    """Returns the event after a reading; `ask` makes the inputs of a listener."""
+
+    @needs(PUBLIC)
+    def look(request: gr.Request, asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
+        language, own, chosen, way = (read_text(asked, name) for name in ("language", "own", "choices", "way"))
+        ticket, address = read_text(asked, "ticket"), address_of(request.request) if request.request else ""
+        inputs = {"files": files, "text": text, "hub": hub}  # only one is used; without the page's script all count
+        used = {name: value if way in ("", name) else None for name, value in inputs.items()}
+        answer = answer_call(language, lambda: uploading.read_upload(*used.values(), chosen, language, ticket, address))
+        if "own" not in answer:
+            return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
+        values = uploading.values_for(own, answer["own"], now, ticket=ticket)
+        uploading.forget(own, ticket)  # this page knows only the new upload
+        return [answer, "own", *values]
+
+    inputs = {"asked": bridge, "files": upload["files"], "text": upload["text"], "hub": upload["hub"]}
+    inputs |= {name: knobs[name] for name in (*uploading.SUGGESTED, "batch_unit")}
+    reading = gr.on(
+        [upload["look"].click, upload["files"].upload],
+        look,
+        outputs=[bridge, *(knobs[name] for name in ("task", *uploading.SUGGESTED))],
+        api_name="read",
+        concurrency_limit=8,
+        trigger_mode="always_last",
+        **ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
+    )
+    upload["use"].click(None, list(knobs.values()), None, js=js_call("train", list(knobs), task="own"), api_visibility="private")
+    return reading.success(None, bridge, None, js=js_call("takeReading", ["answer"]), api_visibility="private")
 
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:

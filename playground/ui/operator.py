@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from urllib.parse import parse_qs
 
@@ -21,7 +21,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym, recent
@@ -32,6 +31,7 @@ from playground.runs.run import Run
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.gate import respond_not_found
+from playground.ui.rights import PUBLIC, GuardedRoute
 from playground.words import ENGLISH, say
 
 log = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ class RunsCollector:
         yield events
 
 
-def routes(runs: Runs, counts: Counts) -> list[Route]:
+def routes(runs: Runs, counts: Counts) -> list[GuardedRoute]:
     """Returns the operator's route with a token, and the metrics' with PLAYGROUND_METRICS or a token."""
     entry, is_open = Entry.from_environment(), os.environ.get("PLAYGROUND_METRICS", "") not in ("", "0")
     recent()  # starts counting
@@ -137,13 +137,8 @@ def routes(runs: Runs, counts: Counts) -> list[Route]:
             return respond_not_found(request)
         return Response(await run_in_threadpool(export_metrics, runs, counts), 200, PRIVATE, CONTENT_TYPE_PLAIN_0_0_4)
 
-    operator_routes = [Route(PATH, act, methods=["POST"])] if entry else []
-    return operator_routes + ([Route(path, measure, methods=["GET"]) for path in METRICS] if entry or is_open else [])
-
-
-def absent_paths(routes: Sequence[Route]) -> frozenset[str]:
-    """Returns the paths of the routes that this server doesn't have."""
-    return frozenset((PATH, *METRICS)) - {route.path for route in routes}
+    operator_routes = [GuardedRoute(PATH, act, PUBLIC, "POST")] if entry else []
+    return operator_routes + ([GuardedRoute(path, measure, PUBLIC) for path in METRICS] if entry or is_open else [])
 
 
 def export_metrics(runs: Runs, counts: Counts) -> bytes:

@@ -1,22 +1,29 @@
-"""The access control table: the right that every route, listener and action needs. A route is looked up before anything else (gate.py), a
-listener before its values are read (calls.py), an action before it begins (permits.py).
+"""Access control. Each route, listener and action declares its right where it is made: a GuardedRoute, `@needs(right)`, or the pair of a
+right and a function. A route is looked up before anything else (gate.py), a listener before its values are read
+(calls.py); an action is authorised here before it begins.
 
-What is not in the table is closed: a new route of Gradio's, and a forgotten one of ours, which a test finds.
+Everything undeclared is closed: a new route of Gradio's, and a forgotten one of ours, which a test finds.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from typing import Any
 
-from starlette.routing import compile_path
+from starlette.routing import Route, compile_path
 
-from playground.ui.assets import PREFIX
+from playground.config import Refusal
+from playground.rooms.registry import Rooms
+from playground.rooms.room import require_teacher
+from playground.runs.registry import Runs
+from playground.ui.upload import uploading
 
 API = "/gradio_api"
 UPLOAD = f"{API}/upload"
+CALL_BYTES = 20_000_000  # pasted sentences are part of a call, and as long as a file may be
+UPLOAD_BYTES = 21 * 1024**2  # all files of one upload with their multipart headers
 
 
 class Right(Enum):
@@ -35,146 +42,115 @@ class Right(Enum):
 
 PUBLIC, LINK, READER, VISITOR, OWNER, MEMBER, TEACHER, OPERATOR, OFF = Right
 
-# Rights by method (GET includes HEAD) and route pattern. Gradio's routes are those that the page, gradio_client and the snippets use; /mcp
-# exists only with PLAYGROUND_MCP.
-ROUTES: Mapping[str, Mapping[str, Right]] = {
-    "GET": {
-        # the page and its files
-        "/": PUBLIC,
-        "/config": PUBLIC,
-        "/theme.css": PUBLIC,
-        "/assets/{path:path}": PUBLIC,
-        "/static/{path:path}": PUBLIC,
-        "/favicon.ico": PUBLIC,
-        "/manifest.json": PUBLIC,
-        "/robots.txt": PUBLIC,
-        "/health": PUBLIC,
-        f"{PREFIX}/health": PUBLIC,
-        f"{PREFIX}/asset/{{version}}/{{name}}": PUBLIC,
-        f"{PREFIX}/{{version}}/preview.png": PUBLIC,
-        # read by the page
-        f"{PREFIX}/boot": PUBLIC,
-        f"{PREFIX}/runs": PUBLIC,
-        f"{PREFIX}/qr": PUBLIC,
-        f"{PREFIX}/worksheet": PUBLIC,
-        f"{PREFIX}/run/{{run}}": LINK,
-        f"{PREFIX}/live/{{run}}": LINK,
-        f"{PREFIX}/panel/{{name}}": LINK,
-        f"{PREFIX}/history": LINK,
-        f"{PREFIX}/table": LINK,
-        f"{PREFIX}/board": LINK,
-        f"{PREFIX}/code": LINK,
-        f"{PREFIX}/takeaway/{{run}}": READER,  # with own sentences: OWNER
-        f"{PREFIX}/attention": READER,
-        f"{PREFIX}/export": READER,
-        f"{PREFIX}/reading": READER,
-        f"{PREFIX}/preview": READER,
-        f"{PREFIX}/room": MEMBER,
-        f"{PREFIX}/room/live": MEMBER,
-        f"{PREFIX}/room/question": MEMBER,
-        f"{PREFIX}/room/answers": TEACHER,  # of a room; in none: LINK
-        # present with PLAYGROUND_OPERATOR or PLAYGROUND_METRICS; they check the operator's token themselves
-        f"{PREFIX}/metrics": PUBLIC,
-        "/metrics": PUBLIC,
-        # Gradio's own
-        f"{API}/queue/data": PUBLIC,
-        f"{API}/call/{{api_name}}/{{event_id}}": PUBLIC,
-        f"{API}/call/v2/{{api_name}}/{{event_id}}": PUBLIC,
-        f"{API}/upload_progress": PUBLIC,
-        f"{API}/heartbeat/{{session_hash}}": PUBLIC,
-        f"{API}/app_id": PUBLIC,
-        f"{API}/startup-events": PUBLIC,
-        f"{API}/info": PUBLIC,
-        f"{API}/mcp/{{path:path}}": PUBLIC,
-    },
-    "POST": {
-        # changes by the page: see COMMANDS and ROOM
-        f"{PREFIX}/command": VISITOR,
-        f"{PREFIX}/room/{{action}}": VISITOR,
-        f"{PREFIX}/operator": PUBLIC,  # see above
-        # calls of Gradio's listeners: see LISTENERS
-        f"{API}/run/{{api_name}}": PUBLIC,
-        f"{API}/queue/join": PUBLIC,
-        f"{API}/call/{{api_name}}": PUBLIC,
-        f"{API}/call/v2/{{api_name}}": PUBLIC,
-        f"{API}/cancel": PUBLIC,
-        UPLOAD: PUBLIC,
-        f"{API}/mcp/{{path:path}}": PUBLIC,
-    },
-    "DELETE": {f"{API}/mcp/{{path:path}}": PUBLIC},
-}
 
-# Maximum bytes of a POST's body, by route; a run's settings are two thousand.
-DEFAULT_BYTES, CALL_BYTES = 32_768, 20_000_000  # pasted sentences are part of a call, and as long as a file may be
-BODIES: Mapping[str, int] = {
-    **dict.fromkeys((f"{API}/{way}" for way in ("run/{api_name}", "queue/join", "call/{api_name}", "call/v2/{api_name}")), CALL_BYTES),
-    f"{API}/mcp/{{path:path}}": CALL_BYTES,
-    UPLOAD: 21 * 1024**2,  # all files of one upload with their multipart headers
-}
+@dataclass(frozen=True)
+class Access:
+    """The access rule of a route; GET includes HEAD."""
 
-# Gradio's listeners by function name, and the API endpoints.
-LISTENERS: Mapping[str, Right] = {
-    "js_fn": OFF,  # runs in the browser only
-    "take_preset": PUBLIC,
-    "reset": PUBLIC,
-    "take_task": PUBLIC,
-    "take_minutes": PUBLIC,
-    "look_ahead": PUBLIC,
-    "relabel": PUBLIC,
-    "arrive": PUBLIC,
-    "read": PUBLIC,
-    "train": VISITOR,
-    "lab": PUBLIC,  # an experiment: VISITOR
-    "runs": PUBLIC,
-    "status": LINK,
-    "translate": READER,
-    "attention": READER,
-    "curves": LINK,
-}
-
-# Actions of POST …/command, see actions.py.
-COMMANDS: Mapping[str, Right] = {
-    "train": VISITOR,
-    "experiment": VISITOR,
-    "take_key": VISITOR,
-    "control": VISITOR,  # does nothing to another visitor's run
-    **dict.fromkeys(("fork", "copy", "repeat"), READER),
-    **dict.fromkeys(("pause", "resume", "step", "stop", "delete", "rename", "share_sentences", "live"), OWNER),
-}
-
-# Actions of POST …/room/{action}, see rooms.py.
-ROOM: Mapping[str, Right] = {
-    **dict.fromkeys(("open", "join", "forget"), VISITOR),
-    **dict.fromkeys(("leave", "follow", "answer", "tick", "progress", "check", "train"), MEMBER),
-    **dict.fromkeys(("end", "hide", "remove", "cursor", "fix", "assign", "limit", "withdraw"), TEACHER),
-    **dict.fromkeys(("ask", "close", "reveal", "deal", "deal_lab", "share_board"), TEACHER),
-}
+    method: str
+    path: str
+    right: Right
+    cost: float = 1.0  # in requests, for the rate limits; 0 is never limited
+    max_bytes: int = 32_768  # of a body; a run's settings are two thousand
+    stream: str = ""  # identifies the listener of a long-lived response: by "visitor", Gradio's "session" or "event"
+    is_queued: bool = False  # a call that waits in Gradio's queue
 
 
-def route_pattern(path: str) -> str:
-    """Returns the path's pattern in the table, free of user input; "" for an unknown path."""
-    return next((row for _, row, pattern, _ in _patterns() if pattern.match(path or "/")), "")
+class GuardedRoute(Route):
+    """A route of ours with its access rule; `rule` sets further fields of Access."""
+
+    def __init__(self, path: str, endpoint: Callable, right: Right, method: str = "GET", **rule: Any) -> None:
+        super().__init__(path, endpoint, methods=[method])
+        self.access = Access(method, path, right, **rule)
 
 
-def right_to(method: str, path: str) -> tuple[Right, tuple[str, ...]]:
-    """Returns the right that a request needs and the path's methods: OFF and () for an unknown path."""
-    rights = {method: right for method, _, pattern, right in _patterns() if pattern.match(path or "/")}
-    if "GET" in rights:
-        rights |= {"HEAD": rights["GET"]}
-    return rights.get(method, OFF), tuple(sorted(rights))
+FILE = 0.1  # cost of a file, which browsers cache
+
+# Gradio's routes that the page, gradio_client and the snippets use; /mcp exists only with PLAYGROUND_MCP.
+GRADIO = (
+    *(Access("GET", path, PUBLIC) for path in ("/", "/config", "/robots.txt")),
+    *(Access("GET", path, PUBLIC, FILE) for path in ("/assets/{path:path}", "/static/{path:path}")),
+    *(Access("GET", path, PUBLIC, FILE) for path in ("/theme.css", "/favicon.ico", "/manifest.json")),
+    *(Access("GET", f"{API}/{path}", PUBLIC) for path in ("upload_progress", "app_id", "startup-events", "info")),
+    *(Access("GET", f"{API}/{path}", PUBLIC, stream="session") for path in ("queue/data", "heartbeat/{session_hash}")),
+    *(Access("GET", f"{API}/call/{path}/{{event_id}}", PUBLIC, stream="event") for path in ("{api_name}", "v2/{api_name}")),
+    Access("POST", f"{API}/run/{{api_name}}", PUBLIC, max_bytes=CALL_BYTES),
+    *(
+        Access("POST", f"{API}/{path}", PUBLIC, max_bytes=CALL_BYTES, is_queued=True)
+        for path in ("queue/join", "call/{api_name}", "call/v2/{api_name}")
+    ),
+    Access("POST", f"{API}/cancel", PUBLIC),
+    Access("POST", UPLOAD, PUBLIC, max_bytes=UPLOAD_BYTES),
+    *(Access(method, f"{API}/mcp/{{path:path}}", PUBLIC, max_bytes=CALL_BYTES) for method in ("GET", "POST", "DELETE")),
+)
 
 
-def max_body_bytes(method: str, path: str) -> int:
-    """Returns the maximum bytes of a request's body."""
-    rows = (row for row_method, row, pattern, _ in _patterns() if row_method == method and pattern.match(path))
-    return BODIES.get(next(rows, ""), DEFAULT_BYTES)
+class Table:
+    """The access rules of our routes on this server and of Gradio's."""
+
+    def __init__(self, routes: Iterable[Route] = ()) -> None:
+        self.rules = (*(route.access for route in routes if isinstance(route, GuardedRoute)), *GRADIO)
+        self._patterns = [(compile_path(rule.path)[0], rule) for rule in self.rules]
+
+    def find(self, path: str) -> dict[str, Access]:
+        """Returns the path's rules by method, of several the first, as its route; {} for an unknown path."""
+        rules: dict[str, Access] = {}
+        for pattern, rule in self._patterns:
+            if pattern.match(path or "/"):
+                rules.setdefault(rule.method, rule)
+        return rules | ({"HEAD": rules["GET"]} if "GET" in rules else {})
+
+    def get(self, method: str, path: str) -> Access:
+        """Returns a request's rule; OFF for an unknown one."""
+        return self.find(path).get(method) or Access(method, "", OFF)
 
 
-def right_of(listener: str) -> Right:
-    """Returns the right to call a Gradio listener by name. Gradio numbers further listeners of the same function."""
-    return LISTENERS.get(re.sub(r"_\d+$", "", listener), OFF)
+def needs(right: Right) -> Callable[[Callable], Callable]:
+    """Declares the right to call a listener, see right_of."""
+
+    def declare(function: Callable) -> Callable:
+        function.right = right
+        return function
+
+    return declare
 
 
-@cache
-def _patterns() -> list[tuple[str, str, re.Pattern[str], Right]]:
-    return [(method, path, compile_path(path)[0], right) for method, paths in ROUTES.items() for path, right in paths.items()]
+def right_of(listener: Callable | None) -> Right:
+    """Returns the right to call a Gradio listener's function; OFF without one, as it runs in the browser only, or is undeclared."""
+    return getattr(listener, "right", OFF)
+
+
+def require_run(right: Right, runs: Runs, run: str, token: str) -> None:
+    """Checks an action on a run. Raises Refusal without the right."""
+    _require_key(token)
+    if right is OWNER:
+        runs.require_owner(run, token)
+    elif right is READER:
+        runs.require_reader(run, token)
+
+
+def require_room(right: Right, rooms: Rooms, code: str, ticket: str) -> None:
+    """Checks an action in a room; an empty `ticket` has no rights. Raises Refusal."""
+    _require_key(ticket)
+    if right in (MEMBER, TEACHER):
+        _, number = rooms.authenticate(code, ticket)
+        if right is TEACHER:
+            require_teacher(number)
+
+
+def require_sentences(runs: Runs, values: Any, token: str) -> None:
+    """Checks that every id of own sentences anywhere in `values` is readable with this token. Raises Refusal."""
+    run_uploads, pending = {run.experiment.data.own for run in runs.list_unshipped()} - {""}, [values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            pending += value.values() if isinstance(value, dict) else value
+        elif not isinstance(value, str) or (value not in run_uploads and value not in uploading.UPLOADS):
+            continue
+        elif uploading.find_pairs(runs, value, uploading.ticket_of(token)) is None:
+            raise Refusal("page.no_upload", knob="task")
+
+
+def _require_key(token: str) -> None:
+    if not token:
+        raise Refusal("runs.no_token")

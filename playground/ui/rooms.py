@@ -15,7 +15,6 @@ from typing import Any
 import orjson
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.lessons.checks import registry
@@ -31,15 +30,13 @@ from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
 from playground.ui.panels.lessons import checks
-from playground.ui.permits import require_room, require_sentences
-from playground.ui.rights import ROOM, ROUTES, Right
+from playground.ui.rights import MEMBER, TEACHER, VISITOR, GuardedRoute, Right, require_room, require_sentences
 from playground.ui.room_question import Questions
 from playground.ui.view import View, language
 from playground.words import say
 
 POLL_S, HEARTBEAT_S = 1.0, 15.0  # seconds until a closed page is noticed; between keep-alive comments on a quiet stream
 MIN_INTERVAL_S = 0.2  # minimum seconds between two events of a stream: changes in between are sent together
-ANSWERS = f"{PREFIX}/room/answers"
 GONE = b"event: gone\ndata: {}\n\n"
 
 
@@ -85,16 +82,16 @@ def respond(answer: dict[str, Any] | Refusal, chosen: str) -> Response:
     return command.respond({"error": answer.say(chosen), "key": answer.key} if isinstance(answer, Refusal) else answer)
 
 
-def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
+def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[GuardedRoute]:
     """Returns the routes of rooms."""
     questions = Questions(rooms, runs, reader)
     actions = _actions(rooms, runs, questions)
 
     def do(name: str, call: ActionRequest) -> dict[str, Any]:
-        right = ROOM[name]
-        require_room(right, rooms, *(call.key if right is not Right.VISITOR else ("", call.token)))
+        right, action = actions[name]
+        require_room(right, rooms, *(call.key if right is not VISITOR else ("", call.token)))
         require_sentences(runs, call.values, call.token)
-        return actions[name](call)
+        return action(call)
 
     async def act(request: Request) -> Response:
         chosen = language(request.query_params)
@@ -126,7 +123,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         require_sentences(runs, call.values, call.token)
         class_answers = None
         if call.code:
-            require_room(ROUTES["GET"][ANSWERS], rooms, *call.key)
+            require_room(TEACHER, rooms, *call.key)
             class_answers = rooms.authenticate(*call.key)[0].activities.get(answers.NAME)
         return {"blocks": checks.build_model_answers(View(runs, reader, call.values, call.token), class_answers)}
 
@@ -136,16 +133,16 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         return StreamingResponse(_stream(rooms, code, ticket, request), media_type="text/event-stream", headers=headers)
 
     return [
-        Route(f"{PREFIX}/room", read(lambda call: _enter_room(rooms, *call.key)), methods=["GET"]),
-        Route(f"{PREFIX}/room/question", read(guesses), methods=["GET"]),
-        Route(ANSWERS, read(model_answers), methods=["GET"]),
-        Route(f"{PREFIX}/room/live", live, methods=["GET"]),
-        Route(f"{PREFIX}/room/{{action}}", act, methods=["POST"]),
+        GuardedRoute(f"{PREFIX}/room", read(lambda call: _enter_room(rooms, *call.key)), MEMBER),
+        GuardedRoute(f"{PREFIX}/room/question", read(guesses), MEMBER),
+        GuardedRoute(f"{PREFIX}/room/answers", read(model_answers), TEACHER),  # of a room; in none: LINK
+        GuardedRoute(f"{PREFIX}/room/live", live, MEMBER, stream="visitor"),
+        GuardedRoute(f"{PREFIX}/room/{{action}}", act, VISITOR, "POST"),  # each action declares its own, too
     ]
 
 
-def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callable[[ActionRequest], dict[str, Any]]]:
-    """Returns the actions by name."""
+def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, tuple[Right, Callable[[ActionRequest], dict[str, Any]]]]:
+    """Returns the right and the function of each action by name."""
 
     def open_(call: ActionRequest) -> dict:
         room = rooms.open(call.token, call.value("language", str), call.value("ends", int, float), call.address)
@@ -169,27 +166,30 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
 
         return action
 
+    def answer(call: ActionRequest) -> None:
+        questions.answer(call.key, call.activity, call.value("guess", str), call.value("sure", str))
+
     return {
-        "open": open_,
-        "join": join,
-        "forget": forget,
-        "leave": report_done(lambda call: rooms.leave(*call.key)),
-        "end": report_done(lambda call: rooms.end(*call.key)),
-        "follow": report_done(lambda call: rooms.follow(*call.key, call.value("following", bool))),
-        "hide": report_done(lambda call: rooms.hide(*call.key, call.value("member", int), call.value("hidden", bool))),
-        "remove": report_done(lambda call: rooms.remove(*call.key, call.value("member", int))),
-        "cursor": report_done(lambda call: rooms.point(*call.key, call.cursor, LISTS)),
-        "ask": report_done(lambda call: questions.ask(call.key, call.value("about", str), call.cursor)),
-        "answer": report_done(lambda call: questions.answer(call.key, call.activity, call.value("guess", str), call.value("sure", str))),
-        "close": report_done(lambda call: questions.close(call.key, call.activity)),
-        "reveal": report_done(lambda call: questions.reveal(call.key, call.activity, call.cursor, call.token)),
-        "fix": report_done(lambda call: rooms.fix(*call.key, call.value("fixed", dict), LISTS)),
-        "assign": report_done(lambda call: rooms.assign(*call.key, call.value("text", str), call.value("to", dict), LISTS)),
-        "tick": report_done(lambda call: rooms.tick(*call.key, call.value("done", bool))),
-        "limit": report_done(lambda call: rooms.limit(*call.key, call.value("limits", dict))),
-        "withdraw": report_done(lambda call: rooms.withdraw(*call.key, call.activity)),
-        "progress": report_done(lambda call: _report_progress(rooms, call)),
-        "check": report_done(lambda call: _report_answer(rooms, call)),
+        "open": (VISITOR, open_),
+        "join": (VISITOR, join),
+        "forget": (VISITOR, forget),
+        "leave": (MEMBER, report_done(lambda call: rooms.leave(*call.key))),
+        "end": (TEACHER, report_done(lambda call: rooms.end(*call.key))),
+        "follow": (MEMBER, report_done(lambda call: rooms.follow(*call.key, call.value("following", bool)))),
+        "hide": (TEACHER, report_done(lambda call: rooms.hide(*call.key, call.value("member", int), call.value("hidden", bool)))),
+        "remove": (TEACHER, report_done(lambda call: rooms.remove(*call.key, call.value("member", int)))),
+        "cursor": (TEACHER, report_done(lambda call: rooms.point(*call.key, call.cursor, LISTS))),
+        "ask": (TEACHER, report_done(lambda call: questions.ask(call.key, call.value("about", str), call.cursor))),
+        "answer": (MEMBER, report_done(answer)),
+        "close": (TEACHER, report_done(lambda call: questions.close(call.key, call.activity))),
+        "reveal": (TEACHER, report_done(lambda call: questions.reveal(call.key, call.activity, call.cursor, call.token))),
+        "fix": (TEACHER, report_done(lambda call: rooms.fix(*call.key, call.value("fixed", dict), LISTS))),
+        "assign": (TEACHER, report_done(lambda call: rooms.assign(*call.key, call.value("text", str), call.value("to", dict), LISTS))),
+        "tick": (MEMBER, report_done(lambda call: rooms.tick(*call.key, call.value("done", bool)))),
+        "limit": (TEACHER, report_done(lambda call: rooms.limit(*call.key, call.value("limits", dict)))),
+        "withdraw": (TEACHER, report_done(lambda call: rooms.withdraw(*call.key, call.activity))),
+        "progress": (MEMBER, report_done(lambda call: _report_progress(rooms, call))),
+        "check": (MEMBER, report_done(lambda call: _report_answer(rooms, call))),
         **experiments.actions(rooms, runs),
     }
 

@@ -15,7 +15,6 @@ import segno
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
@@ -28,14 +27,14 @@ from playground.ui.address import address_of
 from playground.ui.assets import PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
-from playground.ui.downloads import attention_file
+from playground.ui.downloads import attention_file, takeaway
 from playground.ui.gate import respond_not_found
 from playground.ui.network import describe_lan, is_loopback
 from playground.ui.pace import Pace
 from playground.ui.panels import PANELS, board, check, run_table
 from playground.ui.panels.map import worksheet
+from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
 from playground.ui.snippets import snippets
-from playground.ui.takeaway import takeaway
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
@@ -49,7 +48,7 @@ YIELD_S = {"translate": 0.25}  # seconds for which a panel yields to others: a w
 MAX_ATTEMPTS = 3  # attempts at finding panel and sentence at one step, between two snapshots
 
 
-def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
+def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[GuardedRoute]:
     """Returns our own routes, for a server that listens at this address."""
     pace, answers, packing = Pace(), LRU(most_bytes=CACHE_BYTES), asyncio.Semaphore(1)  # one zip at a time: its scores take a whole core
     runs.memory.add("panels", answers)
@@ -141,28 +140,38 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
             return _send_file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
         return _send_file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
-    reads = {
-        "/boot": lambda request: collect_boot_data(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)},
-        "/runs": lambda request: list_runs(runs, _token(request), language(request.query_params)),
-        "/run/{run}": lambda request: describe_run(runs, reader, request.path_params["run"], _token(request), request.query_params),
-        "/panel/{name}": panel,
-        "/export": export,
-        "/history": history,
-        "/table": lambda request: _send_file(*run_table.write_csv(view_of(request))),
-        "/board": lambda request: _send_file(*board.write_csv(view_of(request))),
-        "/attention": lambda request: _send_file(*attention_file(view_of(request))),
-        "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request), packing),
-        "/reading": lambda request: uploading.describe_upload(
-            runs, request.query_params.get("own", ""), language(request.query_params), _token(request)
-        ),
-        "/preview": lambda request: preview(runs, request.query_params, _token(request)),
-        "/code": lambda request: snippets(runs, reader, request.query_params, _token(request)),
-        "/qr": qr,
-        f"/{worksheet.PATH}": printed,
-    }
-    streams = {"/asset/{version}/{name}": send_asset, "/live/{run}": live}
-    endpoints = {path: read(answer) for path, answer in reads.items()} | streams
-    return [command.route(runs), *(Route(f"{PREFIX}{path}", endpoint, methods=["GET"]) for path, endpoint in endpoints.items())]
+    def get(path: str, right: Right, answer: Callable[[Request], Any]) -> GuardedRoute:
+        return GuardedRoute(f"{PREFIX}{path}", read(answer), right)
+
+    def boot(request: Request) -> dict:
+        return collect_boot_data(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)}
+
+    def describe(request: Request) -> dict:
+        return describe_run(runs, reader, request.path_params["run"], _token(request), request.query_params)
+
+    def describe_reading(request: Request) -> Any:
+        return uploading.describe_upload(runs, request.query_params.get("own", ""), language(request.query_params), _token(request))
+
+    return [
+        command.route(runs),
+        get("/boot", PUBLIC, boot),
+        get("/runs", PUBLIC, lambda request: list_runs(runs, _token(request), language(request.query_params))),
+        get("/run/{run}", LINK, describe),
+        get("/panel/{name}", LINK, panel),
+        get("/export", READER, export),
+        get("/history", LINK, history),
+        get("/table", LINK, lambda request: _send_file(*run_table.write_csv(view_of(request)))),
+        get("/board", LINK, lambda request: _send_file(*board.write_csv(view_of(request)))),
+        get("/attention", READER, lambda request: _send_file(*attention_file(view_of(request)))),
+        get("/takeaway/{run}", READER, lambda request: takeaway(runs, reader, request, _token(request), packing)),  # own sentences: OWNER
+        get("/reading", READER, describe_reading),
+        get("/preview", READER, lambda request: preview(runs, request.query_params, _token(request))),
+        get("/code", LINK, lambda request: snippets(runs, reader, request.query_params, _token(request))),
+        get("/qr", PUBLIC, qr),
+        get(f"/{worksheet.PATH}", PUBLIC, printed),
+        GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name}}", send_asset, PUBLIC, cost=FILE),
+        GuardedRoute(f"{PREFIX}/live/{{run}}", live, LINK, stream="visitor"),
+    ]
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,7 +35,7 @@ from playground.runs.heap import freeze_objects
 from playground.runs.registry import Runs
 from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, operator, rooms as rooms_routes, sessions
 from playground.ui.assets import asset_path
-from playground.ui.bodies import Bodies
+from playground.ui.bodies import Bodies, store_uploads
 from playground.ui.calls import Calls
 from playground.ui.delivery import build_middleware
 from playground.ui.ending import Shutdown, shut_down
@@ -47,10 +47,10 @@ from playground.ui.network import PORT, choose_port, server_name
 from playground.ui.page import build_page
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import PLANS
+from playground.ui.rights import GuardedRoute, Table
 from playground.ui.routes import routes
 from playground.ui.shares import Tally
 from playground.ui.skip_links import skip_links
-from playground.ui.upload import stored_files
 from playground.ui.upload.uploading import UPLOADS
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
@@ -106,10 +106,11 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     streams, tabs, first_screen = Tally(), sessions.Sessions(demo), FirstScreen(runs, reader)
     counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
-    for_operator = operator.routes(runs, counts)
+    own_routes = collect_routes(runs, reader, rooms, counts, server_name(host))
+    table = Table(own_routes)
     calls.install(demo)
-    gate = Middleware(Gate, absent=operator.absent_paths(for_operator))
-    guards = [_make_guard(runs, demo._queue, streams), gate, Middleware(Bodies, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
+    guards = [_make_guard(table, runs, demo._queue, streams), Middleware(Gate, table=table)]
+    guards += [Middleware(Bodies, table=table, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
     _share_memory(runs, reader, tabs, first_screen)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_POLL_S, PROGRESS_POLL_S
     app, url, public = demo.launch(
@@ -133,14 +134,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         theme=theme(),
         head=head(),
         app_kwargs={
-            # matched before Gradio's routes, from the first request on
-            "routes": [
-                *health.health_routes(runs, counts),
-                *for_operator,
-                *routes(runs, reader, server_name(host), rooms),
-                *rooms_routes.routes(rooms, runs, reader),
-                link_preview.route(),
-            ],
+            "routes": own_routes,  # matched before Gradio's, from the first request on
             "middleware": build_middleware(preloads(), skip_links, first_screen.html, guards=guards),
             "exception_handlers": exception_handlers(),
         },
@@ -152,12 +146,21 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     return demo, app, public or url
 
 
-def _make_guard(runs: Runs, queue: Queue, streams: Tally) -> Middleware:
+def collect_routes(
+    runs: Runs, reader: Reader, rooms: Rooms, counts: Mapping[str, Callable[[], int]], listens_at: str = "127.0.0.1"
+) -> list[GuardedRoute]:
+    """Returns our own routes, with their access rules."""
+    own_routes = [*health.health_routes(runs, counts), *operator.routes(runs, counts), *routes(runs, reader, listens_at, rooms)]
+    return [*own_routes, *rooms_routes.routes(rooms, runs, reader), link_preview.route()]
+
+
+def _make_guard(table: Table, runs: Runs, queue: Queue, streams: Tally) -> Middleware:
     """Returns the rate limiting middleware, and orders the queue by the listeners that it counts."""
     fair_queue.install_fair_order(queue, streams, runs.limits.calls_address)
     sessions.QueueCleanup(queue, streams).begin()
     return Middleware(
         Guard,
+        table=table,
         limits=runs.limits,
         visitors=runs.visitors,
         lifted=runs.rules.in_room,
@@ -224,7 +227,7 @@ def serve() -> None:
         print(refusal, file=sys.stderr)
         raise SystemExit(2) from None
     reader = Reader(runs)
-    stored_files.install(runs)
+    store_uploads(runs)
     demo, _, url = start(runs, reader, port=port)
     freeze_objects()
     logs.adopt("uvicorn")

@@ -7,7 +7,9 @@ import pytest
 
 import tests.ui.conftest as ui
 from benchmarks.hostile import Attack, People, valid_calls
-from playground.ui.rights import COMMANDS, LISTENERS, OFF, ROOM, ROUTES
+from playground.ui.actions import ACTIONS
+from playground.ui.rights import OFF, right_of
+from tests.rights import ROOM, TABLE
 
 site = ui.site
 BREAKS = {
@@ -22,12 +24,12 @@ def attack(site) -> Attack:
     return Attack(people.port, valid_calls(people), people, seed=1)
 
 
-def test_everything_that_has_a_right_is_called_and_its_owner_answered(attack):
+def test_everything_that_has_a_right_is_called_and_its_owner_answered(attack, site):
     called = ("/command", "/room/{action}", "/run/{api_name}", "/queue/join", "/call/{api_name}", "/call/v2/{api_name}")  # by the names
-    names = {*(f"command {name}" for name in COMMANDS), *(f"room {name}" for name in ROOM)}
-    names |= {f"{method} {path}" for method, paths in ROUTES.items() for path in paths if "/mcp/" not in path and not path.endswith(called)}
+    names = {*(f"command {name}" for name in ACTIONS), *(f"room {name}" for name in ROOM)}
+    names |= {f"{rule.method} {rule.path}" for rule in TABLE.rules if "/mcp/" not in rule.path and not rule.path.endswith(called)}
     assert names - set(attack.calls) == set()
-    listeners = {name for name, right in LISTENERS.items() if right is not OFF}
+    listeners = {event.api_name.rstrip("_0123456789") for event in site.app.get_blocks().fns.values() if right_of(event.fn) is not OFF}
     assert {name for name in listeners if not {f"listener {name}", f"endpoint {name}"} & set(attack.calls)} == set()
     with ThreadPoolExecutor(16) as pool:
         findings = list(pool.map(lambda call: attack.judged(-1, replace(call, who="nobody")), attack.calls.values()))

@@ -11,9 +11,9 @@ from http.client import HTTPConnection
 import pytest
 from starlette.datastructures import Headers
 
-from playground.ui.bodies import Bodies
-from playground.ui.rights import ROUTES, UPLOAD, max_body_bytes
-from playground.ui.upload import stored_files
+from playground.ui.bodies import MAX_AGE_S, Bodies, delete_old
+from playground.ui.rights import UPLOAD
+from tests.rights import TABLE
 from tests.runs.tiny import limits
 
 CHUNK = b"x" * 60_000
@@ -22,7 +22,7 @@ METHODS = ("GET", "POST", "PUT", "DELETE")
 
 def paths(app) -> list[str]:
     """Every path that a route of the app has, Gradio's own included, with something in the place of its parameters."""
-    found = {route.path for route in app.routes if hasattr(route, "path")} | {path for table in ROUTES.values() for path in table}
+    found = {route.path for route in app.routes if hasattr(route, "path")} | {rule.path for rule in TABLE.rules}
     return sorted(re.sub(r"\{[^}]*\}", "x", path) for path in found)
 
 
@@ -31,7 +31,7 @@ def test_no_route_takes_more_than_it_says(site):
     taken, line = {}, HTTPConnection(site.http.base_url.host, site.http.base_url.port, timeout=60)
     for path in paths(site.app):
         for method in METHODS:
-            line.request(method, path, headers={"Content-Length": str(max_body_bytes(method, path) + 1)})
+            line.request(method, path, headers={"Content-Length": str(TABLE.get(method, path).max_bytes + 1)})
             taken[method, path] = line.getresponse().status
             line.close()
     refused = {place for place, status in taken.items() if status == 413}
@@ -44,7 +44,7 @@ class Peer:
 
     def __init__(self, **values: object) -> None:
         self.most, self.read = 0, 0
-        self.bodies = Bodies(self.app, limits(**values))
+        self.bodies = Bodies(self.app, TABLE, limits(**values))
 
     async def app(self, scope, receive, send) -> None:
         while (message := await receive()).get("more_body"):
@@ -73,7 +73,7 @@ class Peer:
 
 @pytest.mark.parametrize(("path", "key"), [("/gradio_api/cancel", "page.command_too_long"), (UPLOAD, "data.too_large")])
 def test_a_body_without_a_length_is_cut_where_it_is_too_long(path, key):
-    peer, most = Peer(), max_body_bytes("POST", path)
+    peer, most = Peer(), TABLE.get("POST", path).max_bytes
     status, body = asyncio.run(peer.post(path, (CHUNK for _ in range(most // len(CHUNK) + 2))))
     assert (status, key.encode() in body) == (413, True)
     assert peer.read <= most
@@ -120,10 +120,10 @@ def test_what_is_uploaded_lies_in_the_servers_folder_until_it_is_an_hour_old(sit
     monkeypatch.setattr(site.app, "uploaded_file_dir", str(tmp_path))
     (path,) = site.http.post(UPLOAD, files={"files": ("a.txt", io.BytesIO(b"a\tb\n"))}).json()
     assert path.startswith(str(tmp_path))
-    old = os.stat(path).st_mtime + stored_files.MAX_AGE_S
-    stored_files.delete_old(tmp_path, 1000, clock=lambda: old - 60)
+    old = os.stat(path).st_mtime + MAX_AGE_S
+    delete_old(tmp_path, 1000, clock=lambda: old - 60)
     assert os.path.exists(path)
-    stored_files.delete_old(tmp_path, 1000, clock=lambda: old + 60)
+    delete_old(tmp_path, 1000, clock=lambda: old + 60)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -131,7 +131,7 @@ def test_beyond_so_many_bytes_the_oldest_go_first(tmp_path):
     for age in range(4):
         (tmp_path / str(age)).write_bytes(bytes(1000))
         os.utime(tmp_path / str(age), (1000 - age, 1000 - age))
-    stored_files.delete_old(tmp_path, 2500, clock=lambda: 1000.0)
+    delete_old(tmp_path, 2500, clock=lambda: 1000.0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1"]
 
 

@@ -17,7 +17,7 @@ import pytest
 from playground.pretrained import load
 from playground.queries.reader import REFERENCE
 from playground.reading.pairs import Pairs
-from playground.ui import takeaway
+from playground.ui import downloads
 from playground.ui.snippets import LANGUAGES
 from tests.runs.tiny import ME, PAIRS, YOU, done, tiny
 from tests.ui.panels.looking import all_blocks
@@ -63,8 +63,8 @@ def files(answer) -> dict[str, bytes]:
 
 
 def test_a_run_goes_home_with_its_link_before_the_model_is_measured(site, monkeypatch):
-    started, measure = threading.Event(), takeaway.scores_of
-    monkeypatch.setattr(takeaway, "scores_of", lambda *args: measure(*args) if started.wait(60) else pytest.fail("nothing came"))
+    started, measure = threading.Event(), downloads.scores_of
+    monkeypatch.setattr(downloads, "scores_of", lambda *args: measure(*args) if started.wait(60) else pytest.fail("nothing came"))
     with site.http.stream("GET", "/gradio_api/playground/takeaway/reverse") as answer:
         assert answer.headers["content-disposition"] == 'attachment; filename="reverse.zip"'
         pieces = answer.iter_bytes()

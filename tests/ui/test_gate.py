@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from playground.ui import gate
+from playground.ui import rights
 from playground.ui.assets import PREFIX, asset_version
 from playground.ui.gate import Gate
 from playground.ui.headers import build_policy
-from playground.ui.rights import Right
+from playground.ui.rights import Access, Right, Table
 from playground.words import LANGUAGES, say
 
 UNKNOWN = "/no/such/thing"
@@ -79,7 +79,7 @@ def through(app, checks=None) -> list[dict]:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b"lang=zh"}
-    asyncio.run(Gate(app, checks)(scope, None, send))
+    asyncio.run(Gate(app, Table(), checks)(scope, None, send))
     return sent
 
 
@@ -88,7 +88,7 @@ def test_the_operators_routes_are_closed_without_a_check(monkeypatch, checks, st
     async def fine(scope, receive, send):
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    monkeypatch.setattr(gate, "right_to", lambda method, path: (Right.OPERATOR, ("GET",)))
+    monkeypatch.setattr(rights, "GRADIO", (Access("GET", "/", Right.OPERATOR),))
     assert through(fine, checks)[0]["status"] == status
 
 

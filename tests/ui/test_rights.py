@@ -11,18 +11,15 @@ from benchmarks.hostile.people import People
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
-from playground.ui.operator import absent_paths
-from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right, right_of, right_to
-from playground.ui.rooms import _actions
+from playground.ui.rights import OFF, Right, Table, needs, right_of
 from tests import rights
 from tests.rights import PEOPLE, Row, who_may
 from tests.runs.tiny import at_step
 from tests.ui.panels.looking import TINY
 from tests.ui.test_actions import MINE, THEIRS
 
-REFUSED = {
-    "runs.no_token", "api.no_owner", "runs.not_yours", "runs.sentences_private", "page.no_upload", "rooms.not_in", "rooms.not_teacher",
-}  # fmt: skip
+CLOSED, ROOMS = ("page.not_a_command", "page.not_there"), {"rooms.not_in", "rooms.not_teacher"}
+REFUSED = {"runs.no_token", "api.no_owner", "runs.not_yours", "runs.sentences_private", "page.no_upload"} | ROOMS
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +33,8 @@ def test_each_person_may_do_what_the_table_says_and_nothing_else(rows):
     for row in rows.values():
         for who in PEOPLE:
             reply = row.told[who]
-            if row.right in (Right.OFF, Right.OPERATOR):
-                is_right = reply in ("page.not_a_command", "page.not_there")
-            else:
-                is_right = (reply not in REFUSED) == (who in who_may(row.right))
-            if not is_right:
+            closed = row.right in (Right.OFF, Right.OPERATOR)
+            if reply not in CLOSED if closed else (reply in REFUSED) == (who in who_may(row.right)):
                 wrong[row.kind, who] = row.right, reply
     assert wrong == {}
     assert len(rights.table(list(rows.values())).splitlines()) == 2 + len(rows)
@@ -52,7 +46,7 @@ def test_no_answer_has_what_belongs_to_another(rows):
 
 def test_a_stranger_changes_nothing_whatever_token_they_have(site):
     run = at_step(site.train(MINE, TINY | {"steps": 100_000}), 1)
-    owned = [action for action, right in COMMANDS.items() if right is Right.OWNER]
+    owned = [action for action, (right, _) in ACTIONS.items() if right is Right.OWNER]
     assert len(owned) > 5
     live, values = dict(run.live), {"label": "taken", "knob": "learning_rate", "value": 0.5, "shared": True, "step": 1}
     for token in (THEIRS, "", None, owner_of(MINE), run.id, "0", '["a"]', "a" * 33, f"{MINE},{THEIRS}"):
@@ -75,31 +69,25 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
 
 
 def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
-    """What has no row in playground/ui/rights.py is closed: add one there, with the right that a person needs."""
-    there = set(routes_of(site.app))
-    rows = {(method, path) for method, paths in ROUTES.items() for path in paths if "/mcp/" not in path and path not in absent_paths([])}
+    """What declares no right is closed: give it a GuardedRoute, or @needs, with the right that a person needs."""
+    there, table = set(routes_of(site.app)), Table(site.app.routes)
+    rows = {(rule.method, rule.path) for rule in table.rules if "/mcp/" not in rule.path}
     assert {(method, path) for method, path in there if path.startswith(PREFIX) and method != "HEAD"} <= rows <= there
-    assert {re.sub(r"_\d+$", "", listener.api_name) for listener in site.app.get_blocks().fns.values()} == set(LISTENERS)
-    assert set(COMMANDS) == set(ACTIONS)
-    assert set(ROOM) == set(_actions(None, None, None))
-    assert right_to("GET", "/monitoring") == right_to("GET", f"{PREFIX}/something/new") == (Right.OFF, ())
-    assert right_to("PUT", f"{PREFIX}/command") == (Right.OFF, ("POST",))
-    assert right_of("something_new") is Right.OFF
-    assert right_of("look_ahead_12") is right_of("look_ahead") is Right.PUBLIC
-
-
-def test_our_routes_come_before_gradios_from_the_first_request_on(site):
-    paths = [getattr(route, "path", "") for route in site.app.router.routes]
+    assert {event.api_name for event in site.app.get_blocks().fns.values() if event.fn and right_of(event.fn) is OFF} == set()
+    assert table.find("/monitoring") == table.find(f"{PREFIX}/something/new") == Table().find(f"{PREFIX}/command") == {}
+    assert table.get("PUT", f"{PREFIX}/command").right is right_of(None) is right_of(len) is OFF
+    assert right_of(needs(Right.LINK)(lambda: None)) is Right.LINK
+    paths = [getattr(route, "path", "") for route in site.app.router.routes]  # ours come first, from the first request on
     assert max(at for at, path in enumerate(paths) if path.startswith(PREFIX)) < paths.index("/config")
     assert paths.index("/gradio_api/deep_link") < paths.index("/config")
 
 
 def test_no_route_takes_a_method_that_is_not_declared(site):
-    for row in {path for paths in ROUTES.values() for path in paths if path.startswith(PREFIX) and path not in absent_paths([])}:
-        path = re.sub(r"\{.*?\}", "reverse", row)
+    table = Table(site.app.routes)
+    for path in {re.sub(r"\{.*?\}", "reverse", rule.path) for rule in table.rules if rule.path.startswith(PREFIX)}:
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "X"):
-            right, others = right_to(method, path)
-            if right is Right.OFF:
+            others = sorted(table.find(path))
+            if method not in others:
                 answer = site.http.request(method, path)
                 assert (answer.status_code, answer.headers["allow"]) == (405, ", ".join(others)), (method, path)
                 assert answer.json()["key"] == "page.not_there"

@@ -20,6 +20,7 @@ from playground.ui.endpoints.answers import ENDPOINTS, Endpoint
 from playground.ui.endpoints.arguments import argument_help, build_docstring, build_signature, check_arguments
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.mistakes import explain_mismatch
+from playground.ui.rights import needs
 from playground.words import ENGLISH, say
 
 PATH = "endpoints"  # Gradio's page that holds them: it is no part of the page that visitors load
@@ -48,6 +49,7 @@ def add_endpoints(demo: gr.Blocks, runs: Runs, reader: Reader) -> None:
 def _make_function(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) -> Callable[..., dict]:
     """Returns the function that Gradio calls, with the names, types, defaults and words of its arguments."""
 
+    @needs(endpoint.right)
     def call(*values: Any) -> dict[str, Any]:
         *inputs, request = values
         try:

@@ -15,6 +15,7 @@ from playground.runs.run import Run
 from playground.ui.endpoints.arguments import Argument, check_owner, pick_arguments
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab
+from playground.ui.rights import LINK, PUBLIC, READER, VISITOR, Right
 from playground.ui.titles import disclosed
 from playground.ui.upload import uploading
 from playground.ui.view import steps as decoder_rows, texts
@@ -27,6 +28,7 @@ MAX_WEIGHTS = 500_000  # in one answer; a single layer or head has fewer
 class Endpoint:
     """At most `at_once` calls of all endpoints of a `group` run at a time; others wait."""
 
+    right: Right
     answer: Callable[..., dict[str, Any]]
     arguments: Mapping[str, Argument]
     group: str
@@ -146,16 +148,17 @@ def _finite(value: float | None) -> float | None:
 
 
 ENDPOINTS: dict[str, Endpoint] = {
-    "train": Endpoint(train, pick_arguments("owner", *KNOBS, "label"), "train", 1),
-    "status": Endpoint(status, pick_arguments("run"), "look", 2),
+    "train": Endpoint(VISITOR, train, pick_arguments("owner", *KNOBS, "label"), "train", 1),
+    "status": Endpoint(LINK, status, pick_arguments("run"), "look", 2),
     "translate": Endpoint(
+        READER,
         translate,
         pick_arguments("run", "text", "step", "method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix") | ANY_OWNER,
         "read",  # the page reads on two threads (see queries/reader.py): one of them is always its own
         1,
     ),
-    "attention": Endpoint(attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
-    "curves": Endpoint(curves, pick_arguments("run"), "look", 2),
-    "runs": Endpoint(runs, ANY_OWNER, "look", 2),
-    "lab": Endpoint(lab, pick_arguments("name", "seeds") | ANY_OWNER, "lab", 1),
+    "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
+    "curves": Endpoint(LINK, curves, pick_arguments("run"), "look", 2),
+    "runs": Endpoint(PUBLIC, runs, ANY_OWNER, "look", 2),
+    "lab": Endpoint(PUBLIC, lab, pick_arguments("name", "seeds") | ANY_OWNER, "lab", 1),  # an experiment: VISITOR
 }

@@ -1,6 +1,6 @@
 """One module per tab: each reads a view, queries what it needs and returns blocks. Read in this order:
 
-sentence (the line above every tab) · training and outcome · translate, candidates, sampled and beam_tree · decoding_step (one step,
+sentence (the line above every tab) · training and outcome · translate, candidates and beam_tree · decoding_step (one step,
 wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · lanes, teacher_forcing
 and votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics · step (one training step in
 slow motion) · evaluation · runs, run_table, same_sentence and disagreements (several runs side by side) · board (a class's runs),

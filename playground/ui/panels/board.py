@@ -29,11 +29,11 @@ from playground.ui.panels.board_verdict import judge_lab, write_verdict
 from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.panels.lessons.exhibits import build_exhibits
 from playground.ui.panels.lessons.guessing import build_question, lock_choices
+from playground.ui.panels.runs import POLL_MS
 from playground.ui.view import View
 from playground.words import paragraph
 
 MIN_RUNS = 2  # ended runs per arm before a guess is scored
-POLL_MS = 1500  # milliseconds between polls for the runs' progress
 HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
 
 

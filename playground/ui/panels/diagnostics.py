@@ -147,7 +147,7 @@ def _collect_series(view: View, diagnostics: Diagnostics, gauge: str) -> dict[st
 
 def _draw_current(view: View, diagnostics: Diagnostics, gauge: str, series: Mapping[str, np.ndarray], chosen: int | None) -> dict:
     """Draws all sublayers at one step."""
-    names, config = [_name_sublayer(view, name) for name in series], view.run.experiment.model
+    names, config = [name_sublayer(view, name) for name in series], view.run.experiment.model
     room = {"share": None if chosen is None else 2, "gap": 13}
     title = view.say(f"diagnostics.title_{gauge}", step=f"{diagnostics.step:,}")
     if gauge == "entropy":
@@ -163,7 +163,7 @@ def _draw_current(view: View, diagnostics: Diagnostics, gauge: str, series: Mapp
         pictures.parts,
         list(values.values()),
         names,
-        [_classify_sublayer(name) for name in values],
+        [classify_sublayer(name) for name in values],
         [f"{round(value * config.d_ff)} / {config.d_ff}" if gauge == "dead" else _format_number(value) for value in values.values()],
         measure=gauge,
         chosen=chosen,
@@ -186,14 +186,14 @@ def _draw_course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> d
         pictures.over_training,
         steps,
         values,
-        [_name_sublayer(view, part) for part in parts],
-        [_classify_sublayer(part) for part in parts],
+        [name_sublayer(view, part) for part in parts],
+        [classify_sublayer(part) for part in parts],
         measure=gauge,
         strong=[chosen],
         last=view.run.steps,
         step=view.step,
     )
-    name = _name_sublayer(view, parts[chosen])
+    name = name_sublayer(view, parts[chosen])
     caption = named(view.language, f"{name[:1].upper()}{name[1:]}", _write_fact(view, facts.course(steps, values[chosen].tolist())))
     return blocks.figure("parts-course", picture, caption, view.say(f"diagnostics.course_{gauge}"))
 
@@ -205,7 +205,7 @@ def _build_costs(view: View) -> list[dict]:
     s, t = len(view.look.source), len(view.look.targets)
     costs = runs.costs(view.reader, view.run, s, t)
     counts = (costs.parameters, costs.counted_parameters, costs.flops, costs.counted_flops)
-    rows = [[_name_sublayer(view, sublayer), *(f"{count[sublayer]:,}" for count in counts)] for sublayer in costs.parameters]
+    rows = [[name_sublayer(view, sublayer), *(f"{count[sublayer]:,}" for count in counts)] for sublayer in costs.parameters]
     rows.append([view.say("diagnostics.sum"), *(f"{sum(count.values()):,}" for count in counts)])
     head = ["", *(view.say(f"diagnostics.column_{name}") for name in ("parameters", "counted", "flops", "counted"))]
     same = costs.parameters == costs.counted_parameters and costs.flops == costs.counted_flops
@@ -226,17 +226,17 @@ def _compare_head_counts(view: View, costs: Costs) -> str:
 def _write_fact(view: View, fact: Fact) -> str:
     """Writes a fact with the names of sublayers and short numbers."""
     values = {name: _format_number(value) if isinstance(value, float) else value for name, value in fact.values.items()}
-    sentence = view.say(fact.key, **values | {name: _name_sublayer(view, values[name]) for name in ("most", "least") if name in values})
+    sentence = view.say(fact.key, **values | {name: name_sublayer(view, values[name]) for name in ("most", "least") if name in values})
     return sentence[:1].upper() + sentence[1:]  # the sentence may begin with a sublayer's name
 
 
-def _name_sublayer(view: View, sublayer: str) -> str:
+def name_sublayer(view: View, sublayer: str) -> str:
     stack, _, rest = sublayer.partition(".")
     layer, _, part = rest.partition(".")
     return view.say(f"diagnostics.part_{stack}_{part}", layer=int(layer) + 1) if part else view.say(f"diagnostics.part_{stack}")
 
 
-def _classify_sublayer(sublayer: str) -> str:
+def classify_sublayer(sublayer: str) -> str:
     return "cross" if sublayer.endswith("cross_attention") else "encoder" if sublayer.startswith(("src", "encoder")) else "decoder"
 
 

@@ -139,12 +139,13 @@ def _build_token_choice(view: View, kind: str, points: Vectors, chosen: int) -> 
     """Builds the choice of a token of the page's sentence, for points that are hard to hit."""
     if points.own:
         first = len(points.ids) - points.own
-        options = [{"value": str(at), "label": points.names[at]} for at in range(first, len(points.ids))]
-        return blocks.choice("token", "token", view.say("embeddings.token"), options, str(chosen), tokens=True)
-    pieces = view.reader.look(view.run, view.step, view.text)
-    named = {piece.id: piece.text for piece in (pieces.source if kind == "src" else pieces.targets) if piece.id in points.ids}
-    options = [{"value": str(id), "label": points.names[points.ids.index(id)]} for id in named]
-    return blocks.choice("token", "token", view.say("embeddings.token"), options, str(points.ids[chosen]), tokens=True)
+        labels, value = {at: points.names[at] for at in range(first, len(points.ids))}, chosen
+    else:
+        pieces = view.reader.look(view.run, view.step, view.text)
+        ids = [piece.id for piece in (pieces.source if kind == "src" else pieces.targets) if piece.id in points.ids]
+        labels, value = {id: points.names[points.ids.index(id)] for id in ids}, points.ids[chosen]
+    options = [{"value": str(number), "label": label} for number, label in labels.items()]
+    return blocks.choice("token", "token", view.say("embeddings.token"), options, str(value), tokens=True)
 
 
 def _build_nearest(view: View, kind: str, points: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:

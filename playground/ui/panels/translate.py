@@ -7,9 +7,9 @@ from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
 from playground.queries.results import Candidate, SentenceTrace
-from playground.queries.translate import METHODS, DecodingOptions, Translation, find_least_certain, trace_output, translate
+from playground.queries.translate import METHODS, DecodingOptions, Translation, count_samples, find_least_certain, trace_output, translate
 from playground.ui import blocks
-from playground.ui.panels import beam_tree, candidates, sampled
+from playground.ui.panels import beam_tree, candidates
 from playground.ui.panels.decoding_step import draw_attention, draw_likeliest
 from playground.ui.panels.head_choice import choose_head
 from playground.ui.panels.teacher_forcing import SEARCHED, find_first_wrong
@@ -17,6 +17,7 @@ from playground.ui.view import View, tokens
 from playground.words import listed
 from playground.words.amounts import percentage
 
+WARM = 2.0  # temperature suggested when all outputs are the same
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
 
@@ -47,7 +48,7 @@ def panel(view: View) -> dict:
             *_build_prefix_notes(view, answer),
             *_build_copied_note(view, answer),
             blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
-            *(sampled.build_spread(view, options) if options.method == "sample" else []),
+            *(_build_spread(view, options) if options.method == "sample" else []),
             *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
             _build_step(view, answer, options),
             *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
@@ -218,3 +219,24 @@ def _build_step(view: View, answer: Translation, options: DecodingOptions) -> di
         ),
         css="halves",
     )
+
+
+def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
+    """Builds a table of the different outputs and their counts; nothing when only one is sampled."""
+    count = int(view.choice("draws"))
+    if count < 2:
+        return []
+    outputs = count_samples(view.reader, view.run, view.step, view.text, options, count)
+    marks = {True: "✓", False: "✗", None: "–"}
+    rows = [[text or "–", times, f"≈ {percentage(times / count, 0)} %", marks[correct]] for text, times, correct in outputs]
+    head = [view.say(f"decoding.spread_{name}") for name in ("output", "times", "share", "right")]
+    right = sum(times for _, times, correct in outputs if correct)
+    caption = view.say("decoding.spread_said", count=count, different=len(outputs), first=options.seed, last=options.seed + count - 1)
+    if any(correct is not None for _, _, correct in outputs):
+        caption = f"{caption} {view.say('decoding.spread_correct', right=right, count=count, percent=percentage(right / count, 0))}"
+    table = blocks.table("spread", head, rows, view.say("decoding.spread", count=count), tokens=True)
+    caption_blocks = [blocks.text("spread-said", caption, css="pg-caption")]
+    if len(outputs) == 1 and options.temperature < WARM:
+        warmer = f"{WARM:g}"
+        caption_blocks.append(blocks.button("warmer", "move", view.say("decoding.warmer", temperature=warmer), to={"temperature": warmer}))
+    return [*caption_blocks, table]

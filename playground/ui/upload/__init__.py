@@ -1,5 +1,4 @@
 """Own sentences on the page. Read in this order:
 
-uploading (files, pasted text) · listeners (of the upload box) · preview (before training) · warnings (likely spoilers) · summary (counts
-and lengths).
+uploading (files, pasted text) · preview (before training, with warnings) · summary (counts and lengths).
 """

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from playground.config import Experiment, read_query
-from playground.data.warnings import find_epochs
+from playground.data.corpus import Corpus
+from playground.data.statistics import Statistics
+from playground.data.warnings import Mend, find_epochs, find_spoilers
 from playground.queries.results import pieces_of
 from playground.reading.uploads import Pairs
 from playground.runs.forecast import estimate
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.upload import summary, uploading
-from playground.ui.upload.warnings import draw_warnings
 from playground.ui.view import Screen, tokens
 from playground.words import paragraph
 
@@ -42,7 +44,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
         "blocks": [
             blocks.text("preview-facts", paragraph(sentences), css="pg-caption"),
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
-            *draw_warnings(experiment, pairs, corpus, counts, screen),
+            *_draw_warnings(experiment, pairs, corpus, counts, screen),
             *_suggestion_blocks(experiment, pairs, screen),
             blocks.text(
                 "preview-estimate", estimate(experiment, pairs, find_epochs(experiment, counts), screen.language), css="pg-caption"
@@ -69,3 +71,25 @@ def _suggestion_blocks(experiment: Experiment, pairs: Pairs, screen: Screen) -> 
     changes = {name: value for name, value in suggested.knobs.items() if value != current[name]}
     drawn = [blocks.text("preview-suggestion", paragraph(sentences), css="pg-caption")] if sentences else []
     return [*drawn, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=changes)] if changes else [])]
+
+
+def _draw_warnings(experiment: Experiment, pairs: Pairs, corpus: Corpus, statistics: Statistics, screen: Screen) -> list[dict[str, Any]]:
+    """Returns the blocks: a sentence and its buttons per warning."""
+    drawn = []
+    for spoiler in find_spoilers(experiment, pairs, corpus, statistics, partial(uploading.suggest_for, pairs, experiment.data.own)):
+        drawn.append(
+            blocks.text(f"warning-{spoiler.name}", screen.say(f"sentences.warn_{spoiler.name}", **spoiler.slots), css="pg-warning")
+        )
+        buttons = [_make_button(f"mend-{spoiler.name}-{place}", mend, pairs, screen) for place, mend in enumerate(spoiler.mends)]
+        drawn += [blocks.row(f"mend-{spoiler.name}", *buttons)] if buttons else []
+    return drawn
+
+
+def _make_button(place: str, mend: Mend, pairs: Pairs, screen: Screen) -> dict[str, Any]:
+    """Returns a button that sets knobs, or reads the sentences with other columns."""
+    if mend.columns is None:
+        return blocks.button(place, "set", screen.say(f"sentences.mend_{mend.name}", **mend.slots), values=dict(mend.knobs))
+    source, target, joined = mend.columns
+    name = pairs.columns[joined[-1]].name or screen.say("page.column", number=joined[-1] + 1)
+    values = {"source": source, "target": target, "swap": False, "joined": list(joined)}
+    return blocks.button(place, "read", screen.say(f"sentences.mend_{mend.name}", name=name), values=values)

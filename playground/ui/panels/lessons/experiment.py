@@ -18,7 +18,7 @@ from playground.ui.panels.lessons.exhibits import build_exhibits, say_label
 from playground.ui.view import View
 from playground.words import paragraph
 
-POLL_MS = 700  # milliseconds between polls for the arms' progress
+ARMS_POLL_MS = 700  # milliseconds between polls for the arms' progress
 SEED = int(limits("seed").high)
 MAX_ARMS = 40  # runs in a link
 MYSTERIES_OFFERED = 10  # at a time

@@ -99,7 +99,7 @@ def _build_page(view: View, lab: Lab) -> dict:
     question, ending = (lock_choices(question), _build_ending(view, lab)) if guess_verdict else (question, [])
     # a mystery shows its exhibits before the guess
     page = state.blocks + (question if state.visible else []) + guess_verdict if lab.is_mystery else question + guess_verdict + state.blocks
-    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.POLL_MS} if state.is_training else {})}
+    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.ARMS_POLL_MS} if state.is_training else {})}
 
 
 def _build_deal_button(view: View, lab: Lab) -> list[dict]:

@@ -11,6 +11,7 @@ from playground.model.sublayers import sublayer_of, sublayers
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep, sites
 from playground.ui import blocks
+from playground.ui.panels.diagnostics import classify_sublayer, name_sublayer
 from playground.ui.panels.step.batch import build_sliders
 from playground.ui.panels.step.sums import build_sheet, format_4g, spell_tokens
 from playground.ui.view import LARGE, View
@@ -218,13 +219,3 @@ def _list_parameters(view: View, step: TakenStep) -> list[str]:
     """Lists the chosen sublayer's parameters; a shared one belongs to its first sublayer."""
     sublayer = list_sublayers(view, step)[_choose_sublayer(view, step)]
     return [name for name in step.slow.gradients if sublayer_of(name) == sublayer]
-
-
-def classify_sublayer(sublayer: str) -> str:
-    return "cross" if sublayer.endswith("cross_attention") else "encoder" if sublayer.startswith(("src", "encoder")) else "decoder"
-
-
-def name_sublayer(view: View, sublayer: str) -> str:
-    stack, _, rest = sublayer.partition(".")
-    layer, _, part = rest.partition(".")
-    return view.say(f"diagnostics.part_{stack}_{part}", layer=int(layer) + 1) if part else view.say(f"diagnostics.part_{stack}")
