@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from playground.logs import pseudonym
-from playground.runs.retention import megabytes
+from playground.runs.housekeeping import megabytes
 from playground.runs.run import Run
 from playground.ui.assets import asset_version
 from playground.ui.operator.facts import Facts
