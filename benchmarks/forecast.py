@@ -20,8 +20,8 @@ from playground.config import Experiment
 from playground.data.corpus import build_corpus
 from playground.model.size import training_bytes
 from playground.reading.uploads import Pairs
+from playground.runs.cache import keep_free_pages
 from playground.runs.forecast import forecast
-from playground.runs.heap import keep_free_pages
 from playground.runs.machine_speed import TINY, execution_plan
 from playground.runs.upload_process import read
 from playground.training.loop import Training

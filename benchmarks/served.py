@@ -15,8 +15,7 @@ from typing import Any
 from benchmarks.server import TOKEN
 from playground.config import Experiment
 from playground.queries.reader import Reader
-from playground.runs.heap import freeze_objects
-from playground.runs.lru import size_of
+from playground.runs.cache import freeze_objects, size_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.server import start

@@ -14,7 +14,7 @@ from playground.words.amounts import percentage
 
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
-TAKE_TIME = {"runtime.py", "steady_clock.py", "recording.py", "machine_speed.py", "queue/parallel.py", "lru.py", "run.py"}
+TAKE_TIME = {"runtime.py", "steady_clock.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
 # part: other packages it may import | parts of ours it may import
 TABLE = """
 words: |
@@ -33,7 +33,7 @@ variants: torch | choices knobs config model data
 decoding: numpy torch | config model
 inspection: numpy torch | config model
 training: torch | choices knobs config model data variants decoding
-runs: cachetools numpy pandas ray safetensors torch | words config logs model reading data variants inspection training
+runs: numpy pandas ray safetensors torch | words config logs model reading data variants inspection training
 rooms: | words config logs fields cursor runs
 backup: | config reading runs rooms
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs

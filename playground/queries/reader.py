@@ -16,7 +16,7 @@ from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.results import Likely, Piece, SentenceTrace, likely_of, pieces_from, pieces_of
 from playground.reading.text import normalise
-from playground.runs.lru import LRU
+from playground.runs.cache import LRU
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue.parallel import ReaderThreads
 from playground.runs.registry import Runs
@@ -45,7 +45,7 @@ class Reader:
 
     @property
     def caches(self) -> dict[str, tuple[LRU, ...]]:
-        """Returns the caches by the names of their memory shares, see runs/memory.py."""
+        """Returns the caches by the names of their memory shares, see runs/cache.py."""
         return {"models": self._models.caches, "answers": (self._known,), "steps": (self._steps,)}
 
     @property

@@ -12,7 +12,7 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
 from playground.reading.uploads import Pairs
-from playground.runs.lru import LRU, size_of
+from playground.runs.cache import LRU, size_of
 
 MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics
 SAMPLED = 50  # sentences sampled to estimate a corpus's size
@@ -50,7 +50,7 @@ class Corpora:
 
     @property
     def caches(self) -> tuple[LRU, ...]:
-        """Shares of the memory budget, see memory.py."""
+        """Shares of the memory budget, see cache.py."""
         return tuple(self._caches.values())
 
     def forget(self) -> None:

@@ -33,7 +33,7 @@ class Limits:
     cluster: str = ""  # address of a Ray cluster that trains instead of this machine
     engine: str = "here"  # one of ENGINES; a server's default is "auto"
     cores: int = 2
-    memory: int = 4 * GB  # bytes for all trainings and caches together, see memory.py
+    memory: int = 4 * GB  # bytes for all trainings and caches together, see cache.py
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
     runs_address: int = 90  # unfinished, of all owners last seen at one address, such as a school's
     runs_unfinished: int = 150

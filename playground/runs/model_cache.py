@@ -10,7 +10,7 @@ import torch
 
 from playground.config import Refusal
 from playground.model.transformer import Transformer
-from playground.runs.lru import LRU
+from playground.runs.cache import LRU
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
@@ -40,7 +40,7 @@ class ModelCache:
 
     @property
     def caches(self) -> tuple[LRU]:
-        """Shares of the memory budget, see memory.py."""
+        """Shares of the memory budget, see cache.py."""
         return (self._built,)
 
     def get(self, run: Run, step: int | None) -> Built:

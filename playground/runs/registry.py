@@ -12,20 +12,18 @@ from playground.config import LIVE_KNOBS, Experiment, Refusal, check
 from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
+from playground.runs.cache import Memory, share_arenas
 from playground.runs.corpora import Corpora
 from playground.runs.cut_off import CutOff, resumption_message
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
 from playground.runs.engines.choice import Engines
-from playground.runs.heap import share_arenas
-from playground.runs.housekeeping import Housekeeper
+from playground.runs.housekeeping import Housekeeper, Retention, Share
 from playground.runs.limits import Limits
 from playground.runs.lost import restore_last_save
 from playground.runs.making import copy_run, fork_run, new_run
-from playground.runs.memory import Memory
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
-from playground.runs.retention import Retention, Share
 from playground.runs.rules import Rules
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime

@@ -11,8 +11,8 @@ from typing import Any
 
 from playground import words
 from playground.config import Refusal
+from playground.runs.cache import LRU
 from playground.runs.history import COUNTS, History, decimate
-from playground.runs.lru import LRU
 from playground.runs.run import Mark, Run
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
@@ -28,7 +28,7 @@ class Updates:
 
     @property
     def caches(self) -> tuple[LRU]:
-        """Shares of the memory budget, see memory.py."""
+        """Shares of the memory budget, see cache.py."""
         return (self._increments,)
 
     def get(self, run: Run, since: int) -> tuple[bytes, int]:

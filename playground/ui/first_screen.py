@@ -12,7 +12,7 @@ from html import escape
 from playground.config import Refusal
 from playground.figures.still import still
 from playground.queries.reader import Reader
-from playground.runs.lru import LRU
+from playground.runs.cache import LRU
 from playground.runs.registry import Runs
 from playground.ui.assets import STATIC, asset_path
 from playground.ui.controls import GROUPS, label

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
-from playground.runs.lru import LRU
+from playground.runs.cache import LRU
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command

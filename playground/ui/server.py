@@ -31,7 +31,7 @@ from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
-from playground.runs.heap import freeze_objects
+from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
 from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, operator, rooms as rooms_routes, sessions
 from playground.ui.assets import asset_path

@@ -42,7 +42,7 @@ def use_lean_sessions() -> None:
 
 
 class Sessions:
-    """The sessions of a launched page, as a share of the memory budget (see runs/memory.py)."""
+    """The sessions of a launched page, as a share of the memory budget (see runs/cache.py)."""
 
     def __init__(self, page: gr.Blocks) -> None:
         self._page = page

@@ -59,7 +59,7 @@ def address(classname: str, name: str) -> str:
 
 
 def mirror(file: str) -> str:
-    """Where the tests of a module are by custom: tests/runs/test_lru for playground/runs/lru.py."""
+    """Where the tests of a module are by custom: tests/runs/test_cache for playground/runs/cache.py."""
     folder, _, name = file.replace("playground/", "tests/", 1).removesuffix(".py").rpartition("/")
     return f"{folder}/test_{name}"
 

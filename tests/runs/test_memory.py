@@ -19,12 +19,11 @@ from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.model.size import training_bytes
-from playground.runs import corpora, lru, memory as module, model_cache
+from playground.runs import cache as module, corpora, model_cache
+from playground.runs.cache import LRU, Memory, descendants, held_bytes, size_of
 from playground.runs.corpora import MAX_CORPORA, Corpora, sizes
 from playground.runs.engines import host
 from playground.runs.health import health
-from playground.runs.lru import LRU, size_of
-from playground.runs.memory import Memory, descendants, held_bytes
 from playground.runs.model_cache import ModelCache
 from playground.runs.run import Snapshot
 from tests.runs.by_hand import begun, ended, ordered
@@ -180,7 +179,7 @@ def test_what_was_used_last_stays_within_both_limits(operations, limits):
         if name in ("get", "make") and key in plain:
             plain.move_to_end(key)
         assert [key in cache for key in range(7)] == [key in plain for key in range(7)]
-        assert len(cache) == len(cache._access_times) == len(plain)
+        assert len(cache) == len(plain)
         assert cache.bytes == (sum(plain.values()) if most_bytes < math.inf else 0)
         assert (cache.oldest == math.inf) == (not plain)
 
@@ -206,7 +205,7 @@ def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error(monkeypatc
             waiting.append(self)
             return super().result(timeout)
 
-    monkeypatch.setattr(lru, "Future", Awaited)
+    monkeypatch.setattr(module, "Future", Awaited)
     for error in (ZeroDivisionError(), None):  # a failure is not remembered
         begun, go, made = threading.Event(), threading.Event(), []
         waiting.clear()

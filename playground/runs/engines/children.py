@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from playground.logs import event
+from playground.runs.cache import share_arenas
 from playground.runs.engines.host import Answer, Host
 from playground.runs.engines.hosted import CallSettings
 from playground.runs.engines.trainer import Lost
-from playground.runs.heap import share_arenas
 from playground.runs.queue.warmup import warm_up
 from playground.runs.queue.watchdog import PREPARE_FACTOR
 

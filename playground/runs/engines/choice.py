@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol
 
 from playground.logs import event, reason
+from playground.runs.cache import own_bytes
 from playground.runs.corpora import Corpora
 from playground.runs.engines.children import Child
 from playground.runs.engines.cluster import NONE, Cluster, begin
@@ -16,7 +17,6 @@ from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Link, Remote
 from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
-from playground.runs.memory import own_bytes
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from playground.config import Refusal
+from playground.runs.cache import trim_heap
 from playground.runs.corpora import Corpora
 from playground.runs.engines.hosted import CallSettings, HostedTraining
 from playground.runs.engines.increment import Increment
 from playground.runs.engines.trainer import Failed, Lost
-from playground.runs.heap import trim_heap
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers
 from playground.runs.runtime import REAL, Runtime

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError
 
+from playground.runs.cache import share_arenas
 from playground.runs.engines.children import end_with_parent
 from playground.runs.engines.host import Answer, Host
 from playground.runs.engines.trainer import Lost
-from playground.runs.heap import share_arenas
 from playground.runs.limits import machine_devices
 from playground.runs.queue.warmup import warm_up
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from playground.logs import event
-from playground.runs.lru import LRU
+from playground.runs.cache import LRU
 from playground.runs.runtime import Clock
 
 log = logging.getLogger(__name__)

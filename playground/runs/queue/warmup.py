@@ -10,7 +10,7 @@ import torch
 
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
-from playground.runs.heap import freeze_objects, keep_free_pages
+from playground.runs.cache import freeze_objects, keep_free_pages
 from playground.runs.machine_speed import TINY, measure_speed
 from playground.training.loop import Training
 

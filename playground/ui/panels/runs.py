@@ -10,7 +10,7 @@ from playground.cursor import choices
 from playground.figures import runs as pictures
 from playground.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
 from playground.runs.forecast import tokens_per_step
-from playground.runs.retention import megabytes
+from playground.runs.housekeeping import megabytes
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds
 from playground.ui.panels.run_table import build_table, format_number, format_reached

@@ -22,7 +22,7 @@ from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.uploads import Choices, Pairs, report
 from playground.runs import upload_process
-from playground.runs.lru import LRU
+from playground.runs.cache import LRU
 from playground.runs.names import owner_of
 from playground.runs.registry import Runs
 from playground.ui import blocks

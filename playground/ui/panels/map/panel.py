@@ -9,7 +9,7 @@ from playground.figures import theme
 from playground.inspection.activations import Stage
 from playground.lessons.tour import STOPS, Reading, find_reading
 from playground.queries.activations import Cell, SentenceActivations, activations
-from playground.runs.lru import LRU
+from playground.runs.cache import LRU
 from playground.ui import blocks
 from playground.ui.panels import head_choice
 from playground.ui.panels.map import stage, tour, worksheet
