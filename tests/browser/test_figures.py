@@ -88,7 +88,7 @@ def test_tokens_stand_on_axes_and_in_hovers_literally(plain):
     assert ticks == [shortened(name) for name in names]
     for q in range(count):
         row = shortened(names[q])
-        hovers(plain, q, q, f"query {row}, key {row}attention weight 1.000")
-    hovers(plain, 1, 3, "query <b>x</b>, key %{x}: maskedattention weight exactly 0")
+        hovers(plain, q, q, f"query {row}, key {row}weight 1.000")
+    hovers(plain, 1, 3, "query <b>x</b>, key %{x}masked: weight exactly 0")
     assert plain.evaluate("() => document.querySelectorAll('img').length") == 0
     assert plain.console == []

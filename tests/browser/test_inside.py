@@ -33,7 +33,7 @@ def test_point_click_and_choose_a_head(visit):
     expect(panel.locator("#pg-figure-attention .xtick text")).to_have_text(HELLO)
     table = drawn_from(page, "attention")["z"]
     q, k = max(((q, k) for q in range(5) for k in range(5)), key=lambda at: table[at[0]][at[1]])
-    names = re.compile(rf"query {OLLEH[q]}, key {HELLO[k]}.*attention weight {table[q][k]:.3f}")
+    names = re.compile(rf"query {OLLEH[q]}, key {HELLO[k]}.*weight {table[q][k]:.3f}")
     at = point_at(page, "attention", k, q, names)
     expect(lit(page, "query")).to_have_text([OLLEH[q]])
     expect(lit(page, "key")).to_have_text([HELLO[k]])
@@ -278,7 +278,7 @@ def test_what_is_seen_is_saved_as_picture_table_and_arrays(visit):
     name, drawing = save(page, "svg")
     assert name == f"{stem}-L2H1.svg"
     assert f">{title}</title>" in drawing.decode()
-    assert f" Run reverse, step {step}, sentence: playground" in drawing.decode()
+    assert f"Run reverse, step {step}, sentence: playground" in drawing.decode()
     name, content = save(page, "csv")
     assert name == f"{stem}-L2H1.csv"
     records = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))

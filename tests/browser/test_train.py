@@ -122,7 +122,7 @@ def test_translate_while_it_trains_then_pause_step_resume_and_stop(visit):
     unknown = page.locator("#pg-unknown")
     expect(unknown).to_be_hidden()
     type_sentence(page, "Hello w")
-    expect(unknown).to_contain_text("H and ␣ are unknown, read")
+    expect(unknown).to_contain_text("H and ␣: read as <unk>")
     page.locator("#pg-use").click()
     has_address(page, text="hellow")
     expect(unknown).to_be_hidden()

@@ -83,7 +83,7 @@ def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer
 ])  # fmt: skip
 def test_the_newest_losses_are_compared(losses, trained, heldout, answer):
     for question in (run_questions.tokens_first, run_questions.gap):
-        with pytest.raises(Refusal, match="not been evaluated"):
+        with pytest.raises(Refusal, match="no evaluation yet"):
             question(None, run(), None, "")
     result, numbers = run_questions.gap(None, run((0.5,), (0.2,), losses, heldout), None, "")
     assert result == answer

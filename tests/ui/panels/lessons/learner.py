@@ -33,7 +33,7 @@ def of(rule: Callable[..., float], after: str = "", numbers_of: slice = slice(No
 
 
 WORKED_OUT: dict[str, Callable[[str], float]] = {
-    "row_rest": lambda text: 100 - numbers(text.rpartition("has the weight")[2])[0],
+    "row_rest": lambda text: 100 - numbers(text.rpartition("has weight")[2])[0],
     "head_width": of(lambda wide, heads: wide / heads, numbers_of=slice(2)),
     "embedding_size": of(lambda tokens, wide: tokens * wide, numbers_of=slice(2)),
     "ratio": of(lambda one, other: math.exp(one - other), "scaled scores", slice(2)),
