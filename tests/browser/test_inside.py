@@ -278,7 +278,7 @@ def test_what_is_seen_is_saved_as_picture_table_and_arrays(visit):
     name, drawing = save(page, "svg")
     assert name == f"{stem}-L2H1.svg"
     assert f">{title}</title>" in drawing.decode()
-    assert f"Run reverse, step {step}, sentence: playground" in drawing.decode()
+    assert f"Run reverse, step {step}: playground" in drawing.decode()
     name, content = save(page, "csv")
     assert name == f"{stem}-L2H1.csv"
     records = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
