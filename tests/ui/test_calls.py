@@ -10,6 +10,7 @@ import pytest
 
 from playground.config import Experiment
 from playground.reading.uploads import Pair, Pairs
+from playground.ui.rights import PUBLIC, needs
 from playground.ui.upload import uploading
 from playground.words import entries, say
 
@@ -128,6 +129,7 @@ def test_no_file_of_the_server_is_read_as_an_upload(page, site):
 
 
 def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, monkeypatch, capfd):
+    @needs(PUBLIC)
     def broken(*values):
         raise ZeroDivisionError("a secret of the server")
 
