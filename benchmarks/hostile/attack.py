@@ -42,8 +42,9 @@ class Finding:
 class Attack:
     """On a server of this machine. `calls` are valid ones; `canary` is what nobody who asks here may read."""
 
-    def __init__(self, port: int, calls: dict[str, Call], people: People, seed: int) -> None:
-        self._port, self.calls, self._people, self._seed = port, calls, people, seed
+    def __init__(self, port: int, calls: dict[str, Call], people: People, seed: int, quiet_s: float = MOMENT) -> None:
+        """`quiet_s` is how long the stream of a queued call is listened to."""
+        self._port, self.calls, self._people, self._seed, self.quiet_s = port, calls, people, seed, quiet_s
         self.waits: list[float] = []  # seconds, of the honest visitor while calls come
 
     def run(self, numbers: range, at_once: int, seconds: float = math.inf) -> list[Finding]:
@@ -99,7 +100,7 @@ class Attack:
         if status == 200 and call.path.startswith(GRADIO) and b'"event_id"' in body and b"data:" not in body:
             event = json.loads(body)["event_id"]
             queued = {"session_hash": session} if "join" in call.path else {}
-            body += self.ask(Call("", "GET", f"{GRADIO}/queue/data" if queued else f"{GRADIO}/call/x/{event}", queued))[1]
+            body += self.ask(Call("", "GET", f"{GRADIO}/queue/data" if queued else f"{GRADIO}/call/x/{event}", queued), self.quiet_s)[1]
         return status, body
 
     def _fault(self, call: Call, status: int, body: bytes, seconds: float) -> str:
@@ -112,7 +113,7 @@ class Attack:
         }
         return next((name for name, is_so in wrong.items() if is_so), "")
 
-    def ask(self, call: Call) -> tuple[int, bytes]:
+    def ask(self, call: Call, quiet_s: float = MOMENT) -> tuple[int, bytes]:
         """(status, how the answer begins). Raises OSError, HTTPException, ValueError."""
         connection = HTTPConnection("127.0.0.1", self._port, timeout=2 * SLOW)
         token = self._people.tokens[call.who]
@@ -124,7 +125,7 @@ class Attack:
                 return answer.status, answer.read(READ)
             body = b""  # to its end or for a moment: a stream may go on for ever
             if connection.sock:
-                connection.sock.settimeout(MOMENT)
+                connection.sock.settimeout(quiet_s)
             until = time.perf_counter() + SLOW / 2
             while len(body) < READ and time.perf_counter() < until and b"process_completed" not in body:
                 try:
