@@ -1,6 +1,6 @@
 """Access control. Each route, listener and action declares its right where it is made: a GuardedRoute, `@needs(right)`, or the pair of a
-right and a function. A route is looked up before anything else (gate.py), a listener before its values are read
-(calls.py); an action is authorised here before it begins.
+right and a function. A route is looked up before anything else (gate.py), a listener before its values are read (calls.py); an action is
+authorised here before it begins.
 
 Everything undeclared is closed: a new route of Gradio's, and a forgotten one of ours, which a test finds.
 """
