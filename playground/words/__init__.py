@@ -1,7 +1,8 @@
 """Every sentence of the interface, in every language, separate from the code.
 
-A key is `area.name`: the area is the file (`words/en/area.json`), the name is the entry in it. All languages have the same keys with
-the same `{placeholders}`; a test compares them.
+A key is `area.name`. What a folder of the code says stands beside it, `en.json` and `zh.json`: {"area": {"name": text}}. What all share
+stands here: `words/en/area.json` is one area, {"name": text}. All languages have the same keys with the same `{placeholders}`; a test
+compares them.
 
 A word that depends on a number has two forms, singular first: "{count} {count:step|steps}".
 
@@ -35,10 +36,22 @@ def entries(language: str) -> dict[str, str]:
 @cache
 def _entries(language: str) -> dict[str, str]:
     return {
-        f"{file.stem}.{name}": text.replace(" %", "\N{NO-BREAK SPACE}%")
-        for file in sorted((_FOLDER / language).glob("*.json"))
-        for name, text in json.loads(file.read_text(encoding="utf-8")).items()
+        f"{area}.{name}": text.replace(" %", "\N{NO-BREAK SPACE}%")
+        for file in files(language)
+        for area, texts in areas(file).items()
+        for name, text in texts.items()
     }
+
+
+def files(language: str) -> list[Path]:
+    """Returns the files of sentences of one language, in a fixed order."""
+    return sorted([*(_FOLDER / language).glob("*.json"), *_FOLDER.parent.rglob(f"{language}.json")])
+
+
+def areas(file: Path) -> dict[str, dict[str, str]]:
+    """Returns {area: {name: text}} of one file of sentences."""
+    texts = json.loads(file.read_text(encoding="utf-8"))
+    return {file.stem: texts} if file.parent.parent == _FOLDER else texts
 
 
 def say(language: str, key: str, **values: object) -> str:

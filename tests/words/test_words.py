@@ -11,7 +11,7 @@ from string import Formatter
 import pytest
 
 from playground.config import KNOBS, PRESETS, Refusal, limits
-from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, paragraph, preferred, printed, say
+from playground.words import ENGLISH, LANGUAGES, areas, entries, files, known, listed, named, paragraph, preferred, printed, say
 from playground.words.glossary import glossary, names
 
 ROOT = Path(__file__).parents[2] / "playground"
@@ -26,9 +26,14 @@ def placeholders(text: str) -> set[str]:
 def test_every_language_holds_the_same_keys_with_the_same_placeholders(language):
     english, own = ({key: placeholders(text) for key, text in entries(name).items()} for name in (ENGLISH, language))
     assert own == english
-    for file in (ROOT / "words" / language).glob("*.json"):  # JSON keeps the last of two sentences under one key
-        keys = [key for key, _ in json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=list)]
-        assert len(keys) == len(set(keys)), file
+    for file in files(language):  # JSON keeps the last of two sentences under one key
+        json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=unique)
+    assert sum(len(texts) for file in files(language) for texts in areas(file).values()) == len(own)  # and so would two files
+
+
+def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    assert len(dict(pairs)) == len(pairs), pairs
+    return dict(pairs)
 
 
 def test_chinese_is_chinese():
