@@ -13,7 +13,7 @@ from benchmarks.server import TOKEN, Server
 from playground.config import Experiment
 from playground.data.corpus import Item, build_corpus
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 from playground.tasks.toy_tasks import examples, references
 from playground.training.loop import Training
 from playground.training.metrics import build_eval_set, validate

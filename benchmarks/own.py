@@ -22,7 +22,7 @@ from playground.queries.reader import max_output_tokens
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 from playground.runs.upload_process import read
 from playground.training.loop import Training
 

@@ -13,7 +13,7 @@ from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
 from playground.config import TASK_STEPS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 from playground.tasks.toy_tasks import TASKS
 from playground.training.loop import Training
 

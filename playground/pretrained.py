@@ -22,7 +22,7 @@ from playground.model.transformer import Transformer
 from playground.queries.reader import max_output_tokens
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.parameters import read_parameters
+from playground.runs.disk.replay_file import read_parameters
 from playground.runs.registry import SHIPPED
 from playground.variants import build
 

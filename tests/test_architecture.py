@@ -14,7 +14,7 @@ from playground.words.amounts import percentage
 
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
-TAKE_TIME = {"runtime.py", "steady_clock.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
+TAKE_TIME = {"runtime.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
 # part: other packages it may import | parts of ours it may import
 TABLE = """
 words: |
@@ -137,7 +137,7 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
 @pytest.mark.night
 def test_to_train_takes_no_compiler():
     """Two seconds and 70 MB in each process that trains."""
-    code = "import sys; from playground.runs.queue.warmup import warm_up; warm_up(); print('torch._dynamo' in sys.modules)"
+    code = "import sys; from playground.runs.machine_speed import warm_up; warm_up(); print('torch._dynamo' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"
 
 

@@ -19,11 +19,11 @@ from playground.lessons.labs import LABS
 from playground.reading.uploads import Pair, Pairs
 from playground.runs import forecast
 from playground.runs.disk import files
-from playground.runs.disk.checkpoints import CHECKPOINTS
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store
 from playground.runs.history import VALIDATIONS
 from playground.runs.machine_speed import MachineSpeed
+from playground.runs.queue.train_inline import CHECKPOINTS
 from playground.runs.run import Run
 from playground.words import say
 from tests.runs.tiny import TINY, alone, curve, tiny

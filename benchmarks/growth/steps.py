@@ -16,7 +16,7 @@ from benchmarks.tables import markdown, milliseconds, seconds, shown, summary
 from playground.config import SPECIAL_TOKENS, Experiment
 from playground.data.corpus import build_corpus
 from playground.reading.uploads import Pair, Pairs
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 from playground.tasks.toy_tasks import examples
 from playground.training.loop import Training
 

@@ -17,8 +17,8 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.runs.disk.folder import pack_run, pack_state
 from playground.runs.disk.store import write_run
 from playground.runs.limits import Limits, machine_cores
+from playground.runs.machine_speed import warm_up
 from playground.runs.queue import train_inline
-from playground.runs.queue.warmup import warm_up
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import Run
 from playground.training.loop import Training, TrainingStep

@@ -21,8 +21,7 @@ from playground.config import PAD, Experiment, preset
 from playground.data.batches import batches, collate
 from playground.data.corpus import Corpus, build_corpus
 from playground.runs.limits import machine_cores
-from playground.runs.machine_speed import precision
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import precision, warm_up
 from playground.training.loop import Training
 
 ABOUT = "training steps/s at four widths against torch.nn.Transformer on equal batches, and against the floor; where a step's time goes"

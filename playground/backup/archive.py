@@ -18,7 +18,7 @@ from playground.reading.formats import limits
 from playground.rooms.store import FILE as ROOM_FILE, MAX_BYTES as MAX_ROOM_BYTES
 from playground.runs.disk import files
 from playground.runs.disk.folder import FORMER, MAX_TENSOR_BYTES, NAMES
-from playground.runs.disk.kept import ID
+from playground.runs.disk.saves import ID
 
 FORMAT = 2  # may hold the previous save of a run
 NEWEST_ALONE = 1  # without previous saves, so that older versions read it too

@@ -11,7 +11,7 @@ from playground.config import Refusal
 from playground.rooms.store import FILE as ROOM_FILE, SET_ASIDE, read_room
 from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY_PARTS, Folder
-from playground.runs.disk.kept import ID
+from playground.runs.disk.saves import ID
 
 WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save", "damaged", "newer format", "left over")
 LOST = (EARLIER, DAMAGED, NEWER)  # verdicts of saved data that this version can't read

@@ -22,8 +22,8 @@ def train(options: argparse.Namespace) -> int:
     from playground.reading.uploads import report
     from playground.runs.corpora import Corpora
     from playground.runs.disk.store import write_run
+    from playground.runs.machine_speed import warm_up
     from playground.runs.queue import train_inline
-    from playground.runs.queue.warmup import warm_up
     from playground.runs.replay import BUDGET_BYTES
 
     choices = choices_of(options)
@@ -136,9 +136,9 @@ def _check_free(folder: Path) -> None:
 
 
 def checkpoints(options: argparse.Namespace) -> int:
-    from playground.runs.disk.checkpoints import CHECKPOINTS, MAX_TOTAL_BYTES, make
     from playground.runs.disk.files import tree_size
-    from playground.runs.queue.warmup import warm_up
+    from playground.runs.machine_speed import warm_up
+    from playground.runs.queue.train_inline import CHECKPOINTS, MAX_TOTAL_BYTES, make_checkpoints
     from playground.runs.registry import SHIPPED
 
     for name in options.names:
@@ -146,7 +146,7 @@ def checkpoints(options: argparse.Namespace) -> int:
             raise Refusal("runs.no_checkpoint", name=name[:40], names=", ".join(CHECKPOINTS))
     folder = options.folder or SHIPPED
     warm_up()
-    for run in make(folder, tuple(options.names) or tuple(CHECKPOINTS)):
+    for run in make_checkpoints(folder, tuple(options.names) or tuple(CHECKPOINTS)):
         size, exact = tree_size(folder / run.name), run.exact_match or 0.0
         print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {size:>9,} bytes", flush=True)
     total = tree_size(folder)

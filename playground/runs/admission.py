@@ -7,15 +7,67 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from playground.config import Refusal
 from playground.model.size import admit, training_bytes
 from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
-from playground.runs.names import new_name
+from playground.runs.names import new_name, owner_of
 from playground.runs.run import Run
-from playground.runs.visitors import Visitors
+
+
+class Rules:
+    """Hooks by which other parts of a server restrict runs, such as the creator's room. These defaults allow everything."""
+
+    @contextmanager
+    def beginning(self, new: Sequence[Run], token: str, lab: str = "") -> Iterator[None]:
+        """Wraps the creation of runs by the token's holder; `lab` names the lab of which they are arms. Raises Refusal when forbidden."""
+        yield
+
+    def shared(self, run: Run) -> bool:
+        """Returns whether visitors besides its owner depend on this run, so that it may not be stopped for others."""
+        return False
+
+    def awaited(self, run: Run) -> bool:
+        """Returns whether visitors who depend on this run are present."""
+        return False
+
+    def in_room(self, token: str) -> bool:
+        """Returns whether the token's holder is in a room, whose limits then replace those of an address."""
+        return False
+
+    def changing(self, token: str, knob: str, value: Any) -> None:
+        """Checks a change of a live knob. Raises Refusal when forbidden."""
+
+
+MAX_OWNERS = 10_000  # with a remembered address: the most recent
+
+
+class Visitors:
+    """Remembers the last address of each owner, in memory only: addresses are never written to the disk. Thread-safe."""
+
+    def __init__(self, new: Callable[[str], object] = lambda token: None) -> None:
+        """`new` is called with the token of each first-time visitor."""
+        self._on_new = new
+        self._addresses: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def record_address(self, token: str, address: str) -> None:
+        """Records a request by the token's holder from this address."""
+        with self._lock:
+            before = self._addresses.pop(owner := owner_of(token), None)
+            self._addresses[owner] = address
+            if len(self._addresses) > MAX_OWNERS:
+                del self._addresses[next(iter(self._addresses))]
+        if before is None:
+            self._on_new(token)
+
+    def address(self, owner: str) -> str:
+        """Returns an owner's last address; "" when unknown."""
+        return self._addresses.get(owner, "")
 
 
 class Admission:

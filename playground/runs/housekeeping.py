@@ -24,8 +24,7 @@ from playground.runs.limits import Limits
 from playground.runs.names import owns
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
-from playground.runs.runtime import REAL, Runtime
-from playground.runs.steady_clock import now
+from playground.runs.runtime import REAL, Runtime, now
 
 log = logging.getLogger(__name__)
 TIDY_SECONDS = 10.0  # between two rounds

@@ -12,7 +12,7 @@ from playground.config import Experiment, Refusal
 from playground.runs.disk.folder import Folder, pack_run
 from playground.runs.names import new_id, owner_of
 from playground.runs.run import Run
-from playground.runs.steady_clock import now
+from playground.runs.runtime import now
 
 
 def new_run(experiment: Experiment, token: str, **values: Any) -> Run:

@@ -11,7 +11,7 @@ from typing import Any
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
 from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
-from playground.runs.admission import Admission, bytes_needed
+from playground.runs.admission import Admission, Rules, Visitors, bytes_needed
 from playground.runs.cache import Memory, share_arenas
 from playground.runs.corpora import Corpora
 from playground.runs.cut_off import CutOff, resumption_message
@@ -24,12 +24,10 @@ from playground.runs.lost import restore_last_save
 from playground.runs.making import copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
-from playground.runs.rules import Rules
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
-from playground.runs.visitors import Visitors
 
 log = logging.getLogger(__name__)
 _PACKAGE, _ROOT = Path(__file__).parents[1:3]

@@ -18,8 +18,7 @@ from playground.logs import event
 from playground.runs.history import History, Probe
 from playground.runs.names import owns
 from playground.runs.replay import Parameters, Replay
-from playground.runs.runtime import REAL, Runtime
-from playground.runs.steady_clock import now
+from playground.runs.runtime import REAL, Runtime, now
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
@@ -84,7 +83,7 @@ class Run:
     message: Refusal | None = None
     step: int = 0
     seconds: float = 0.0  # training time, including evaluation and replay, excluding waiting and pauses
-    eta: tuple[float, float] | None = None  # seconds to the end, lower and upper bound (see pace.py); None when not training
+    eta: tuple[float, float] | None = None  # seconds to the end, lower and upper bound (see forecast.py); None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
     where: dict[str, Any] = field(default_factory=dict)  # the process that trains it, if not the page's, see remote.Link
@@ -186,7 +185,7 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """The planned last step: the experiment's, unless a time limit has moved it (see timed_steps.py)."""
+        """The planned last step: the experiment's, unless a time limit has moved it (see TimedSteps)."""
         if self.experiment.training.minutes or "history" in self.parts:
             for _, knob, value in reversed(self.history.events):
                 if knob == "steps":

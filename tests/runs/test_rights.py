@@ -7,7 +7,7 @@ import pytest
 from playground.config import Refusal
 from playground.runs import registry
 from playground.runs.disk import files
-from playground.runs.engines import in_process
+from playground.runs.engines import trainer
 from playground.runs.names import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
 from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import ME, YOU, tiny
@@ -87,7 +87,7 @@ def test_a_token_owns_what_was_made_with_it():
 
 
 def test_a_model_too_large_is_refused_before_anything_is_made(world, monkeypatch):
-    monkeypatch.setattr(in_process, "Training", None)
+    monkeypatch.setattr(trainer, "Training", None)
     with refused("model.too_large"):
         world.runs.create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
     assert world.runs.list_owned(ME) == []

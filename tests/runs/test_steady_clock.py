@@ -11,14 +11,13 @@ import torch
 from hypothesis import given, strategies as st
 
 from playground.rooms.registry import WRONG_CODES, Rooms
-from playground.runs import limits, machine_speed, steady_clock
+from playground.runs import limits, machine_speed, runtime
+from playground.runs.forecast import MAX_STRETCHES, REPLANNING_MOMENTS, Pace, TimedSteps
 from playground.runs.history import History
 from playground.runs.limits import Limits, free_memory, machine_cores
-from playground.runs.pace import MAX_STRETCHES, Pace
 from playground.runs.recording import Recording
 from playground.runs.run import Run
-from playground.runs.steady_clock import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
-from playground.runs.timed_steps import REPLANNING_MOMENTS, TimedSteps
+from playground.runs.runtime import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
 from playground.training.loop import Training
 from playground.training.work import Work
 from tests.runs.by_hand import at_rest, begun, ended, refused
@@ -63,7 +62,7 @@ def test_one_that_is_taken_back_never_was(jump):
 @pytest.mark.parametrize("seconds", [DAY, -30 * 365 * DAY])
 def test_a_room_stays_open_as_long_as_it_was_to_be_and_codes_can_be_tried_no_sooner(tmp_path, monkeypatch, seconds):
     real, rooms = time.time, Rooms(tmp_path)
-    monkeypatch.setattr(steady_clock, "_clock", SteadyClock(lambda: time.time()))
+    monkeypatch.setattr(runtime, "_clock", SteadyClock(lambda: time.time()))
     code = rooms.open(ME, "en", time.time() + DAY / 2).code
     for _ in range(WRONG_CODES):
         with refused("rooms.unknown"):

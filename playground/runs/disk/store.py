@@ -17,7 +17,7 @@ from typing import Any
 from playground.config import Refusal, to_json
 from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of, describe, pack_pairs
-from playground.runs.disk.kept import ID, KeptRuns
+from playground.runs.disk.saves import ID, KeptRuns
 from playground.runs.run import WORKING, Run
 from playground.runs.runtime import REAL, Runtime
 

@@ -20,10 +20,9 @@ from typing import Any
 
 from playground.logs import event
 from playground.runs.cache import share_arenas
-from playground.runs.engines.host import Answer, Host
-from playground.runs.engines.hosted import CallSettings
+from playground.runs.engines.host import Answer, CallSettings, Host
 from playground.runs.engines.trainer import Lost
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 from playground.runs.queue.watchdog import PREPARE_FACTOR
 
 log = logging.getLogger(__name__)

@@ -13,9 +13,8 @@ from playground.runs.cache import own_bytes
 from playground.runs.corpora import Corpora
 from playground.runs.engines.children import Child
 from playground.runs.engines.cluster import NONE, Cluster, begin
-from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Link, Remote
-from playground.runs.engines.trainer import Trainer
+from playground.runs.engines.trainer import InProcess, Trainer
 from playground.runs.limits import Limits
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime

@@ -20,7 +20,7 @@ from playground.runs.engines.children import end_with_parent
 from playground.runs.engines.host import Answer, Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.limits import machine_devices
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 
 OWN_BYTES = 400 * 2**20  # of an idle process: torch, and the smallest model
 

@@ -12,8 +12,7 @@ import torch
 from playground.data.tokenizers import load_tokenizer
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
-from playground.runs.engines.host import Answer
-from playground.runs.engines.hosted import CallSettings, Prepared, Start
+from playground.runs.engines.host import Answer, CallSettings, Prepared, Start
 from playground.runs.engines.increment import apply_increment, to_tensors
 from playground.runs.engines.trainer import Lost, ReadSave, parts_of
 from playground.runs.history import STEPS, Columns

@@ -16,8 +16,8 @@ from playground.logs import event
 from playground.runs.disk.folder import Rest
 from playground.runs.disk.store import Store
 from playground.runs.engines.trainer import Failed, Lost, Trainer, parts_of
+from playground.runs.forecast import Pace
 from playground.runs.limits import Limits
-from playground.runs.pace import Pace
 from playground.runs.queue.orders import Orders, TurnAbandoned
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.queue.saving import Saving

@@ -16,10 +16,9 @@ from playground.runs.disk.store import Store
 from playground.runs.engines.choice import Engines
 from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
-from playground.runs.machine_speed import execution_plan
+from playground.runs.machine_speed import execution_plan, warm_up_and_measure
 from playground.runs.queue.jobs import TrainingJob
 from playground.runs.queue.scheduler import Scheduler, Turn
-from playground.runs.queue.warmup import warm_up_and_measure
 from playground.runs.queue.watchdog import Watchdog
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime

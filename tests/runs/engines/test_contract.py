@@ -9,9 +9,8 @@ import pytest
 from playground.config import Refusal
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
-from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
-from playground.runs.engines.trainer import Lost
+from playground.runs.engines.trainer import InProcess, Lost
 from playground.runs.making import new_run
 from tests.runs.engines.links import Dying, Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
