@@ -14,7 +14,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from benchmarks.server import ENDLESS, PATIENCE, ROUTES, Server
-from playground.runs.run import WORKING
+from playground.runs.orders import WORKING
 
 UPDATE = b"data: {"  # how an update begins
 PICTURE = re.compile(rb'"picture":(\d+)')  # in it, the step of the newest picture

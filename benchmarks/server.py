@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playground.runs.run import WORKING
+from playground.runs.orders import WORKING
 from playground.ui.command import TOKEN as HEADER
 
 ROOT = Path(__file__).parents[1]

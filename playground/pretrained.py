@@ -23,7 +23,7 @@ from playground.queries.reader import max_output_tokens
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.replay_file import read_parameters
-from playground.runs.registry import SHIPPED
+from playground.runs.disk.store import SHIPPED
 from playground.variants import build
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from playground.fields import Choice, Number, Text
 from playground.inspection.interventions import Edit, HeadId
 from playground.lessons.labs import LABS
 from playground.runs.disk.folder import FORMER, NAMES, Folder
+from playground.runs.disk.store import SHIPPED
 from playground.runs.history import History
 from playground.runs.names import new_id
-from playground.runs.registry import SHIPPED
 from playground.ui.controls import CONTROLLED, GROUPS, make_control
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES

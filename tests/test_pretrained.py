@@ -16,7 +16,7 @@ from playground import fetching
 from playground.cli import main
 from playground.config import Refusal
 from playground.pretrained import KINDS
-from playground.runs.registry import SHIPPED
+from playground.runs.disk.store import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 

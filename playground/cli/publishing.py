@@ -22,8 +22,9 @@ def freeze(options: argparse.Namespace) -> int:
     from playground.export.exported_run import folder_of
     from playground.freeze.folder import freeze as frozen
     from playground.queries.reader import Reader
+    from playground.runs.disk.store import SHIPPED
     from playground.runs.limits import Limits
-    from playground.runs.registry import SHIPPED, Runs
+    from playground.runs.registry import Runs
 
     folder, started = folder_of(options.run), time.perf_counter()
     with tempfile.TemporaryDirectory() as here:

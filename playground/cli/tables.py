@@ -8,8 +8,8 @@ from typing import Any
 
 
 def runs(options: argparse.Namespace) -> int:
-    from playground.runs.disk.store import default_folder, read_kept, read_shipped
-    from playground.runs.registry import SHIPPED, Runs
+    from playground.runs.disk.store import SHIPPED, default_folder, read_kept, read_shipped
+    from playground.runs.registry import Runs
 
     _tell_table(Runs.table((*read_shipped(SHIPPED), *read_kept(options.folder or default_folder()))), options.csv)
     return 0

@@ -137,9 +137,9 @@ def _check_free(folder: Path) -> None:
 
 def checkpoints(options: argparse.Namespace) -> int:
     from playground.runs.disk.files import tree_size
+    from playground.runs.disk.store import SHIPPED
     from playground.runs.machine_speed import warm_up
     from playground.runs.queue.train_inline import CHECKPOINTS, MAX_TOTAL_BYTES, make_checkpoints
-    from playground.runs.registry import SHIPPED
 
     for name in options.names:
         if name not in CHECKPOINTS:

@@ -74,17 +74,20 @@ class Admission:
     """Limits unfinished runs per owner, per address, and in total. When all places are taken, unwatched paused runs are stopped to make
     room."""
 
-    def __init__(self, runs: Iterable[Run], limits: Limits, visitors: Visitors, shared: Callable[[Run], bool]) -> None:
-        """`shared` returns whether visitors besides its owner depend on a run."""
+    def __init__(self, runs: Iterable[Run], limits: Limits, visitors: Visitors) -> None:
         self.lock = threading.Lock()
-        self._visitors, self._shared = visitors, shared
+        self._visitors, self._limits = visitors, limits
+        self.rules = Rules()  # a server replaces them after loading its runs
         self.runs = {run.id: run for run in runs}
         self._reserved: dict[str, Run] = {}  # being saved: their places are reserved, but no other thread sees them
-        self._limits = limits
 
     def all(self) -> list[Run]:
         """Returns a snapshot of the runs."""
         return list(self.runs.values())
+
+    def is_shared(self, run: Run) -> bool:
+        """Returns whether visitors besides its owner depend on the run, such as a class."""
+        return self.rules.shared(run)
 
     def reserve(self, new: Sequence[Run], in_room: bool) -> list[Run]:
         """Assigns places and names to new runs, all or none. Returns the runs stopped to make room. Raises Refusal."""
@@ -134,12 +137,13 @@ class Admission:
         if address_count and address_count + count > most:
             raise Refusal("runs.too_many_near", most=most, minutes=self._limits.idle_minutes)
         lacking = max(0, len(unfinished) + count - self._limits.runs_unfinished)
-        paused_runs = [run for run in unfinished if run.status == "paused" and not run.watched and not self._shared(run)] if lacking else []
+        candidates = [run for run in unfinished if run.status == "paused" and not run.watched] if lacking else []
+        paused_runs = [run for run in candidates if not self.is_shared(run)]
         if len(paused_runs) < lacking:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)
         stopped_runs = sorted(paused_runs, key=lambda run: run.seen_at)[:lacking]
         for run in stopped_runs:
-            run.set_status("stopped", Refusal("runs.gave_way", step=run.step))
+            run.obey("stop", Refusal("runs.gave_way", step=run.step))
         return stopped_runs
 
 

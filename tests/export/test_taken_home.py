@@ -25,9 +25,8 @@ from playground.export.notebook import _CELLS, how, notebook
 from playground.export.scores import scores_of
 from playground.export.use import Tokenizer, Translator, svg
 from playground.queries import evaluation
-from playground.runs.disk.store import read_shipped
+from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
-from playground.runs.registry import SHIPPED
 from playground.runs.run import Run
 from playground.words import LANGUAGES
 from tests.runs.conftest import reader  # noqa: F401

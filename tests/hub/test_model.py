@@ -26,8 +26,8 @@ from playground.export.exported_run import find
 from playground.hub import model, push, remote, space
 from playground.hub.model import HubTransformer
 from playground.runs.disk.folder import Folder
+from playground.runs.disk.store import SHIPPED
 from playground.runs.model_cache import ModelCache
-from playground.runs.registry import SHIPPED
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
 

@@ -9,10 +9,9 @@ import torch
 from playground.config import EOS, Experiment
 from playground.decoding import trace
 from playground.runs.disk.files import tree_size
-from playground.runs.disk.store import read_shipped
+from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.queue.train_inline import CHECKPOINTS, MAX_TOTAL_BYTES, checkpoint_experiment, make_checkpoints
-from playground.runs.registry import SHIPPED
 from playground.runs.replay import MAX_SAVED, MIN_FRAMES, ROUNDING, Replay, replay_steps
 from playground.runs.rounded import HEADER_BYTES, LARGEST, pack_rounded, round_parameters, rounded_bytes, rounded_shapes, unpack_rounded
 from playground.variants import build

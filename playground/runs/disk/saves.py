@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
-from playground.runs.cut_off import interruption_message
 from playground.runs.disk import files
 from playground.runs.disk.folder import LAZY_PARTS, Folder, Rest, card_of, check_version
 from playground.runs.disk.watch import DiskWatch
-from playground.runs.run import RESUMABLE, WORKING, Run
+from playground.runs.orders import STATUSES, allows, next_status
+from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
-TWO_SAVE_STATUSES = (*WORKING, *RESUMABLE)  # statuses of runs whose last two saves are kept
+TWO_SAVE_STATUSES = tuple(status for status in STATUSES if allows(status, "train"))  # statuses of runs whose last two saves are kept
+TRIES, TRIES_TOGETHER = 3, 12  # automatic resumptions from the same step: of a run that was at work alone, and with others
 SAVE_FIELDS = ("status", "message")  # fields of a save; the rest of run.json belongs to the run
 
 
@@ -67,8 +68,8 @@ def roll_back(run: Run, save: Run) -> None:
     """Rolls the run back to the given save, with a message."""
     run.step, run.seconds, run.checkpoint_step = save.step, save.seconds, save.checkpoint_step
     run.message = Refusal("runs.earlier_save", step=run.step)
-    if not (run.working or run.status in RESUMABLE):
-        run.status = "interrupted" if save.working else save.status
+    if not allows(run.status, "train"):
+        run.status = next_status(save.status, "interrupt")
     run.release()
     run.marks.clear()  # rows already sent to readers no longer exist
     run.touch()
@@ -130,6 +131,18 @@ def check_versions(path: Path) -> None:
         check_version(card, path.name)
 
 
+def interruption_message(run: Run, is_alone: bool) -> Refusal:
+    """Returns the message of a run that was at work when the server stopped; `is_alone`: no other run was."""
+    tries, most = count_tries(run.message, run.step), TRIES if is_alone else TRIES_TOGETHER
+    return Refusal("runs.cut_off_often" if tries >= most else "runs.interrupted", step=run.step, tries=tries)
+
+
+def count_tries(message: Refusal | None, step: int) -> int:
+    """Returns how often the run has resumed from this very step."""
+    count = message.values.get("tries") if message and message.values.get("step") == step else 0
+    return count if isinstance(count, int) else 0
+
+
 class KeptRuns:
     """The runs in the folder `root`, one folder each: loaded after a restart, and their parts on demand."""
 
@@ -159,7 +172,7 @@ class KeptRuns:
                 self.unreadable[id] = error if isinstance(error, Refusal) else Refusal("runs.not_a_run", what=id)
         cut_off = [run for run in runs if run.working]
         for run in cut_off:
-            run.status, run.message = "interrupted", interruption_message(run, len(cut_off) == 1)
+            run.status, run.message = next_status(run.status, "interrupt"), interruption_message(run, len(cut_off) == 1)
         for run in runs:
             run.message = fallback_messages[run.id] or run.message
         return runs
