@@ -1,4 +1,4 @@
-"""What a teacher sets for the class, as a room stores it: restrictions, the current task, and limits on runs.
+"""The teacher's settings for a class, as a room stores them: restrictions, the current task, and limits on runs.
 
 Restrictions are {"settings": {knob: value}, "tasks": those that may be trained, "labs": those that are open, "controls": the groups of
 knobs that are shown}; a missing part restricts nothing, {} leaves everything free. The task is {"text", "to": {"lesson", "lab" or "task":

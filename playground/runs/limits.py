@@ -47,7 +47,7 @@ class Limits:
     idle_seconds: float = 600.0  # an unfinished run without a view for this long is stopped
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1
-    step_seconds: float = 120.0  # timeout of a step, unless the run's own usually take longer, see queue/watchdog.py
+    step_seconds: float = 120.0  # timeout of a step, unless the run's own usually take longer, see queue/workers.py
     replay_bytes: int = 24_000_000
     bytes_loaded: int = GB // 16  # replays and weights of resting runs held in memory; they are on the disk
     # Rate limits per visitor and per address: sixty students at an address are no crowd.

@@ -118,7 +118,7 @@ def update_previous_card(path: Path, fields: Mapping[str, Any]) -> None:
 def previous_save_bytes(path: Path) -> int:
     """Returns the bytes of the save before, and of one set aside."""
     _, old, _, damaged = files.sibling_paths(path)
-    return files.size_of(old) + files.size_of(damaged)
+    return files.tree_size(old) + files.tree_size(damaged)
 
 
 def check_versions(path: Path) -> None:

@@ -21,8 +21,7 @@ from urllib.parse import urlsplit
 from playground.logs import event, reason
 from playground.runs.engines.children import TIMEOUT_FRACTION
 from playground.runs.engines.host import Answer, CallSettings
-from playground.runs.engines.trainer import Lost
-from playground.runs.queue.watchdog import PREPARE_FACTOR
+from playground.runs.engines.trainer import PREPARE_FACTOR, Lost
 from playground.runs.runtime import REAL, Runtime
 from playground.words import ENGLISH, say
 

@@ -15,9 +15,9 @@ from playground.config import Refusal
 from playground.data.corpus import Item
 from playground.runs.cache import trim_heap
 from playground.runs.corpora import Corpora
-from playground.runs.disk.folder import SentFolder, pack_state
+from playground.runs.disk.folder import SentFolder
 from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, to_arrays
-from playground.runs.engines.trainer import Failed, Lost
+from playground.runs.engines.trainer import Failed, Lost, RecordedTraining
 from playground.runs.history import History
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers, ParallelMap
@@ -85,7 +85,7 @@ class RemoteRecording(Recording):
         self._captured = True
 
 
-class HostedTraining:
+class HostedTraining(RecordedTraining):
     """A training called by a Host: `begin` first, then Trainer methods, each after `apply_settings`."""
 
     def __init__(self, corpora: Corpora, runtime: Runtime = REAL) -> None:
@@ -127,17 +127,8 @@ class HostedTraining:
                 return True
         return False
 
-    def show(self) -> None:
-        self._recording.show()
-
-    def finish(self) -> None:
-        self._recording.finish()
-
     def parameters(self) -> Arrays:
-        return to_arrays(copy_parameters(self._recording.training.model))
-
-    def state(self) -> bytes:
-        return pack_state(self._recording.training)
+        return to_arrays(super().parameters())
 
     def take_increment(self) -> Increment | None:
         """Returns the increment since the last call; None before `begin`."""

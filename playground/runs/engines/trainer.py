@@ -18,6 +18,7 @@ from playground.runs.run import Run
 from playground.training.loop import Training
 
 T = TypeVar("T")
+PREPARE_FACTOR = 5  # times the timeout for a call that also prepares: it reads data and builds tokenizers
 ReadSave = Callable[[Callable[[Folder], T]], T]  # applies a function to the run's last save, whose folder is locked meanwhile
 
 
@@ -80,7 +81,26 @@ def parts_of(folder: Folder) -> dict[str, Any]:
     return {name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")}
 
 
-class InProcess:
+class RecordedTraining:
+    """A training in this process that has begun: the methods of a Trainer that only pass on to its recording."""
+
+    _recording: Recording
+    _steps: Iterator[int]
+
+    def show(self) -> None:
+        self._recording.show()
+
+    def finish(self) -> None:
+        self._recording.finish()
+
+    def parameters(self) -> Parameters:
+        return copy_parameters(self._recording.training.model)
+
+    def state(self) -> bytes:
+        return pack_state(self._recording.training)
+
+
+class InProcess(RecordedTraining):
     """A Trainer in the calling process, which records into the run itself: no data transfer, and a lone run may use all cores."""
 
     lane = None
@@ -112,18 +132,9 @@ class InProcess:
         self._recording.training.parallel_map = self.parallel_map
         return next(self._steps, None) is not None
 
-    def show(self) -> None:
-        self._recording.show()
-
     def finish(self) -> None:
         self._recording.training.parallel_map = self.parallel_map
-        self._recording.finish()
-
-    def parameters(self) -> Parameters:
-        return copy_parameters(self._recording.training.model)
-
-    def state(self) -> bytes:
-        return pack_state(self._recording.training)
+        super().finish()
 
     def abort(self) -> None:
         """Does nothing: a thread can't be killed."""

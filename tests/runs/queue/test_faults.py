@@ -11,12 +11,11 @@ import pytest
 import torch
 
 from playground.config import Refusal
-from playground.runs.engines.trainer import InProcess
+from playground.runs.engines.trainer import PREPARE_FACTOR, InProcess
 from playground.runs.forecast import forecast
 from playground.runs.health import health
 from playground.runs.queue.scheduler import Turn
-from playground.runs.queue.watchdog import DELETION_FACTOR, DELETION_TIMEOUT_S, PREPARE_FACTOR, TURN_FACTOR, Watchdog
-from playground.runs.queue.workers import CLOSE_TIMEOUT_S
+from playground.runs.queue.workers import CLOSE_TIMEOUT_S, DELETION_FACTOR, DELETION_TIMEOUT_S, TURN_FACTOR, Watchdog
 from playground.runs.runtime import Runtime
 from playground.training.loop import Diverged, Training
 from tests.runs.by_hand import at_rest, begun, ended
