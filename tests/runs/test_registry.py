@@ -6,7 +6,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
-from playground.runs import recording
+from playground.runs import orders, recording
 from playground.runs.disk import saves
 from playground.runs.names import owner_of
 from playground.training.loop import Training
@@ -54,10 +54,16 @@ def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world
     ended_as_if_alone(at_rest(world, run), tiny())
 
 
+def test_statuses_follow_from_the_table_of_orders():
+    assert orders.WORKING == ("queued", "preparing", "training")
+    assert (orders.UNFINISHED, orders.RESUMABLE) == ((*orders.WORKING, "paused"), ("paused", "stopped", "interrupted"))
+    assert {*orders.FINISHED} == {"done", "stopped", "failed", "diverged", "interrupted"}
+
+
 def test_what_a_run_at_rest_does_not_do(world):
     run, done = begun(world, order="pause"), ended(world, steps=2)
-    orders = [(run, "pause", "runs.not_at_work"), (done, "pause", "runs.not_at_work"), (done, "stop", "runs.not_at_work")]
-    for of, order, key in [*orders, (done, "resume", "runs.not_resumable"), (done, "step_once", "runs.not_resumable")]:
+    at_work = [(of, order, "runs.not_at_work") for of, order in ((run, "pause"), (done, "pause"), (done, "stop"))]
+    for of, order, key in [*at_work, (done, "resume", "runs.not_resumable"), (done, "step_once", "runs.not_resumable")]:
         with refused(key):
             getattr(world.runs, order)(of.id, ME)
     world.runs.stop(run.id, ME)
