@@ -118,7 +118,8 @@ class CutOff:
 
     def request_for_visitor(self, token: str) -> None:
         """Requests the runs of a visitor seen for the first time since the server started."""
-        ids = [run.id for run in list(self._runs.values()) if run.owner == owner_of(token)]
+        owner = owner_of(token)
+        ids = [run.id for run in list(self._runs.values()) if run.owner == owner]
         in_room = bool(ids) and self._admission.rules.in_room(token)
         for id in ids:
             self.request(id, in_room)
