@@ -112,13 +112,16 @@ class Lab:
     """One question, answered by `run(seed, **controls)`; `code` lists the functions shown as source."""
 
     name: str
-    kind: str  # one of labs.KINDS
     guesses: tuple[str, ...]
     run: Callable[..., Outcome] | None = None
     code: tuple[Callable, ...] = ()
     controls: tuple[Control, ...] = ()
     next: tuple[str, ...] = ()
     minutes: int = 4  # including reading and guessing
+    kind: str = "worked_example"  # one of labs.KINDS
+    order: int = 0  # among labs of its kind
+    starts: bool = False  # among the first that the page recommends
+    expects: str | None = None  # the answer that its numbers support, with any seed; "" without one, None untested
 
     @property
     def area(self) -> str:

@@ -14,11 +14,12 @@ from hypothesis import given, strategies as st
 
 from playground.choices import BUGS
 from playground.config import PAD, Experiment
-from playground.lessons import bugs, judges
-from playground.lessons.controlled import CLOSE, Result, best, margin, spread
-from playground.lessons.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
-from playground.lessons.labs import LABS
-from playground.lessons.norm_depth import better_norm
+from playground.lessons import controlled
+from playground.lessons.controlled import CLOSE, Result, best, margin, measure_harder, spread
+from playground.lessons.labs import LABS, bugs
+from playground.lessons.labs.ablations import judges
+from playground.lessons.labs.ablations.norm_depth import better_norm
+from playground.lessons.labs.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
 from playground.runs.queue import train_inline
 from playground.tasks.toy_tasks import TASKS
 from playground.training.metrics import build_eval_set
@@ -172,7 +173,7 @@ def test_a_judge_by_hand(judge, arms, answer):
 @pytest.fixture
 def examined(monkeypatch):
     """An examination gives, instead of a share, who was examined, with what and how."""
-    for module in (bugs, judges):
+    for module in (bugs, controlled):
         monkeypatch.setattr(module, "validate", lambda model, exam, **how: SimpleNamespace(exact_match=(model, exam, how)))
 
 
@@ -189,7 +190,7 @@ def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_
     paper, restless = beside("dropout_always", dropout=0.5)
     quiet, _, _ = bugs.without_dropout(restless, training.corpus)["quiet"]
     assert torch.equal(quiet(SRC, TGT).logits, paper(SRC, TGT).logits), "the same parameters, and no dice are thrown"
-    model, exam, _ = judges.harder(training.model, training.corpus)["harder"]
+    model, exam, _ = measure_harder(training.model, training.corpus)["harder"]
     assert (model, exam.pairs) == (training.model, len(training.corpus.harder))
     assert min(int((chunk.batch.src != PAD).sum(dim=1).min()) for chunk in exam.batches) > training.corpus.longest
 
@@ -205,7 +206,7 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
     run = train_inline.new_run(mystery.experiment("broken", 31))
     assert (run.experiment.model.variant, mystery.recognise(run)) == (bugs.bug_of(31), ("broken", 31))
     assert mystery.judge({"right": [], "broken": [Result("broken", 31, run, {}, {})]}) == bugs.bug_of(31)
-    assert {lab.arms["broken"]["variant"] for lab in bugs.BUG_LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own
+    assert {lab.arms["broken"]["variant"] for lab in bugs.LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own
 
 
 ONE_ANSWER = [name for name in TASKS if name != "one_to_many"]  # tests/tasks/test_toy_tasks.py holds that the others have one

@@ -11,11 +11,11 @@ import torch
 from hypothesis import given, strategies as st
 
 from playground.config import BOS, EOS, KNOBS, Experiment, ModelConfig
-from playground.lessons import norm_depth, why_attention
 from playground.lessons.controlled import SMALL, ControlledExperiment, Result
 from playground.lessons.lab import Lines
-from playground.lessons.labs import LABS
-from playground.lessons.why_attention import WHY_ATTENTION, sequential_steps
+from playground.lessons.labs import LABS, why_attention
+from playground.lessons.labs.ablations import norm_depth
+from playground.lessons.labs.why_attention import LAB as WHY_ATTENTION, sequential_steps
 from playground.model.attention import MultiHeadAttention
 from playground.model.layers import FeedForward
 from playground.model.transformer import Transformer
@@ -96,9 +96,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     lab, arms = LABS[name], tuple(LABS[name].arms_of(1))
     numbers = tuple(ended(name, arms[0]).numbers)
     values = {f"{arm}_{number}": 12.5 for arm in arms for number in numbers} | {"seeds": 2, "spread": 1.5}
-    plainly = type(lab).exhibits is ControlledExperiment.exhibits  # shows nothing but the course and the ends
-    exhibits = [] if plainly else lab.exhibits([[ended(name, arm)] for arm in arms])
-    own = [exhibit for exhibit in exhibits if exhibit.name not in ("course", "ends")]
+    own = lab.shows([[ended(name, arm)] for arm in arms]) if lab.shows else ()  # beside the course and the ends
     plain = {"title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)}
     plain |= {f"name_{word}" for word in (*arms, *numbers)}
     plain |= {f"name_{label}" for exhibit in own for label in (exhibit.lines if isinstance(exhibit, Lines) else exhibit.columns)}

@@ -16,10 +16,9 @@ from torch.nn import functional as F
 from playground.config import PAD, Refusal
 from playground.lessons import thumbnails
 from playground.lessons.lab import Grid, Lines, TextTable
-from playground.lessons.labs import LABS, START, get
-from playground.lessons.nn_transformer import KNOBS, arguments, as_nn_transformer, their_masks
-from playground.lessons.tensors import layer_norm, loss, nn_transformer as twin, norms, padding_sides, residuals, softmax
-from playground.lessons.thumbnails import load_thumbnails
+from playground.lessons.labs import LABS, START, get, layer_norm, loss, nn_transformer as twin, norms, padding_sides, residuals, softmax
+from playground.lessons.labs.nn_transformer.conversion import KNOBS, arguments, as_nn_transformer, their_masks
+from playground.lessons.thumbnails import load_thumbnail
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
 from playground.words import LANGUAGES, entries, known
@@ -119,7 +118,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     spoken |= {f"{part}_{exhibit.name}" for part in ("caption", "hatched") for exhibit in exhibits}
     spoken |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
     spoken |= {f"name_{label}" for exhibit in exhibits for label in labels(exhibit)}
-    spoken |= {f"card_{load_thumbnails()[name]['exhibit']}"} if name in START else set()
+    spoken |= {f"card_{load_thumbnail(name)['exhibit']}"} if name in START else set()
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
 
@@ -139,8 +138,7 @@ def test_an_unknown_lab_control_or_choice_is_refused():
 )
 def test_what_is_drawn_is_what_the_lab_computes(name):
     """Of a training where its lines end: another machine rounds otherwise on the way."""
-    now, before = thumbnails.draw_thumbnail(LABS[name]), load_thumbnails()[name]
-    assert list(load_thumbnails()) == list(START)
+    now, before = thumbnails.draw_thumbnail(LABS[name]), load_thumbnail(name)
     assert now["exhibit"] == before["exhibit"]
     assert all(LABS[name].knows(language, f"card_{now['exhibit']}") for language in LANGUAGES), "what it is drawn against is said"
     assert len(orjson.dumps(before["lines"])) < 10_000
