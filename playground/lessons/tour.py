@@ -2,7 +2,8 @@
 
 A stop shows one stage and asks for one of its numbers. The stage and cell depend on the model's configuration (positions, norms,
 residuals) and values: `find_reading` returns them, with the number from the model's tensors. Where a model lacks the part, its stop says so
-and asks for the substitute. Where it differs from the paper and the formula would be misread, the stop has notes, unless its reading is a `variant`.
+and asks for the substitute. Where it differs from the paper and the formula would be misread, the stop has notes, unless its reading is a
+`variant`.
 """
 
 from __future__ import annotations
