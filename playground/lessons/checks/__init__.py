@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from types import ModuleType
 
 from playground.lessons.checks import attending, decoding, layers, learning, reading
 from playground.lessons.checks.posed import Check, CheckContext, Posed
@@ -18,20 +19,30 @@ from playground.lessons.course import LESSONS, Lesson, number
 
 LATER = 2  # lessons until a question is repeated
 
-CHECKS: dict[str, tuple[Check, ...]] = {
-    "attention": (attending.LARGEST_WEIGHT, attending.ATTENDED, attending.ROW_REST),
-    "tokens": (reading.IDS, reading.DIFFERENT_IDS, reading.EMBEDDING_SIZE),
-    "weight": (layers.RATIO, layers.SCALING, layers.SHIFTED),
-    "heads": (attending.RANKED_HEADS, attending.HEAD_WIDTH, attending.HEAD_COUNT),
-    "order": (reading.DISTANCE, reading.SINE, reading.ORDERS),
-    "masks": (reading.WHICH_MASK, reading.VISIBLE_KEYS, reading.HIDDEN_CELLS),
-    "layers": (layers.RESIDUAL_SUM, layers.NORMALISED, layers.FEED_FORWARD_SIZE),
-    "training": (learning.P_TO_N, learning.CROSS_ENTROPY, learning.FIRST_HALF),
-    "teacher_forcing": (decoding.FED_TOKEN, decoding.DECODER_STEPS, decoding.SECOND_LIKELIEST),
-    "steering": (learning.RATE_THEN, learning.LARGEST_RATE, learning.CLIPPED),
-    "decoding": (decoding.LOG_SUM, decoding.TEMPERATURE, decoding.BEAM_BEST),
-    "own": (learning.PERPLEXITY, learning.HELD_OUT, learning.TRAINED_ON),
-    "rules": (learning.HARDER_KIND, learning.SEQUENCES, learning.LIST_SHARE),
+# The functions of each lesson's three questions, in one module.
+QUESTIONS: dict[str, tuple[ModuleType, str, str, str]] = {
+    "attention": (attending, "largest_weight", "attended", "row_rest"),
+    "tokens": (reading, "ids", "different_ids", "embedding_size"),
+    "weight": (layers, "ratio", "scaling", "shifted"),
+    "heads": (attending, "ranked_heads", "head_width", "head_count"),
+    "order": (reading, "distance", "sine", "orders"),
+    "masks": (reading, "which_mask", "visible_keys", "hidden_cells"),
+    "layers": (layers, "residual_sum", "normalised", "feed_forward_size"),
+    "training": (learning, "p_to_n", "cross_entropy", "first_half"),
+    "teacher_forcing": (decoding, "fed_token", "decoder_steps", "second_likeliest"),
+    "steering": (learning, "rate_then", "largest_rate", "clipped"),
+    "decoding": (decoding, "log_sum", "temperature", "beam_best"),
+    "own": (learning, "perplexity", "held_out", "trained_on"),
+    "rules": (learning, "harder_kind", "sequences", "list_share"),
+}
+# Their keys follow from the paper's formulas, and would be wrong for a model with a bug or a variant.
+BY_FORMULA = {
+    "distance", "embedding_size", "feed_forward_size", "head_count", "head_width", "hidden_cells", "normalised", "ranked_heads", "ratio",
+    "residual_sum", "scaling", "shifted", "sine", "visible_keys", "which_mask",
+}  # fmt: skip
+CHECKS = {
+    lesson: tuple(Check(name, getattr(module, name), name in BY_FORMULA) for name in names)
+    for lesson, (module, *names) in QUESTIONS.items()
 }
 
 

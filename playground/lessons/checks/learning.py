@@ -8,7 +8,7 @@ from math import exp, log
 import numpy as np
 
 from playground.config import SPECIAL_TOKENS, Refusal
-from playground.lessons.checks.posed import MAX_OPTIONS, Check, CheckContext, Posed, percent, probability, short, whole
+from playground.lessons.checks.posed import MAX_OPTIONS, CheckContext, Posed, percent, probability, short, whole
 
 HALF, SURE, EARLY = 0.5, 0.97, 0.999  # accuracies
 ALL = 0.999  # fraction of all sequences above which the question is trivial
@@ -135,7 +135,7 @@ def trained_on(context: CheckContext) -> Posed:
     return context.text_of(right, wrong, {"tab": "data", "split": "train"}, text=right)
 
 
-def pose_harder_kind(context: CheckContext) -> Posed:
+def harder_kind(context: CheckContext) -> Posed:
     """A sentence of the kind absent from training. Wrong: training and validation sentences."""
     harder = [source for source, _ in context.reader.examples(context.run, "harder", LISTED)]
     if not harder:
@@ -148,14 +148,14 @@ def pose_harder_kind(context: CheckContext) -> Posed:
     return context.text_of(right, wrong, {"tab": "data", "split": "harder"}, text=right)
 
 
-def pose_sequences(context: CheckContext) -> Posed:
+def sequences(context: CheckContext) -> Posed:
     """The number of sequences of n tokens: V to the power n. Wrong: n to the power V, the product, one token too few."""
     tokens, n = _count_tokens(context)
     wrong = [float(n) ** tokens if tokens < 100 else tokens * n, tokens * n, float(tokens) ** (n - 1), float(tokens) ** (n + 1)]
     return context.number(float(tokens) ** n, wrong, {"tab": "data"}, short, tokens=whole(tokens), n=n)
 
 
-def pose_share(context: CheckContext) -> Posed:
+def list_share(context: CheckContext) -> Posed:
     """The fraction of sequences in a list as long as the training data. Wrong: sequences a token shorter or longer, one in V."""
     (tokens, n), train = _count_tokens(context), context.reader.sizes(context.run)["train"]
     fractions = [train / float(tokens) ** length for length in (n, n - 1, n + 1)]
@@ -172,17 +172,3 @@ def _count_tokens(context: CheckContext) -> tuple[int, int]:
 
 def _fraction(value: float) -> str:
     return percent(value) if value >= 0.001 else f"{value:.1e}"
-
-
-P_TO_N = Check("p_to_n", p_to_n)
-CROSS_ENTROPY = Check("cross_entropy", cross_entropy)
-FIRST_HALF = Check("first_half", first_half)
-RATE_THEN = Check("rate_then", rate_then)
-LARGEST_RATE = Check("largest_rate", largest_rate)
-CLIPPED = Check("clipped", clipped)
-PERPLEXITY = Check("perplexity", perplexity)
-HELD_OUT = Check("held_out", held_out)
-TRAINED_ON = Check("trained_on", trained_on)
-HARDER_KIND = Check("harder_kind", pose_harder_kind)
-SEQUENCES = Check("sequences", pose_sequences)
-LIST_SHARE = Check("list_share", pose_share)
