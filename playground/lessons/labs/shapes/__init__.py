@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from playground.config import ModelConfig
+from playground.inspection.positions import frequencies
 from playground.lessons.lab import Control, Grid, Lab, Outcome, TextTable, number_labels
-from playground.lessons.labs.positions import div_term
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.masks import causal_mask
 from playground.model.parts import Dropout
@@ -50,7 +50,7 @@ def chunked(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, .
 
 def angles(length: int, d_model: int) -> Tensor:
     """Position times frequency: (L, 1) * (D / 2,) -> (L, D / 2). The missing and the single axis are repeated."""
-    return torch.arange(length)[:, None] * div_term(d_model)
+    return torch.arange(length)[:, None] * torch.from_numpy(frequencies(d_model))
 
 
 def together(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -131,7 +131,7 @@ def _products(q: Tensor, k: Tensor, single: tuple[Tensor, ...], numbers: dict[st
 
 def _broadcast(heads: int, numbers: dict[str, float]) -> tuple[Grid, TextTable]:
     """Shows the angles, and the broadcasting rule, with the shapes of a mask and all heads' scores."""
-    product, term = angles(PLACES, WIDTH), div_term(WIDTH)
+    product, term = angles(PLACES, WIDTH), frequencies(WIDTH)
     caption = {
         "left": f"({PLACES}, 1)", "right": f"({len(term)},)", "shape": str(tuple(product.shape)), "place": PLACES - 1,
         "term": term[1].item(), "angle": product[-1, 1].item(),
