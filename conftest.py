@@ -1,4 +1,5 @@
-"""What every test shares: one torch thread, so that numbers don't depend on the machine, and the same examples every time.
+"""Fixtures of every test, in tests/ and beside the code: one torch thread, so that numbers don't depend on the machine, and the same
+examples every time.
 
 `pytest --hypothesis-profile=night` tries many more examples, and others every time.
 """
@@ -27,8 +28,8 @@ pytest_plugins = ["tests.browser.tried_twice"]
 
 
 class FileByFile(LoadFileScheduling):
-    """What a file prepares is prepared once. The first process begins with the stories, which one browser and one server serve; the others
-    begin with what needs neither. Whoever comes to the end of its own takes from what is left."""
+    """Distributes whole files, so that module fixtures are built once. The first process begins with the stories, which share a browser and
+    a server; the others begin with the rest. A process that is done takes from what is left."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         tells = node is self.nodes[0]
@@ -43,15 +44,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileByFil
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: no collector of garbage need look at it again."""
+    """Exempts imported and collected objects, which stay to the end, from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_power_cut() -> Iterator[None]:
-    """Files are not waited for until they are on the disk: a test may kill a process, but not the machine. How fast that is takes two
-    seconds to measure, which the stories' server does; here it is said."""
+    """Skips fsync: a test may kill a process, but not the machine. Gives the machine's speed, whose measurement takes two seconds; the
+    stories' server measures it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine_speed, "_measure_speed", lambda device: machine_speed.MachineSpeed(0.0018, 1.2e-11, 2.2e-9))
         patch.setattr(os, "fsync", lambda file: None)
@@ -60,13 +61,13 @@ def _no_power_cut() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _same_dice() -> None:
-    """What a test draws without a generator of its own is the same each time: no bound is missed once in a thousand runs."""
+    """Seeds draws without a generator of their own: no bound is missed once in a thousand runs."""
     torch.manual_seed(1)
 
 
 @pytest.fixture(autouse=True)
 def _log_as_it_was() -> Iterator[None]:
-    """A server that a test starts writes a log; its handler would go on to write where nobody reads any more."""
+    """Restores the log's handlers, which a test's server replaces."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
@@ -75,5 +76,5 @@ def _log_as_it_was() -> Iterator[None]:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes are called after their argument: a packed file holds the time at which it was packed, and all processes must agree on names."""
+    """Names bytes after their argument: a packed file contains its time of packing, and all processes must agree on names."""
     return argname if isinstance(val, bytes) else None
