@@ -147,12 +147,13 @@ class ControlledExperiment(Lab):
     shows_first: bool = False  # own exhibits come before the curves
     minutes: int = 6
     kind: str = "ablation"
+    family: str = ""  # an area with texts common to several experiments
     is_mystery: bool = False  # the seed selects the question: seeds can't be combined, and exhibits come before the guess
 
     def find_key(self, language: str, key: str) -> str:
-        """Returns the key of its own text, or else of the one common to all experiments."""
-        own = f"{self.area}.{key}"
-        return own if known(language, own) else f"experiment.{key}"
+        """Returns the key of its own text, or else of one common to its family or all experiments."""
+        keys = [f"{area}.{key}" for area in (self.area, self.family, "experiment")]
+        return next((own for own in keys if known(language, own)), keys[-1])
 
     def experiment(self, arm: str, seed: int) -> Experiment:
         return Experiment().with_(**{**SMALL, **self.base, **self.arms_of(seed)[arm], "seed": seed})

@@ -132,7 +132,9 @@ def bug_lab(
 ) -> ControlledExperiment:
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms, judged = {"right": {}, "broken": {"variant": bug}}, "padded" if judge is neighbours else "exact"
-    return ControlledExperiment(name, guesses, kind="bug", code=code, arms=arms, judge=judge, judged=judged, measures=BOTH, **more)
+    return ControlledExperiment(
+        name, guesses, kind="bug", family="bugs", code=code, arms=arms, judge=judge, judged=judged, measures=BOTH, **more
+    )
 
 
 class Mystery(ControlledExperiment):
