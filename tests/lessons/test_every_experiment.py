@@ -104,7 +104,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
             parts = ("show", "caption", "axis") if isinstance(exhibit, Lines) else ("show", "caption")
             assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.caption) for part in parts)
         assert steps <= set(re.findall(r"\d+", lab.say(language, "about")))
-    spoken = plain | {"setup", "verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
+    spoken = plain | {"asks", "setup", "verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
     spoken |= {f"{part}_{end}" for part in ("show", "caption", "axis") for end in ("course", "ends", *(exhibit.name for exhibit in own))}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
