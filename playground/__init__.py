@@ -6,8 +6,7 @@ config (every setting) with choices (properties of named choices) and knobs (typ
 replay) · queries (analyses of a run) · export (a run as a zip) · hub (the Hugging Face Hub) · lessons (labs, experiments, the course) ·
 rooms (a class) · backup (a server's store as one file) · figures (arrays in, pictures out) · zero_gpu (a Space with a borrowed GPU) · ui
 (the page) · freeze (the page as static files) · reading (uploaded files) · words (every sentence of the interface) · logs (one line per
-event) · fetching and pretrained (a model in a line of Python) · arguments and cli (the command line) · readme (the README's generated
-parts).
+event) · pretrained (a model in a line of Python) · cli (the command line) · readme (the README's generated parts).
 """
 
 import importlib

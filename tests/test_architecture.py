@@ -40,13 +40,11 @@ queries: numpy sacrebleu torch | tasks config cursor model reading data variants
 lessons: numpy torch | words tasks choices config cursor model data variants decoding inspection training runs queries
 export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
 hub: huggingface_hub torch | config model data variants runs export
-fetching: huggingface_hub | config
 pretrained: numpy pandas torch | config model data variants decoding runs queries export fetching
 zero_gpu: spaces torch |
 ui: brotli fastapi gradio jinja2 numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
 cursor model reading data decoding inspection training runs rooms queries lessons export zero_gpu
 readme: | words config
-arguments: | words config cursor
 freeze: orjson | words config cursor inspection runs queries lessons ui
 cli: | words knobs config cursor reading data runs backup queries lessons export hub ui arguments freeze
 __main__: | cli

@@ -6,7 +6,7 @@ import sys
 
 import yaml
 
-from playground.arguments import parser
+from playground.cli import parser
 from playground.readme import QUIZ, README, ROOT, renew
 
 TEXT = README.read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from hypothesis import given, settings, strategies as st
 from playground.choices import VARIANTS
 from playground.cli import main
 from playground.config import Experiment, Refusal
-from playground.export import scores
+from playground.export import contents as scores
 from playground.export.exported_run import find
 from playground.hub import model, push, remote, space
 from playground.hub.model import HubTransformer
