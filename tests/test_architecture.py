@@ -33,7 +33,8 @@ variants: torch | choices knobs config model data
 decoding: numpy torch | config model
 inspection: numpy torch | config model
 training: torch | choices knobs config model data variants decoding
-runs: numpy pandas ray safetensors torch | words config logs model reading data variants inspection training
+runs: numpy pandas safetensors torch | words config logs model reading data variants inspection training
+ray: ray | words logs runs
 rooms: | words config logs fields cursor runs
 backup: | config reading runs rooms
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
@@ -119,7 +120,7 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     takes, starts = set(), set()
     for file in FILES:
         tops = {top for top, _ in imports(file)}
-        locks = part_of(file) == "rooms" or file.name in ("lazy_sequence.py", "cuda_graph.py")  # used by several, and start none
+        locks = part_of(file) in ("ray", "rooms") or file.name in ("lazy_sequence.py", "cuda_graph.py")  # used by several, and start none
         assert part_of(file) == "runs" or locks or not tops & {"threading", "concurrent", "multiprocessing"}, file
         assert not tops & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
         funcs = [node.func for node in nodes_of(file) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]

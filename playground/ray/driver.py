@@ -60,7 +60,7 @@ class RayHost:
 
 
 class Driver:
-    """Processes by number. Called from many threads; calls for one process are serialised."""
+    """Processes by number, as long as its client lives. Called from many threads; calls for one process are serialised."""
 
     def __init__(self, address: str) -> None:
         """Connects. Raises Ray's error when there is no such cluster, after minutes."""
@@ -105,11 +105,6 @@ class Driver:
             return ray.get(reference)
         except RayError as error:
             return type(error).__name__
-
-
-def drive(address: str) -> Driver:
-    """Creates the driver, which lives as long as its client."""
-    return Driver(address)
 
 
 def prepare() -> None:

@@ -8,6 +8,7 @@ with their number (see Scheduler.grow).
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -22,7 +23,9 @@ from playground.logs import event, reason
 from playground.runs.engines.children import TIMEOUT_FRACTION
 from playground.runs.engines.host import Answer
 from playground.runs.engines.hosted import CallSettings
+from playground.runs.engines.remote import CONNECTED, CONNECTING, UNREACHABLE
 from playground.runs.engines.trainer import Lost
+from playground.runs.limits import Limits
 from playground.runs.queue.watchdog import PREPARE_FACTOR
 from playground.runs.runtime import REAL, Runtime
 from playground.words import ENGLISH, say
@@ -31,12 +34,11 @@ log = logging.getLogger(__name__)
 RETRY_S = 30.0  # seconds until an unreachable cluster is retried; maximum backoff for a process that failed to start
 CHECK_PERIOD_S = 1.0  # seconds between two checks for started and dead processes
 PROBE_S = 5.0  # connection timeout
-NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"
 CONNECTION_ERRORS = (OSError, EOFError)  # raised when the driver process has died
 
 
 class Driver(Protocol):
-    """The interface of ray_driver.Driver."""
+    """The interface of driver.Driver."""
 
     def offer(self) -> Any: ...
     def begin(self, number: int) -> None: ...
@@ -161,15 +163,23 @@ class Cluster:
             driver.close()
 
 
-def begin(context: BaseContext, address: str) -> Driver:
+def connect(limits: Limits, on_grow: Callable[[int], object], runtime: Runtime) -> Cluster | None:
+    """Returns the engine of the cluster that `limits` name, which connects in the background; None on a system without a forkserver."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return None
+    context = multiprocessing.get_context("forkserver")
+    return Cluster(lambda: start_driver(context, limits.cluster), limits.step_seconds, on_grow, runtime)
+
+
+def start_driver(context: BaseContext, address: str) -> Driver:
     """Starts the driver process of the cluster at this address. Raises OSError, RuntimeError, and Ray's errors."""
     if find_spec("ray") is None:
-        raise RuntimeError("Ray is not installed: pip install -r requirements-ray.txt")
-    probe(address)
+        raise RuntimeError("Ray is not installed: pip install -r playground/ray/requirements.txt")
+    _probe(address)
     return _DriverProcess(context, address)
 
 
-def probe(address: str) -> None:
+def _probe(address: str) -> None:
     """Checks that the address accepts connections, since Ray takes minutes to time out. Raises OSError."""
     parts = urlsplit(address if "//" in address else f"//{address}")
     if parts.port:
@@ -181,22 +191,22 @@ class _Manager(BaseManager):
 
 
 def _create_driver(address: str) -> Any:
-    from playground.runs.engines import ray_driver  # in the driver process only
+    from playground.ray import driver  # in the driver process only
 
-    return ray_driver.drive(address)
+    return driver.Driver(address)
 
 
 def _prepare_driver() -> None:
-    from playground.runs.engines import ray_driver
+    from playground.ray import driver
 
-    ray_driver.prepare()
+    driver.prepare()
 
 
 _Manager.register("drive", _create_driver, exposed=("offer", "begin", "take_arrivals", "ask", "end"))
 
 
 class _DriverProcess:
-    """A ray_driver.Driver in a separate process."""
+    """A driver.Driver in a separate process."""
 
     def __init__(self, context: BaseContext, address: str) -> None:
         self._manager = _Manager(ctx=context)
