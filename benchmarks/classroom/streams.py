@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import quote
+from uuid import uuid4
 
 import orjson
 
 from benchmarks.classroom.people import Person, Student
 from benchmarks.classroom.records import LONGEST, Records
-from benchmarks.crowd import open_stream
 from benchmarks.server import PATIENCE, ROUTES
 
 EVENT = b"data: {"
@@ -105,7 +106,15 @@ class ClassStreams:
 
 
 def _room_stream(port: int, person: Person) -> socket.socket:
+    return _open(port, f"{ROUTES}/room/live?code={person.code}&ticket={person.ticket}")
+
+
+def open_stream(port: int, run: str) -> socket.socket:
+    """Opens the stream of a run's live updates, from the beginning, as a new visitor: the server counts streams per visitor."""
+    return _open(port, f"{ROUTES}/live/{quote(run)}?since=0&by={uuid4().hex}")
+
+
+def _open(port: int, address: str) -> socket.socket:
     stream = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    address = f"{ROUTES}/room/live?code={person.code}&ticket={person.ticket}"
     stream.sendall(f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
     return stream

@@ -8,7 +8,6 @@ import random
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from importlib import import_module
 from itertools import islice
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.modes import SETTLE, Bench, headless
+from benchmarks.pace import cores
 from benchmarks.peers.common import Setting
 from benchmarks.peers.environment import PACKAGES, ROOT, default_folder, interpreter, last_words
 from benchmarks.peers.report import NAMES, ratios, rows, written
@@ -24,6 +23,8 @@ from benchmarks.suite import Missing, note, some_of
 from playground.config import PAD, Experiment, limits, preset
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, build_corpus
+from playground.runs.limits import machine_cores, machine_devices
+from playground.runs.queue.warmup import warm_up
 from playground.training.loop import Training
 
 ABOUT = "the same reversals learnt by nn.Transformer, x-transformers, Joey NMT and our presets: seconds to 99 %, steps/s, tokens/s"
@@ -31,6 +32,7 @@ PEERS = ("plain", "xtransformer", "joey")
 SETTINGS = ("own", "equal")
 OURS = ("default", "fast", "paper")
 TARGET = 0.99
+WARM_STEPS = 40  # of ours, before the first that counts
 WARM = 1.0  # seconds of training that warm a peer's process up
 SMOKE = {
     "peers": ["plain"],
@@ -71,8 +73,8 @@ def run(options: argparse.Namespace) -> dict:
     corpus = build_corpus(base.data)
     pythons, missing = _interpreters(options)
     if options.warm:
-        with ExitStack() as stack:
-            Bench(stack, ["headless"], SETTLE).warm_up(dict(options.set))
+        warm_up()
+        _train(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
     trainings = []
     for found in _trainings(options, first, base, corpus, pythons, missing):
         note("{who:<13} {setting:<6} {threads} {seconds:6.2f} s, {cpu_seconds:6.2f} s CPU, step {step}, {exact_match:.1%}".format(**found))
@@ -144,7 +146,7 @@ def _interpreters(options: argparse.Namespace) -> tuple[dict[str, str], list[str
 def _ours(experiment: Experiment, corpus: Corpus) -> dict:
     """One training of ours; what a peer's watch finds, found from outside."""
     before, spent = time.perf_counter(), time.process_time()
-    found = headless(experiment, TARGET)
+    found = _train(experiment, TARGET)
     busy = (time.process_time() - spent) / (time.perf_counter() - before)
     config, training = experiment.training, Training(experiment, corpus)
     tokens = cells = 0
@@ -155,6 +157,35 @@ def _ours(experiment: Experiment, corpus: Corpus) -> dict:
     parameters = sum(parameter.numel() for parameter in training.model.parameters())
     # The process goes on after the target, to look at other pairs: its share of CPU time is the same.
     return found | {"cpu_seconds": found["seconds"] * busy, "tokens": tokens, "cells": cells, "parameters": parameters}
+
+
+def _train(experiment: Experiment, target: float) -> dict:
+    """Trains up to the target: no thread, no replay, no page."""
+    config = experiment.training
+    with cores(min(config.threads, machine_cores())) as parallel_map:
+        started = time.perf_counter()
+        corpus = build_corpus(experiment.data)
+        prepared = time.perf_counter()
+        training, validation, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
+        training.parallel_map = parallel_map
+        for step in training.steps():
+            if step.step % config.eval_every and step.step != config.steps:
+                continue
+            before = time.perf_counter()
+            validation = training.validate()
+            validating += time.perf_counter() - before
+            if validation.exact_match >= target:
+                break
+        now = time.perf_counter()
+        training.parallel_map = map
+    return {
+        "seconds": now - started,
+        "preparing": prepared - started,
+        "validating": validating,
+        "step": training.step,
+        "exact_match": validation.exact_match,
+        "reached": validation.exact_match >= target,
+    }
 
 
 def _pairs(corpus: Corpus) -> dict:

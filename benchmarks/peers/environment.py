@@ -40,8 +40,6 @@ PACKAGES = {
             ("importlib-metadata", "matplotlib", "pyyaml", "sacrebleu", "sentencepiece", "subword-nmt", "tensorboard", "tqdm"),
         ),
     ),
-    # It decodes what we trained.
-    "ctranslate2": Package("ctranslate2", "4.8.5", "ctranslate2", (("--no-deps", "ctranslate2==4.8.5"), ("pyyaml",))),
 }
 
 

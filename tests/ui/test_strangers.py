@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hostile.attack import Attack
-from benchmarks.hostile.people import SOURCE, People
-from benchmarks.hostile.valid import GRADIO, Call, valid_calls
 from playground.ui.assets import PREFIX
+from tests.hostile.attack import Attack
+from tests.hostile.people import SOURCE, People
+from tests.hostile.valid import GRADIO, Call, valid_calls
 from tests.rights import LAST, others_in
 
 ROUTINE = {f"GET {GRADIO}/upload_progress", f"GET {GRADIO}/heartbeat/{{session_hash}}"}  # of Gradio's, which wait and know no ids

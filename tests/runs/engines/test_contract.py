@@ -29,7 +29,8 @@ def engine(request):
         if request.param == "here":
             yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
         elif request.param == "ray":
-            cluster = import_module(CLUSTER).connect(limits(cluster=request.getfixturevalue("ray_cluster").address), lambda count: None, REAL)
+            address = request.getfixturevalue("ray_cluster").address
+            cluster = import_module(CLUSTER).connect(limits(cluster=address), lambda count: None, REAL)
             stack.callback(cluster.close)
             wait(lambda: cluster.ready, 120)
             yield lambda run: Remote(run, cluster.ready[0], LIMITS.replay_bytes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from benchmarks.hostile.people import PAGE, TINY, People, values
+from tests.hostile.people import PAGE, TINY, People, values
 
 GRADIO = "/gradio_api"
 FORM = "multipart/form-data; boundary=x"

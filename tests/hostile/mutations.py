@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.hostile.valid import Call
+from tests.hostile.valid import Call
 
 LONG = "a" * 5000
 TEXTS = (
@@ -40,31 +39,18 @@ def mutated(calls: dict[str, Call], number: int, seed: int, ids: tuple[str, ...]
     draw = random.Random(f"{seed} {number}")
     call = calls[draw.choice(sorted(calls))]
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
-        ways = (*INSIDE, *AROUND) if isinstance(call.body, dict | list) else AROUND
-        call = draw.choice(ways)(call, draw, ids)
+        has_body = isinstance(call.body, dict | list)  # what a body says is what most of our own reading is about
+        change = draw.choice((_body_value,) * 7 + (_body_bytes,) + (_around,) * 5) if has_body else _around
+        call = change(call, draw, ids)
     return call
 
 
 def _value(draw: random.Random, ids: tuple[str, ...], now: Any = None) -> Any:
-    made = draw.randrange(6)
-    if made == 0 and ids:
-        return draw.choice(ids)
-    if made == 1:
-        return draw.choice(NUMBERS)
-    if made == 2:
-        return draw.choice(OTHERS)
-    if made == 3 and isinstance(now, str):
-        return now + draw.choice(TEXTS)
-    if made == 4:
-        return _nested(draw.choice((5, 30, 200)))
-    return draw.choice(TEXTS)
-
-
-def _nested(depth: int) -> Any:
-    found: Any = 1
-    for _ in range(depth):
-        found = [found]
-    return found
+    nested: Any = 1
+    for _ in range(draw.choice((5, 30, 200))):
+        nested = [nested]
+    text = draw.choice(TEXTS)
+    return draw.choice((draw.choice(ids or TEXTS), draw.choice(NUMBERS), draw.choice(OTHERS), f"{now}{text}", nested, text))
 
 
 def _places(value: Any, path: tuple = ()) -> list[tuple]:
@@ -73,10 +59,13 @@ def _places(value: Any, path: tuple = ()) -> list[tuple]:
 
 
 def _body_value(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
+    """Changes, removes or adds a value somewhere."""
     body = copy.deepcopy(call.body)
     *way, last = draw.choice(_places(body)) or (None,)
     if last is None:
-        return replace(call, body=_value(draw, ids))
+        names = ("run", "token", "owner", "batched", "event_id", "session_hash", "fn_index", "data", "lang", draw.choice(TEXTS))
+        more = body | {draw.choice(names): _value(draw, ids)} if isinstance(body, dict) else [*body, _value(draw, ids)]
+        return replace(call, body=draw.choice((more, _value(draw, ids))))
     at = body
     for key in way:
         at = at[key]
@@ -87,54 +76,26 @@ def _body_value(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
     return replace(call, body=body)
 
 
-def _body_more(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
-    if isinstance(call.body, dict):
-        name = draw.choice(("run", "token", "owner", "batched", "event_id", "session_hash", "fn_index", "data", "lang", draw.choice(TEXTS)))
-        return replace(call, body=call.body | {name: _value(draw, ids)})
-    return replace(call, body=[*call.body, _value(draw, ids)])
-
-
 def _body_bytes(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
     """Cut off, with a byte changed, twice, or in another encoding."""
-    content = _json(call.body)
+    content = call.content or b""
     at = draw.randrange(len(content) or 1)
     byte = content[:at] + bytes([draw.randrange(256)]) + content[at + 1 :]
-    changed = (content[:at], byte, content * 2, content.decode().encode("utf-16"))
+    changed = (content[:at], byte, content * 2, content.decode("latin1").encode("utf-16"))
     return replace(call, body=draw.choice((*changed, b"", b"[" * 3000, b'{"a":' * 3000, b"\xff\xfe" + content, b"9" * 5000)))
 
 
-def _json(body: Any) -> bytes:
-    return body if isinstance(body, bytes) else json.dumps(body).encode()
-
-
-def _query(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
-    names = [*call.query, "lang", "run", "by", "deep_link", "page", draw.choice(TEXTS)]
-    value = _value(draw, ids)
+def _around(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
+    """Changes the query, the path, a header, the method or the caller."""
+    value, header = _value(draw, ids), draw.choice(sorted(HEADERS))
     text = (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogatepass")
-    return replace(call, query=call.query | {draw.choice(names).encode("utf-8", "replace").decode(): text})
-
-
-def _path(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
+    name = draw.choice([*call.query, "lang", "run", "by", "deep_link", "page", draw.choice(TEXTS)]).encode("utf-8", "replace").decode()
     parts = call.path.split("/")
-    at = draw.randrange(1, len(parts))
-    other = draw.choice((*ids, *TEXTS)).encode("utf-8", "replace").decode().replace("\x00", "%00")
-    ways = ([*parts[:at], other, *parts[at + 1 :]], [*parts, other], parts[:at], [*parts[:at], "", *parts[at:]], [*parts, ""])
-    return replace(call, path="/".join(draw.choice(ways)) or "/")
-
-
-def _header(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
-    name = draw.choice(sorted(HEADERS))
-    return replace(call, headers=call.headers | {name: draw.choice(HEADERS[name])})
-
-
-def _method(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
-    return replace(call, method=draw.choice(METHODS))
-
-
-def _person(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:
-    return replace(call, who=draw.choice(("nobody", "stranger", "student", "removed")))
-
-
-Way = Callable[[Call, random.Random, tuple[str, ...]], Call]
-AROUND: tuple[Way, ...] = (_query, _path, _header, _method, _person)
-INSIDE: tuple[Way, ...] = (*[_body_value] * 6, _body_more, _body_bytes)  # what a body says is what most of our own reading is about
+    at, other = draw.randrange(1, len(parts)), draw.choice((*ids, *TEXTS)).encode("utf-8", "replace").decode().replace("\x00", "%00")
+    paths = ([*parts[:at], other, *parts[at + 1 :]], [*parts, other], parts[:at], [*parts[:at], "", *parts[at:]], [*parts, ""])
+    changes = (
+        {"query": call.query | {name: text}}, {"path": "/".join(draw.choice(paths)) or "/"}, {"method": draw.choice(METHODS)},
+        {"headers": call.headers | {header: draw.choice(HEADERS[header])}},
+        {"who": draw.choice(("nobody", "stranger", "student", "removed"))},
+    )  # fmt: skip
+    return replace(call, **draw.choice(changes))

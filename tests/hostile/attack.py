@@ -1,35 +1,28 @@
-"""Sending mutated calls, several at a time, and judging what comes back; an honest visitor goes on looking meanwhile."""
+"""Sending mutated calls, several at a time, and judging what comes back."""
 
 from __future__ import annotations
 
-import itertools
 import json
-import math
 import re
-import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
 
-from benchmarks.hostile.mutations import mutated
-from benchmarks.hostile.people import PAGE, PATIENCE, People
-from benchmarks.hostile.valid import GRADIO, Call
+from tests.hostile.mutations import mutated
+from tests.hostile.people import People
+from tests.hostile.valid import GRADIO, Call
 
 SLOW = 5.0  # seconds after which nobody waits for an answer any more
 READ = 200_000  # bytes of an answer that are looked at; of a stream, what comes first
 MOMENT = 0.3  # seconds that a quiet stream is listened to
-GAP = 0.2  # seconds between two looks of the honest visitor
-LOOKS = (f"{PAGE}/boot", f"{PAGE}/panel/training?run=reverse", f"{PAGE}/runs")
 TRACEBACK = re.compile(rb"Traceback \(most recent|/site-packages/|\.py\\?\", line \d")
-FAULTS = ("5xx", "cut off", "slow", "traceback", "somebody else's sentence", "an error without a sentence")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of the call of that number. `fault` is one of FAULTS, or ""; `said` is the call and the answer."""
+    """What came of the call of that number. `fault` names what is wrong with the answer, or is ""; `said` is the call and the answer."""
 
     number: int
     kind: str
@@ -45,34 +38,10 @@ class Attack:
     def __init__(self, port: int, calls: dict[str, Call], people: People, seed: int, quiet_s: float = MOMENT) -> None:
         """`quiet_s` is how long the stream of a queued call is listened to."""
         self._port, self.calls, self._people, self._seed, self.quiet_s = port, calls, people, seed, quiet_s
-        self.waits: list[float] = []  # seconds, of the honest visitor while calls come
-
-    def run(self, numbers: range, at_once: int, seconds: float = math.inf) -> list[Finding]:
-        """The calls of these numbers, or as many as are sent in so many seconds."""
-        over, until = threading.Event(), time.monotonic() + seconds
-        honest = threading.Thread(target=self._look, args=(over,), daemon=True)
-        honest.start()
-        try:
-            return self.send(itertools.takewhile(lambda _: time.monotonic() < until, numbers), at_once)
-        finally:
-            over.set()
-            honest.join(PATIENCE)
 
     def send(self, numbers: Iterable[int], at_once: int) -> list[Finding]:
-        left, taking = iter(numbers), threading.Lock()
-
-        def some() -> list[Finding]:
-            found = []
-            while True:
-                with taking:
-                    number = next(left, None)
-                if number is None:
-                    return found
-                found.append(self.one(number))
-
         with ThreadPoolExecutor(at_once) as pool:
-            found = [asked.result() for asked in [pool.submit(some) for _ in range(at_once)]]
-        return sorted(itertools.chain.from_iterable(found), key=lambda finding: finding.number)
+            return list(pool.map(self.one, numbers))
 
     def one(self, number: int) -> Finding:
         ids = (self._people.run, self._people.own, self._people.room, self._people.activity)
@@ -138,23 +107,3 @@ class Attack:
             return answer.status, body
         finally:
             connection.close()
-
-    # ---- the honest visitor -------------------------------------------------------------------------------------------------------------
-
-    def honest(self, count: int) -> list[float]:
-        """Seconds that so many looks take."""
-        return [self._looked(number) for number in range(count)]
-
-    def _looked(self, number: int) -> float:
-        began = time.perf_counter()
-        with suppress(TimeoutError):  # who waits no longer has waited so long
-            status, _ = self.ask(Call("", "GET", LOOKS[number % len(LOOKS)], who="nobody"))
-            if status != 200:
-                raise RuntimeError(f"an honest visitor got {status}")
-        return time.perf_counter() - began
-
-    def _look(self, over: threading.Event) -> None:
-        number = 0
-        while not over.wait(GAP):
-            self.waits.append(self._looked(number))
-            number += 1

@@ -1,31 +1,36 @@
-"""Training steps per second, of our presets and of torch.nn.Transformer at equal size and on equal batches, and how far from the floor."""
+"""Training steps per second, of our presets and of torch.nn.Transformer at equal size and on equal batches, and how far from the floor.
+
+The floor is the products of matrices that a step can't do without, at the rate this machine reaches with matrices of that width.
+"""
 
 from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import chain, repeat
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils import clip_grad_norm_
 
 from benchmarks.pace import cacheable, cores, timed
-from benchmarks.page import numbers
 from benchmarks.peers.plain import Plain
-from benchmarks.step_rate import inside
-from benchmarks.step_rate.floor import matmul_rate, step_flops, step_tokens
-from benchmarks.suite import note, some_of
+from benchmarks.suite import note, numbers, some_of
 from benchmarks.tables import markdown, milliseconds, percent, ratio, shown, summary, whole
-from playground.config import PAD, Experiment, preset
+from playground.config import PAD, Experiment, ModelConfig, preset
 from playground.data.batches import batches, collate
-from playground.data.corpus import Corpus, build_corpus
+from playground.data.corpus import Corpus, Item, build_corpus
+from playground.model.sublayers import flops
 from playground.runs.limits import machine_cores
 from playground.runs.machine_speed import precision
 from playground.runs.queue.warmup import warm_up
 from playground.training.loop import Training
 
-ABOUT = "training steps/s at four widths against torch.nn.Transformer on equal batches, and against the floor; where a step's time goes"
+ABOUT = "training steps/s at four widths against torch.nn.Transformer on equal batches, and against the floor"
 PEER = "nn.Transformer"
 OURS = {"default": ("default", {}), "fast": ("fast", {}), "default by AdamW": ("default", {"optimiser": "adamw"})}  # the peer's optimiser
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -33,7 +38,8 @@ CPU, PEER_TYPE = "cpu", "float32"
 INNER = 4  # d_ff as a multiple of d_model
 WIDE, FEW_HEADS, MANY_HEADS = 256, 4, 8  # from this width on more heads
 RATE_SECONDS = 0.2  # for measuring one rate of products
-MOST_INSIDE = 20  # steps that are looked into
+PASSES = 3  # forward, and backward twice as much: the gradient of every factor of a product is a product as large
+FIRST_ROWS = 16
 WHICH = ("d_model", "threads", "who")
 SMOKE = {
     "widths": [16],
@@ -53,22 +59,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"rows", "floors", "parts", "kinds", "flops": {width: of a step}}.
+    """Returns {"rows", "floors", "flops": {width: of a step}}.
 
     rows: {"d_model", "threads", "who", "type": of the products, "seconds": of a step, "rate": steps/s, "tokens": real tokens/s, "share":
     of the floor in that type, "ratio": times as fast as the peer, "best": seconds of the fastest step}; floors: {"d_model", "threads",
-    "type", "rate": operations/s, "seconds": of a step}; both with summaries over the rounds, each round compared in itself. parts and
-    kinds: {"d_model", "threads", "who", name: seconds} of our steps, kinds on one thread only.
+    "type", "rate": operations/s, "seconds": of a step}; both with summaries over the rounds, each round compared in itself.
     """
     warm_up()
     corpus = build_corpus(Experiment().with_(**dict(options.set)).data)
     threads = sorted({min(count, machine_cores()) for count in options.threads})
-    result: dict = {"rows": [], "floors": [], "parts": [], "kinds": [], "flops": {}}
+    result: dict = {"rows": [], "floors": [], "flops": {}}
     for width in options.widths:
         match = Match(width, corpus, options)
-        for number in range(options.rounds):
+        for _ in range(options.rounds):
             for count in threads:
-                match.round(count, look_inside=number == options.rounds - 1)
+                match.round(count)
         for name, rows in match.rows().items():
             result[name] += rows
         result["flops"][width] = match.flops
@@ -90,11 +95,9 @@ class Match:
         self._steps = {who: training.steps() for who, training in self._trainings.items()}
         self._peer = theirs(first, corpus)
         self._rounds: dict[int, list[dict]] = {}  # by threads
-        self._parts: list[dict] = []
-        self._kinds: list[dict] = []
 
-    def round(self, threads: int, look_inside: bool) -> None:
-        """Everybody in turn, on so many threads: the rates of products, the median step of each, and at the end what is inside of ours."""
+    def round(self, threads: int) -> None:
+        """Measures the rates of products, and the median step of each learner in turn, on so many threads."""
         torch.set_num_threads(threads)
         rows = round(self.tokens / 2)
         rates = {name: matmul_rate(self._width, self._inner, rows, dtype, RATE_SECONDS) for name, dtype in TYPES.items()}
@@ -103,36 +106,30 @@ class Match:
             for who, training in self._trainings.items():
                 training.parallel_map, steps = parallel_map, self._steps[who]
                 taken[who] = timed(steps.__next__, self._seconds)
-                if look_inside:
-                    which, each = {"d_model": self._width, "threads": threads, "who": who}, statistics.median(taken[who])
-                    count = max(2, min(MOST_INSIDE, int(self._seconds / each)))
-                    self._parts.append(which | inside.parts(training, steps, count))
-                    if threads == 1:
-                        self._kinds.append(which | inside.kinds(training, steps, count, each))
-        times = {who: statistics.median(found) for who, found in taken.items()}
-        best = {who: min(found) for who, found in taken.items()}
+        times = {who: statistics.median(each) for who, each in taken.items()}
+        best = {who: min(each) for who, each in taken.items()}
         note(f"d_model {self._width}, {threads} threads: " + ", ".join(f"{who} {1000 * took:.1f} ms" for who, took in times.items()))
         self._rounds.setdefault(threads, []).append({"rates": rates, "times": times, "best": best})
 
     def rows(self) -> dict[str, list[dict]]:
-        """What `run` returns of this width."""
+        """Returns this width's part of the result of `run`."""
         rows, floors = [], []
         for threads, rounds in self._rounds.items():
             which = {"d_model": self._width, "threads": threads}
             rows += [which | {"who": who, "type": self._types[who]} | self._row(rounds, who) for who in (*self._trainings, PEER)]
             floors += [which | {"type": name} | self._floor(rounds, name) for name in TYPES]
-        return {"rows": rows, "floors": floors, "parts": self._parts, "kinds": self._kinds}
+        return {"rows": rows, "floors": floors}
 
     def _row(self, rounds: list[dict], who: str) -> dict:
         times = [one["times"][who] for one in rounds]
-        found = {
+        values = {
             "seconds": times,
             "rate": [1 / took for took in times],
             "tokens": [self.tokens / took for took in times],
             "share": [self.flops / one["rates"][self._types[who]] / took for one, took in zip(rounds, times, strict=True)],
             "ratio": [one["times"][PEER] / took for one, took in zip(rounds, times, strict=True)],
         }
-        return {name: summary(values) for name, values in found.items()} | {"best": min(one["best"][who] for one in rounds)}
+        return {name: summary(series) for name, series in values.items()} | {"best": min(one["best"][who] for one in rounds)}
 
     def _floor(self, rounds: list[dict], name: str) -> dict:
         rates = [one["rates"][name] for one in rounds]
@@ -170,6 +167,47 @@ def theirs(experiment: Experiment, corpus: Corpus) -> Callable[[], int]:
     return step
 
 
+def step_flops(config: ModelConfig, tgt_vocab: int, items: Sequence[Item], pairs: int) -> float:
+    """Floating-point operations of the mean training step of so many pairs, counted over real tokens: padding costs nothing here."""
+    sizes = [(len(item.src_ids) + 1, len(item.tgt_ids) + 1) for item in items]
+    forward = cache(lambda s, t: sum(flops(config, tgt_vocab, s, t).values()))
+    return PASSES * pairs * statistics.fmean(forward(s, t) for s, t in sizes)
+
+
+def step_tokens(items: Sequence[Item], pairs: int) -> float:
+    """Source and target tokens of the mean step, with the EOS of each."""
+    return pairs * statistics.fmean(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items)
+
+
+def matmul_rate(width: int, inner: int, rows: int, dtype: torch.dtype, seconds: float) -> float:
+    """Operations per second in the products of one layer: four matrices (width, width), one to the inner width and one back, with so many
+    rows of tokens. The best of what fits into the time; on fewer rows where a machine is too slow for all of them.
+    """
+    with torch.no_grad():
+        until, count = time.perf_counter() + seconds, min(FIRST_ROWS, rows)
+        best = _pass(products := _products(width, inner, count, dtype))
+        while count < rows and time.perf_counter() + 4 * best < until:
+            count = min(2 * count, rows)
+            best = _pass(products := _products(width, inner, count, dtype))
+        while time.perf_counter() < until:
+            best = min(best, _pass(products))
+    return sum(2 * a.shape[0] * a.shape[1] * b.shape[1] for a, b, _ in products) / best
+
+
+def _products(width: int, inner: int, rows: int, dtype: torch.dtype) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """(factor, factor, room for the product) of each."""
+    sizes = chain(repeat((width, width), 4), ((width, inner), (inner, width)))
+    return [(torch.randn(rows, a, dtype=dtype), torch.randn(a, b, dtype=dtype), torch.empty(rows, b, dtype=dtype)) for a, b in sizes]
+
+
+def _pass(products: list[tuple[Tensor, Tensor, Tensor]]) -> float:
+    """Seconds for all of them, one after the other."""
+    started = time.perf_counter()
+    for a, b, room in products:
+        torch.mm(a, b, out=room)
+    return time.perf_counter() - started
+
+
 def table(result: dict) -> str:
     forms = {"rate": lambda v: f"{v:.1f}", "tokens": whole, "seconds": milliseconds, "share": percent, "ratio": ratio}
     head = (*WHICH, "type", "steps/s", "real tokens/s", "ms a step", "of the floor", f"times {PEER}", "fastest step")
@@ -187,26 +225,9 @@ def table(result: dict) -> str:
     ]
     gflops = ", ".join(f"{_giga(value)} at d_model {width}" for width, value in result["flops"].items())
     about = f"The floor: operations of a step by formula, without padding (10⁹: {gflops}), at the rate at which this machine multiplies."
-    return "\n\n".join(
-        [
-            markdown(head, rows),
-            about,
-            markdown(("d_model", "threads", "type", "10⁹ operations/s", "floor, ms a step"), floors),
-            "Where the time of one of our steps goes: ms and share.",
-            _shares(result["parts"], inside.PARTS),
-            "The same on one thread by kind of operation (dispatch: Python, and all that is not work on numbers).",
-            _shares(result["kinds"], inside.KINDS),
-        ]
-    )
+    floor_head = ("d_model", "threads", "type", "10⁹ operations/s", "floor, ms a step")
+    return "\n\n".join([markdown(head, rows), about, markdown(floor_head, floors)])
 
 
 def _giga(value: float) -> str:
     return f"{value / 1e9:.3g}"
-
-
-def _shares(rows: list[dict], names: tuple[str, ...]) -> str:
-    def cells(row: dict) -> Iterator[str]:
-        total = sum(row[name] for name in names)
-        return (f"{milliseconds(row[name])} ({row[name] / total:.0%})" for name in names)
-
-    return markdown((*WHICH, *names), ((*(str(row[name]) for name in WHICH), *cells(row)) for row in rows))

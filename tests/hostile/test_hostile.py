@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 import tests.ui.conftest as ui
-from benchmarks.hostile import Attack, People, valid_calls
 from playground.ui.actions import ACTIONS
 from playground.ui.rights import OFF, right_of
+from tests.hostile.attack import Attack
+from tests.hostile.people import People
+from tests.hostile.valid import valid_calls
 from tests.rights import ROOM, TABLE
 
 site = ui.site
