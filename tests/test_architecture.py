@@ -36,18 +36,18 @@ training: torch | choices knobs config model data variants decoding
 runs: numpy pandas safetensors torch | words config logs model reading data variants inspection training
 ray: ray | words logs runs
 rooms: | words config logs fields cursor runs
-backup: | config reading runs rooms
+backup: | config runs rooms
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
 lessons: numpy torch | words tasks choices config cursor model data variants decoding inspection training runs queries
 export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
 hub: huggingface_hub torch | config model data variants runs export
-pretrained: numpy pandas torch | config model data variants decoding runs queries export fetching
+pretrained: huggingface_hub numpy pandas torch | config model data variants decoding runs queries export
 zero_gpu: spaces torch |
 ui: brotli fastapi gradio jinja2 numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
 cursor model reading data decoding inspection training runs rooms queries lessons export zero_gpu
 readme: | words config
 freeze: orjson | words config cursor inspection runs queries lessons ui
-cli: | words knobs config cursor reading data runs backup queries lessons export hub ui arguments freeze
+cli: | words knobs config cursor reading data runs backup queries lessons export hub ui freeze
 __main__: | cli
 """
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
