@@ -59,81 +59,40 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """Returns {"rows", "floors", "flops": {width: of a step}}.
-
-    rows: {"d_model", "threads", "who", "type": of the products, "seconds": of a step, "rate": steps/s, "tokens": real tokens/s, "share":
-    of the floor in that type, "ratio": times as fast as the peer, "best": seconds of the fastest step}; floors: {"d_model", "threads",
-    "type", "rate": operations/s, "seconds": of a step}; both with summaries over the rounds, each round compared in itself.
+    """Returns {"rows": [{"d_model", "threads", "who", "type": of the products, "seconds": of a step, "rate": steps/s, "tokens": real
+    tokens/s, "share": of the floor in that type, "ratio": times as fast as the peer}]}, summaries over the rounds, each compared in itself.
     """
     warm_up()
     corpus = build_corpus(Experiment().with_(**dict(options.set)).data)
     threads = sorted({min(count, machine_cores()) for count in options.threads})
-    result: dict = {"rows": [], "floors": [], "flops": {}}
-    for width in options.widths:
-        match = Match(width, corpus, options)
-        for _ in range(options.rounds):
-            for count in threads:
-                match.round(count)
-        for name, rows in match.rows().items():
-            result[name] += rows
-        result["flops"][width] = match.flops
-    return result
+    return {"rows": [row for width in options.widths for row in _rows(width, threads, corpus, options)]}
 
 
-class Match:
-    """All that is compared at one width."""
-
-    def __init__(self, width: int, corpus: Corpus, options: argparse.Namespace) -> None:
-        experiments = {who: at_width(who, width, dict(options.set)) for who in options.who}
-        first = next(iter(experiments.values()))
-        pairs = first.training.batch_size
-        self.flops = step_flops(first.model, corpus.tgt_tokenizer.size, corpus.train, pairs)
-        self.tokens = step_tokens(corpus.train, pairs)
-        self._width, self._inner, self._seconds = width, first.model.d_ff, options.seconds
-        self._types = {who: precision(one.training.precision, width, CPU) for who, one in experiments.items()} | {PEER: PEER_TYPE}
-        self._trainings = {who: Training(one, corpus, CPU, self._types[who]) for who, one in experiments.items()}
-        self._steps = {who: training.steps() for who, training in self._trainings.items()}
-        self._peer = theirs(first, corpus)
-        self._rounds: dict[int, list[dict]] = {}  # by threads
-
-    def round(self, threads: int) -> None:
-        """Measures the rates of products, and the median step of each learner in turn, on so many threads."""
-        torch.set_num_threads(threads)
-        rows = round(self.tokens / 2)
-        rates = {name: matmul_rate(self._width, self._inner, rows, dtype, RATE_SECONDS) for name, dtype in TYPES.items()}
-        taken = {PEER: timed(self._peer, self._seconds)}
-        with cores(threads) as parallel_map:
-            for who, training in self._trainings.items():
-                training.parallel_map, steps = parallel_map, self._steps[who]
-                taken[who] = timed(steps.__next__, self._seconds)
-        times = {who: statistics.median(each) for who, each in taken.items()}
-        best = {who: min(each) for who, each in taken.items()}
-        note(f"d_model {self._width}, {threads} threads: " + ", ".join(f"{who} {1000 * took:.1f} ms" for who, took in times.items()))
-        self._rounds.setdefault(threads, []).append({"rates": rates, "times": times, "best": best})
-
-    def rows(self) -> dict[str, list[dict]]:
-        """Returns this width's part of the result of `run`."""
-        rows, floors = [], []
-        for threads, rounds in self._rounds.items():
-            which = {"d_model": self._width, "threads": threads}
-            rows += [which | {"who": who, "type": self._types[who]} | self._row(rounds, who) for who in (*self._trainings, PEER)]
-            floors += [which | {"type": name} | self._floor(rounds, name) for name in TYPES]
-        return {"rows": rows, "floors": floors}
-
-    def _row(self, rounds: list[dict], who: str) -> dict:
-        times = [one["times"][who] for one in rounds]
-        values = {
-            "seconds": times,
-            "rate": [1 / took for took in times],
-            "tokens": [self.tokens / took for took in times],
-            "share": [self.flops / one["rates"][self._types[who]] / took for one, took in zip(rounds, times, strict=True)],
-            "ratio": [one["times"][PEER] / took for one, took in zip(rounds, times, strict=True)],
-        }
-        return {name: summary(series) for name, series in values.items()} | {"best": min(one["best"][who] for one in rounds)}
-
-    def _floor(self, rounds: list[dict], name: str) -> dict:
-        rates = [one["rates"][name] for one in rounds]
-        return {"rate": summary(rates), "seconds": summary(self.flops / rate for rate in rates)}
+def _rows(width: int, threads: list[int], corpus: Corpus, options: argparse.Namespace) -> list[dict]:
+    experiments = {who: at_width(who, width, dict(options.set)) for who in options.who}
+    first = next(iter(experiments.values()))
+    pairs = first.training.batch_size
+    operations, tokens = step_flops(first.model, corpus.tgt_tokenizer.size, corpus.train, pairs), step_tokens(corpus.train, pairs)
+    types = {who: precision(each.training.precision, width, CPU) for who, each in experiments.items()} | {PEER: PEER_TYPE}
+    trainings = {who: Training(each, corpus, CPU, types[who]) for who, each in experiments.items()}
+    steps = {who: training.steps().__next__ for who, training in trainings.items()} | {PEER: theirs(first, corpus)}
+    samples: dict[tuple[int, str], list[dict]] = {}
+    for count in threads * options.rounds:
+        torch.set_num_threads(count)
+        rates = {name: matmul_rate(width, first.model.d_ff, round(tokens / 2), dtype, RATE_SECONDS) for name, dtype in TYPES.items()}
+        taken = {PEER: statistics.median(timed(steps[PEER], options.seconds))}
+        with cores(count) as parallel_map:
+            for who, training in trainings.items():
+                training.parallel_map = parallel_map
+                taken[who] = statistics.median(timed(steps[who], options.seconds))
+        note(f"d_model {width}, {count} threads: " + ", ".join(f"{who} {1000 * took:.1f} ms" for who, took in taken.items()))
+        for who, took in taken.items():
+            sample = {"rate": 1 / took, "tokens": tokens / took, "seconds": took, "share": operations / rates[types[who]] / took}
+            samples.setdefault((count, who), []).append(sample | {"ratio": taken[PEER] / took})
+    return [
+        {"d_model": width, "threads": count, "who": who, "type": types[who]} | {name: summary(one[name] for one in rows) for name in rows[0]}
+        for (count, who), rows in samples.items()
+    ]
 
 
 def at_width(who: str, width: int, knobs: dict) -> Experiment:
@@ -209,25 +168,11 @@ def _pass(products: list[tuple[Tensor, Tensor, Tensor]]) -> float:
 
 
 def table(result: dict) -> str:
-    forms = {"rate": lambda v: f"{v:.1f}", "tokens": whole, "seconds": milliseconds, "share": percent, "ratio": ratio}
-    head = (*WHICH, "type", "steps/s", "real tokens/s", "ms a step", "of the floor", f"times {PEER}", "fastest step")
-    rows = [
-        (
-            *(str(row[name]) for name in (*WHICH, "type")),
-            *(shown(row[name], form) for name, form in forms.items()),
-            milliseconds(row["best"]),
-        )
+    forms = {"rate": "{:.1f}".format, "tokens": whole, "seconds": milliseconds, "share": percent, "ratio": ratio}
+    head = (*WHICH, "type", "steps/s", "real tokens/s", "ms a step", "of the floor", f"times {PEER}")
+    rows = (
+        (*(str(row[name]) for name in (*WHICH, "type")), *(shown(row[name], form) for name, form in forms.items()))
         for row in result["rows"]
-    ]
-    floors = [
-        (str(row["d_model"]), str(row["threads"]), row["type"], shown(row["rate"], _giga), shown(row["seconds"], milliseconds))
-        for row in result["floors"]
-    ]
-    gflops = ", ".join(f"{_giga(value)} at d_model {width}" for width, value in result["flops"].items())
-    about = f"The floor: operations of a step by formula, without padding (10⁹: {gflops}), at the rate at which this machine multiplies."
-    floor_head = ("d_model", "threads", "type", "10⁹ operations/s", "floor, ms a step")
-    return "\n\n".join([markdown(head, rows), about, markdown(floor_head, floors)])
-
-
-def _giga(value: float) -> str:
-    return f"{value / 1e9:.3g}"
+    )
+    about = "The floor: operations of a step by formula, without padding, at the rate at which this machine multiplies."
+    return f"{markdown(head, rows)}\n\n{about}"
