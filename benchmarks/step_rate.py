@@ -90,8 +90,9 @@ def _rows(width: int, threads: list[int], corpus: Corpus, options: argparse.Name
             sample = {"rate": 1 / took, "tokens": tokens / took, "seconds": took, "share": operations / rates[types[who]] / took}
             samples.setdefault((count, who), []).append(sample | {"ratio": taken[PEER] / took})
     return [
-        {"d_model": width, "threads": count, "who": who, "type": types[who]} | {name: summary(one[name] for one in rows) for name in rows[0]}
-        for (count, who), rows in samples.items()
+        {"d_model": width, "threads": count, "who": who, "type": types[who]}
+        | {name: summary(sample[name] for sample in series) for name in series[0]}
+        for (count, who), series in samples.items()
     ]
 
 
