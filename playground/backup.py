@@ -50,7 +50,7 @@ class Finding:
 
 @dataclass
 class Report:
-    """What an export or an import took, and a note on every path in the store's folder that is missing in it, or is not the newest."""
+    """The result of an export or an import, with a note on every path in the store's folder that is missing, or not the newest."""
 
     runs: int = 0
     rooms: int = 0

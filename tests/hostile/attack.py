@@ -14,7 +14,7 @@ from tests.hostile.mutations import mutated
 from tests.hostile.people import People
 from tests.hostile.valid import GRADIO, Call
 
-SLOW = 5.0  # seconds after which nobody waits for an answer any more
+SLOW = 5.0  # seconds after which an answer is too late
 READ = 200_000  # bytes of an answer that are looked at; of a stream, what comes first
 MOMENT = 0.3  # seconds that a quiet stream is listened to
 TRACEBACK = re.compile(rb"Traceback \(most recent|/site-packages/|\.py\\?\", line \d")
@@ -22,18 +22,18 @@ TRACEBACK = re.compile(rb"Traceback \(most recent|/site-packages/|\.py\\?\", lin
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of the call of that number. `fault` names what is wrong with the answer, or is ""; `said` is the call and the answer."""
+    """The result of the call of that number. `fault` names what is wrong with the answer, or is ""; `detail` is the call and the answer."""
 
     number: int
     kind: str
     status: int
     seconds: float
     fault: str
-    said: str
+    detail: str
 
 
 class Attack:
-    """On a server of this machine. `calls` are valid ones; `canary` is what nobody who asks here may read."""
+    """On a server of this machine. `calls` are valid ones; no caller here may read the canary."""
 
     def __init__(self, port: int, calls: dict[str, Call], people: People, seed: int, quiet_s: float = MOMENT) -> None:
         """`quiet_s` is how long the stream of a queued call is listened to."""
@@ -41,9 +41,9 @@ class Attack:
 
     def send(self, numbers: Iterable[int], at_once: int) -> list[Finding]:
         with ThreadPoolExecutor(at_once) as pool:
-            return list(pool.map(self.one, numbers))
+            return list(pool.map(self.send_number, numbers))
 
-    def one(self, number: int) -> Finding:
+    def send_number(self, number: int) -> Finding:
         ids = (self._people.run, self._people.own, self._people.room, self._people.activity)
         return self.judged(number, mutated(self.calls, number, self._seed, ids))
 
@@ -60,8 +60,8 @@ class Attack:
             status, body, fault = 0, repr(error).encode(), "cut off"
         seconds = time.perf_counter() - began
         fault = fault or self._fault(call, status, body, seconds)
-        asked = f"{call.who}: {call.method} {call.target[:300]} {call.headers} {(call.content or b'')[:300]!r}"
-        return Finding(number, call.kind, status, seconds, fault, f"{asked} -> {status} {body[:300]!r}" if fault else "")
+        request = f"{call.who}: {call.method} {call.target[:300]} {call.headers} {(call.content or b'')[:300]!r}"
+        return Finding(number, call.kind, status, seconds, fault, f"{request} -> {status} {body[:300]!r}" if fault else "")
 
     def answered(self, call: Call, session: str) -> tuple[int, bytes]:
         """As `ask`, and what comes of a call that waits in the queue."""

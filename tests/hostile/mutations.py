@@ -55,7 +55,7 @@ def _value(draw: random.Random, ids: tuple[str, ...], now: Any = None) -> Any:
 
 def _places(value: Any, path: tuple = ()) -> list[tuple]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, one in inner for place in _places(one, (*path, key)))]
+    return [path, *(place for key, inner_value in inner for place in _places(inner_value, (*path, key)))]
 
 
 def _body_value(call: Call, draw: random.Random, ids: tuple[str, ...]) -> Call:

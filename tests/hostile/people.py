@@ -1,4 +1,4 @@
-"""Who is there when the calls come: the owner of a run with sentences of their own, a class with its teacher, and others. What is theirs is
+"""The people when the calls come: the owner of a run with sentences of their own, a class with its teacher, and others. What is theirs is
 made over HTTP, as their pages would make it."""
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ PAGE = "/gradio_api/playground"
 TINY = {
     "d_model": 16, "d_ff": 32, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "validation_size": 20, "batch_size": 8, "steps": 2,
 }  # fmt: skip
-SOURCE, TARGET = "kanarie", "zeisig"  # a word of each of the owner's sentences, that nobody else may read
+SOURCE, TARGET = "kanarie", "zeisig"  # a word of each of the owner's sentences, that no other visitor may read
 LINES = "\n".join(f"{SOURCE} {n} sings\t{TARGET} {n} singt" for n in range(60))
 PATIENCE = 60.0  # seconds
 
 
-def values(config: dict[str, Any], listener: dict[str, Any], others: dict[int, Any]) -> list[Any]:
-    """What a listener is given: what its controls hold at first, but for the `others` by their places."""
-    props = {one["id"]: one["props"] for one in config["components"]}
-    return [others.get(at, props[id].get("value")) for at, id in enumerate(listener["inputs"])]
+def values(config: dict[str, Any], listener: dict[str, Any], replaced: dict[int, Any]) -> list[Any]:
+    """Returns the values of a listener: what its controls hold at first, but for those `replaced` by their places."""
+    props = {component["id"]: component["props"] for component in config["components"]}
+    return [replaced.get(at, props[id].get("value")) for at, id in enumerate(listener["inputs"])]
 
 
 @dataclass
 class People:
-    """Their keys by their names, and what a call may be about. "nobody" has no key."""
+    """Their keys by their names, and the things a call may be about. The person without a key has none."""
 
     port: int
     tokens: dict[str, str]
@@ -59,7 +59,7 @@ class People:
         return people
 
     def ticket(self, who: str) -> str:
-        """What opens the room to them."""
+        """Returns the ticket that opens the room to them."""
         return ticket_of(self.room, self.tokens[who])
 
     def get(self, path: str, who: str = "nobody") -> Any:
@@ -81,13 +81,13 @@ class People:
 
     def _upload(self, ticket: str) -> str:
         """Pastes the owner's sentences, through the queue."""
-        listener = next(one for one in self.config["dependencies"] if one["api_name"] == "read")
+        listener = next(component for component in self.config["dependencies"] if component["api_name"] == "read")
         data = values(self.config, listener, {0: {"ticket": ticket}, 2: LINES})
         call = {"data": data, "fn_index": listener["id"], "session_hash": "people"}
         self._asked("POST", "/gradio_api/queue/join", "owner", json.dumps(call))
         events = self._asked("GET", "/gradio_api/queue/data?session_hash=people", "owner").decode()
-        said = next(json.loads(line[6:]) for line in events.splitlines() if line.startswith("data: ") and "process_completed" in line)
-        return said["output"]["data"][0]["own"]
+        event = next(json.loads(line[6:]) for line in events.splitlines() if line.startswith("data: ") and "process_completed" in line)
+        return event["output"]["data"][0]["own"]
 
     def _wait(self) -> None:
         """Until the run is trained."""

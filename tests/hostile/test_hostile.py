@@ -35,17 +35,17 @@ def test_everything_that_has_a_right_is_called_and_its_owner_answered(attack, si
     assert {name for name in listeners if not {f"listener {name}", f"endpoint {name}"} & set(attack.calls)} == set()
     with ThreadPoolExecutor(16) as pool:
         findings = list(pool.map(lambda call: attack.judged(-1, replace(call, who="nobody")), attack.calls.values()))
-    assert [one.said for one in findings if one.fault and one.fault != "slow"] == []
-    assert all(200 <= one.status < 500 for one in findings if one.fault != "slow"), "slow is the machine"
+    assert [finding.detail for finding in findings if finding.fault and finding.fault != "slow"] == []
+    assert all(200 <= finding.status < 500 for finding in findings if finding.fault != "slow"), "slow is the machine"
 
 
 @pytest.mark.parametrize("fault", BREAKS)
 def test_what_breaks_is_seen(attack, fault, monkeypatch):
-    monkeypatch.setattr(attack, "ask", lambda call: given(BREAKS[fault]))
-    assert attack.one(0).fault == fault
+    monkeypatch.setattr(attack, "ask", lambda call: reply(BREAKS[fault]))
+    assert attack.send_number(0).fault == fault
 
 
-def given(answer: tuple[int, bytes] | Exception) -> tuple[int, bytes]:
+def reply(answer: tuple[int, bytes] | Exception) -> tuple[int, bytes]:
     if isinstance(answer, Exception):
         raise answer
     return answer
@@ -54,4 +54,4 @@ def given(answer: tuple[int, bytes] | Exception) -> tuple[int, bytes]:
 @pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.night)])
 def test_many_of_them_break_nothing(attack, count):
     findings = attack.send(range(count), at_once=16)
-    assert [one.said for one in findings if one.fault and one.fault != "slow"] == []
+    assert [finding.detail for finding in findings if finding.fault and finding.fault != "slow"] == []

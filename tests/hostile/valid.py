@@ -39,13 +39,13 @@ class Call:
 
 def valid_calls(people: People) -> dict[str, Call]:
     """By their kinds. Who may not ask for what a call is about is refused."""
-    found = [*_reads(people), *_commands(people), *_room(people), *_listeners(people), *_endpoints(people)]
-    return {call.kind: call for call in found}
+    calls = [*_reads(people), *_commands(people), *_room(people), *_listeners(people), *_endpoints(people)]
+    return {call.kind: call for call in calls}
 
 
 def _reads(people: People) -> list[Call]:
     run, own, room = {"run": people.run}, {"own": people.own}, {"code": people.room}
-    asked: dict[str, dict[str, Any]] = {
+    queries: dict[str, dict[str, Any]] = {
         "/": {"run": "reverse", "lang": "zh"}, "/config": {}, "/theme.css": {}, "/favicon.ico": {}, "/manifest.json": {},
         "/robots.txt": {}, "/health": {}, "/metrics": {}, f"{PAGE}/metrics": {},
         "/assets/{path:path}": {}, "/static/{path:path}": {},
@@ -68,9 +68,9 @@ def _reads(people: People) -> list[Call]:
     }  # fmt: skip
     places = {"run": people.run, "version": "1", "path:path": "img/logo.svg", "api_name": "translate", "event_id": "0" * 32}
     reads = []
-    for row, query in asked.items():
+    for row, query in queries.items():
         here = places | {"session_hash": "hostile", "name": "main.js" if "asset" in row else "training"}
-        reads.append(Call(f"GET {row}", "GET", re.sub(r"\{([^}]+)\}", lambda found, here=here: here[found[1]], row), query))
+        reads.append(Call(f"GET {row}", "GET", re.sub(r"\{([^}]+)\}", lambda match, here=here: here[match[1]], row), query))
     return [*reads, Call("GET a panel", "GET", f"{PAGE}/panel/attention", run | {"text": "ab"})]
 
 
@@ -81,8 +81,8 @@ def _commands(people: People) -> list[Call]:
         "resume": {}, "step": {}, "stop": {}, "delete": {"stay": True}, "rename": {"label": "hostile"}, "share_sentences": {"shared": True},
         "live": {"knob": "learning_rate", "value": 0.01},
     }  # fmt: skip
-    said = {name: {"action": name, "run": people.run, **more} for name, more in values.items()}
-    return [Call(f"command {name}", "POST", f"{PAGE}/command", body=body) for name, body in said.items()]
+    bodies = {name: {"action": name, "run": people.run, **more} for name, more in values.items()}
+    return [Call(f"command {name}", "POST", f"{PAGE}/command", body=body) for name, body in bodies.items()]
 
 
 def _room(people: People) -> list[Call]:
@@ -106,15 +106,15 @@ def _room(people: People) -> list[Call]:
 
 def _listeners(people: People) -> list[Call]:
     """Of each of the page's, with the values that its controls have at first; and Gradio's ways to call and to upload."""
-    calls, seen = [], set()
-    for one in people.config["dependencies"]:
-        name = re.sub(r"_\d+$", "", one["api_name"])
-        if name in seen or one["api_visibility"] == "public":
+    calls, names = [], set()
+    for listener in people.config["dependencies"]:
+        name = re.sub(r"_\d+$", "", listener["api_name"])
+        if name in names or listener["api_visibility"] == "public":
             continue
-        seen.add(name)
-        data = values(people.config, one, {2: "a\tb\nc\td\ne\tf"} if name == "read" else {})
-        body = {"data": data, "fn_index": one["id"], "session_hash": "hostile", "event_data": None, "trigger_id": None}
-        way = "queue/join" if one["queue"] else "run/predict"
+        names.add(name)
+        data = values(people.config, listener, {2: "a\tb\nc\td\ne\tf"} if name == "read" else {})
+        body = {"data": data, "fn_index": listener["id"], "session_hash": "hostile", "event_data": None, "trigger_id": None}
+        way = "queue/join" if listener["queue"] else "run/predict"
         calls.append(Call(f"listener {name}", "POST", f"{GRADIO}/{way}", body=body))
     upload = Call(f"POST {GRADIO}/upload", "POST", f"{GRADIO}/upload", {"upload_id": "hostile"}, {"Content-Type": FORM}, FILE)
     cancel = {"session_hash": "hostile", "fn_index": 7, "event_id": "0" * 32}
