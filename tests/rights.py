@@ -64,7 +64,7 @@ def who_may(right: Right) -> tuple[str, ...]:
 
 def rows(people: People) -> Iterator[Row]:
     """Some at once; each is asked for by those who may not before those who may, and LAST comes last, one after the other."""
-    attack = Attack(people.port, valid_calls(people), people, seed=0, quiet_s=SLOW / 2)  # an answer cut off is no answer
+    attack = Attack(people.port, valid_calls(people), people, quiet_s=SLOW / 2)  # an answer cut off is no answer
 
     def row(call: Call) -> Row:
         right = right_of(call.kind)

@@ -1,19 +1,18 @@
-"""Sending mutated calls, several at a time, and judging what comes back."""
+"""Sending calls, and judging the answers."""
 
 from __future__ import annotations
 
 import json
 import re
 import time
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
+from itertools import count
 
-from tests.hostile.mutations import mutated
 from tests.hostile.people import People
 from tests.hostile.valid import GRADIO, Call
 
+TABS = count()
 SLOW = 5.0  # seconds after which an answer is too late
 READ = 200_000  # bytes of an answer that are looked at; of a stream, what comes first
 MOMENT = 0.3  # seconds that a quiet stream is listened to
@@ -22,12 +21,9 @@ TRACEBACK = re.compile(rb"Traceback \(most recent|/site-packages/|\.py\\?\", lin
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of the call of that number. `fault` names what is wrong with the answer, or is ""; `detail` is the call and the answer."""
+    """The result of a call. `fault` names what is wrong with the answer, or is ""; `detail` is the call and the answer."""
 
-    number: int
-    kind: str
     status: int
-    seconds: float
     fault: str
     detail: str
 
@@ -35,20 +31,13 @@ class Finding:
 class Attack:
     """On a server of this machine. `calls` are valid ones; no caller here may read the canary."""
 
-    def __init__(self, port: int, calls: dict[str, Call], people: People, seed: int, quiet_s: float = MOMENT) -> None:
+    def __init__(self, port: int, calls: dict[str, Call], people: People, quiet_s: float = MOMENT) -> None:
         """`quiet_s` is how long the stream of a queued call is listened to."""
-        self._port, self.calls, self._people, self._seed, self.quiet_s = port, calls, people, seed, quiet_s
+        self._port, self.calls, self._people, self.quiet_s = port, calls, people, quiet_s
+        self.ids = (people.run, people.own, people.room, people.activity)
 
-    def send(self, numbers: Iterable[int], at_once: int) -> list[Finding]:
-        with ThreadPoolExecutor(at_once) as pool:
-            return list(pool.map(self.send_number, numbers))
-
-    def send_number(self, number: int) -> Finding:
-        ids = (self._people.run, self._people.own, self._people.room, self._people.activity)
-        return self.judged(number, mutated(self.calls, number, self._seed, ids))
-
-    def judged(self, number: int, call: Call) -> Finding:
-        session = f"h{self._seed}x{number}"  # a tab of its own, so that each hears of its own calls alone
+    def judged(self, call: Call) -> Finding:
+        session = f"hostile{next(TABS)}"  # a tab of its own, so that each hears of its own calls alone
         if isinstance(call.body, dict) and call.body.get("session_hash") == "hostile":
             call = replace(call, body=call.body | {"session_hash": session})
         began, fault = time.perf_counter(), ""
@@ -61,7 +50,7 @@ class Attack:
         seconds = time.perf_counter() - began
         fault = fault or self._fault(call, status, body, seconds)
         request = f"{call.who}: {call.method} {call.target[:300]} {call.headers} {(call.content or b'')[:300]!r}"
-        return Finding(number, call.kind, status, seconds, fault, f"{request} -> {status} {body[:300]!r}" if fault else "")
+        return Finding(status, fault, f"{request} -> {status} {body[:300]!r}" if fault else "")
 
     def answered(self, call: Call, session: str) -> tuple[int, bytes]:
         """As `ask`, and what comes of a call that waits in the queue."""

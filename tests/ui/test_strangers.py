@@ -63,7 +63,7 @@ def owned(site, people: People) -> list[object]:
 def test_the_ids_of_others_open_nothing_wherever_they_stand(site, people, each):
     """By day the id of sentences, which is no link; that of their run at night as well."""
     before, calls, secrets = owned(site, people), valid_calls(people), (people.own, people.run)[: 1 + each]
-    attack = Attack(people.port, calls, people, seed=0)
+    attack = Attack(people.port, calls, people)
     for kind in sorted(set(calls) - ROUTINE, key=lambda kind: kind in LAST):
         for call in (call for secret in secrets for call in calls_with(calls[kind], secret, each)):
             _, answer = attack.answered(call, "hostile")
