@@ -152,7 +152,7 @@ def test_searches_side_by_side_are_the_searches_one_by_one(seed, width, prefix):
 def test_the_best_of_each_in_the_order_of_the_sources(tokens, monkeypatch):
     monkeypatch.setattr(batches, "TOKENS", tokens)
     model, sizes = untaught(seed=3), []
-    monkeypatch.setattr(batches, "searches", lambda model, texts, *others: sizes.append(len(texts)) or searches(model, texts, *others))
+    monkeypatch.setattr(batches, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
     alone = [greedy(model, [source], limit)[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS) == alone
     beams = [search(model, source, 3, 1.0, limit).hypotheses[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
