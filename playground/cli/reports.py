@@ -9,16 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from playground.cli.options import (
-    ENCODING,
-    FOLDER,
-    RUN,
-    SAME_LANGUAGE,
-    Commands,
-    add_columns,
-    add_command,
-    explain_error,
-)
+from playground.cli.options import ENCODING, FOLDER, RUN, SAME_LANGUAGE, Commands, add_columns, add_command, explain_error
 from playground.config import Refusal
 from playground.cursor import current_value
 from playground.words import ENGLISH, LANGUAGES

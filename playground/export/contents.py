@@ -28,49 +28,14 @@ from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.words import ENGLISH
 
-THEN = (1980, 1, 1, 0, 0, 0)  # the earliest date of the zip format
-CHUNK = 1 << 20
-LEVEL = 6
-
-
-class _Outbox(io.RawIOBase):
-    """A write-only buffer for the archive. Not seekable, as earlier bytes are sent already."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: bytes) -> int:
-        self._buffer += data
-        return len(data)
-
-    def take(self) -> bytes:
-        sent, self._buffer = bytes(self._buffer), bytearray()
-        return sent
-
-
-def stream(files: Mapping[str, Callable[[], bytes]]) -> Iterator[bytes]:
-    """Yields the zip in chunks. Each file is made when its turn comes."""
-    outbox = _Outbox()
-    with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
-        for name in sorted(files, key=str.casefold):
-            entry = zipfile.ZipInfo(name, THEN)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            content = memoryview(files[name]())
-            with archive.open(entry, "w") as file:
-                for start in range(0, len(content), CHUNK):
-                    file.write(content[start : start + CHUNK])
-                    yield outbox.take()
-    yield outbox.take()
-
-
 USE = Piece("playground.export.use")
 IN_MODEL = ("playground.config", "playground.model.transformer", "playground.variants")  # imported from model.py
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-
 GetScores = Callable[[], tuple[str, Scores] | None]
+SECONDS = 20.0  # timeout; the card shows the scores known by then
+THEN = (1980, 1, 1, 0, 0, 0)  # the earliest date of the zip format
+CHUNK = 1 << 20
+LEVEL = 6
 
 
 def use_file() -> str:
@@ -105,9 +70,6 @@ def file_name(exported: ExportedRun) -> str:
     return f"{_UNSAFE.sub('-', exported.name).strip('-.') or _UNSAFE.sub('-', exported.run.name)}.zip"
 
 
-SECONDS = 20.0  # timeout; the card shows the scores known by then
-
-
 @contextmanager
 def scoring(exported: ExportedRun) -> Iterator[Callable[[], tuple[str, Scores] | None]]:
     """Yields `scores_of` for use without a server."""
@@ -139,3 +101,36 @@ def write_folder(run: Run, path: Path) -> None:
     with scoring(exported) as scores:
         for name, make in files(exported, scores).items():
             (path / name).write_bytes(make())
+
+
+class _Outbox(io.RawIOBase):
+    """A write-only buffer for the archive. Not seekable, as earlier bytes are sent already."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:
+        self._buffer += data
+        return len(data)
+
+    def take(self) -> bytes:
+        sent, self._buffer = bytes(self._buffer), bytearray()
+        return sent
+
+
+def stream(files: Mapping[str, Callable[[], bytes]]) -> Iterator[bytes]:
+    """Yields the zip in chunks. Each file is made when its turn comes."""
+    outbox = _Outbox()
+    with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+        for name in sorted(files, key=str.casefold):
+            entry = zipfile.ZipInfo(name, THEN)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            content = memoryview(files[name]())
+            with archive.open(entry, "w") as file:
+                for start in range(0, len(content), CHUNK):
+                    file.write(content[start : start + CHUNK])
+                    yield outbox.take()
+    yield outbox.take()
