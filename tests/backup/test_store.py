@@ -208,17 +208,12 @@ def test_of_an_archive_with_anything_strange_nothing_comes_in(tmp_path, moved):
         assert refusal_of(link, tmp_path / "new") == "backup.not_ours", kind
 
 
-def test_no_size_is_believed(tmp_path):
-    for size in (2**40, -1):
-        made = tarfile.TarInfo(f"runs/{FOREIGN}/weights.safetensors")
-        made.size = abs(size)
-        block = bytearray(made.tobuf(tarfile.GNU_FORMAT))
-        if size < 0:
-            block[124:136] = b"\xff" * 12
-            block[148:156] = b"%06o\0 " % sum(block[:148] + b" " * 8 + block[156:])
-        file = tar_of(tmp_path / "evil.tar", [FIRST])
-        file.write_bytes(file.read_bytes()[:1024] + bytes(block) + bytes(1024))
-        assert refusal_of(file, tmp_path / "new") == ("backup.not_an_archive" if size > 0 else "backup.not_ours")
+def test_a_negative_size_is_not_believed(tmp_path):
+    member = tarfile.TarInfo(f"runs/{FOREIGN}/weights.safetensors")
+    member.size = -1
+    file = tar_of(tmp_path / "evil.tar", [FIRST])
+    file.write_bytes(file.read_bytes()[:1024] + member.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
+    assert refusal_of(file, tmp_path / "new") == "backup.not_ours"
 
 
 def test_what_is_no_archive_is_refused(moved, tmp_path, monkeypatch):
