@@ -13,7 +13,7 @@ from torch import nn
 
 from benchmarks.peers.plain import Plain
 from benchmarks.suite import note, numbers
-from benchmarks.tables import markdown, milliseconds, ratio, shown, summary, whole
+from benchmarks.tables import markdown, milliseconds, ratio, show_summary, summary, whole
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, ModelConfig
 from playground.decoding import beam, greedy
 from playground.model.transformer import Transformer
@@ -67,46 +67,47 @@ def run(options: argparse.Namespace) -> dict:
 
 
 def _measure(options: argparse.Namespace, width: int, result: dict) -> None:
-    config, given = ModelConfig(d_model=width, n_heads=options.heads, d_ff=INNER * width), sentences(options.batch, 0)
+    config, sources = ModelConfig(d_model=width, n_heads=options.heads, d_ff=INNER * width), sentences(options.batch, 0)
     for kind, writers in _ways(options, endless(config), plain(config)).items():
-        asked, spent = given if kind == "batch" else given[:1], {who: [] for who in writers}
-        texts = {who: write(given if kind != "beam" else given[:1])[0] for who, write in writers.items()}  # the first finds the caches cold
+        batch, spent = sources if kind == "batch" else sources[:1], {who: [] for who in writers}
+        # the first call finds the caches cold
+        texts = {who: write(sources if kind != "beam" else sources[:1])[0] for who, write in writers.items()}
         for who in set(writers) - {FIRST, PEER}:
             same = sum(ours == theirs for ours, theirs in zip(texts[FIRST], texts[who], strict=True))
             result["agreement"].append({"d_model": width, "kind": kind, "who": who, "same": same, "of": len(texts[who])})
         for _ in range(options.rounds):
             for who, write in writers.items():
-                spent[who].append(write(asked)[1])
+                spent[who].append(write(batch)[1])
         result["rows"] += [
             {
                 "d_model": width,
                 "kind": kind,
                 "who": who,
-                "seconds": summary(one.seconds for one in times),
-                "cpu": summary(one.cpu for one in times),
-                "rate": summary(len(asked) * LENGTH / one.seconds for one in times),
-                "ratio": summary(one.cpu / ours.cpu for one, ours in zip(times, spent[FIRST], strict=True)),
+                "seconds": summary(each.seconds for each in times),
+                "cpu": summary(each.cpu for each in times),
+                "rate": summary(len(batch) * LENGTH / each.seconds for each in times),
+                "ratio": summary(each.cpu / ours.cpu for each, ours in zip(times, spent[FIRST], strict=True)),
             }
             for who, times in spent.items()
         ]
-        note(f"{width:4d} {kind:<6}" + "".join(f" | {who} {1000 * min(one.cpu for one in times):.2f} ms" for who, times in spent.items()))
+        note(f"{width:4d} {kind:<6}" + "".join(f" | {who} {1000 * min(each.cpu for each in times):.2f} ms" for who, times in spent.items()))
 
 
 def _ways(options: argparse.Namespace, model: Transformer, peer: Plain) -> dict[str, dict[str, Writer]]:
     """Returns the writers of each kind."""
     ways: dict[str, dict[str, Writer]] = {kind: {} for kind in KINDS}
     for who, choice in OURS.items():
-        plainly = _timed(lambda given, choice=choice: [written.ids for written in greedy(model, given, LENGTH, **choice)])
+        plainly = _timed(lambda sources, choice=choice: [written.ids for written in greedy(model, sources, LENGTH, **choice)])
         ways["one"][who] = ways["batch"][who] = plainly
-        ways["beam"][who] = _timed(lambda given, choice=choice: [beam(model, given[0], options.beam, 0.0, LENGTH, **choice)[0].ids])
-    ways["one"][PEER] = ways["batch"][PEER] = _timed(lambda given: plain_greedy(peer, given))
+        ways["beam"][who] = _timed(lambda sources, choice=choice: [beam(model, sources[0], options.beam, 0.0, LENGTH, **choice)[0].ids])
+    ways["one"][PEER] = ways["batch"][PEER] = _timed(lambda sources: plain_greedy(peer, sources))
     return ways
 
 
 def _timed(write: Callable[[Sentences], list[tuple[int, ...]]]) -> Writer:
-    def timed(given: Sentences) -> tuple[list[tuple[int, ...]], Spent]:
+    def timed(sources: Sentences) -> tuple[list[tuple[int, ...]], Spent]:
         seconds, cpu = time.perf_counter(), time.process_time()
-        texts = write(given)
+        texts = write(sources)
         return texts, Spent(time.perf_counter() - seconds, time.process_time() - cpu)
 
     return timed
@@ -140,10 +141,10 @@ def sentences(count: int, seed: int) -> Sentences:
 
 
 @torch.inference_mode()
-def plain_greedy(model: Plain, given: Sentences) -> list[tuple[int, ...]]:
+def plain_greedy(model: Plain, sources: Sentences) -> list[tuple[int, ...]]:
     """As most people write it: the encoder once, then the whole decoder again for every token."""
-    src = torch.tensor([[*source, EOS] for source in given])
-    written, inner = torch.full((len(given), 1), BOS), model.transformer
+    src = torch.tensor([[*source, EOS] for source in sources])
+    written, inner = torch.full((len(sources), 1), BOS), model.transformer
     padding = src == PAD
     memory = inner.encoder(model._embed(model.src_embedding, src), src_key_padding_mask=padding)
     for length in range(1, LENGTH + 1):
@@ -159,8 +160,8 @@ def table(result: dict) -> str:
     head = ("d_model", "what", "who", "ms", "CPU ms", "tokens/s", "CPU of ours, lean, is 1")
     rows = (
         (
-            str(row["d_model"]), names[row["kind"]], row["who"], shown(row["seconds"], milliseconds), shown(row["cpu"], milliseconds),
-            whole(row["rate"]["median"]), shown(row["ratio"], ratio),
+            str(row["d_model"]), names[row["kind"]], row["who"], show_summary(row["seconds"], milliseconds),
+            show_summary(row["cpu"], milliseconds), whole(row["rate"]["median"]), show_summary(row["ratio"], ratio),
         )
         for row in result["rows"]
     )  # fmt: skip

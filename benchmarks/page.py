@@ -18,7 +18,7 @@ import orjson
 from benchmarks.browser import Browser, open_page
 from benchmarks.server import ROUTES, Client, Server, app, endless, free_port, wait_for_answer
 from benchmarks.suite import note, some_of
-from benchmarks.tables import markdown, milliseconds, percentile, seconds, shown, summary, whole
+from benchmarks.tables import markdown, milliseconds, percentile, seconds, show_summary, summary, whole
 from playground.tasks.toy_tasks import examples
 from playground.ui.panels import TABS
 
@@ -126,7 +126,7 @@ def _open(times: dict[str, list[float]], name: str, visitor: object, port: int, 
 
 
 def _start_table(result: dict) -> str:
-    return markdown(("from, to", "seconds"), ((said, shown(result[name], seconds)) for name, said in STARTS.items()))
+    return markdown(("from, to", "seconds"), ((label, show_summary(result[name], seconds)) for name, label in STARTS.items()))
 
 
 def measure_first_load(options: argparse.Namespace, server: Server) -> dict:
@@ -141,38 +141,38 @@ def measure_first_load(options: argparse.Namespace, server: Server) -> dict:
         for name, line in LINES.items():
             visits = [_visit(browser, server.url, line) for _ in range(options.starts)]
             fetched += [bytes for _, bytes in visits]
-            times = {event: summary(seen[event] / 1000 for seen, _ in visits) for event in TIMES}
-            lines[name] = times | {"moved": max(seen["moved"] for seen, _ in visits)}
+            times = {event: summary(moments[event] / 1000 for moments, _ in visits) for event in TIMES}
+            lines[name] = times | {"moved": max(moments["moved"] for moments, _ in visits)}
             note(f"{name}: first picture {times['picture']['median']:.2f} s, Plotly's {times['plotly']['median']:.2f} s")
     medians = {
         "bytes": {kind: statistics.median(sum(visit[kind]) for visit in fetched) for kind in KINDS},
         "requests": {kind: statistics.median(len(visit[kind]) for visit in fetched) for kind in KINDS},
     }
     kinds = {kind: {name: counts[kind] for name, counts in medians.items()} for kind in KINDS}
-    return {"lines": lines, "bytes": kinds, "total": statistics.median(sum(map(sum, one.values())) for one in fetched)}
+    return {"lines": lines, "bytes": kinds, "total": statistics.median(sum(map(sum, visit.values())) for visit in fetched)}
 
 
 def _visit(browser: Browser, url: str, line: dict[str, Any] | None) -> tuple[dict[str, float], dict[str, list[int]]]:
-    """What somebody new saw, and the bytes of each file by its kind."""
+    """Returns the moments of a new visit, and the bytes of each file by its kind."""
     context = browser.visitor()
     context.add_init_script(WATCH)
     page = context.new_page()
     page.set_viewport_size(SCREEN)
-    tools, asked, sizes = context.new_cdp_session(page), {}, Counter()
+    tools, urls, sizes = context.new_cdp_session(page), {}, Counter()
     tools.send("Network.enable")
     if line:
         tools.send("Network.emulateNetworkConditions", line)
-    tools.on("Network.requestWillBeSent", lambda event: asked.update({event["requestId"]: event["request"]["url"]}))
+    tools.on("Network.requestWillBeSent", lambda event: urls.update({event["requestId"]: event["request"]["url"]}))
     tools.on("Network.loadingFinished", lambda event: sizes.update({event["requestId"]: int(event["encodedDataLength"])}))
     page.goto(url, wait_until="commit")
     page.wait_for_function("window.seen.ready && window.seen.paint", timeout=60_000)
     page.wait_for_timeout(QUIET)
-    seen, found = page.evaluate("window.seen"), {kind: [] for kind in KINDS}
+    moments, values = page.evaluate("window.seen"), {kind: [] for kind in KINDS}
     for request, size in sizes.items():
-        if asked.get(request, "data:").startswith("http"):
-            found[_kind(asked[request].removeprefix(url))].append(size)
+        if urls.get(request, "data:").startswith("http"):
+            values[_kind(urls[request].removeprefix(url))].append(size)
     context.close()
-    return seen, found
+    return moments, values
 
 
 def _kind(path: str) -> str:
@@ -187,10 +187,10 @@ def _kind(path: str) -> str:
 
 def _first_load_table(result: dict) -> str:
     head = ("a first visitor sees, after", *(f"{name} line: seconds" for name in result["lines"]))
-    rows = [(said, *(shown(line[event], seconds) for line in result["lines"].values())) for event, said in TIMES.items()]
+    rows = [(label, *(show_summary(line[event], seconds) for line in result["lines"].values())) for event, label in TIMES.items()]
     rows.append(("layout shift", *(f"{line['moved']:.3f}" for line in result["lines"].values())))
-    fetched = [(kind, whole(found["bytes"] / 1000), whole(found["requests"])) for kind, found in result["bytes"].items()]
-    fetched.append(("all", whole(result["total"] / 1000), whole(sum(found["requests"] for found in result["bytes"].values()))))
+    fetched = [(kind, whole(values["bytes"] / 1000), whole(values["requests"])) for kind, values in result["bytes"].items()]
+    fetched.append(("all", whole(result["total"] / 1000), whole(sum(values["requests"] for values in result["bytes"].values()))))
     return f"{markdown(head, rows)}\n\n{markdown(('over the line', 'kB', 'requests'), fetched)}"
 
 
@@ -207,8 +207,8 @@ def measure_panels(options: argparse.Namespace, server: Server) -> dict:
     rows = []
     for name in NAMES:
         times = {"idle": idle[name][0], "training": busy[name][0]}
-        found = {mode: {"median": statistics.median(all), "p95": percentile(all, 0.95)} for mode, all in times.items()}
-        rows.append({"panel": name, "bytes": statistics.median(busy[name][1])} | found)
+        values = {mode: {"median": statistics.median(all), "p95": percentile(all, 0.95)} for mode, all in times.items()}
+        rows.append({"panel": name, "bytes": statistics.median(busy[name][1])} | values)
     return {"rows": rows}
 
 
@@ -225,10 +225,10 @@ def _ask_all(port: int, run: str, options: argparse.Namespace) -> dict[str, tupl
     """Every panel in turn, so that what happens beside the benchmark hits all of them: name -> (seconds, bytes) of each answer."""
     sentences = examples("reverse", "heldout", options.requests * len(NAMES) + len(NAMES), 999_998)
     texts, client = itertools.cycle(sentence.src for sentence in sentences), Client(port)
-    found: dict[str, tuple[list[float], list[int]]] = {name: ([], []) for name in NAMES}
+    values: dict[str, tuple[list[float], list[int]]] = {name: ([], []) for name in NAMES}
     try:
         for number in range(options.requests + 1):
-            for name, (times, sizes) in found.items():
+            for name, (times, sizes) in values.items():
                 body, took = client.get(f"{ROUTES}/panel/{name}", run=run, text=next(texts))
                 orjson.loads(body)
                 if number:  # the first of each is warm-up
@@ -237,4 +237,4 @@ def _ask_all(port: int, run: str, options: argparse.Namespace) -> dict[str, tupl
                 time.sleep(options.pause)
     finally:
         client.close()
-    return found
+    return values

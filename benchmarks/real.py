@@ -38,21 +38,21 @@ STRONG = "kp"  # stems that end so change their vowel
 UMLAUT = {"a": "ä", "o": "ö", "u": "ü", "au": "äu"}
 PAST = {"a": "u", "e": "a", "i": "a", "o": "a"}
 BEFORE = 96  # pairs of a batch
-SMOKE = {"asked": 10, "words": 40, "tasks": list(MADE), "set": [("steps", 3), ("d_model", 16), ("d_ff", 16)]}
+SMOKE = {"new_pairs": 10, "words": 40, "tasks": list(MADE), "set": [("steps", 3), ("d_model", 16), ("d_ff", 16)]}
 
 
 class Task(NamedTuple):
     """Pairs to learn from, and new ones to ask beside those that are held out."""
 
     pairs: Pairs
-    asked: tuple[tuple[str, str], ...] = ()
+    new: tuple[tuple[str, str], ...] = ()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder that holds scan/ and tatoeba/")
     parser.add_argument("--tasks", type=some_of([*FILES, *MADE]), default=[*FILES, *MADE], metavar="A,B", help=", ".join([*FILES, *MADE]))
     parser.add_argument("--words", type=int, default=800, help="made-up lemmas to learn from")
-    parser.add_argument("--asked", type=int, default=500, help="the most new pairs that are asked")
+    parser.add_argument("--new-pairs", type=int, default=500, help="the most new pairs that are asked")
 
 
 def run(options: argparse.Namespace) -> dict:
@@ -70,8 +70,8 @@ def _task(name: str, options: argparse.Namespace) -> Task:
     if name in FILES:
         path = options.data / FILES[name]
         return Task(read([(path.name, path.read_bytes())], Choices(swap=name == "tatoeba")))
-    content, asked = inflections(options.words, options.asked, 1)
-    return Task(read([("made.trn", content)]), asked[: options.asked])
+    content, new = inflections(options.words, options.new_pairs, 1)
+    return Task(read([("made.trn", content)]), new[: options.new_pairs])
 
 
 def _before(pairs: Pairs) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def _row(name: str, way: str, knobs: Callable[[Pairs], dict[str, Any]], options:
         if step.step % 200 == 0:
             note(f"{name}, {way}: step {step.step}, loss {step.loss:.3f}, {time.process_time() - started:.0f} s of the processor")
     took, score = time.process_time() - started, partial(scores_of, training.model, corpus)
-    held = [item.src for item in corpus.heldout[: options.asked]]
-    new = score([src for src, _ in task.asked], [(tgt,) for _, tgt in task.asked]) if task.asked else None
+    held = [item.src for item in corpus.heldout[: options.new_pairs]]
+    new = score([src for src, _ in task.new], [(tgt,) for _, tgt in task.new]) if task.new else None
     return {
         "task": name, "settings": way, "pairs": len(task.pairs.pairs), "steps": training.step, "cpu_seconds": took,
         "held_out": score(held, [corpus.references[src] for src in held]), "new": new, "knobs": experiment.difference(),
@@ -108,12 +108,12 @@ def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references
     return {"asked": len(texts), "exact": exact, "bleu": measured.bleu, "chrf": measured.chrf}
 
 
-def inflections(lemmas: int, asked: int, seed: int) -> tuple[bytes, tuple[tuple[str, str], ...]]:
+def inflections(lemmas: int, more: int, seed: int) -> tuple[bytes, tuple[tuple[str, str], ...]]:
     """Makes verbs in eight forms each. Returns a file of lemma, form and features, and (source, target) of verbs that are not in it.
 
     Some stems change their vowel."""
     dice, tables = random.Random(seed), dict[str, list[tuple[str, str]]]()
-    while len(tables) < lemmas + asked:
+    while len(tables) < lemmas + more:
         syllables = [dice.choice(ONSETS) + dice.choice(VOWELS) for _ in range(dice.choice((0, 0, 1)))]
         onset, vowel, coda = dice.choice(ONSETS), dice.choice(VOWELS), dice.choice(CODAS)
         tables.setdefault("".join([*syllables, onset, vowel, coda, "en"]), _forms("".join([*syllables, onset]), vowel, coda))

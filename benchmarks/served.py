@@ -20,7 +20,7 @@ LOOK = 0.005  # seconds between two looks at a run
 
 
 class Control:
-    """What can be asked: every public method, by its name."""
+    """The questions that can be asked: every public method, by its name."""
 
     def __init__(self, runs: Runs, reader: Reader) -> None:
         self._runs, self._reader = runs, reader
@@ -30,8 +30,8 @@ class Control:
         return self._runs.create(Experiment().with_(**knobs), owner).id
 
     def progress(self, run: str) -> dict[str, Any]:
-        found = self._runs.get(run)
-        return {"step": found.step, "time": time.perf_counter(), "status": found.status}
+        record = self._runs.get(run)
+        return {"step": record.step, "time": time.perf_counter(), "status": record.status}
 
     def train(self, knobs: dict[str, Any]) -> str:
         """Trains a new run to its end. Returns its id."""
@@ -46,8 +46,8 @@ class Control:
 
     def progress_of(self, runs: list[str]) -> dict[str, Any]:
         """How far these runs are at one moment, in their order."""
-        found = [self._runs.get(run) for run in runs]
-        return {"steps": [run.step for run in found], "time": time.perf_counter(), "statuses": [run.status for run in found]}
+        record = [self._runs.get(run) for run in runs]
+        return {"steps": [run.step for run in record], "time": time.perf_counter(), "statuses": [run.status for run in record]}
 
 
 def main() -> None:
@@ -62,9 +62,9 @@ def main() -> None:
     print(json.dumps({"answer": "ready"}), file=answers, flush=True)
     try:
         for line in sys.stdin:
-            asked = json.loads(line)
+            question = json.loads(line)
             try:
-                answer = {"answer": getattr(control, asked.pop("do"))(**asked)}
+                answer = {"answer": getattr(control, question.pop("do"))(**question)}
             except Exception as error:
                 answer = {"error": f"{type(error).__name__}: {error}"}
             print(json.dumps(answer), file=answers, flush=True)

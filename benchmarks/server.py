@@ -69,9 +69,9 @@ class Server:
 def endless(server: Server, knobs: dict[str, Any]) -> Iterator[str]:
     """A run that trains for as long as the block lasts, from its tenth step on; its id."""
     run = server.ask("create", knobs=knobs | ENDLESS)
-    while (found := server.ask("progress", run=run))["step"] < 10:
-        if found["status"] not in WORKING:
-            raise RuntimeError(f"the run is {found['status']}")
+    while (state := server.ask("progress", run=run))["step"] < 10:
+        if state["status"] not in WORKING:
+            raise RuntimeError(f"the run is {state['status']}")
         time.sleep(0.05)
     yield run
     server.ask("drop", run=run)
@@ -135,8 +135,8 @@ def free_port() -> int:
 
 def _environment() -> dict[str, str]:
     """Ours, without what would send the app elsewhere."""
-    others = ("PORT", "GRADIO_SERVER_PORT", "GRADIO_SERVER_NAME", "GRADIO_ROOT_PATH", "SPACE_HOST", "SPACE_ID")
-    return {name: value for name, value in os.environ.items() if name not in others} | {"NO_PROXY": "127.0.0.1,localhost"}
+    names = ("PORT", "GRADIO_SERVER_PORT", "GRADIO_SERVER_NAME", "GRADIO_ROOT_PATH", "SPACE_HOST", "SPACE_ID")
+    return {name: value for name, value in os.environ.items() if name not in names} | {"NO_PROXY": "127.0.0.1,localhost"}
 
 
 def _end(process: subprocess.Popen) -> None:

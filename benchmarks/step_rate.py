@@ -20,7 +20,7 @@ from torch.nn.utils import clip_grad_norm_
 from benchmarks.pace import cacheable, cores, timed
 from benchmarks.peers.plain import Plain
 from benchmarks.suite import note, numbers, some_of
-from benchmarks.tables import markdown, milliseconds, percent, ratio, shown, summary, whole
+from benchmarks.tables import markdown, milliseconds, percent, ratio, show_summary, summary, whole
 from playground.config import PAD, Experiment, ModelConfig, preset
 from playground.data.batches import batches, collate
 from playground.data.corpus import Corpus, Item, build_corpus
@@ -80,15 +80,15 @@ def _rows(width: int, threads: list[int], corpus: Corpus, options: argparse.Name
     for count in threads * options.rounds:
         torch.set_num_threads(count)
         rates = {name: matmul_rate(width, first.model.d_ff, round(tokens / 2), dtype, RATE_SECONDS) for name, dtype in TYPES.items()}
-        taken = {PEER: statistics.median(timed(steps[PEER], options.seconds))}
+        medians = {PEER: statistics.median(timed(steps[PEER], options.seconds))}
         with cores(count) as parallel_map:
             for who, training in trainings.items():
                 training.parallel_map = parallel_map
-                taken[who] = statistics.median(timed(steps[who], options.seconds))
-        note(f"d_model {width}, {count} threads: " + ", ".join(f"{who} {1000 * took:.1f} ms" for who, took in taken.items()))
-        for who, took in taken.items():
+                medians[who] = statistics.median(timed(steps[who], options.seconds))
+        note(f"d_model {width}, {count} threads: " + ", ".join(f"{who} {1000 * took:.1f} ms" for who, took in medians.items()))
+        for who, took in medians.items():
             sample = {"rate": 1 / took, "tokens": tokens / took, "seconds": took, "share": operations / rates[types[who]] / took}
-            samples.setdefault((count, who), []).append(sample | {"ratio": taken[PEER] / took})
+            samples.setdefault((count, who), []).append(sample | {"ratio": medians[PEER] / took})
     return [
         {"d_model": width, "threads": count, "who": who, "type": types[who]}
         | {name: summary(sample[name] for sample in series) for name in series[0]}
@@ -172,7 +172,7 @@ def table(result: dict) -> str:
     forms = {"rate": "{:.1f}".format, "tokens": whole, "seconds": milliseconds, "share": percent, "ratio": ratio}
     head = (*WHICH, "type", "steps/s", "real tokens/s", "ms a step", "of the floor", f"times {PEER}")
     rows = (
-        (*(str(row[name]) for name in (*WHICH, "type")), *(shown(row[name], form) for name, form in forms.items()))
+        (*(str(row[name]) for name in (*WHICH, "type")), *(show_summary(row[name], form) for name, form in forms.items()))
         for row in result["rows"]
     )
     about = "The floor: operations of a step by formula, without padding, at the rate at which this machine multiplies."

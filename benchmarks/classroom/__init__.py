@@ -122,10 +122,10 @@ def _class(
     with ExitStack() as stack:
         for person in (teacher, *students):
             stack.callback(person.close)
-        _together([lambda one=one: one.enter("join", code=teacher.code, nickname=one.canaries.name) for one in students])
+        _together([lambda each=each: each.enter("join", code=teacher.code, nickname=each.canaries.name) for each in students])
         streams = stack.enter_context(ClassStreams(server.port, [teacher, *students], moves, records))
         teacher.deal(knobs | ENDLESS, ARMS)
-        _wait(lambda: all(one.activity("experiment")[0] for one in students))
+        _wait(lambda: all(each.activity("experiment")[0] for each in students))
         _together([student.train for student in students])
         for student in students:
             streams.follow(student)
@@ -196,7 +196,7 @@ def _held(server: Server, at: float) -> dict[str, float | None]:
 
 def table(result: dict) -> str:
     training = result["training"]
-    said = [
+    lines = [
         f"{result['students']} students for {result['seconds']:.0f} s.",
         f"Errors: {result['errors'] or 'none'}. Secrets heard by somebody else: {result['leaks'] or 'none'}, in {result['heard']:,} bytes.",
         f"Training: one run alone {whole(training['alone'])} real tokens/s, all together {whole(training['together'])}"
@@ -204,12 +204,12 @@ def table(result: dict) -> str:
         f" the slowest {percent(training['least'])} of the mean.",
     ]
     times = [
-        (kind, whole(one["count"]), *(milliseconds(one[name]) for name in ("median", "p95", "p99")))
-        for kind, one in sorted(result["times"].items())
+        (kind, whole(each["count"]), *(milliseconds(each[name]) for name in ("median", "p95", "p99")))
+        for kind, each in sorted(result["times"].items())
     ]
     held = [
         (f"{row['time']:.0f}", str(row["load"]), whole((row["bytes"] or 0) / 2**20), str(row["threads"]), str(row["files"]))
         for row in result["held"]
     ]
     waited = markdown(("what was waited for", "times", "median ms", "95 %", "99 %"), times)
-    return "\n\n".join((*said, waited, markdown(("seconds", "load", "server MB", "threads", "files"), held)))
+    return "\n\n".join((*lines, waited, markdown(("seconds", "load", "server MB", "threads", "files"), held)))

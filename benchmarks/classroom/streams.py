@@ -27,7 +27,7 @@ class Moves:
         self.texts = texts  # each shown once
         self._at: Mapping[str, int] = {text: number for number, text in enumerate(texts)}
         self._sent: list[float] = []
-        self._seen: dict[int, int] = {}
+        self._newest: dict[int, int] = {}
         self._records = records
 
     def sent(self) -> None:
@@ -36,9 +36,9 @@ class Moves:
     def arrived(self, person: Person) -> None:
         """A move that was overtaken by the next one counts as seen with that one."""
         newest = self._at.get(person.room["cursor"].get("text", ""), -1)
-        for number in range(self._seen.get(person.number, -1) + 1, newest + 1):
+        for number in range(self._newest.get(person.number, -1) + 1, newest + 1):
             self._records.took("cursor to a follower", time.perf_counter() - self._sent[number])
-        self._seen[person.number] = max(newest, self._seen.get(person.number, -1))
+        self._newest[person.number] = max(newest, self._newest.get(person.number, -1))
 
 
 class _Line(NamedTuple):
@@ -98,7 +98,7 @@ class ClassStreams:
             return
         for event in whole:
             if event.startswith(EVENT):
-                line.person.told(orjson.loads(event.removeprefix(b"data: ")))
+                line.person.hear(orjson.loads(event.removeprefix(b"data: ")))
                 if isinstance(line.person, Student):
                     self._moves.arrived(line.person)
             elif event.startswith(b"event: gone"):

@@ -19,7 +19,7 @@ from benchmarks.pace import cores
 from benchmarks.peers.common import Setting
 from benchmarks.peers.environment import PACKAGES, ROOT, default_folder, interpreter, last_words
 from benchmarks.suite import Missing, note, some_of
-from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
+from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
 from playground.config import PAD, Experiment, limits, preset
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, build_corpus
@@ -200,12 +200,12 @@ def table(result: dict) -> str:
             SETTINGS[row["setting"]],
             *(str(row["size"][name]) if row["size"] else "–" for name in ("d_model", "pairs")),
             whole(row["parameters"]),
-            shown(row["steps_per_second"], lambda value: f"{value:.3g}"),
-            shown(row["tokens_per_second"], whole),
-            shown(row["padding"], percent),
-            shown(row["seconds"], seconds),
-            shown(row["cpu_seconds"], seconds),
-            shown(row["right"], percent),
+            show_summary(row["steps_per_second"], lambda value: f"{value:.3g}"),
+            show_summary(row["tokens_per_second"], whole),
+            show_summary(row["padding"], percent),
+            show_summary(row["seconds"], seconds),
+            show_summary(row["cpu_seconds"], seconds),
+            show_summary(row["right"], percent),
         )
         for row in result["rows"]
     ]
