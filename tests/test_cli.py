@@ -10,8 +10,7 @@ import pandas
 import pytest
 import torch
 
-from playground.arguments import parser
-from playground.cli import main
+from playground.cli import main, parser
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest

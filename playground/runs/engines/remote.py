@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Any, Protocol
@@ -22,6 +22,8 @@ from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
 
+NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"  # states of a cluster
+
 
 class Link(Hashable, Protocol):
     """The connection to a host."""
@@ -35,6 +37,21 @@ class Link(Hashable, Protocol):
 
     def close(self) -> None:
         """Kills the host. The next training may start a new one."""
+
+
+class Cluster(Protocol):
+    """Hosts on other machines."""
+
+    state: str
+    ready: Sequence[Link]  # the hosts that are up
+    gpus: bool  # whether each host has one
+    memory: Mapping[Hashable, int]  # bytes for trainings, by machine
+
+    def capacity(self, node: Hashable) -> float:
+        """Returns a machine's bytes for trainings; inf if it has left the cluster, where no run starts."""
+
+    def close(self) -> None:
+        """Ends every host, dropping its models."""
 
 
 class Remote:
