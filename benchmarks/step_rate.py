@@ -26,8 +26,7 @@ from playground.data.batches import batches, collate
 from playground.data.corpus import Corpus, Item, build_corpus
 from playground.model.sublayers import flops
 from playground.runs.limits import machine_cores
-from playground.runs.machine_speed import precision
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import precision, warm_up
 from playground.training.loop import Training
 
 ABOUT = "training steps/s at four widths against torch.nn.Transformer on equal batches, and against the floor"
