@@ -19,7 +19,7 @@ from benchmarks.tables import markdown, milliseconds, ratio, whole
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
 from playground.model.size import training_bytes
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.cache import keep_free_pages
 from playground.runs.forecast import forecast
 from playground.runs.machine_speed import TINY, execution_plan

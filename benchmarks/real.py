@@ -19,7 +19,8 @@ from benchmarks.tables import markdown, percent, seconds, whole
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
 from playground.data.suggestion import LONG, PASSES, SHORT, suggest
-from playground.reading.uploads import Choices, Pairs
+from playground.reading.column_mapping import Choices
+from playground.reading.pairs import Pairs
 from playground.runs.upload_process import read
 from playground.training.loop import Training
 

@@ -15,7 +15,8 @@ from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, seconds, shown, summary
 from playground.config import SPECIAL_TOKENS, Experiment
 from playground.data.corpus import build_corpus
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.runs.queue.warmup import warm_up
 from playground.tasks.toy_tasks import examples
 from playground.training.loop import Training

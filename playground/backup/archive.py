@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from playground.config import Refusal
-from playground.reading.formats import limits
+from playground.reading.formats import table as limits
 from playground.rooms.store import FILE as ROOM_FILE, MAX_BYTES as MAX_ROOM_BYTES
 from playground.runs.disk import files
 from playground.runs.disk.folder import FORMER, MAX_TENSOR_BYTES, NAMES

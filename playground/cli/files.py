@@ -13,7 +13,7 @@ from playground.config import Refusal
 
 
 def read(options: argparse.Namespace) -> int:
-    from playground.reading.uploads import as_json, report
+    from playground.reading.pairs import as_json, report
 
     header = {"yes": True, "no": False}.get(options.header)
     try:

@@ -18,8 +18,7 @@ CLOCK = "seconds: from Train to the end, with data, model, steps, validations an
 
 
 def train(options: argparse.Namespace) -> int:
-    from playground.reading.pairs import with_splits
-    from playground.reading.uploads import report
+    from playground.reading.pairs import report, with_splits
     from playground.runs.corpora import Corpora
     from playground.runs.disk.store import write_run
     from playground.runs.queue import train_inline

@@ -15,8 +15,7 @@ from urllib.request import getproxies
 
 from playground.config import Refusal
 from playground.reading.formats.items import make_table
-from playground.reading.formats.limits import PAIR_LIMIT
-from playground.reading.formats.table import Table
+from playground.reading.formats.table import PAIR_LIMIT, Table
 from playground.reading.text import normalise
 
 ROWS = 10_000

@@ -23,7 +23,7 @@ from playground.runs.steady_clock import now
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
-    from playground.reading.uploads import Pairs
+    from playground.reading.pairs import Pairs
 
 log = logging.getLogger(__name__)
 WORKING = ("queued", "preparing", "training")  # a worker has the run, or will soon

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from playground.config import Refusal
-from playground.reading.formats.limits import SECONDS
+from playground.reading.formats.table import SECONDS
 from playground.runs.runtime import REAL, Clock
 
 HALF_LIFE_S = 600.0  # of the exponentially decaying cost

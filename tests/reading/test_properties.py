@@ -9,11 +9,11 @@ from itertools import product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from playground.reading.charsets import ENCODINGS
-from playground.reading.formats.escapes import KINDS, count_kinds as traces_in, undo
-from playground.reading.formats.markup import strip_markup
+from playground.reading.column_mapping import Choices
+from playground.reading.encodings import ENCODINGS
+from playground.reading.formats.escapes import KINDS, count_kinds as traces_in, strip_markup, undo
+from playground.reading.pairs import Pairs
 from playground.reading.text import normalise
-from playground.reading.uploads import Choices, Pairs
 from tests.reading.cases import CASES
 from tests.reading.formats.test_exchange import AB, CD, XLIFF_12, XLIFF_20, tmx
 from tests.reading.formats.test_sheets import parquet, workbook

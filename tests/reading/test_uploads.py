@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.reading import filtering, opening, pairs as module
-from playground.reading.formats import FORMATS, limits, po
-from playground.reading.pairs import Pairs, json_parts, to_json
-from playground.reading.sentences import read_sentences
+from playground.reading.filtering import Pair, PreviewRow
+from playground.reading.formats import FORMATS, program_texts as po, table as limits
+from playground.reading.pairs import Pairs, json_parts, report, to_json
 from playground.reading.text import normalise
-from playground.reading.uploads import Pair, PreviewRow, read_files, report
+from playground.reading.uploads import read_files, read_sentences
 from tests.reading.cases import CASES, PO
 from tests.reading.outcomes import named, outcome, read, refused, two
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.config import Refusal
-from playground.reading import doubts, writing
-from playground.reading.formats.guard import unguard_rows
+from playground.reading import filtering as doubts, writing
 from playground.reading.formats.table import Row
 from playground.reading.uploads import read_files
-from playground.reading.writing import KINDS, write
+from playground.reading.writing import KINDS, unguard_rows, write
 from tests.reading.outcomes import check_refusal, clean, two
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"

@@ -13,13 +13,10 @@ from functools import partial
 from itertools import repeat
 from math import log
 
-from playground.reading.formats.columns import is_language
-from playground.reading.formats.keyed import unquote
-from playground.reading.formats.language_id import detect_line_language, find_line_script
-from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.names import find_direction, find_role
-from playground.reading.formats.records import find_fault
-from playground.reading.formats.table import Row, Source, Table
+from playground.reading.formats.column_names import find_direction, find_role
+from playground.reading.formats.escapes import unquote
+from playground.reading.formats.languages import detect_line_language, find_line_script, is_language
+from playground.reading.formats.table import SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
 _BLANK_OR_RULE = re.compile(r"[-=*_~#\s]*")
@@ -32,11 +29,10 @@ _MIN_LOG_ODDS = 1.0  # log odds from which a line counts as classified
 _MAX_LINE_CHARACTERS = 100  # examined for the language
 
 
-def read_labelled(sources: Sequence[Source]) -> Table | None:
-    """Reads one file with labelled lines: `EN: hello`, then `DE: hallo`. A pair runs from one first label to the next."""
-    if len(sources) != 1:
-        return None
-    lines = sources[0].lines
+@reads(Confidence.LAYOUT)
+def read_labelled(source: Source) -> Table | None:
+    """Reads labelled lines: `EN: hello`, then `DE: hallo`. A pair runs from one first label to the next."""
+    lines = source.lines
     filled = [line for line in lines[:SAMPLE] if not _BLANK_OR_RULE.fullmatch(line)]
     counts = Counter(label for label in map(_find_label, filled) if label)
     labels = [label for label, count in counts.items() if count > 1 and count * 10 >= len(filled)]
@@ -100,11 +96,10 @@ def _make_record(begin: int, height: int, cells: dict[str, str], labels: tuple[s
     return Row(begin, [cells.get(label, "") for label in labels], fault, height)
 
 
-def read_interleaved(sources: Sequence[Source]) -> Table | None:
-    """Reads one file of pairs separated by blank lines, or of lines alternating between two languages."""
-    if len(sources) != 1:
-        return None
-    lines = sources[0].lines
+@reads(Confidence.HABIT)
+def read_interleaved(source: Source) -> Table | None:
+    """Reads pairs separated by blank lines, or lines alternating between two languages."""
+    lines = source.lines
     blocks = list(_iterate_blocks(lines))
     if len(blocks) > 1 and sum(len(block) == 2 for block in blocks) * 10 >= len(blocks) * 9:
         rows = [(_make_pair if len(block) == 2 else _make_orphan)(lines, block) for block in blocks]

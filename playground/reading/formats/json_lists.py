@@ -10,11 +10,9 @@ from itertools import chain, islice
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import BROKEN, VALUE_LIMIT, make_row, make_table
-from playground.reading.formats.limits import SAMPLE
+from playground.reading.formats.items import BROKEN, VALUE_LIMIT, Number, flatten, make_row, make_table
 from playground.reading.formats.shapes import are_words, find_items
-from playground.reading.formats.table import Row, Source, Table
-from playground.reading.formats.values import Number, flatten
+from playground.reading.formats.table import SAMPLE, Confidence, Row, Source, Table, reads
 
 _NAMED = (".json", ".jsonl", ".ndjson", ".geojson", ".json5", ".jsonc")
 _CERTAIN = re.compile(r'\s*[\[{][\s\[{]*"[^\t]*$', re.MULTILINE)  # no other text begins with brackets, a quotation mark, and no tab
@@ -42,13 +40,11 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def read_json(sources: Sequence[Source]) -> Table | None:
-    """Reads one document in a common shape, several in sequence, one per line, or two documents that belong together."""
-    if len(sources) == 2 and all(source.name.lower().endswith(_NAMED) for source in sources):
-        return _read_two(*sources)
-    if len(sources) != 1 or not _looks_like_json(sources[0].lines):
+@reads(Confidence.SIGNATURE, is_whole=True)
+def read_json(source: Source) -> Table | None:
+    """Reads one document in a common shape, several in sequence, or one per line."""
+    if not _looks_like_json(source.lines):
         return None
-    source = sources[0]
     if _is_lines(source.lines, lenient=True):
         return _table_of_lines(source)
     certain = source.name.lower().endswith(_NAMED) or _CERTAIN.match("\n".join(source.lines[:SAMPLE])[:SAMPLE])
@@ -147,8 +143,11 @@ def _iterate_values(text: str) -> Iterator[Any]:
 # --- two documents ---
 
 
-def _read_two(left: Source, right: Source) -> Table | None:
+@reads(Confidence.SIGNATURE, files=(2,), is_whole=True)
+def read_two_documents(left: Source, right: Source) -> Table | None:
     """Reads two lists of sentences, or two objects with the same keys in two languages (a program's texts)."""
+    if not all(source.name.lower().endswith(_NAMED) for source in (left, right)):
+        return None
     if not all(_looks_like_json(source.lines) or source.lines[0].lstrip().startswith('"') for source in (left, right) if source.lines):
         return None
     first, second = _parse_document(left), _parse_document(right)

@@ -1,29 +1,29 @@
-"""Marked text: one pair per line, with a sign between the sides: a ||| b, a => b, a = b, a - b; or a change of script: dog 狗."""
+"""Marked text: one pair per line, with a sign between the sides: a ||| b, a => b, a = b, a - b; with a label before each, as in SCAN; or
+with a change of script: dog 狗."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from playground.reading.formats.column_names import find_direction
 from playground.reading.formats.delimited import guess_delimiter
-from playground.reading.formats.language_id import find_letter_script
-from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
-from playground.reading.formats.records import find_fault
-from playground.reading.formats.separators import STRONG, WEAK, find_separator
-from playground.reading.formats.table import Row, Source, Table
+from playground.reading.formats.languages import find_letter_script
+from playground.reading.formats.records import STRONG, WEAK, find_separator
+from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 
 BARS = re.compile(r"\|\|\|")
 _WORD = re.compile(r"\S+")
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
+_LABEL = re.compile(r"([^\W\d_][\w-]{0,14}) ?[:：]")
 _FIELDS = (1, 2, 3)  # bars may also separate three or four fields
 
 
-def read_marked(sources: Sequence[Source]) -> Table | None:
+@reads(Confidence.LAYOUT)
+def read_marked(source: Source) -> Table | None:
     """Reads lines with unambiguous signs: three bars, arrows, an equals sign."""
-    if len(sources) != 1:
-        return None
-    lines = sources[0].lines
+    lines = source.lines
     if _has_bars(lines):
         return Table("bars", _split_rows(lines, BARS))
     mark = find_separator(lines, STRONG)
@@ -46,11 +46,10 @@ def _is_within_cells(sample: Sequence[str], mark: re.Pattern[str]) -> bool:
     return 2 * sum(len(count) == 2 and count[0] == count[1] for count in counts) < len(counts)
 
 
-def read_loose(sources: Sequence[Source]) -> Table | None:
+@reads(Confidence.HABIT)
+def read_loose(source: Source) -> Table | None:
     """Reads lines with signs that are common in sentences: a dash, a colon, a slash, spaces; or with one script after another."""
-    if len(sources) != 1:
-        return None
-    lines = sources[0].lines
+    lines = source.lines
     mark = find_separator(lines, WEAK)
     if mark:
         return Table("marked", _split_rows(lines, mark))
@@ -58,9 +57,8 @@ def read_loose(sources: Sequence[Source]) -> Table | None:
     changes = Counter(scripts for _, scripts in map(_split_scripts, filled) if scripts).most_common(1)
     if not changes or changes[0][1] < max(2, 0.95 * len(filled)):
         return None
-    splits = zip(lines, map(_split_scripts, lines), strict=True)
-    cells = (parts if scripts == changes[0][0] else [line] for line, (parts, scripts) in splits)
-    return Table("marked", [Row(number, parts, find_fault(line)) for number, (line, parts) in enumerate(zip(lines, cells, strict=True), 1)])
+    splits = ((line, *_split_scripts(line)) for line in lines)
+    return Table("marked", _make_rows(lines, (parts if scripts == changes[0][0] else [line] for line, parts, scripts in splits)))
 
 
 def _split_scripts(line: str) -> tuple[list[str], tuple[str, ...]]:
@@ -86,4 +84,35 @@ def _has_bars(lines: Sequence[str]) -> bool:
 
 
 def _split_rows(lines: Sequence[str], mark: re.Pattern[str]) -> list[Row]:
-    return [Row(number, mark.split(line, COLUMN_LIMIT), find_fault(line)) for number, line in enumerate(lines, 1)]
+    return _make_rows(lines, (mark.split(line, COLUMN_LIMIT) for line in lines))
+
+
+def _make_rows(lines: Sequence[str], cells: Iterable[list[str]]) -> list[Row]:
+    return [Row(number, parts, find_fault(line)) for number, (line, parts) in enumerate(zip(lines, cells, strict=True), 1)]
+
+
+# --- labels ---
+
+
+@reads(Confidence.LAYOUT)
+def read_scan(source: Source) -> Table | None:
+    """Reads lines like SCAN's, `IN: jump twice OUT: JUMP JUMP`: the same two labels in most of them."""
+    lines = source.lines
+    filled = [line for line in lines[:SAMPLE] if line.strip()]
+    for first, second in _find_labels(filled[:3]):
+        form = re.compile(rf"\s*{re.escape(first)} ?[:：](.*?)\s{re.escape(second)} ?[:：](.*)", re.DOTALL | re.IGNORECASE)
+        known = find_direction((first, second))
+        if sum(form.fullmatch(line) is not None for line in filled) * 10 >= len(filled) * (5 if known else 9):
+            rows = _make_rows(lines, ([*match.groups()] if (match := form.fullmatch(line)) else [line] for line in lines))
+            return Table("scan", rows, (first, second), pair=known)
+    return None
+
+
+def _find_labels(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns pairs of different labels, one at a line's beginning and one later, likeliest first."""
+    pairs = {}
+    for line in lines:
+        names = [match[1] for match in _LABEL.finditer(line[:SAMPLE])][:8]
+        if names and line.lstrip().startswith(names[0]):
+            pairs |= {(names[0], name): None for name in names[1:] if name.casefold() != names[0].casefold()}
+    return sorted(pairs, key=lambda labels: find_direction(labels) is None)

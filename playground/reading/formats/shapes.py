@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.columns import CREDITS, count_certain, count_known, plain
+from playground.reading.formats.column_names import CREDITS, count_certain, count_known, plain
+from playground.reading.formats.items import flatten
 from playground.reading.formats.table import Notes
-from playground.reading.formats.values import flatten
 from playground.reading.text import normalise
 
 _MAX_DEPTH = 3  # of dictionaries searched for lists

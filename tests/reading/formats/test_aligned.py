@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.reading.formats import segments
+from playground.reading.formats import annotated as segments
 from tests.reading.outcomes import outcome, read, refused, two
 
 ENGLISH = [

@@ -8,10 +8,9 @@ from itertools import product
 from hypothesis import example, given, strategies as st
 
 from playground.reading.formats import delimited, marked
-from playground.reading.formats.limits import COLUMN_LIMIT
-from playground.reading.formats.markup import strip_markup
+from playground.reading.formats.escapes import strip_markup
 from playground.reading.formats.records import csv_rows
-from playground.reading.formats.table import Source
+from playground.reading.formats.table import COLUMN_LIMIT, Source
 from tests.reading.outcomes import outcome, read, refused, two
 
 IN_ORDER = (delimited.read_tsv, marked.read_marked, delimited.read_csv, marked.read_loose)

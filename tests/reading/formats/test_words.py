@@ -8,7 +8,7 @@ from hypothesis import example, given, strategies as st
 
 from playground.reading import text
 from playground.reading.formats.escapes import count_kinds as traces_in, undo
-from playground.reading.formats.language_id import detect_language, detect_line_language, find_line_script
+from playground.reading.formats.languages import detect_language, detect_line_language, find_line_script
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
 from tests.reading.outcomes import read, refused, two, word
 
