@@ -1,5 +1,5 @@
 """Annotated text, a row for each sentence: test sets of shared tasks (WMT, IWSLT), treebanks (CoNLL-U), interlinear glosses (Toolbox,
-FLEx), and the prompts of Duolingo's STAPLE."""
+FLEx), the prompts of Duolingo's STAPLE, and the output of fairseq-generate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.config import Refusal
 from playground.reading.formats.column_names import name_columns
 from playground.reading.formats.items import make_row, make_table
 from playground.reading.formats.languages import is_language
-from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
+from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, SAMPLE, Confidence, Row, Source, Table, comment_row, find_fault, reads
 
 _SEGMENT = re.compile(r"<seg\s[^<>]*\bid\s*=", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(srcset|refset|tstset|src|ref|hyp|doc|seg)\b([^<>]*)>", re.IGNORECASE)
@@ -28,6 +28,7 @@ _REMARK = re.compile(r"#\s*(text(?:_(\w{1,20}))?)\s*=(.*)")
 _FIELD = re.compile(r"\\(\w{1,8})(?:\s(.*))?")
 _BEGIN = ("ref", "lx")  # fields that begin a record; without them its text field does
 _TEXTS, _TRANSLATIONS = ("tx", "t", "txt", "lx"), ("ft", "fe", "f", "ge", "g", "de")
+_FAIRSEQ = re.compile(r"([STHDP])-(\d{1,9})\t(.*)", re.DOTALL)
 _PROMPT = re.compile(r"(?=\w*\d)\w{1,80}\|([^|]+)")
 _ANSWER = re.compile(r"([^|]+)\|(\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?)")
 
@@ -221,3 +222,26 @@ def read_prompts(source: Source) -> Table | None:
         elif line.strip():
             rows.append(make_row(len(rows) + 1, [prompt, *match.groups()] if match else [], "" if match else "broken"))
     return Table("prompts", rows, ("prompt", "translation", "weight"), "item", (0, 1))
+
+
+# --- fairseq ---
+
+
+@reads(Confidence.SIGNATURE)
+def read_fairseq(source: Source) -> Table | None:
+    """Reads `S-7` as a source, `T-7` as its target; without targets, the hypotheses (`D-7`, `H-7`). Other lines are log messages."""
+    filled = [line for line in source.lines[:SAMPLE] if line.strip()]
+    if 2 * sum(_FAIRSEQ.match(line) is not None for line in filled) <= len(filled):
+        return None
+    texts_by_number: dict[str, dict[str, str]] = {}
+    lines: dict[str, int] = {}  # the first of each number
+    rows = []
+    for number, line in enumerate(source.lines, 1):
+        if match := _FAIRSEQ.match(line):
+            lines.setdefault(match[2], number)
+            texts_by_number.setdefault(match[2], {})[match[1]] = match[3] if match[1] in "ST" else match[3].partition("\t")[2]
+        else:
+            rows.append(comment_row(number, line))
+    kind = next((kind for kind in "TDH" if any(kind in texts for texts in texts_by_number.values())), "T")
+    rows += [make_row(lines[number], [texts.get("S", ""), texts.get(kind, "")]) for number, texts in texts_by_number.items()]
+    return Table("fairseq", sorted(rows, key=lambda row: row.line), ("S", "T"), pair=(0, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain, pairwise
@@ -257,6 +257,11 @@ def make_row(line: int, cells: list[str], fault: str = "") -> Row:
         fault = fault or ("long" if max(map(len, cells[:2])) > LINE_LIMIT else "")
         cells = [cell[:_PREFIX] + _FILLER if len(cell) > LINE_LIMIT else cell for cell in cells]
     return Row(line, cells, fault)
+
+
+def join_keys(left: Mapping[Any, str], right: Mapping[Any, str]) -> list[Row]:
+    """Makes a row of two cells for each key; a key in only one of the mappings leaves an empty cell."""
+    return [make_row(number, [left.get(key, ""), right.get(key, "")]) for number, key in enumerate({**left, **right}, 1)]
 
 
 def check_totals(rows: Iterable[Row], name: str) -> Iterator[Row]:

@@ -10,9 +10,9 @@ from itertools import chain, islice
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import BROKEN, VALUE_LIMIT, Number, flatten, make_row, make_table
+from playground.reading.formats.items import BROKEN, VALUE_LIMIT, Number, flatten, join_keys, make_table
 from playground.reading.formats.shapes import are_words, find_items
-from playground.reading.formats.table import SAMPLE, Confidence, Row, Source, Table, reads
+from playground.reading.formats.table import SAMPLE, Confidence, Source, Table, reads
 
 _NAMED = (".json", ".jsonl", ".ndjson", ".geojson", ".json5", ".jsonc")
 _CERTAIN = re.compile(r'\s*[\[{][\s\[{]*"[^\t]*$', re.MULTILINE)  # no other text begins with brackets, a quotation mark, and no tab
@@ -152,7 +152,8 @@ def read_two_documents(left: Source, right: Source) -> Table | None:
         return None
     first, second = _parse_document(left), _parse_document(right)
     if isinstance(first, dict) and isinstance(second, dict):
-        rows = _join_keys(first, second)
+        texts = [{key: " ".join(cell) if isinstance(cell, list) else cell for key, cell in flatten(value)} for value in (first, second)]
+        rows = join_keys(*texts)
         if 2 * sum(all(row.cells) for row in rows) >= len(rows) > 0:
             return Table("json", rows, (left.name, right.name), "item")
     elif all(isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value) for value in (first, second)):
@@ -161,12 +162,3 @@ def read_two_documents(left: Source, right: Source) -> Table | None:
                           count_two=len(second))  # fmt: skip
         return make_table("json", left.name, enumerate(zip(first, second, strict=True), 1), (left.name, right.name))
     raise Refusal("data.two_tables", one=left.name, two=right.name)
-
-
-def _join_keys(left: dict, right: dict) -> list[Row]:
-    first, second = ({key: _join_texts(cell) for key, cell in flatten(value)} for value in (left, right))
-    return [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
-
-
-def _join_texts(cell: Any) -> str:
-    return " ".join(cell) if isinstance(cell, list) else cell

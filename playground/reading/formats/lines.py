@@ -13,7 +13,7 @@ from playground.config import Refusal
 from playground.reading.formats.column_names import compare_directions, find_role, name_columns
 from playground.reading.formats.columns import rank_dullness
 from playground.reading.formats.delimited import guess_delimiter, has_tabs
-from playground.reading.formats.items import make_row
+from playground.reading.formats.items import join_keys, make_row
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.records import csv_rows, is_filled, measure_widths
 from playground.reading.formats.sheets import read_workbook
@@ -232,19 +232,14 @@ def _iterate_rows(source: Source) -> Iterator[Row]:
     return (row for row in rows if any(map(str.strip, row.cells)) and not (len(row.cells) == 1 and row.cells[0].startswith("#")))
 
 
-def _join_cells(left: Source, right: Source, cells: Iterable[tuple[str, str]], note: str, **values: object) -> Table:
-    rows = [make_row(number, list(both)) for number, both in enumerate(cells, 1)]
-    return join_files("two_files", rows, left, right, "item", ((f"data.note_{note}", {**values, "one": left.name, "two": right.name}),))
-
-
 def _join_by_keys(left: _Keyed, right: _Keyed) -> Table | None:
     """Joins equal keys. A key in only one of the tables gives a row with an empty cell."""
     first, second = left.texts, right.texts
     common = len(first.keys() & second.keys())
     if not common or 2 * common < min(len(first), len(second)) or first == second:
         return None
-    cells = ((first.get(key, ""), second.get(key, "")) for key in {**first, **second})
-    return _join_cells(left.source, right.source, cells, "keys", count=common)
+    notes = (("data.note_keys", {"one": left.source.name, "two": right.source.name, "count": common}),)
+    return join_files("two_files", join_keys(first, second), left.source, right.source, "item", notes)
 
 
 def _join_by_links(texts: _Keyed, links: _Keyed) -> Table | None:
@@ -286,5 +281,7 @@ def read_linked(*sources: Source) -> Table | None:
             cells = [(first[a], second[b]) for a, b in linked]
             cells += [(text, "") for key, text in first.items() if key in alone[0]]
             cells += [("", text) for key, text in second.items() if key in alone[1]]
-            return _join_cells(left.source, right.source, cells, "links", links=links.source.name, count=len(linked))
+            rows = [make_row(number, list(both)) for number, both in enumerate(cells, 1)]
+            names = {"links": links.source.name, "one": left.source.name, "two": right.source.name}
+            return join_files("two_files", rows, left.source, right.source, "item", (("data.note_links", {**names, "count": len(linked)}),))
     return None

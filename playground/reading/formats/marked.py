@@ -1,5 +1,6 @@
-"""Marked text: one pair per line, with a sign between the sides: a ||| b, a => b, a = b, a - b; with a label before each, as in SCAN; or
-with a change of script: dog 狗."""
+"""Marked text: one pair per line, with a sign between the sides: a ||| b, a => b, a = b, a - b; with a label before each, as in SCAN;
+with a change of script: dog 狗; cards of Quizlet with a separator between them, `hello<tab>hallo;bye<tab>tschüss`; and dictionaries like
+CEDICT."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from playground.reading.formats.column_names import find_direction
 from playground.reading.formats.delimited import guess_delimiter
+from playground.reading.formats.items import make_row
 from playground.reading.formats.languages import find_letter_script
 from playground.reading.formats.records import STRONG, WEAK, find_separator
 from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
@@ -17,6 +19,9 @@ BARS = re.compile(r"\|\|\|")
 _WORD = re.compile(r"\S+")
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,14}) ?[:：]")
+_MIN_CARDS = 3  # cards on a line
+_ENTRY = re.compile(r"(\S+) (?:(\S+) )?\[([^\[\]]*)\] /(.+)/\s*", re.DOTALL)
+_COLUMNS = ("simplified", "meaning", "traditional", "pinyin")
 _FIELDS = (1, 2, 3)  # bars may also separate three or four fields
 
 
@@ -116,3 +121,44 @@ def _find_labels(lines: Sequence[str]) -> list[tuple[str, str]]:
         if names and line.lstrip().startswith(names[0]):
             pairs |= {(names[0], name): None for name in names[1:] if name.casefold() != names[0].casefold()}
     return sorted(pairs, key=lambda labels: find_direction(labels) is None)
+
+
+# --- cards and entries ---
+
+
+@reads(Confidence.LAYOUT)
+def read_cards(source: Source) -> Table | None:
+    """Reads cards ended by semicolons, each with one tab; on a single line it may be a comma."""
+    lines = [line.strip(" ") for line in source.lines if line.strip()]
+    sample = [piece for line in lines[:SAMPLE] for piece in _split_cards(line)]
+    between = "\t" if _are_cut(sample, "\t") else "," if len(lines) == 1 and _are_cut(sample, ",") else ""
+    ended = len(lines) > 1 and all(line.endswith(";") for line in lines[:SAMPLE])
+    if not between or not (ended or len(sample) >= _MIN_CARDS * len(lines[:SAMPLE])):
+        return None
+    pieces = (piece for line in lines for piece in _split_cards(line))
+    return Table("cards", [make_row(number, piece.split(between, COLUMN_LIMIT)) for number, piece in enumerate(pieces, 1)], unit="item")
+
+
+def _are_cut(pieces: Sequence[str], sign: str) -> bool:
+    """Whether the sign occurs once in each piece, and not before a space, as a sentence's comma does."""
+    return bool(pieces) and all(piece.count(sign) == 1 and sign + " " not in piece for piece in pieces)
+
+
+def _split_cards(line: str) -> list[str]:
+    return [piece for piece in line.split(";") if piece.strip()]
+
+
+@reads(Confidence.LAYOUT)
+def read_entries(source: Source) -> Table | None:
+    """Reads a dictionary like CEDICT, `漢語 汉语 [Han4 yu3] /Chinese/Chinese language/`, or EDICT, with one form of the word."""
+    filled = [line for line in source.lines[:SAMPLE] if line.strip()]
+    if 10 * sum(_ENTRY.fullmatch(line) is not None for line in filled) < 9 * max(1, len(filled)):
+        return None
+    return Table("entries", [_parse_entry(number, line) for number, line in enumerate(source.lines, 1)], _COLUMNS, pair=(0, 1))
+
+
+def _parse_entry(number: int, line: str) -> Row:
+    match = _ENTRY.fullmatch(line)
+    if not match:
+        return Row(number, [], "broken") if line.strip() else Row(number, [""])
+    return make_row(number, [match[2] or match[1], match[4].replace("/", "; "), match[1], match[3]])

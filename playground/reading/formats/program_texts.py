@@ -1,18 +1,20 @@
-"""Programs' texts and their translations: gettext PO, read with polib; Qt Linguist's .ts; Android's strings.xml, one file per language."""
+"""Programs' texts and their translations: gettext PO, read with polib; Qt Linguist's .ts; Android's strings.xml, .properties, .strings and
+YAML, one file per language."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.formats.column_names import compare_directions, name_columns
 from playground.reading.formats.escapes import unescape, unquote
 from playground.reading.formats.exchange import Units
-from playground.reading.formats.items import make_row
+from playground.reading.formats.items import join_keys, make_row
+from playground.reading.formats.languages import is_language
 from playground.reading.formats.lines import join_files
-from playground.reading.formats.table import ENDLESS, MAX_LINES, SAMPLE, Confidence, Row, Source, Table, reads
+from playground.reading.formats.table import ENDLESS, LINE_LIMIT, MAX_LINES, SAMPLE, Confidence, Row, Source, Table, comment_row, reads
 from playground.reading.formats.xml_events import Events, find_root, parse
 from playground.reading.text import normalise
 
@@ -21,6 +23,12 @@ _STR = re.compile(r'\s*(#~\s*)?msgstr(\[\d\])?\s*"')
 _TEXT = re.compile(r'(?:#[~|]\s*)?(?:msg(?:id|id_plural|ctxt|str|str\[\d\])\s*)?"')  # a line that must end with a quotation mark
 _LINE = re.compile(r"\(line (\d+)\)")
 _CREDIT = "X-Credit"
+_NAMED = (".properties", ".strings", ".yaml", ".yml")
+_REMARK = re.compile(r"\s*(#|//|/\*|\*|!|---\s*$|%YAML)")
+_KEY = r"""(?:"((?:[^"\\]|\\.)+)"\s*|'([^']+)'\s*|([^\s"'#=:{}\[\],][^"'=:{}\[\],]*))"""
+_ENTRY = re.compile(rf"(\s*){_KEY}[=:](.*)")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*([.-]\w+)+|[A-Za-z][^\W_]*_\w+|[a-z]+[A-Z]\w*")
+_DOTTED = re.compile(r"\s*[A-Za-z_]\w*(\.\w+)+\s*[=:]\s*\S")
 
 
 # --- gettext PO ---
@@ -205,10 +213,12 @@ def read_strings(*sources: Source) -> Table | None:
     if len(sources) == 1:
         raise Refusal("data.one_side", name=sources[0].name)
     left, right = sources
-    first, second = (parse(source, _Strings).texts for source in sources)
+    return _join_texts("strings", left, parse(left, _Strings).texts, right, parse(right, _Strings).texts)
+
+
+def _join_texts(kind: str, left: Source, first: dict[str, str], right: Source, second: dict[str, str]) -> Table:
     _check_keys(left, first, right, second)
-    rows = [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
-    return join_files("strings", rows, left, right, "item")
+    return join_files(kind, join_keys(first, second), left, right, "item")
 
 
 def _check_keys(left: Source, first: dict[Any, Any], right: Source, second: dict[Any, Any]) -> None:
@@ -216,3 +226,73 @@ def _check_keys(left: Source, first: dict[Any, Any], right: Source, second: dict
     common = len(first.keys() & second.keys())
     if not common or 2 * common < min(len(first), len(second)):
         raise Refusal("data.no_common_keys", one=left.name, two=right.name, count=common)
+
+
+# --- keys and texts on lines ---
+
+
+class _Entry(NamedTuple):
+    line: int
+    key: str
+    text: str
+    quoted: bool
+
+
+@reads(Confidence.SIGNATURE)
+def read_keyed(source: Source) -> Table | None:
+    """Reads words and their quoted translations. A file with identifiers before its texts holds one language, and is refused."""
+    is_named = source.name.casefold().endswith(_NAMED)
+    filled = [line for line in source.lines[:SAMPLE] if line.strip() and not _REMARK.match(line)]
+    if len(filled) > 2 and all(map(_DOTTED.match, filled)):
+        raise Refusal("data.one_side", name=source.name)
+    closed = sum(line.rstrip(";,\t ").endswith(('"', "'")) for line in filled)
+    entries = _parse_entries(source) if is_named or 10 * closed >= 9 * len(filled) else []
+    if not entries or not (is_named or 10 * sum(entry.quoted for entry in entries) >= 9 * len(entries)):
+        return None
+    if 2 * sum(_IDENTIFIER.fullmatch(entry.key[:100]) is not None for entry in entries) > len(entries):
+        raise Refusal("data.one_side", name=source.name)
+    rows = {entry.line: make_row(entry.line, [entry.key, entry.text]) for entry in entries}
+    return Table("keyed", [rows.get(number) or comment_row(number, line) for number, line in enumerate(source.lines, 1)])
+
+
+@reads(Confidence.SIGNATURE, files=(2,))
+def read_two_keyed(left: Source, right: Source) -> Table | None:
+    """Joins two files by their keys. Raises Refusal where a file has another form, or the keys differ."""
+    if not all(source.name.casefold().endswith(_NAMED) for source in (left, right)):
+        return None
+    first, second = ({entry.key: entry.text for entry in _parse_entries(source)} for source in (left, right))
+    if not first or not second:
+        raise Refusal("data.not_understood", name=f"{left.name} + {right.name}")
+    return _join_texts("keyed", left, _strip_language(first), right, _strip_language(second))
+
+
+def _strip_language(texts: dict[str, str]) -> dict[str, str]:
+    """Strips a language that all keys begin with, as in YAML: "de.menu.open"."""
+    tops = {key.partition(".")[0] for key in texts}
+    return {key.partition(".")[2]: text for key, text in texts.items()} if len(tops) == 1 and is_language(*tops) else texts
+
+
+def _parse_entries(source: Source) -> list[_Entry]:
+    """Parses lines into keys and texts, nested keys joined by dots; [] if any line is neither an entry nor a comment."""
+    entries, parents, continued = [], [], ""
+    has_comments = source.name.casefold().endswith((".yaml", ".yml"))  # elsewhere a # in a text is text
+    for number, line in enumerate(source.lines, 1):
+        line = continued + line.lstrip() if continued else line
+        continued = line[:-1] if line.endswith("\\") and not line.endswith("\\\\") else ""
+        if continued or not line.strip() or _REMARK.match(line):
+            if len(continued) > LINE_LIMIT:
+                return []
+            continue
+        match = _ENTRY.fullmatch(line)
+        text_part = match[5].strip() if match else "|"
+        if text_part.startswith(("|", ">")):  # a block over several lines, or none
+            return []
+        parents = [(depth, key) for depth, key in parents if depth < len(match[1])]
+        key = unescape(match[2] or match[3] or match[4]).strip()
+        if not text_part:
+            parents.append((len(match[1]), key))
+            continue
+        quoted = unquote(text_part)
+        text = quoted if quoted is not None else unescape(text_part.partition(" #")[0].rstrip() if has_comments else text_part)
+        entries.append(_Entry(number, ".".join([*(key for _, key in parents), key]), text, quoted is not None))
+    return entries if 20 * len({entry.key for entry in entries}) >= 19 * len(entries) else []

@@ -77,12 +77,17 @@ def _are_numbered(lines: Sequence[str]) -> bool:
     return place >= _MIN_LINES
 
 
+@reads(Confidence.SIGNATURE)
+def refuse_page(source: Source) -> None:
+    """Refuses a web page: its texts are not aligned."""
+    if next(filter(str.strip, source.lines), "").lstrip().casefold().startswith(_PAGE):
+        raise Refusal("data.web_page", name=source.name)
+
+
 @reads(Confidence.LAYOUT)
 def read_wrapped(source: Source) -> Table | None:
-    """Reads a table in quotes or with dictionaries. A web page is refused: its texts are not aligned."""
+    """Reads a table in quotes or with dictionaries."""
     filled = [line for line in source.lines[:SAMPLE] if line.strip()]
-    if filled and filled[0].lstrip().casefold().startswith(_PAGE):
-        raise Refusal("data.web_page", name=source.name)
     if len(filled) < 2:
         return None
     return _read_single_quoted(source, filled) or _read_dictionaries(source, filled) or _read_quoted_lines(source, filled)
