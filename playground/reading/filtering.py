@@ -14,6 +14,7 @@ from playground.config import Refusal
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS, Plan
 from playground.reading.encodings import is_damaged
 from playground.reading.formats import escapes
+from playground.reading.formats.columns import holds_languages
 from playground.reading.formats.table import PAIR_LIMIT, Row
 from playground.reading.text import normalise
 
@@ -155,20 +156,16 @@ def remove_errors(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
 
 
 def find_doubts(pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields notes about sides of ids beside sentences, and sides dominated by one value."""
+    """Yields notes about sides of ids beside sentences, sides of languages, and sides dominated by one value."""
     sides = [[pair.src for pair in pairs], [pair.tgt for pair in pairs]]
     for name, side, other in (("source", *sides), ("target", *sides[::-1])):
-        if _are_ids(side) and 2 * sum(_DIGITS.search(text) is not None for text in other) < len(other):
+        shapes = {_DIGITS.sub("0", text) for text in side} if len(side) >= _MIN_ROWS and all(map(_ID.fullmatch, side)) else set()
+        if 0 < len(shapes) <= _SHAPES and 2 * sum(_DIGITS.search(text) is not None for text in other) < len(other):
             yield f"data.note_ids_{name}", {"example": side[0]}
+        elif holds_languages(side):
+            yield "data.note_language_side", {"value": side[0]}
         else:
             yield from _note_frequent(name, side, pairs)
-
-
-def _are_ids(side: Sequence[str]) -> bool:
-    """Whether all cells are numbers, or ids of one or two shapes."""
-    if len(side) < _MIN_ROWS or not all(map(_ID.fullmatch, side)):
-        return False
-    return len({_DIGITS.sub("0", text) for text in side}) <= _SHAPES
 
 
 def _note_frequent(name: str, side: Sequence[str], pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:

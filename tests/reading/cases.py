@@ -198,6 +198,7 @@ CASES = {
         ("https://a.b/c\tHi.\tSalut!\nhttps://a.b/d\tNo.\tNon.\n", "tsv 1→2: Hi.→Salut! · No.→Non. +columns"),
         ("source_lang,target_lang,text,translation\nen,de,dog,Hund\nen,de,cat,Katze\n",
          "csv text→translation 2→3: (header) · dog→Hund · cat→Katze +columns"),
+        ("en\tHi\nde\tHallo\nen\tBye\nde\tAde\n", "tsv: en→Hi · de→Hallo · en→Bye · de→Ade +language_side"),
         ('{"source": "x", "question": "a", "answer": "b"}\n{"source": "x", "question": "c", "answer": "d"}\n',
          "json_lines question→answer: a→b · c→d +columns"),
     ],

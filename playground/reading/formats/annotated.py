@@ -57,7 +57,8 @@ def read_segments(*sources: Source) -> Table | None:
 
     Many such files are not well-formed XML, so only these tags are parsed, and only character references (&amp;) are resolved.
     """
-    texts = list(map(_read_text, sources))
+    # a whole XML file has no lines, and is in UTF-8
+    texts = ["\n".join(source.lines) or source.data.decode("utf-8", "replace") for source in sources]
     if not all(map(_SEGMENT.search, texts)):
         return None
     segments: list[_Segment] = []
@@ -74,14 +75,9 @@ def read_segments(*sources: Source) -> Table | None:
     if not joined:
         raise Refusal("data.no_common_segments", name=name)
     rows = [Row(item, cells, find_fault(*cells)) for item, cells in enumerate(joined, 1)]
-    return Table("segments", rows, _name_columns(sides, sources), "item", _find_pair(sides))
-
-
-def _read_text(source: Source) -> str:
-    """Returns a file's text; a whole XML file has no lines, and is in UTF-8."""
-    if source.lines or not source.data.lstrip().startswith(b"<"):
-        return "\n".join(source.lines)
-    return source.data.decode("utf-8", "replace")
+    source = next((place for place, side in enumerate(sides) if side.tag in _SOURCES), None)
+    target = next((place for place, side in enumerate(sides) if side.tag and side.tag not in _SOURCES), None)
+    return Table("segments", rows, _name_columns(sides, sources), "item", None if None in (source, target) else (source, target))
 
 
 def _iterate_segments(file: int, text: str) -> Iterator[_Segment]:
@@ -92,7 +88,8 @@ def _iterate_segments(file: int, text: str) -> Iterator[_Segment]:
         if id is not None:
             yield _Segment(side, doc, place[side], id, html.unescape(text[start : tag.start()]))
             id = None
-        attributes = {} if closing else _parse_attributes(tag[3])
+        written = _ATTRIBUTE.findall("" if closing else tag[3][:_MAX_ATTRIBUTE_CHARACTERS])
+        attributes = {name.casefold(): html.unescape(a or b or c) for name, a, b, c in written}
         if name == "seg" and not closing:
             id, start = attributes.get("id", ""), tag.end()
         elif name == "doc" and not closing:
@@ -106,10 +103,6 @@ def _iterate_segments(file: int, text: str) -> Iterator[_Segment]:
             place[side] = place[side] if name.endswith("set") else place[before]
     if id is not None:  # the file was truncated
         yield _Segment(side, doc, place[side], id, html.unescape(text[start:]))
-
-
-def _parse_attributes(text: str) -> dict[str, str]:
-    return {name.casefold(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(text[:_MAX_ATTRIBUTE_CHARACTERS])}
 
 
 def _join_segments(segments: Sequence[_Segment], sides: Sequence[_Side], by_name: bool) -> list[list[str]]:
@@ -132,12 +125,6 @@ def _name_columns(sides: Sequence[_Side], sources: Sequence[Source]) -> tuple[st
     if len(sides) == len(sources) == 2:
         return name_columns(sources[0].name, sources[1].name)
     return tuple(" ".join(filter(None, (side.tag.removesuffix("set"), side.language, side.author))) for side in sides)
-
-
-def _find_pair(sides: Sequence[_Side]) -> tuple[int, int] | None:
-    source = next((place for place, side in enumerate(sides) if side.tag in _SOURCES), None)
-    target = next((place for place, side in enumerate(sides) if side.tag and side.tag not in _SOURCES), None)
-    return None if source is None or target is None else (source, target)
 
 
 # --- treebanks and glosses ---

@@ -38,7 +38,9 @@ def read_tsv(source: Source) -> Table | None:
     lines = source.lines
     if not has_tabs(lines) or _find_declared(lines):
         return None
-    if any(line.startswith('"') or '\t"' in line for line in lines) and _are_mostly_closed(lines[:SAMPLE]):
+    quoted = any(line.startswith('"') or '\t"' in line for line in lines)
+    faults = [row.fault == "quote" for row in csv_rows(lines[:SAMPLE], "\t")] if quoted else []
+    if quoted and sum(faults) * 20 <= len(faults):  # if quotes are plain text, few lines show it
         rows = iterate_even_rows(lines, "\t")
         if _are_a_spreadsheets(rows, lines):
             return Table("csv", rows, notes=(("data.note_quoted", {}),))
@@ -56,12 +58,6 @@ def _are_aligned(lines: Sequence[str]) -> bool:
     """Whether tabs align two columns: no line has tabs in two places, and many have several in one."""
     runs = [_TABS.findall(line.rstrip("\t")) for line in lines if "\t" in line] if any("\t\t" in line for line in lines) else []
     return max(map(len, runs), default=0) == 1 and sum(run[0] != "\t" for run in runs if run) * 10 >= len(runs)
-
-
-def _are_mostly_closed(sample: Sequence[str]) -> bool:
-    """Whether the sample's quotes are mostly closed; if they are plain text, few lines show it."""
-    faults = [row.fault == "quote" for row in csv_rows(sample, "\t")]
-    return sum(faults) * 20 <= len(faults)
 
 
 def _are_a_spreadsheets(rows: Sequence[Row], lines: Sequence[str]) -> bool:
@@ -194,7 +190,9 @@ def read_anki(source: Source) -> Table | None:
     directives = {key.strip(): value.strip("\r\n ") for key, _, value in (line[1:].partition(":") for line in heads)}
     if "separator" not in directives and directives.get("html") not in ("true", "false"):
         return None
-    delimiter = _find_delimiter(directives, lines[len(heads) :])
+    name, first = directives.get("separator", "").casefold(), next(iter(lines[len(heads) :]), "")
+    by_default = next((separator for separator in _SEPARATORS.values() if separator in first), "\t")
+    delimiter = _SEPARATORS.get(name, name[0]) if name else by_default
     rows = iterate_even_rows(lines, delimiter, len(heads))
     about = {int(directives[key]) - 1 for key in _ABOUT if directives.get(key, "").isdecimal() and len(directives[key]) < 4}
     is_html = directives.get("html") == "true"
@@ -205,15 +203,6 @@ def read_anki(source: Source) -> Table | None:
         + [_make_note(row, lines[row.line - 1], about, is_html) for row in rows],
         tuple(name for place, name in enumerate(names) if place not in about),
     )
-
-
-def _find_delimiter(directives: dict[str, str], lines: Sequence[str]) -> str:
-    """Returns the separator by its name or sign; by default the first one that the first note contains."""
-    name = directives.get("separator", "").casefold()
-    if name:
-        return _SEPARATORS.get(name, name[0])
-    first = next(iter(lines), "")
-    return next((separator for separator in _SEPARATORS.values() if separator in first), "\t")
 
 
 def _make_note(row: Row, line: str, about: set[int], is_html: bool) -> Row:

@@ -58,11 +58,6 @@ def undo(text: str, kinds: Iterable[str]) -> str:
     return text
 
 
-def _undo_moses(text: str) -> str:
-    joined = _SET_APART.sub(lambda match: match[1] or match[2], text)
-    return _MOSES.sub(lambda match: _NAMES[match[0]], joined)
-
-
 def strip_markup(text: str) -> str:
     """Strips tags, sounds and comments, resolves character references, and puts a space where a line or a block ends."""
     if "[" in text:
@@ -75,7 +70,7 @@ def strip_markup(text: str) -> str:
 _UNDO = {
     "pieces": lambda text: "".join(text.split()).replace(_BEGIN, " ").strip(),
     "bpe": lambda text: _JOINT.sub("", text.rstrip()),
-    "moses": _undo_moses,
+    "moses": lambda text: _MOSES.sub(lambda match: _NAMES[match[0]], _SET_APART.sub(lambda match: match[1] or match[2], text)),
     "cloze": lambda text: _CLOZE.sub(lambda match: match[1].partition("::")[0], text),
     "furigana": lambda text: _FURIGANA.sub(r"\1", text),
     "html": strip_markup,

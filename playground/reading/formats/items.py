@@ -51,7 +51,8 @@ def format_text(value: Any) -> str:
 def flatten(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yields the named cells in a value; those of a nested dictionary are called "outer.inner"."""
     if isinstance(value, dict):
-        if value.keys() == {"language", "translation"} and _are_parallel(value["language"], value["translation"]):
+        lists = list(value.values()) if value.keys() == {"language", "translation"} else []
+        if lists and all(isinstance(inner, list | tuple) and len(inner) == len(lists[0]) for inner in lists):
             value = _group_by_language(value["language"], value["translation"])
         for key, inner in value.items() if depth < _MAX_DEPTH else ():
             label = f"{name}.{key}" if name else str(key)
@@ -71,10 +72,6 @@ def flatten(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, A
 
 def make_cell(value: Any) -> Any:
     return [format_text(inner) for inner in value] if isinstance(value, list | tuple) else format_text(value)
-
-
-def _are_parallel(left: Any, right: Any) -> bool:
-    return isinstance(left, list | tuple) and isinstance(right, list | tuple) and len(left) == len(right)
 
 
 def _group_by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
@@ -160,14 +157,12 @@ class _Collected:
         elif isinstance(value, list | tuple) and (languages := find_texts_by_language(value)):
             self.add_cells(number, flatten(languages))
         elif isinstance(value, list | tuple):
-            self.add_cells(number, ((self._name_column(place), make_cell(inner)) for place, inner in enumerate(value)))
+            keys = (*self.names, *range(len(self.names), len(value)))
+            self.add_cells(number, ((key, make_cell(inner)) for key, inner in zip(keys, value, strict=False)))
         elif value is None:
             self.add_row(number, [])
         else:
             self.add_row(number, "broken")
-
-    def _name_column(self, place: int) -> Any:
-        return self.names[place] if place < len(self.names) else place
 
 
 def make_table(

@@ -35,18 +35,15 @@ _MAX_LANGUAGES = 12  # that get a column
 @reads(Confidence.LAYOUT, files=(2,))
 def read_tagged(left: Source, right: Source) -> Table | None:
     """Reads two files of talks as IWSLT writes them: sentences, with lines in tags between them that are not sentences."""
-    if not all(_is_of_talks(source.lines[:SAMPLE]) for source in (left, right)):
-        return None
+    for source in (left, right):
+        tags = {match[1].casefold() for match in map(_TAG.match, source.lines[:SAMPLE]) if match}
+        if len(tags) < 2 or not tags & _TALK:
+            return None
     plain = [[line for line in source.lines if not _TAG.match(line)] for source in (left, right)]
     _pad(*plain)
     if len(plain[0]) != len(plain[1]):
         raise Refusal("data.unequal_tagged", one=left.name, lines_one=len(plain[0]), two=right.name, lines_two=len(plain[1]))
     return join_files("tagged", _tagged_rows(left.lines, *plain), left, right)
-
-
-def _is_of_talks(lines: Sequence[str]) -> bool:
-    tags = {match[1].casefold() for match in map(_TAG.match, lines) if match}
-    return len(tags) > 1 and bool(tags & _TALK)
 
 
 def _tagged_rows(lines: Sequence[str], left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
@@ -64,7 +61,7 @@ def read_two(left: Source, right: Source) -> Table | None:
     """Reads two files line by line. Blank lines at the end of one are rows; any other difference is refused, and so are tables without
     common keys."""
     sources = left, right
-    if not all(source.lines or _is_workbook(source) for source in sources) or all(_is_structured(source.lines) for source in sources):
+    if not all(source.lines or _is_workbook(source) for source in sources) or all(map(_is_structured, sources)):
         return None
     tables = [source for source in sources if _is_table(source)]
     if len(tables) == 2 or _share_header(left.lines, right.lines):
@@ -84,6 +81,10 @@ def read_two(left: Source, right: Source) -> Table | None:
     sure = all(source.name.casefold().endswith(_TABLES) for source in sources)
     rows = list(_pair_lines(first, *texts))
     return join_files("two_files", _mark_header(rows) if sure else rows, left, right)
+
+
+def _is_structured(source: Source) -> bool:
+    return next(filter(str.strip, source.lines), "").lstrip().casefold().startswith(_STRUCTURED)
 
 
 def _is_table(source: Source) -> bool:
@@ -146,10 +147,6 @@ def join_files(kind: str, rows: Iterable[Row], left: Source, right: Source, unit
     return Table(kind, list(rows), names if names[0] != names[1] else (), unit, direction, notes=notes)
 
 
-def _is_structured(lines: Sequence[str]) -> bool:
-    return next((line for line in lines if line.strip()), "").lstrip().casefold().startswith(_STRUCTURED)
-
-
 def _pad(left: list[str], right: list[str]) -> None:
     """Pads the shorter list where the longer one only ends in blank lines."""
     short, long = sorted((left, right), key=len)
@@ -207,16 +204,13 @@ def _read_keyed(source: Source) -> _Keyed:
 
     text = find_text()
     texts = {row.cells[0]: row.cells[text] for row in rows if text < len(row.cells)}
-    codes = [place for place, cells in enumerate(sample) if place and 1 < len({*cells}) < len(cells) and _are_codes(cells[1:])]
+    varied = [place for place, cells in enumerate(sample) if place and 1 < len({*cells}) < len(cells)]
+    codes = [place for place in varied if 20 * sum(map(bool, map(_CODE.fullmatch, sample[place][1:]))) >= 19 * (len(sample[place]) - 1)]
     languages = {}
     if len(sample) > 2 and len(codes) == 1:
         language, text = codes[0], find_text(*codes)
         languages = {row.cells[0]: (row.cells[language], row.cells[text]) for row in rows if max(language, text) < len(row.cells)}
     return _Keyed(source, rows, texts if 20 * len(texts) >= 19 * len(rows) else {}, languages)
-
-
-def _are_codes(cells: Sequence[str]) -> bool:
-    return 20 * sum(map(bool, map(_CODE.fullmatch, cells))) >= 19 * len(cells)
 
 
 def _iterate_rows(source: Source) -> Iterator[Row]:

@@ -29,7 +29,8 @@ _FIELDS = (1, 2, 3)  # bars may also separate three or four fields
 def read_marked(source: Source) -> Table | None:
     """Reads lines with unambiguous signs: three bars, arrows, an equals sign."""
     lines = source.lines
-    if _has_bars(lines):
+    counts = Counter(len(BARS.findall(line)) for line in lines[:SAMPLE] if line.strip())
+    if max(counts[fields] for fields in _FIELDS) * 2 >= max(1, counts.total()):
         return Table("bars", _split_rows(lines, BARS))
     mark = find_separator(lines, STRONG)
     return Table("marked", _split_rows(lines, mark)) if mark and not _is_within_cells(lines[:SAMPLE], mark) else None
@@ -81,11 +82,6 @@ def _word_script(word: str) -> str:
     letter = next(filter(str.isalpha, word), "")
     name = find_letter_script(letter) if letter else ""
     return "CJK" if name in ("HIRAGANA", "KATAKANA", "BOPOMOFO") else name
-
-
-def _has_bars(lines: Sequence[str]) -> bool:
-    counts = Counter(len(BARS.findall(line)) for line in lines[:SAMPLE] if line.strip())
-    return max((counts[fields] for fields in _FIELDS), default=0) * 2 >= max(1, counts.total())
 
 
 def _split_rows(lines: Sequence[str], mark: re.Pattern[str]) -> list[Row]:
@@ -154,11 +150,9 @@ def read_entries(source: Source) -> Table | None:
     filled = [line for line in source.lines[:SAMPLE] if line.strip()]
     if 10 * sum(_ENTRY.fullmatch(line) is not None for line in filled) < 9 * max(1, len(filled)):
         return None
-    return Table("entries", [_parse_entry(number, line) for number, line in enumerate(source.lines, 1)], _COLUMNS, pair=(0, 1))
-
-
-def _parse_entry(number: int, line: str) -> Row:
-    match = _ENTRY.fullmatch(line)
-    if not match:
-        return Row(number, [], "broken") if line.strip() else Row(number, [""])
-    return make_row(number, [match[2] or match[1], match[4].replace("/", "; "), match[1], match[3]])
+    rows = []
+    for number, line in enumerate(source.lines, 1):
+        match = _ENTRY.fullmatch(line)
+        cells = [match[2] or match[1], match[4].replace("/", "; "), match[1], match[3]] if match else [] if line.strip() else [""]
+        rows.append(make_row(number, cells, "" if cells else "broken"))
+    return Table("entries", rows, _COLUMNS, pair=(0, 1))

@@ -4,7 +4,6 @@ YAML, one file per language."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
@@ -14,7 +13,7 @@ from playground.reading.formats.exchange import Units
 from playground.reading.formats.items import join_keys, make_row
 from playground.reading.formats.languages import is_language
 from playground.reading.formats.lines import join_files
-from playground.reading.formats.table import ENDLESS, LINE_LIMIT, MAX_LINES, SAMPLE, Confidence, Row, Source, Table, comment_row, reads
+from playground.reading.formats.table import ENDLESS, LINE_LIMIT, MAX_LINES, SAMPLE, Confidence, Source, Table, comment_row, reads
 from playground.reading.formats.xml_events import Events, find_root, parse
 from playground.reading.text import normalise
 
@@ -54,7 +53,7 @@ def read_po(*sources: Source) -> Table | None:
 
     Two files, one per language, give the translations of the same text.
     """
-    if not all(_is_po(source.lines) for source in sources):
+    if not all(any(map(pattern.match, source.lines[:SAMPLE])) for source in sources for pattern in (_ID, _STR)):
         return None
     for source in sources:
         _check_lines(source)
@@ -62,8 +61,11 @@ def read_po(*sources: Source) -> Table | None:
         return _read_two(*sources)
     (source,) = sources
     document = _parse(source)
-    first = next(number for number, line in enumerate(source.lines, 1) if line.strip())
-    rows = list(_iterate_rows(document, first))
+    first = next(number for number, line in enumerate(source.lines, 1) if line.strip())  # of the first entry, which has no number
+    rows = [
+        make_row(entry.linenum or first, [src, tgt], "" if _is_certain(entry) and tgt.strip() else "untranslated")  # polib numbers lines
+        for entry in document for src, tgt in _pair_forms(entry)
+    ]  # fmt: skip
     if not rows:
         raise Refusal("data.no_units", name=source.name)
     language = normalise(document.metadata.get("Language", ""))[:60]
@@ -93,11 +95,6 @@ def _is_certain(entry: Any) -> bool:
     return not entry.obsolete and "fuzzy" not in entry.flags
 
 
-def _is_po(lines: Sequence[str]) -> bool:
-    first = lines[:SAMPLE]
-    return any(map(_ID.match, first)) and any(map(_STR.match, first))
-
-
 def _check_lines(source: Source) -> None:
     """Checks what polib doesn't: an unbounded text takes it quadratic time, and a text without closing quote loses a letter."""
     size = begun = entries = 0
@@ -120,14 +117,6 @@ def _parse(source: Source) -> Any:
     except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:  # polib's errors on invalid input
         match = _LINE.search(str(error))
         raise Refusal("data.po_broken", name=source.name, line=int(match[1]) if match else 1) from None
-
-
-def _iterate_rows(document: Any, first: int) -> Iterator[Row]:
-    """Yields rows. polib numbers lines, except for the first entry: it begins on line `first`."""
-    for entry in document:
-        sure = _is_certain(entry)
-        for src, tgt in _pair_forms(entry):
-            yield make_row(entry.linenum or first, [src, tgt], "" if sure and tgt.strip() else "untranslated")
 
 
 def _pair_forms(entry: Any) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
@@ -138,7 +138,8 @@ def _iterate_rows(sheet: _Sheet) -> Iterator[Row]:
         if not open_cells and row.count(None) == len(row):
             empty += 1
             continue
-        cells = _format_cells(row)
+        width = max((place for place, value in enumerate(row, 1) if value is not None), default=0)
+        cells = [_format_value(value) for value in row[:width]]
         for place, (last, text) in list(open_cells.items()):
             if number > last:
                 del open_cells[place]
@@ -155,14 +156,6 @@ def _iterate_rows(sheet: _Sheet) -> Iterator[Row]:
             yield Row(empty_row, [])
         empty = 0
         yield Row(number, cells)
-
-
-def _format_cells(row: Sequence[Any]) -> list[str]:
-    """Returns the texts of a row's cells, without empty ones at the end."""
-    width = len(row)
-    while width and row[width - 1] is None:
-        width -= 1
-    return [_format_value(value) for value in row[:width]]
 
 
 def _format_value(value: Any) -> str:
@@ -184,11 +177,6 @@ def _format_value(value: Any) -> str:
 
 
 # --- OpenDocument ---
-
-
-def _repeat_rows(rows: Iterable[tuple[list[str | None], int]]) -> Iterator[list[str | None]]:
-    for cells, count in rows:
-        yield from repeat(cells, count)
 
 
 class _Content(Events):
@@ -218,7 +206,8 @@ class _Content(Events):
         elif tag == "table":
             self.rows, self.height = [], 0
             is_visible = attributes.get("table:style-name") not in self.hidden
-            self.sheets.append(_Sheet(attributes.get("table:name", ""), is_visible, partial(_repeat_rows, self.rows), {}))
+            values = partial(lambda rows: (cells for cells, count in rows for _ in range(count)), self.rows)
+            self.sheets.append(_Sheet(attributes.get("table:name", ""), is_visible, values, {}))
         elif tag == "table-row":
             self.row, self.count = [], int(attributes.get("table:number-rows-repeated", 1))
         elif tag in ("table-cell", "covered-table-cell"):

@@ -130,17 +130,16 @@ def _read_dictionaries(source: Source, filled: Sequence[str]) -> Table | None:
         places = [place for place in range(len(written[0].cells)) if _are_dictionaries(written[1:], place)] if len(written) > 1 else []
         if places:
             named = not any(_is_dictionary(written[0].cells[place]) for place in places)
-            names = _name_columns(written[0].cells if named else [], max(len(row.cells) for row in written))
+            cells = [cell.strip() for cell in written[0].cells if named]
+            cells += [""] * (max(len(row.cells) for row in written) - len(cells))
+            names = [name if name and cells.count(name) == 1 else str(place) for place, name in enumerate(cells, 1)]
             head = written[0].line if named else 0
             items = ((row.line, _make_item(row, names, places)) for row in csv_rows(source.lines, delimiter) if row.line != head)
             table = make_table("json_lines", source.name, items, unit="line")
-            return _insert_header(head, table) if len(table.columns) > 1 else None
+            header = [Row(head, [], "header")] if named else []
+            rows = sorted([*header, *table.rows], key=lambda row: row.line)
+            return replace(table, rows=rows) if len(table.columns) > 1 else None
     return None
-
-
-def _insert_header(head: int, table: Table) -> Table:
-    """Puts the header line, if any, among the rows of the table."""
-    return replace(table, rows=sorted([*table.rows, *([Row(head, [], "header")] if head else [])], key=lambda row: row.line))
 
 
 def _is_dictionary(cell: str) -> bool:
@@ -151,12 +150,6 @@ def _are_dictionaries(rows: Sequence[Row], place: int) -> bool:
     """Whether a column holds dictionaries only; one cell in twenty may be broken."""
     cells = [row.cells[place] for row in rows if place < len(row.cells) and row.cells[place].strip()]
     return 20 * sum(map(_is_dictionary, cells)) >= 19 * max(1, len(cells))
-
-
-def _name_columns(head: Sequence[str], width: int) -> list[str]:
-    """Returns unique column names: those of the header, or numbers."""
-    names = [cell.strip() for cell in head] + [""] * (width - len(head))
-    return [name if name and names.count(name) == 1 else str(place) for place, name in enumerate(names, 1)]
 
 
 def _make_item(row: Row, names: Sequence[str], places: Sequence[int]) -> Any:
