@@ -148,10 +148,10 @@ def _find_pair(rows: Sequence[Row], names: Sequence[str]) -> tuple[tuple[int, in
     if language_pairs:
         return language_pairs[0][:2], language_pairs
     best = sorted(range(len(names)), key=lambda place: (order[place], place))
-    side = find_side(names, summaries)
-    if side and (order[side.place] < 2 or len(names) == 2):
-        other = next(place for place in best if place != side.place)
-        return side.pair_with(other), ()
+    place, side = find_side(names, summaries) or (-1, "")
+    if place >= 0 and (order[place] < 2 or len(names) == 2):
+        other = next(known for known in best if known != place)
+        return {"source": (place, other), "target": (other, place), "": (min(place, other), max(place, other))}[side], ()
     return (min(best[:2]), max(best[:2])), ()
 
 

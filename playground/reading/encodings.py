@@ -178,17 +178,10 @@ def _is_mostly_utf8(data: bytes) -> bool:
     return sum(not character.isascii() for character in text) - bad >= _DAMAGED * bad
 
 
-def _split_chunks(data: bytes) -> Iterable[tuple[bytes, bool]]:
-    for start in range(0, max(1, len(data)), 1 << 20):
-        yield data[start : start + (1 << 20)], start + (1 << 20) >= len(data)
-
-
 def _fits(data: bytes, codec: str) -> bool:
-    """Whether all data decodes in this codec; checked in chunks, as the whole text may be large."""
-    decoder = codecs.getincrementaldecoder(codec)("strict")
+    """Whether all data decodes in this codec."""
     try:
-        for piece, last in _split_chunks(data):
-            decoder.decode(piece, last)
+        codecs.getincrementaldecoder(codec)().decode(data, True)  # unlike bytes.decode, wants the mark of UTF-16 and UTF-32
     except UnicodeError:
         return False
     return True

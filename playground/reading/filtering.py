@@ -14,7 +14,7 @@ from playground.config import Refusal
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS, Plan
 from playground.reading.encodings import is_damaged
 from playground.reading.formats import escapes
-from playground.reading.formats.columns import holds_languages
+from playground.reading.formats.languages import is_language
 from playground.reading.formats.table import PAIR_LIMIT, Row
 from playground.reading.text import normalise
 
@@ -36,6 +36,7 @@ _ID = re.compile(r"(?=\D*\d)[\w.:#/-]{1,40}")
 _DIGITS = re.compile(r"\d+")
 _SHAPES = 2  # of ids with their digits replaced: "T000", "T001"
 _MIN_OFTEN, _OFTEN, _MORE_OFTEN = 3, 0.05, 3  # rows; fraction of rows; times the median count of a value
+_MAX_LANGUAGE_CHARACTERS = 40
 _MIN_DIFFERENT = 0.25  # fraction of distinct values: fewer are labels
 _SIGNS = "&<@▁#[{"  # every kind of escape contains one of these
 
@@ -162,10 +163,17 @@ def find_doubts(pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:
         shapes = {_DIGITS.sub("0", text) for text in side} if len(side) >= _MIN_ROWS and all(map(_ID.fullmatch, side)) else set()
         if 0 < len(shapes) <= _SHAPES and 2 * sum(_DIGITS.search(text) is not None for text in other) < len(other):
             yield f"data.note_ids_{name}", {"example": side[0]}
-        elif holds_languages(side):
+        elif _are_languages(side):
             yield "data.note_language_side", {"value": side[0]}
         else:
             yield from _note_frequent(name, side, pairs)
+
+
+def _are_languages(side: Sequence[str]) -> bool:
+    """Whether most cells are languages that repeat: the sentences of several languages stand below each other."""
+    if 2 * len(set(side)) > len(side) or max(map(len, side)) > _MAX_LANGUAGE_CHARACTERS:
+        return False
+    return 4 * sum(count for value, count in Counter(side).items() if is_language(value)) >= 3 * len(side)
 
 
 def _note_frequent(name: str, side: Sequence[str], pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -273,12 +273,8 @@ def group_parts(names: Sequence[str]) -> dict[str, list[int]]:
     paths = [[[*filter(None, _BETWEEN.split(text))] for text in name.replace("\\", "/").casefold().split("/")] for name in names]
     common = set.intersection(*(_named(file) for *_, file in paths)) if paths else set()  # "my-test.train.en" beside "my-test.dev.en"
     for place, (*folders, file) in enumerate(paths):
-        named_parts = [
-            _named(file) - common,
-            _named(file),
-            *map(_named, reversed(folders)),
-        ]  # a folder of parts may be named like one of them
-        named = next(filter(None, named_parts), set())
+        # a folder of parts may be named like one of them
+        named = next(filter(None, (_named(file) - common, _named(file), *map(_named, reversed(folders)))), set())
         if len(named) != 1:
             return {}
         parts[named.pop()].append(([word for words in (*folders, file) for word in words if word not in _PARTS][::-1], place))

@@ -41,19 +41,6 @@ class ColumnSummary(NamedTuple):
     long: int  # of the texts longer than a word or a code
 
 
-class Side(NamedTuple):
-    """The only column whose name tells its side."""
-
-    place: int
-    side: str  # "source", "target" or "": the side follows from its position
-
-    def pair_with(self, other: int) -> tuple[int, int]:
-        """Returns the indices of source and target, given the other column."""
-        if not self.side:
-            return min(self.place, other), max(self.place, other)
-        return (self.place, other) if self.side == "source" else (other, self.place)
-
-
 def summarise_column(cells: Iterable[str | list[str]]) -> ColumnSummary:
     texts_and_lists = [cell if isinstance(cell, str) else (cell[0] if cell else "") for cell in cells]
     filled = [cell for cell in texts_and_lists if cell]
@@ -74,14 +61,15 @@ def find_pair(names: Sequence[str], summaries: Sequence[ColumnSummary]) -> tuple
     return (src, tgt) if sure or _count_languages(names) < 2 else ()
 
 
-def find_side(names: Sequence[str], summaries: Sequence[ColumnSummary]) -> Side | None:
-    """Returns the only column whose name tells its side; None without one, or with several, or two languages."""
+def find_side(names: Sequence[str], summaries: Sequence[ColumnSummary]) -> tuple[int, str] | None:
+    """Returns the only column whose name tells its side, and that side: "source", "target" or "" (it follows from its position); None
+    without such a column, or with several, or two languages."""
     words = [word if word not in _WEAK else "" for word in map(_find_side_word, names, summaries)]
     src, tgt = _find_first(SOURCES, words, summaries, varied=True), _find_first(TARGETS, words, summaries)
     place = tgt if src is None else src
     if place is None or (src is not None and tgt is not None) or words.count(words[place]) > 1 or _count_languages(names) > 1:
         return None
-    return Side(place, "target" if src is None else "" if words[place] in UNITS else "source")
+    return place, "target" if src is None else "" if words[place] in UNITS else "source"
 
 
 def _count_languages(names: Sequence[str]) -> int:

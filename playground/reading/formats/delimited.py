@@ -32,7 +32,7 @@ _SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "colon"
 _ABOUT = ("guid column", "notetype column", "deck column", "tags column")  # columns without text of a note
 
 
-@reads(Confidence.LAYOUT)
+@reads(Confidence.TABS)
 def read_tsv(source: Source) -> Table | None:
     """Reads a file in which at least every second line contains a tab."""
     lines = source.lines

@@ -96,7 +96,7 @@ def _make_record(begin: int, height: int, cells: dict[str, str], labels: tuple[s
     return Row(begin, [cells.get(label, "") for label in labels], fault, height)
 
 
-@reads(Confidence.HABIT)
+@reads(Confidence.ORDER)
 def read_interleaved(source: Source) -> Table | None:
     """Reads pairs separated by blank lines, or lines alternating between two languages."""
     lines = source.lines

@@ -56,7 +56,7 @@ def _tagged_rows(lines: Sequence[str], left: Sequence[str], right: Sequence[str]
         yield Row(number, list(rest), find_fault(*rest))
 
 
-@reads(Confidence.LAYOUT, files=(2,))
+@reads(Confidence.ORDER, files=(2,))
 def read_two(left: Source, right: Source) -> Table | None:
     """Reads two files line by line. Blank lines at the end of one are rows; any other difference is refused, and so are tables without
     common keys."""

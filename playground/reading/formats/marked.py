@@ -25,7 +25,7 @@ _COLUMNS = ("simplified", "meaning", "traditional", "pinyin")
 _FIELDS = (1, 2, 3)  # bars may also separate three or four fields
 
 
-@reads(Confidence.LAYOUT)
+@reads(Confidence.SIGNS)
 def read_marked(source: Source) -> Table | None:
     """Reads lines with unambiguous signs: three bars, arrows, an equals sign."""
     lines = source.lines
@@ -52,7 +52,7 @@ def _is_within_cells(sample: Sequence[str], mark: re.Pattern[str]) -> bool:
     return 2 * sum(len(count) == 2 and count[0] == count[1] for count in counts) < len(counts)
 
 
-@reads(Confidence.HABIT)
+@reads(Confidence.LOOSE)
 def read_loose(source: Source) -> Table | None:
     """Reads lines with signs that are common in sentences: a dash, a colon, a slash, spaces; or with one script after another."""
     lines = source.lines

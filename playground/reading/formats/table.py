@@ -58,11 +58,14 @@ class Table:
 class Confidence(IntEnum):
     """How certain a match is. Formats of equal confidence never match the same file, so their order is irrelevant."""
 
-    SIGNATURE = 5  # first bytes, a root element or marks unique to the format
-    TRIMMED = 4  # comments before its lines, or line numbers; without them another format
-    LAYOUT = 3  # its lines have a layout of their own
-    COLUMNS = 2  # columns cut at a sign that sentences contain too
-    HABIT = 1  # lines follow each other in a typical order
+    SIGNATURE = 7  # first bytes, a root element or marks unique to the format
+    TRIMMED = 6  # comments before its lines, or line numbers; without them another format
+    LAYOUT = 5  # its lines have a layout of their own: labels, cards, quotes
+    TABS = 4  # most lines contain a tab, as sentences don't
+    SIGNS = 3  # a sign between the sides that sentences hardly contain
+    COLUMNS = 2  # columns cut at a comma or another sign that sentences contain too
+    LOOSE = 1  # a sign that is common in sentences, or a change of script
+    ORDER = 0  # lines follow each other in a typical order
 
 
 class Format(NamedTuple):
