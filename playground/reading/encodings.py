@@ -96,7 +96,7 @@ def decode(name: str, data: bytes, encoding: str = "") -> Decoded:
     codec = _choose_codec(data, ENCODINGS[chosen])
     if encoding and not _fits(data, codec):
         raise Refusal("data.wrong_encoding", name=name, encoding=chosen, line=_first_bad_line(data, codec))
-    if _is_xml(data, codec):
+    if _XML.match(data[:400].decode(codec, "ignore").lstrip("\ufeff")):
         data, codec = _convert_to_utf8(data, codec)
     if data[:_HEAD].lstrip().startswith(b"<") and _MEMORY.search(data[:_HEAD]):
         return Decoded([], data, Encoding(name, chosen, guessed, alternatives))
@@ -143,7 +143,9 @@ def _detect(name: str, data: bytes) -> tuple[str, bool, tuple[str, ...]]:
         return declared, False, tuple(GUESSED)[:5]
     ranked = rank_encodings(data, GUESSED)
     names = [encoding for encoding, odd in ranked if odd <= _ODD]
-    if _is_mostly_utf8(data):
+    text = "".join(piece.decode("utf-8", "surrogateescape") for piece in sample_bytes(data))
+    bad = len(_BAD.findall(text))
+    if sum(not character.isascii() for character in text) - bad >= _DAMAGED * bad:
         return "utf-8", True, tuple(names[:5])
     if not names:
         raise Refusal("data.not_utf8", name=name, line=_first_bad_line(data, "utf-8"))
@@ -170,12 +172,6 @@ def _find_declared(data: bytes) -> str:
     except Refusal:
         return ""
     return name if name and not name.startswith("utf") and _fits(data, _choose_codec(data, ENCODINGS[name])) else ""
-
-
-def _is_mostly_utf8(data: bytes) -> bool:
-    text = "".join(piece.decode("utf-8", "surrogateescape") for piece in sample_bytes(data))
-    bad = len(_BAD.findall(text))
-    return sum(not character.isascii() for character in text) - bad >= _DAMAGED * bad
 
 
 def _fits(data: bytes, codec: str) -> bool:
@@ -215,10 +211,6 @@ def _first_bad_line(data: bytes, codec: str) -> int:
     except UnicodeError:  # UTF-16 and UTF-32 without a BOM
         pass
     return number
-
-
-def _is_xml(data: bytes, codec: str) -> bool:
-    return _XML.match(data[:400].decode(codec, "ignore").lstrip("\ufeff")) is not None
 
 
 def _convert_to_utf8(data: bytes, codec: str) -> tuple[bytes, str]:

@@ -65,6 +65,8 @@ def read_workbook(source: Source) -> Table | None:
 
 def _scan_archive(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
     """Scans the archive before openpyxl does: limits its size, refuses XML declarations of entities, and returns the merged cells."""
+    from openpyxl.utils import column_index_from_string
+
     size = tags = 0
     merged: dict[str, Merged] = {}
     for info in archive.infolist():
@@ -81,19 +83,12 @@ def _scan_archive(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
                 if not info.filename.startswith(("xl/media/", "Pictures/", "Thumbnails/")) and _DECLARATION.search(both):
                     raise Refusal("data.workbook_entities", name=name)
                 for column, first, last in _MERGED.findall(both):
-                    merged.setdefault(info.filename, {}).setdefault(int(first), []).append((_parse_column(column), int(last)))
+                    place = column_index_from_string(column.decode()) - 1
+                    merged.setdefault(info.filename, {}).setdefault(int(first), []).append((place, int(last)))
                 before = piece[-_OVERLAP:]
         if tags > _TAGS:
             raise Refusal("data.workbook_too_large", name=name, limit=CELLS)
     return merged
-
-
-def _parse_column(letters: bytes) -> int:
-    """Parses a column's letters into its index: A is 0, Z 25, AA 26."""
-    place = 0
-    for letter in letters:
-        place = place * 26 + letter - 64
-    return place - 1
 
 
 def _read_xlsx(source: Source, merged: dict[str, Merged]) -> Table:
