@@ -38,7 +38,11 @@ def read_files(files: Sequence[File], choices: Choices = Choices(), max_characte
     parts = open_files(files, choices.encoding)
     pairs = read_opened(next(parts), choices, max_characters)
     if splits := {opened.part: read_opened(opened, choices, max_characters) for opened in parts}:
-        pairs = with_splits(replace(pairs, notes=(*pairs.notes, *_note_parts(splits))), splits.get("validation"), splits.get("test"))
+        notes = [
+            (f"data.note_{part}", {"members": ", ".join(own.names), "kept": len(own.pairs), "dropped": own.lines - len(own.pairs)})
+            for part, own in splits.items()
+        ]
+        pairs = with_splits(replace(pairs, notes=(*pairs.notes, *notes)), splits.get("validation"), splits.get("test"))
         check_size(pairs)
     return pairs
 
@@ -67,11 +71,12 @@ def _make_pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices,
     if not filtered.pairs:
         raise _explain_no_pairs(opened.name, len(rows), dropped, table.unit)
     credit = _find_credit(rows, plan)
+    errors_note = [("data.note_errors", {"values": ", ".join(errors), "count": sum(errors.values())})] if errors else []
     pairs = Pairs(
         tuple(filtered.pairs), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=credit or normalise(table.credit) or opened.credit,
         notes=(*opened.notes, *table.notes, *_note_rows(rows, filtered, plan, bool(credit)), *_note_escapes(escape_counts, choices.undo),
-               *_note_errors(errors), *find_doubts(filtered.pairs)),
+               *errors_note, *find_doubts(filtered.pairs)),
         unit=table.unit, columns=plan.columns, chosen=(plan.source, plan.target), header=plan.header > 0,
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
         dropped_rows={reason: tuple(samples) for reason, samples in filtered.dropped_rows.items() if samples},
@@ -153,17 +158,6 @@ def _note_escapes(escape_counts: dict[int, dict[str, int]], undo: bool | None) -
             yield f"data.note_{kind}", {"count": counts[kind]}
     elif undo and counts:
         yield "data.note_undone", {"count": counts.total()}
-
-
-def _note_parts(splits: dict[str, Pairs]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part, pairs in splits.items():
-        count = len(pairs.pairs)
-        yield f"data.note_{part}", {"members": ", ".join(pairs.names), "kept": count, "dropped": pairs.lines - count}
-
-
-def _note_errors(errors: dict[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:
-    if errors:
-        yield "data.note_errors", {"values": ", ".join(errors), "count": sum(errors.values())}
 
 
 # --- sentences ---

@@ -175,7 +175,8 @@ CASES = {
         ("Deutsch | Englisch\n---|---\n| Hund | dog |\n", "csv Deutsch→Englisch: (header) · (header) · Hund→dog"),
     ],
     "wrapped": [
-        ("<!DOCTYPE html><p>a\tb", "!web_page"), ("'a'\n'b'", "!one_column line=1"), ("'a','b'\nc,d", "csv: a'→b' · c→d"),
+        ("<!DOCTYPE html><p>a\tb", "!web_page"), (("1\n00:00:01,000 --> 00:00:02,500\nHi\n",) * 2, "!subtitles"),
+        ("'a'\n'b'", "!one_column line=1"), ("'a','b'\nc,d", "csv: a'→b' · c→d"),
         ("{'a': 1}\n{'a': 2}", "!one_column line=1"),
         ('"""Hello, world!"",""Hallo, Welt!"""\n"""It\'s me."",""Ich bin\'s."""\n"""""""Yes"""" or no?"",""Ja oder nein?"""',
          'csv: Hello, world!→Hallo, Welt! · It\'s me.→Ich bin\'s. · "Yes" or no?→Ja oder nein?'),

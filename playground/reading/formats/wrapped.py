@@ -21,6 +21,7 @@ _REMARK = re.compile(r"#(?![\t,;|])")  # before a separator it is a column name:
 _NUMBER = re.compile(r"^\s*(\d{1,6})[.)][ \u00a0]+(?=\S)")
 _MIN_LINES = 3  # that must be numbered
 _MAX_CREDIT_CHARACTERS = 300
+_CUE = re.compile(r"\s*[\d:]{5,12}[.,]\d{1,3}\s*-->")  # the time of a subtitle
 _PAGE = ("<!doctype html", "<html")
 _SINGLE = re.compile(r"\s*'(.*)'\s*", re.DOTALL)
 _BETWEEN = {delimiter: re.compile(rf"'(?:(?!{delimiter})\s)*{delimiter}\s*'") for delimiter in (",", ";", "\t", r"\|")}
@@ -77,11 +78,13 @@ def _are_numbered(lines: Sequence[str]) -> bool:
     return place >= _MIN_LINES
 
 
-@reads(Confidence.SIGNATURE)
-def refuse_page(source: Source) -> None:
-    """Refuses a web page: its texts are not aligned."""
-    if next(filter(str.strip, source.lines), "").lstrip().casefold().startswith(_PAGE):
-        raise Refusal("data.web_page", name=source.name)
+@reads(Confidence.SIGNATURE, files=(1, 2))
+def refuse_unaligned(*sources: Source) -> None:
+    """Refuses a web page, and subtitles: their lines are not aligned."""
+    if len(sources) == 1 and next(filter(str.strip, sources[0].lines), "").lstrip().casefold().startswith(_PAGE):
+        raise Refusal("data.web_page", name=sources[0].name)
+    if all(any(map(_CUE.match, source.lines[:SAMPLE])) for source in sources):
+        raise Refusal("data.subtitles", name=" + ".join(source.name for source in sources))
 
 
 @reads(Confidence.LAYOUT)
