@@ -50,15 +50,14 @@ QUIZ = (
 # Where to find or to change a thing: the line to begin with, and the other files of a change.
 WHERE = (
     ("Add a toy task", "playground/tasks/sequences.py", "REVERSE = _letter_task(",
-     ("playground/tasks/toy_tasks.py", "playground/words/*/tasks.json")),
+     ("playground/words/*/tasks.json",)),
     ("Add a positional encoding", "playground/choices.py", "ENCODINGS = {",
      ("playground/model/positions.py", "playground/inspection/derivation.py", "playground/words/*/knobs.json")),
     ("Add an optimiser", "playground/choices.py", "OPTIMISERS = {",
      ("playground/training/optimisers.py", "playground/words/*/knobs.json")),
     ("Add a figure", "playground/figures/graph.py", "def lines(",
      ("playground/words/*/figures.json", "playground/ui/panels/lessons/exhibits.py", "tests/figures/gallery.py")),
-    ("Add a format of files", "playground/reading/formats/__init__.py", "FORMATS = (",
-     ("playground/reading/formats/anki.py",)),
+    ("Add a format of files", "playground/reading/formats/parquet.py", "@reads(", ("tests/reading/cases.py",)),
     ("Add a lab", "playground/lessons/labs/rotary/__init__.py", "LAB = Lab(", ("playground/lessons/labs/rotary/*.json",)),
     ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json", "playground/**/en.json")),
     ("Find the learning rate of step n", "playground/training/schedule.py", "def learning_rate(", ()),

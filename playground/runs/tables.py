@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from playground.config import Refusal
 from playground.model.size import parameter_count
-from playground.reading.formats.guard import guard_rows
+from playground.reading.writing import guard_rows
 from playground.runs.run import Run
 from playground.variants import variant_of
 
