@@ -18,7 +18,7 @@ from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, ratio, whole
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
-from playground.model.size import training_bytes
+from playground.model.costs import training_bytes
 from playground.reading.uploads import Pairs
 from playground.runs.cache import keep_free_pages
 from playground.runs.forecast import forecast

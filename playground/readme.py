@@ -19,7 +19,7 @@ QUIZ = (
     ("playground/model/transformer.py", "x = x * math.sqrt(self.config.d_model)"),
     ("playground/data/batches.py", "tgt_in=_rectangle([(BOS, *item.tgt_ids) for item in items]),"),
     ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
-    ("playground/training/loss.py", "padding = tgt_out == PAD"),
+    ("playground/training/step.py", "padding = tgt_out == PAD"),
     ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
     ("playground/decoding/sampling.py", "while growing and written.shape[1] <= most:"),
     (

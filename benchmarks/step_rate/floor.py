@@ -13,7 +13,7 @@ from torch import Tensor
 
 from playground.config import ModelConfig
 from playground.data.corpus import Item
-from playground.model.sublayers import flops
+from playground.model.costs import flops
 
 PASSES = 3  # forward, and backward twice as much: the gradient of every factor of a product is a product as large
 FIRST_ROWS = 16

@@ -16,7 +16,7 @@ from playground.decoding.model_decoder import Hypothesis
 from playground.decoding.sampling import greedy, sample, top_k_top_p_filter
 from playground.decoding.search_errors import Verdict, classify
 from playground.decoding.tracing import Trace, trace
-from playground.decoding.work import Pass, multiplications, positions, without_cache
+from playground.model.costs import Pass, multiplications, positions, without_cache
 
 __all__ = [
     "Hypothesis",

@@ -9,7 +9,7 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, score
-from playground.decoding.work import Pass
+from playground.model.costs import Pass
 from playground.model.transformer import Transformer
 
 

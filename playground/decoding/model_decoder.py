@@ -11,10 +11,10 @@ from torch import Tensor
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
 from playground.decoding.single_decoder import SingleDecoder, is_readable
-from playground.decoding.work import Pass
+from playground.model.costs import Pass
 from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Transformer
 
 

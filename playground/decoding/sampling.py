@@ -11,7 +11,7 @@ from torch import Tensor
 from playground.config import BOS, EOS
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix
 from playground.decoding.single_decoder import SingleDecoder
-from playground.decoding.work import Pass
+from playground.model.costs import Pass
 from playground.model.transformer import Transformer
 
 

@@ -1,4 +1,4 @@
-"""Measured costs: a model's actual parameters, and torch's actual FLOPs in one forward pass, by route (model/sublayers.py)."""
+"""Measured costs: a model's actual parameters, and torch's actual FLOPs in one forward pass, by route (model/costs.py)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from playground.inspection.copies import shadow_copy
-from playground.model.sublayers import sublayer_of, sublayers
+from playground.model.copies import shadow_copy
+from playground.model.costs import sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
 

@@ -9,12 +9,12 @@ import torch
 
 from playground.data.batches import collate
 from playground.data.corpus import Corpus
-from playground.inspection.copies import trainable_copy
 from playground.lessons.controlled import ControlledExperiment, Measured, Result
 from playground.lessons.lab import Lines, TextTable
 from playground.model.attention import head_widths
+from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from playground.variants import variant_of
 
 SENTENCES, TOKENS = 64, 16  # with queries and keys from N(0, 1)

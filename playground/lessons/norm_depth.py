@@ -16,7 +16,7 @@ from playground.lessons.judges import CLEAR
 from playground.lessons.lab import Lines, TextTable
 from playground.model.layers import EncoderLayer, Residual
 from playground.model.transformer import Transformer, initialise
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from playground.variants import build
 from playground.variants.alternatives import plain_xavier
 

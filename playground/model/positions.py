@@ -27,13 +27,6 @@ def position_ids(length: int, device: torch.device | None = None) -> Tensor:
     return torch.arange(length, device=device)[None]
 
 
-def packed_position_ids(segment_ids: Tensor) -> Tensor:
-    """Returns the positions of tokens where several sentences share a row, each from 0. Segment ids (B, L) -> (B, L)."""
-    columns = torch.arange(segment_ids.shape[1], device=segment_ids.device)
-    begins = segment_ids.diff(dim=1, prepend=segment_ids[:, :1]) != 0
-    return columns - (columns * begins).cummax(dim=1).values
-
-
 class SinusoidalPositions(nn.Module):
     """Adds the sinusoids of section 3.5. Has no learned parameters."""
 

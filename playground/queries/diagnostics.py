@@ -11,15 +11,15 @@ import torch
 from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
-from playground.inspection.copies import trainable_copy
 from playground.inspection.counting import counted_flops, counted_parameters
 from playground.model import sublayers
+from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.queries.reader import Reader
 from playground.queries.time_slices import affordable
 from playground.runs.run import Run
 from playground.training.diagnostics import StepDiagnostics
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 
 MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences of a recomputation
 PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from playground.config import Refusal
-from playground.model.size import admit, training_bytes
+from playground.model.costs import admit, training_bytes
 from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
 from playground.runs.names import new_name

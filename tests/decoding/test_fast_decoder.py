@@ -12,9 +12,9 @@ from playground.decoding import beam, greedy, model_decoder, sample, search, wit
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
 from playground.decoding.fast_parts import INITIAL_TOKENS
 from playground.decoding.single_decoder import SingleDecoder, is_readable
-from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
+from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
 from playground.runs.model_cache import ModelCache
@@ -178,7 +178,7 @@ def test_what_is_learnt_in_between_is_known_and_a_change_of_the_memory_obeyed():
     lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
     lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
     lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
-    lambda model: setattr(model.encoder[0].self_attention, "attend", lambda *given: scaled_dot_product_attention(*given)),
+    lambda model: setattr(model.encoder[0].self_attention, "attend_heads", lambda *given: scaled_dot_product_attention(*given)),
     lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
 ])  # fmt: skip
 def test_whoever_changes_or_listens_is_noticed(change, only_own):

@@ -21,7 +21,7 @@ from playground.lessons.nn_transformer import KNOBS, arguments, as_nn_transforme
 from playground.lessons.tensors import layer_norm, loss, nn_transformer as twin, norms, padding_sides, residuals, softmax
 from playground.lessons.thumbnails import load_thumbnails
 from playground.model.transformer import Transformer
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from playground.words import LANGUAGES, entries, known
 
 approx = pytest.approx

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from playground.config import EOS, SPECIAL_TOKENS
-from playground.inspection.copies import shadow_copy
 from playground.inspection.vectors import principal_axes
+from playground.model.copies import shadow_copy
 from playground.queries.vectors import STATES, TABLES, states, vectors
 from tests.runs.tiny import CORPORA
 

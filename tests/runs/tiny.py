@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from playground.config import Experiment
-from playground.model.size import training_bytes
+from playground.model.costs import training_bytes
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.limits import Limits

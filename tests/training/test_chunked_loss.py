@@ -9,8 +9,8 @@ from playground.config import PAD
 from playground.model import size
 from playground.training import chunked_loss
 from playground.training.chunked_loss import chunked_cross_entropy
-from playground.training.loss import cross_entropy
 from playground.training.slow_step import slow_step
+from playground.training.step import cross_entropy
 from tests.training.corpora import training_of
 
 

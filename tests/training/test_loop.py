@@ -8,8 +8,8 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import PAD, limits
 from playground.training.loop import Training
-from playground.training.loss import cross_entropy
 from playground.training.slow_step import slow_step
+from playground.training.step import cross_entropy
 from tests.training.corpora import training_of
 
 
@@ -140,7 +140,7 @@ def test_the_mean_is_the_loss_and_the_loss_afterwards_is_that_of_the_same_batch(
         replica = training.replicas[number]
         replica.generator.manual_seed((config.seed * 1_000_003 + 1) * len(training.replicas) + number)
         with torch.no_grad():
-            logits = replica(part.src, part.tgt_in, part.src_segment_ids, part.tgt_segment_ids).logits
+            logits = replica(part.src, part.tgt_in, part.packing).logits
         expected += cross_entropy(logits, part.tgt_out, config.label_smoothing).item() * int((part.tgt_out != PAD).sum()) / total
     assert taken.loss_after == pytest.approx(expected, rel=1e-6)
     assert taken.loss_after != taken.loss

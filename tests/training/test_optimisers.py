@@ -8,8 +8,7 @@ from playground.choices import OPTIMISERS
 from playground.config import ModelConfig, TrainingConfig, limits
 from playground.model.transformer import Transformer
 from playground.training import muon
-from playground.training.muon import Muon
-from playground.training.optimisers import Optimiser
+from playground.training.optimisers import Muon, Optimiser
 from playground.training.schedule import learning_rate, rewarm_factor
 from tests.variants.varied import draw
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome
-from playground.model.parts import Dropout, drawn_multipliers
+from playground.model.parts import Dropout
 
 TOKENS = ("the", "cat", "sat", "down")
 WIDTH = 8
@@ -70,7 +70,7 @@ LAB = Lab(
     "worked_example",
     ("same", "larger", "smaller"),
     run,
-    (draw_mask, dropout, Dropout.forward, drawn_multipliers),
+    (draw_mask, dropout, Dropout.forward, Dropout.multipliers),
     (Control("p", (0.1, 0.3, 0.5), 0.5),),
     next=("attention_dropout", "bug_dropout"),
 )

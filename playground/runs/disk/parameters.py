@@ -8,7 +8,7 @@ from functools import lru_cache
 import torch
 
 from playground.config import ModelConfig, Refusal
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.runs.disk import files
 from playground.runs.disk.replay_file import Shape
 from playground.runs.rounded import shapes_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import torch
 
 from playground.config import Experiment, Refusal
-from playground.model.size import admit
+from playground.model.costs import admit
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.disk.folder import pack_run
