@@ -1,15 +1,18 @@
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import islice
 
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from playground.config import PAD, limits
-from playground.training.loop import Training
+from playground.config import LIVE_KNOBS, PAD, limits
+from playground.data.batches import split_batch
+from playground.training.loop import Live, Training
+from playground.training.replicas import replica
 from playground.training.slow_step import slow_step
-from playground.training.step import cross_entropy
+from playground.training.step import cross_entropy, training_step
 from tests.training.corpora import training_of
 
 
@@ -60,6 +63,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
 
 
 def test_live_knobs_survive_a_resume_and_parameters_of_another_model_are_refused():
+    assert tuple(field.name for field in fields(Live)) == LIVE_KNOBS
     training, resumed = training_of(), training_of()
     training.live = replace(training.live, learning_rate=0.001, label_smoothing=0.2, max_grad_norm=0.5)
     resumed.unpack(*training.pack())
@@ -105,6 +109,22 @@ OPTIONS = [
     {}, {"dropout": 0.2, "optimiser": "adam", "label_smoothing": 0.1}, {"optimiser": "adamw", "share_embeddings": "all", "norm": "pre"},
     {"packing": False, "positions": "learned", "weight_decay": 0.1, "max_grad_norm": 0.5},
 ]  # fmt: skip
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", [*OPTIONS, {"memory_mode": "mean", "n_heads": 1, "d_k": 4, "positions": "rotary", "schedule": "paper"}])
+def test_the_loop_is_the_plain_step(knobs):
+    """Bit for bit, given the attention and the products of a replica; without dropout the model's own do the same but for rounding."""
+    training, same, exact = (training_of(threads=1, **knobs) for _ in range(3))
+    config, order, model = training.experiment.training, training.order(), replica(same.model).train()
+    for number, step in enumerate(islice(training.steps(), 4), 1):
+        (batch,) = split_batch(next(order), 1, config.packing)
+        model.generator.manual_seed(config.seed * 1_000_003 + number)
+        more = batch, step.learning_rate, config.label_smoothing, config.max_grad_norm
+        assert training_step(model, same.optimiser, *more) == (step.loss, step.grad_norm)
+        if not knobs.get("dropout"):
+            assert training_step(exact.model.train(), exact.optimiser, *more) == pytest.approx((step.loss, step.grad_norm), rel=1e-3)
+    assert all(map(torch.equal, training.model.parameters(), same.model.parameters()))
 
 
 @pytest.mark.trust
