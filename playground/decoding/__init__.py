@@ -1,8 +1,8 @@
-"""Decoding: from probabilities to sentences, one token after the other. Here torch becomes numpy. Read in this order:
+"""Decoding: from probabilities to sentences, one token after the other. Read in this order:
 
 model_decoder (next-token log probabilities from a model) · sampling (greedy and random) · beam (search, and its tree of candidates) ·
-batches (many sentences) · search_errors (search error or model error) · tracing (attention and probabilities of one sentence) · fast_parts,
-fast_encoder and fast_decoder (the same sums in fewer calls) · single_decoder (one sentence in numpy) · work (multiplications).
+batches (many sentences) · search_errors (search error or model error) · tracing (attention and probabilities of one sentence) ·
+fast_decoder (the same sums in fewer calls). The multiplications are counted in model/costs.py.
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
 that are written, EOS included. A `prefix` is forced, whatever its probability, and ends the sentence where it holds EOS. `cache` False

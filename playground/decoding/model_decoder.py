@@ -10,7 +10,6 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
-from playground.decoding.single_decoder import SingleDecoder, is_readable
 from playground.model.costs import Pass
 from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
@@ -40,7 +39,7 @@ class ModelDecoder:
 
     def logits(self, tgt_in: Tensor, last: int) -> tuple[Tensor, int]:
         """Returns the logits after each of the `last` tokens of tgt_in (B, T): (B, last, V), and the number of tokens computed."""
-        states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, self.cache)
+        states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, cache=self.cache)
         return self.model.project(states[:, -last:]), states.shape[1]
 
     def select_rows(self, rows: Tensor) -> None:
@@ -53,22 +52,19 @@ class ModelDecoder:
 class DecodingState:
     """The sources, encoded once as a batch, and the caches of their growing targets. Each pass is appended to `record`.
 
-    A source never has more than `width` targets. `fast` selects the fast code, but the model's own is used without a cache, with a prefix,
-    and for a model that was changed or has hooks.
+    `fast` selects the fast code, but the model's own is used without a cache, with a prefix, and for a model that was changed or has hooks.
     """
 
     def __init__(
         self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
-        fast: bool, width: int = 1,
+        fast: bool,
     ) -> None:  # fmt: skip
         require_eval(model)
         cache = cache and model.cacheable
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
-        if fast and cache and not prefix and is_stock_model(model):
-            self.code = SingleDecoder(model, src) if len(sources) * width == 1 and is_readable(model) else FastDecoder(model, src)
-        else:
-            self.code = ModelDecoder(model, src, cache)
+        is_fast = fast and cache and not prefix and is_stock_model(model)
+        self.code = FastDecoder(model, src) if is_fast else ModelDecoder(model, src, cache)
 
     def begin(self) -> tuple[Tensor, Tensor]:
         """Returns BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each prefix token (B, P)."""
