@@ -17,7 +17,7 @@ QUIZ = (
     ("playground/model/masks.py", "return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]"),
     ("playground/model/attention.py", "scores = scores + torch.where(mask, 0.0, MASKED)"),
     ("playground/model/transformer.py", "x = x * math.sqrt(self.config.d_model)"),
-    ("playground/data/batches.py", "tgt_in=_rectangle([(BOS, *item.tgt_ids) for item in items]),"),
+    ("playground/data/batches.py", "tgt_in=padded([(BOS, *item.tgt_ids) for item in items]),"),
     ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
     ("playground/training/step.py", "padding = tgt_out == PAD"),
     ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
