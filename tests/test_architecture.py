@@ -45,7 +45,7 @@ pretrained: numpy pandas torch | config model data variants decoding runs querie
 zero_gpu: spaces torch |
 ui: brotli fastapi gradio jinja2 numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
 cursor model reading data decoding inspection training runs rooms queries lessons export zero_gpu
-readme: | words config
+readme: | words config lessons
 arguments: | words config cursor
 freeze: orjson | words config cursor inspection runs queries lessons ui
 cli: | words knobs config cursor reading data runs backup queries lessons export hub ui arguments freeze
