@@ -12,7 +12,7 @@ from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
 from playground.inspection.counting import counted_flops, counted_parameters
-from playground.model import sublayers
+from playground.model import costs as formulas
 from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.queries.reader import Reader
@@ -93,9 +93,9 @@ def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
     def work(model: Transformer, _: int) -> Costs:
         config, ones = model.config, torch.ones
         return Costs(
-            sublayers.parameters(config, model.src_vocab, model.tgt_vocab),
+            formulas.parameters(config, model.src_vocab, model.tgt_vocab),
             counted_parameters(model),
-            sublayers.flops(config, model.tgt_vocab, s, t),
+            formulas.flops(config, model.tgt_vocab, s, t),
             counted_flops(model, ones(1, s, dtype=torch.long), ones(1, t, dtype=torch.long)),
             {heads: _sum_costs(model, heads, s, t) for heads in limits("n_heads").choices if config.d_model % heads == 0},
         )
@@ -106,5 +106,5 @@ def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
 def _sum_costs(model: Transformer, heads: int, s: int, t: int) -> tuple[int, int]:
     """Sums parameters and FLOPs of this model with another number of heads."""
     config = replace(model.config, n_heads=heads)
-    parameters = sublayers.parameters(config, model.src_vocab, model.tgt_vocab)
-    return sum(parameters.values()), sum(sublayers.flops(config, model.tgt_vocab, s, t).values())
+    parameters = formulas.parameters(config, model.src_vocab, model.tgt_vocab)
+    return sum(parameters.values()), sum(formulas.flops(config, model.tgt_vocab, s, t).values())
