@@ -11,7 +11,7 @@ import torch
 from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
-from playground.inspection.counting import counted_flops, counted_parameters
+from playground.inspection.diagnostics import counted_flops, counted_parameters
 from playground.model import costs as formulas
 from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
