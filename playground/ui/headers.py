@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from gradio.route_utils import CustomCORSMiddleware
-from starlette.applications import Starlette
 from starlette.datastructures import URL, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -71,9 +69,3 @@ class PublicCORS(CORSMiddleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_closed = scope["type"] != "http" or is_loopback(URL(scope=scope).hostname or "")
         await (self.app if is_closed else super().__call__)(scope, receive, send)
-
-
-def drop_gradio_cors(app: Starlette) -> None:
-    """Removes Gradio's CORS rule, which would run before ours and allow any port of this machine to send cookies."""
-    app.user_middleware = [layer for layer in app.user_middleware if layer.cls is not CustomCORSMiddleware]
-    app.middleware_stack = None  # forces a rebuild at the next request

@@ -1,6 +1,6 @@
 """Gradio's listeners: the controls at the left, their words, the cost estimate, and reading files. Nothing here changes a run.
 
-Values are passed by name (see bridge.py). Every client can call a listener, so inputs are validated.
+Values are passed by name (see bridge.py). Every client can call a listener, so inputs are validated: Gradio passes them on as they come.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
 from playground.runs.forecast import fitting_steps
@@ -20,40 +21,40 @@ from playground.ui.address import address_of
 from playground.ui.bridge import js_call, read_text
 from playground.ui.controls import preset_update, translate
 from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
-from playground.ui.rights import PUBLIC, needs
+from playground.ui.endpoints import to_gradio_error
+from playground.ui.rights import PUBLIC, Listeners
+from playground.ui.turns import Turns
 from playground.ui.upload import uploading
 from playground.words import preferred, say
 
-QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
+QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False, "preprocess": False}
+MAX_READINGS = 8  # uploads read at a time
 IN_PAGE = {"api_visibility": "private"}  # handled by the page's script only
 
 
-def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
-    """Connects the page's controls."""
+def connect(demo: gr.Blocks, runs: Runs, parts, turns: Turns) -> Listeners:
+    """Connects the page's controls. Returns their listeners; `turns` are those of uploads."""
     knobs, bridge = parts.knobs, parts.bridge
     everything = {"asked": bridge, **knobs}
     titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
     teaching = [knobs[name] for name in uploading.SUGGESTED]
+    opened = Listeners()
 
-    @needs(PUBLIC)
     def take_preset(preset: Any, **now: Any) -> list:
         if not isinstance(preset, str) or preset not in PRESETS:  # custom settings stay as they are
             return [gr.skip()] * len(knobs)
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]
 
-    @needs(PUBLIC)
     def reset() -> list:
         return [default(name) for name in knobs] + ["default"]
 
-    @needs(PUBLIC)
     def take_task(asked: Any, task: str, **now: Any) -> list:
         own = read_text(asked, "own")
         if read_text(asked, "before") == task:  # the visitor chose no other task
             return [gr.skip()] * len(teaching)
         return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), read_text(asked, "ticket"))
 
-    @needs(PUBLIC)
     def take_minutes(asked: Any, **now: Any) -> list:
         """Sets the number of steps that fit into the time, and the knobs that suit own pairs for it; without a time, nothing."""
         try:
@@ -67,18 +68,15 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
             changes = {}
         return [changes.get(name, gr.skip()) for name in uploading.TIMED]
 
-    @needs(PUBLIC)
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = read_text(asked, "language")
         text, preset_name = outlook_of(runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
         return text, draw_schedule(language, now), preset_update(preset_name, language)
 
-    @needs(PUBLIC)
     def arrive(asked: Any, request: gr.Request) -> list:
         own = read_text(asked, "own") if uploading.find_pairs(runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
         return [*link_values(runs, link_query(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
 
-    @needs(PUBLIC)
     def relabel(asked: Any) -> list:
         language = read_text(asked, "language")
         words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
@@ -94,17 +92,18 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
         knobs[name].input(None, knobs[name], None, js=js_call("control", ["value"], knob=name), **IN_PAGE)
     bridge.settings(None, None, list(knobs.values()), js=js_call("settings", [], list(knobs)), **IN_PAGE)
 
-    parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
-    parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
+    preset_inputs = {"preset": parts.preset, **knobs}
+    opened.add(parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs=preset_inputs, **QUIET), PUBLIC)
+    opened.add(parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET), PUBLIC)
     task_inputs = {name: everything[name] for name in ("asked", "task", *uploading.SUGGESTED, "batch_unit", "minutes")}
-    knobs["task"].input(take_task, outputs=teaching, **ask(task_inputs, "askedForTask"))
-    knobs["minutes"].input(
-        take_minutes, outputs=[knobs[name] for name in uploading.TIMED], trigger_mode="always_last", **ask(everything)
-    )
+    opened.add(knobs["task"].input(take_task, outputs=teaching, **ask(task_inputs, "askedForTask")), PUBLIC)
+    timed = {"outputs": [knobs[name] for name in uploading.TIMED], "trigger_mode": "always_last"}
+    opened.add(knobs["minutes"].input(take_minutes, **timed, **ask(everything)), PUBLIC)
     estimate = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
-    bridge.look_ahead(trigger_mode="always_last", **estimate)  # once for simultaneous changes
-    _connect_upload(bridge, knobs, parts.upload, ask).then(**estimate)
-    bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**estimate)
+    opened.add(bridge.look_ahead(trigger_mode="always_last", **estimate), PUBLIC)  # once for simultaneous changes
+    opened.add(_connect_upload(opened, bridge, knobs, parts.upload, ask, turns).then(**estimate), PUBLIC)
+    relabelled = opened.add(bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})), PUBLIC)
+    opened.add(relabelled.then(**estimate), PUBLIC)
     arriving = demo.load(
         arrive,
         bridge,
@@ -116,19 +115,30 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
         " return [{ address, own, ticket }]; } catch { return [{ address }]; } }",
         **QUIET,
     )
-    arriving.then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE).then(**estimate)
+    opened.add(arriving, PUBLIC)
+    arrived = arriving.then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE)
+    opened.add(arrived.then(**estimate), PUBLIC)
+    return opened
 
 
-def _connect_upload(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
+def _connect_upload(
+    opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict], turns: Turns
+) -> gr.events.Dependency:
     """Returns the event after a reading; `ask` makes the inputs of a listener."""
 
-    @needs(PUBLIC)
-    def look(request: gr.Request, asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
+    async def look(request: gr.Request, **values: Any) -> list:
+        try:
+            async with turns.take("upload", MAX_READINGS, request):
+                return await run_in_threadpool(read, request, **values)
+        except Refusal as refusal:
+            raise to_gradio_error(refusal) from refusal
+
+    def read(request: gr.Request, asked: Any, files: list[dict[str, Any]] | None, text: Any, hub: Any, **now: Any) -> list:
         language, own, chosen, way = (read_text(asked, name) for name in ("language", "own", "choices", "way"))
         ticket, address = read_text(asked, "ticket"), address_of(request.request) if request.request else ""
-        inputs = {"files": files, "text": text, "hub": hub}  # only one is used; without the page's script all count
-        used = {name: value if way in ("", name) else None for name, value in inputs.items()}
-        answer = answer_call(language, lambda: uploading.read_upload(*used.values(), chosen, language, ticket, address))
+        inputs = {"files": [file["path"] for file in files or []], "text": text, "hub": hub}
+        used = {name: value if way in ("", name) else None for name, value in inputs.items()}  # without the page's script all count
+        answer = answer_call(language, lambda: uploading.read_upload(*_require_texts(**used), chosen, language, ticket, address))
         if "own" not in answer:
             return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
         values = uploading.values_for(own, answer["own"], now, ticket=ticket)
@@ -142,12 +152,20 @@ def _connect_upload(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[d
         look,
         outputs=[bridge, *(knobs[name] for name in ("task", *uploading.SUGGESTED))],
         api_name="read",
-        concurrency_limit=8,
+        concurrency_limit=None,  # it takes its turn itself
         trigger_mode="always_last",
         **ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
     )
+    opened.add(reading, PUBLIC, files=[list(inputs).index("files")])
     upload["use"].click(None, list(knobs.values()), None, js=js_call("train", list(knobs), task="own"), api_visibility="private")
     return reading.success(None, bridge, None, js=js_call("takeReading", ["answer"]), api_visibility="private")
+
+
+def _require_texts(files: list[str] | None, text: Any, hub: Any) -> tuple[list[str] | None, str | None, str | None]:
+    """Returns the inputs of a reading. Raises Refusal for values of another kind."""
+    if not isinstance(text, str | None) or not isinstance(hub, str | None):
+        raise Refusal("page.not_a_command")
+    return files, text, hub
 
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:

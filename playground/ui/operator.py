@@ -24,8 +24,8 @@ from starlette.responses import JSONResponse, Response
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym, recent
-from playground.rooms.attempts import Attempts
 from playground.runs.health import FAILING, health
+from playground.runs.rate_limit import RateLimit
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.address import address_of
@@ -57,7 +57,7 @@ class Entry:
     """Authentication of the operator. Not thread-safe: for the event loop only."""
 
     def __init__(self, token: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._digest, self._wrong = _digest(token), Attempts(MAX_WRONG, WRONG_SECONDS, clock)
+        self._digest, self._wrong = _digest(token), RateLimit(MAX_WRONG, WRONG_SECONDS, clock)
 
     @classmethod
     def from_environment(cls) -> Entry | None:
@@ -74,10 +74,7 @@ class Entry:
             return False
         if hmac.compare_digest(_digest(token), self._digest):
             return True
-        address = address_of(request)
-        with suppress(Refusal):  # so many wrong ones are neither counted nor logged
-            self._wrong.check(address)
-            self._wrong.note(address)
+        if not self._wrong.take(address := address_of(request)):  # too many wrong ones are not logged
             event(log, "operator_turned_away", logging.WARNING, address=pseudonym(address))
         return False
 
