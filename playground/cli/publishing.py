@@ -9,6 +9,9 @@ from pathlib import Path
 
 
 def serve(options: argparse.Namespace) -> int:
+    import gc
+
+    gc.disable()  # as in app.py
     from playground.ui.server import serve as serve_page
 
     serve_page()

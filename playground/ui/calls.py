@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event
-from playground.ui.endpoints.answers import ENDPOINTS
-from playground.ui.endpoints.mistakes import explain_mismatch
+from playground.ui.endpoints.answers import ENDPOINTS, explain_mismatch
 from playground.ui.gate import respond_refusal
 from playground.ui.rights import OFF, Listener
 
@@ -67,7 +66,7 @@ class Calls:
         for key, fits in _FIELD_CHECKS.items():
             if key in call and not fits(call[key]):
                 raise Refusal("page.not_a_command")
-        if way == "call" and call.get("session_hash"):  # its result is for the call's own id, see turns.py
+        if (way == "call" and call.get("session_hash")) or (way == "run" and listener.is_queued):  # see turns.py: it listens in vain
             raise Refusal("page.not_a_command")
         values = call.get("data")
         if not isinstance(values, list) or len(values) != listener.inputs:

@@ -5,7 +5,8 @@ Values are passed by name (see bridge.py). Every client can call a listener, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -18,7 +19,7 @@ from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.actions import answer_call
 from playground.ui.address import address_of
-from playground.ui.bridge import js_call, read_text
+from playground.ui.assets import asset_path
 from playground.ui.controls import preset_update, translate
 from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
 from playground.ui.endpoints import to_gradio_error
@@ -26,6 +27,37 @@ from playground.ui.rights import PUBLIC, Listeners
 from playground.ui.turns import Turns
 from playground.ui.upload import uploading
 from playground.words import preferred, say
+
+# the script's requests to Gradio: words in another language, other values of the controls, a cost estimate
+EVENTS = ("relabel", "settings", "look_ahead")
+
+
+def bridge() -> gr.HTML:
+    """Returns a hidden component. Its events are EVENTS; it carries the script's inputs to listeners, and their answers."""
+    triggers = ", ".join(f"{name}: () => trigger('{name}')" for name in EVENTS)
+    return gr.HTML({}, html_template="", js_on_load=f"{_import_script()}.then((page) => page.meet({{ {triggers} }}))", visible="hidden")
+
+
+def js_call(function: str, inputs: Sequence[str] = (), outputs: Sequence[str] = (), **constants: Any) -> str:
+    """Returns a listener's JavaScript: it calls main.js's `function` with the inputs' values and the `constants` in one object, and returns
+    the outputs from the resulting object."""
+    named = f"Object.fromEntries({json.dumps(list(inputs))}.map((name, at) => [name, values[at]]))"
+    return (
+        f"async (...values) => {{ const answer = await (await {_import_script()}).{function}({{ ...{named}, ...{json.dumps(constants)} }});"
+        f" return {json.dumps(list(outputs))}.map((name) => answer[name]); }}"
+    )
+
+
+def read_text(fields: Any, name: str) -> str:
+    """Returns a text that the script passed to a listener through the bridge; "" for another type."""
+    value = fields.get(name) if isinstance(fields, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _import_script() -> str:
+    """Returns a JavaScript promise of our own script, which may still be loading. Repeated imports load it once."""
+    return f"import(new URL('{asset_path('main.js')}', document.baseURI))"
+
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False, "preprocess": False}
 MAX_READINGS = 8  # uploads read at a time

@@ -8,7 +8,6 @@ import gradio as gr
 
 from playground.runs.registry import Runs
 from playground.ui import listeners
-from playground.ui.bridge import bridge
 from playground.ui.controls import CONTROLLED, GROUPS, make_control, make_preset_list
 from playground.ui.panels import PLACES
 from playground.ui.rights import Listeners
@@ -53,7 +52,7 @@ def words(key: str) -> str:
 def build_page(runs: Runs, turns: Turns) -> tuple[gr.Blocks, Listeners]:
     """Builds the page in English; listeners.py translates it to the visitor's language. Returns it with its listeners."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
-        parts = Parts(bridge())
+        parts = Parts(listeners.bridge())
         gr.Navbar(visible=False)  # the programs' endpoints are a page of Gradio's, and no link leads there
         gr.HTML(FRAME, elem_id="pg-frame-place", apply_default_css=False)
         with gr.Row(elem_id="pg-body"):

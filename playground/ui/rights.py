@@ -120,12 +120,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Listener:
-    """A function behind a control or an endpoint, with the right to call it, the number of its inputs, and which of them are files."""
+    """A function behind a control or an endpoint, with the right to call it, its number of inputs, which of them are files, and
+    whether it waits in Gradio's queue."""
 
     name: str
     right: Right
     inputs: int
-    files: tuple[int, ...] = ()
+    files: tuple[int, ...]
+    is_queued: bool
 
 
 class Listeners(dict[int, Listener]):
@@ -133,7 +135,7 @@ class Listeners(dict[int, Listener]):
 
     def add(self, dependency: Event, right: Right, files: Iterable[int] = ()) -> Event:
         """Opens a listener to callers with this right; `files` are the places of file boxes among its inputs."""
-        self[dependency["id"]] = Listener(dependency["api_name"], right, len(dependency["inputs"]), tuple(files))
+        self[dependency["id"]] = Listener(dependency["api_name"], right, len(dependency["inputs"]), tuple(files), dependency["queue"])
         return dependency
 
 

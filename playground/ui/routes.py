@@ -27,14 +27,13 @@ from playground.ui.address import address_of
 from playground.ui.assets import PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
-from playground.ui.downloads import attention_file, takeaway
+from playground.ui.downloads import attention_file, snippets, takeaway
 from playground.ui.gate import respond_not_found
 from playground.ui.network import describe_lan, is_loopback
 from playground.ui.pace import Pace
 from playground.ui.panels import PANELS, board, check, run_table
 from playground.ui.panels.map import worksheet
 from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
-from playground.ui.snippets import snippets
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View, language

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -19,7 +20,10 @@ os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
 # uvicorn would trust forwarding headers of every local process; PLAYGROUND_PROXIES declares the proxies (see address.py)
 os.environ.setdefault("FORWARDED_ALLOW_IPS", "")
 
-from playground import zero_gpu  # noqa: F401  before Gradio and torch
+from playground import zero_gpu  # before Gradio and torch
+
+# isort: split
+from playground.ui import gradio_private  # before Gradio
 
 # isort: split
 import gradio as gr
@@ -36,7 +40,7 @@ from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
-from playground.ui import document, gradio_private, health, operator, rooms as rooms_routes
+from playground.ui import document, operator, rooms as rooms_routes
 from playground.ui.assets import asset_path
 from playground.ui.bodies import Bodies, store_uploads, uploads_folder
 from playground.ui.calls import Calls
@@ -103,7 +107,8 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     turns = Turns(streams, runs.limits.calls_address)
     demo, listeners = build_page(runs, turns)
     listeners |= add_endpoints(demo, runs, reader, turns)
-    demo.queue(default_concurrency_limit=8, max_size=2 * MAX_WAITING, api_open=False)
+    if zero_gpu.ON_ZERO_GPU:  # by default a single call may wait there; elsewhere a new queue only makes Gradio build its app once more
+        demo.queue(max_size=2 * MAX_WAITING)
     gradio_private.slow_down_queue(demo)
     counts = {"sessions": lambda: streams.count("tab"), "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
     own_routes = collect_routes(runs, reader, rooms, counts, server_name(host))
@@ -134,8 +139,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             "exception_handlers": exception_handlers(),
         },
     )
-    gradio_private.drop_cors(app)
-    gradio_private.limit_connections(demo, runs.limits)
+    gradio_private.guard_connections(demo, runs.limits)
     if is_mcp_wanted() and not _is_served(f"{url}{API[1:]}/mcp/schema"):  # Gradio doesn't report it
         print(say(ENGLISH, "api.no_mcp"), flush=True)
     return demo, app, public or url
@@ -145,7 +149,7 @@ def collect_routes(
     runs: Runs, reader: Reader, rooms: Rooms, counts: Mapping[str, Callable[[], int]], listens_at: str = "127.0.0.1"
 ) -> list[GuardedRoute]:
     """Returns our own routes, with their access rules."""
-    own_routes = [*health.health_routes(runs, counts), *operator.routes(runs, counts), *routes(runs, reader, listens_at, rooms)]
+    own_routes = [*operator.health_routes(runs, counts), *operator.routes(runs, counts), *routes(runs, reader, listens_at, rooms)]
     return [*own_routes, *rooms_routes.routes(rooms, runs, reader), document.route()]
 
 
@@ -223,8 +227,8 @@ def is_mcp_wanted() -> bool:
 
 
 def serve() -> None:
-    """Runs the server until a signal, then shuts down; app.py calls it. Exits with 2 if another server holds the folder, or another program
-    the named port."""
+    """Runs the server until a signal, then shuts down; app.py calls it, with garbage collection off while it starts. Exits with 2 if
+    another server holds the folder, or another program the named port."""
     shutdown = Shutdown()
     logs.begin()
     try:
@@ -236,6 +240,7 @@ def serve() -> None:
     reader = Reader(runs)
     store_uploads(runs)
     demo, _, url = start(runs, reader, port=port)
+    gc.enable()
     freeze_objects()
     logs.adopt("uvicorn")
     limits = runs.limits

@@ -9,9 +9,9 @@ import pytest
 from playground.runs.visitors import Visitors
 from playground.ui import rights
 from playground.ui.assets import PREFIX, asset_version
+from playground.ui.delivery import build_policy
 from playground.ui.gate import Gate
 from playground.ui.guard import Guard
-from playground.ui.headers import build_policy
 from playground.ui.rights import Access, GuardedRoute, Right, Table
 from playground.ui.turns import Tally, Turns
 from playground.words import LANGUAGES, say

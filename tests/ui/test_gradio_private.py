@@ -26,7 +26,13 @@ def test_nothing_else_touches_it():
     files = sorted(Path(playground.ui.__file__).parent.rglob("*.py"))
     assert [file.name for file in files if PRIVATE.search(file.read_text(encoding="utf-8"))] == ["gradio_private.py"]
     source = Path(gradio_private.__file__).read_text(encoding="utf-8")
-    assert len(re.findall(r"^# hook", source, re.MULTILINE)) == 4
+    assert re.findall(r"^# hook (\d)", source, re.MULTILINE) == ["1", "2", "3", "4"]
+
+
+def test_gradio_starts_without_writing_stubs():
+    """For which it takes its components' sources apart; a third of a server's start."""
+    code = "import ast; ast.get_source_segment = None; import playground.ui.gradio_private"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_idle_queue_hardly_computes():

@@ -1,8 +1,7 @@
 """The endpoints for programs: seven functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools.
 Read in this order:
 
-arguments (types, defaults and bounds) · caller (a call's context) · answers (implementations) · labs (an experiment, polled by its client)
-· mistakes (invalid calls).
+arguments (types, defaults and bounds) · caller (a call's context) · answers (implementations) · labs (an experiment, polled by its client).
 """
 
 from __future__ import annotations
