@@ -64,35 +64,33 @@ MAX_READINGS = 8  # uploads read at a time
 IN_PAGE = {"api_visibility": "private"}  # handled by the page's script only
 
 
-def connect(demo: gr.Blocks, runs: Runs, parts, turns: Turns) -> Listeners:
-    """Connects the page's controls. Returns their listeners; `turns` are those of uploads."""
-    knobs, bridge = parts.knobs, parts.bridge
-    everything = {"asked": bridge, **knobs}
-    titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
-    teaching = [knobs[name] for name in uploading.SUGGESTED]
-    opened = Listeners()
+class Handlers:
+    """The functions behind the controls. The values of all knobs come by name, the script's through the bridge as `asked`."""
 
-    def take_preset(preset: Any, **now: Any) -> list:
+    def __init__(self, runs: Runs, parts: Any) -> None:
+        self._runs, self._titled, self._knobs = runs, parts.titled, list(parts.knobs)
+
+    def take_preset(self, preset: Any, **now: Any) -> list:
         if not isinstance(preset, str) or preset not in PRESETS:  # custom settings stay as they are
-            return [gr.skip()] * len(knobs)
+            return [gr.skip()] * len(self._knobs)
         chosen = preset_values(preset, now)
-        return [chosen[name] for name in knobs]
+        return [chosen[name] for name in self._knobs]
 
-    def reset() -> list:
-        return [default(name) for name in knobs] + ["default"]
+    def reset(self) -> list:
+        return [default(name) for name in self._knobs] + ["default"]
 
-    def take_task(asked: Any, task: str, **now: Any) -> list:
+    def take_task(self, asked: Any, task: str, **now: Any) -> list:
         own = read_text(asked, "own")
         if read_text(asked, "before") == task:  # the visitor chose no other task
-            return [gr.skip()] * len(teaching)
+            return [gr.skip()] * len(uploading.SUGGESTED)
         return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), read_text(asked, "ticket"))
 
-    def take_minutes(asked: Any, **now: Any) -> list:
+    def take_minutes(self, asked: Any, **now: Any) -> list:
         """Sets the number of steps that fit into the time, and the knobs that suit own pairs for it; without a time, nothing."""
         try:
             experiment = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
             own = read_text(asked, "own")
-            pairs = uploading.find_pairs(runs, own, read_text(asked, "ticket")) if experiment.data.task == "own" else None
+            pairs = uploading.find_pairs(self._runs, own, read_text(asked, "ticket")) if experiment.data.task == "own" else None
             changes = {"steps": fitting_steps(experiment, pairs)} if experiment.training.minutes else {}
             if changes and pairs:
                 changes |= uploading.timed_values(pairs, own, now, changes["steps"])
@@ -100,23 +98,34 @@ def connect(demo: gr.Blocks, runs: Runs, parts, turns: Turns) -> Listeners:
             changes = {}
         return [changes.get(name, gr.skip()) for name in uploading.TIMED]
 
-    def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
+    def look_ahead(self, asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = read_text(asked, "language")
-        text, preset_name = outlook_of(runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
+        text, preset_name = outlook_of(self._runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
         return text, draw_schedule(language, now), preset_update(preset_name, language)
 
-    def arrive(asked: Any, request: gr.Request) -> list:
-        own = read_text(asked, "own") if uploading.find_pairs(runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
-        return [*link_values(runs, link_query(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
+    def arrive(self, asked: Any, request: gr.Request) -> list:
+        own = read_text(asked, "own") if uploading.find_pairs(self._runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
+        values = link_values(self._runs, link_query(asked, request), self._knobs)
+        return [*values, {"own": own}, *self.relabel({"language": _language(request)})]
 
-    def relabel(asked: Any) -> list:
+    def relabel(self, asked: Any) -> list:
         language = read_text(asked, "language")
-        words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
-        return [*words, translate("preset", language), *(_restrict_control(asked, name, translate(name, language)) for name in knobs)]
+        words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in self._titled]
+        controls = (_restrict_control(asked, name, translate(name, language)) for name in self._knobs)
+        return [*words, translate("preset", language), *controls]
 
-    def ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict:
-        """Returns the options of a Python listener: its inputs by name; a script function fills in the bridge."""
-        return {"inputs_kwargs": dict(inputs), "js": js_call(fill, list(inputs), list(inputs)), **QUIET}
+
+def connect(demo: gr.Blocks, runs: Runs, parts: Any, turns: Turns) -> Listeners:
+    """Connects the page's controls. Returns their listeners; `turns` are those of uploads."""
+    knobs, bridge, handlers, opened = parts.knobs, parts.bridge, Handlers(runs, parts), Listeners()
+    everything = {"asked": bridge, **knobs}
+    titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
+    estimate = {"fn": handlers.look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **_ask(everything)}
+
+    def connect_python(event: Callable, then: Mapping[str, Any] | None = None, **options: Any) -> None:
+        dependency = opened.add(event(**options), PUBLIC)
+        if then:
+            opened.add(dependency.then(**then), PUBLIC)
 
     parts.train.click(None, list(knobs.values()), None, js=js_call("train", list(knobs)), **IN_PAGE)
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=js_call("knobsChanged", list(knobs)), **IN_PAGE)
@@ -125,19 +134,18 @@ def connect(demo: gr.Blocks, runs: Runs, parts, turns: Turns) -> Listeners:
     bridge.settings(None, None, list(knobs.values()), js=js_call("settings", [], list(knobs)), **IN_PAGE)
 
     preset_inputs = {"preset": parts.preset, **knobs}
-    opened.add(parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs=preset_inputs, **QUIET), PUBLIC)
-    opened.add(parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET), PUBLIC)
+    connect_python(parts.preset.input, fn=handlers.take_preset, outputs=list(knobs.values()), inputs_kwargs=preset_inputs, **QUIET)
+    connect_python(parts.reset.click, fn=handlers.reset, inputs=None, outputs=[*knobs.values(), parts.preset], **QUIET)
     task_inputs = {name: everything[name] for name in ("asked", "task", *uploading.SUGGESTED, "batch_unit", "minutes")}
-    opened.add(knobs["task"].input(take_task, outputs=teaching, **ask(task_inputs, "askedForTask")), PUBLIC)
-    timed = {"outputs": [knobs[name] for name in uploading.TIMED], "trigger_mode": "always_last"}
-    opened.add(knobs["minutes"].input(take_minutes, **timed, **ask(everything)), PUBLIC)
-    estimate = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
-    opened.add(bridge.look_ahead(trigger_mode="always_last", **estimate), PUBLIC)  # once for simultaneous changes
-    opened.add(_connect_upload(opened, bridge, knobs, parts.upload, ask, turns).then(**estimate), PUBLIC)
-    relabelled = opened.add(bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})), PUBLIC)
-    opened.add(relabelled.then(**estimate), PUBLIC)
+    task = {"fn": handlers.take_task, "outputs": [knobs[name] for name in uploading.SUGGESTED], **_ask(task_inputs, "askedForTask")}
+    connect_python(knobs["task"].input, **task)
+    timed = {"fn": handlers.take_minutes, "outputs": [knobs[name] for name in uploading.TIMED], **_ask(everything)}
+    connect_python(knobs["minutes"].input, trigger_mode="always_last", **timed)
+    connect_python(bridge.look_ahead, trigger_mode="always_last", **estimate)  # once for simultaneous changes
+    opened.add(_connect_upload(opened, bridge, knobs, parts.upload, turns).then(**estimate), PUBLIC)
+    connect_python(bridge.relabel, fn=handlers.relabel, outputs=titled, **_ask({"asked": bridge}), then=estimate)
     arriving = demo.load(
-        arrive,
+        handlers.arrive,
         bridge,
         [*knobs.values(), bridge, *titled],
         # this tab's last upload, and the link before the page's script rewrites the address; not waiting for that script: on a slow
@@ -147,16 +155,18 @@ def connect(demo: gr.Blocks, runs: Runs, parts, turns: Turns) -> Listeners:
         " return [{ address, own, ticket }]; } catch { return [{ address }]; } }",
         **QUIET,
     )
-    opened.add(arriving, PUBLIC)
-    arrived = arriving.then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE)
-    opened.add(arrived.then(**estimate), PUBLIC)
+    arrived = opened.add(arriving, PUBLIC).then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE)
+    connect_python(arrived.then, **estimate)
     return opened
 
 
-def _connect_upload(
-    opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict], turns: Turns
-) -> gr.events.Dependency:
-    """Returns the event after a reading; `ask` makes the inputs of a listener."""
+def _ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict[str, Any]:
+    """Returns the options of a Python listener: its inputs by name; a script function fills in the bridge."""
+    return {"inputs_kwargs": dict(inputs), "js": js_call(fill, list(inputs), list(inputs)), **QUIET}
+
+
+def _connect_upload(opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dict, turns: Turns) -> gr.events.Dependency:
+    """Returns the event after a reading."""
 
     async def look(request: gr.Request, **values: Any) -> list:
         try:
@@ -186,7 +196,7 @@ def _connect_upload(
         api_name="read",
         concurrency_limit=None,  # it takes its turn itself
         trigger_mode="always_last",
-        **ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
+        **_ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
     )
     opened.add(reading, PUBLIC, files=[list(inputs).index("files")])
     upload["use"].click(None, list(knobs.values()), None, js=js_call("train", list(knobs), task="own"), api_visibility="private")
