@@ -6,7 +6,8 @@ Values are passed by name (see bridge.py). Every client can call a listener, so 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -120,12 +121,12 @@ def connect(demo: gr.Blocks, runs: Runs, parts: Any, turns: Turns) -> Listeners:
     knobs, bridge, handlers, opened = parts.knobs, parts.bridge, Handlers(runs, parts), Listeners()
     everything = {"asked": bridge, **knobs}
     titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
-    estimate = {"fn": handlers.look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **_ask(everything)}
+    estimate = {"outputs": [parts.outlook, parts.schedule, parts.preset], **_ask(everything)}
 
-    def connect_python(event: Callable, then: Mapping[str, Any] | None = None, **options: Any) -> None:
-        dependency = opened.add(event(**options), PUBLIC)
-        if then:
-            opened.add(dependency.then(**then), PUBLIC)
+    def connect_python(event: Callable, function: Callable, then_estimate: bool = False, **options: Any) -> None:
+        dependency = opened.add(event(_on_thread(function), **options), PUBLIC)
+        if then_estimate:
+            connect_python(dependency.then, handlers.look_ahead, **estimate)
 
     parts.train.click(None, list(knobs.values()), None, js=js_call("train", list(knobs)), **IN_PAGE)
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=js_call("knobsChanged", list(knobs)), **IN_PAGE)
@@ -134,18 +135,17 @@ def connect(demo: gr.Blocks, runs: Runs, parts: Any, turns: Turns) -> Listeners:
     bridge.settings(None, None, list(knobs.values()), js=js_call("settings", [], list(knobs)), **IN_PAGE)
 
     preset_inputs = {"preset": parts.preset, **knobs}
-    connect_python(parts.preset.input, fn=handlers.take_preset, outputs=list(knobs.values()), inputs_kwargs=preset_inputs, **QUIET)
-    connect_python(parts.reset.click, fn=handlers.reset, inputs=None, outputs=[*knobs.values(), parts.preset], **QUIET)
+    connect_python(parts.preset.input, handlers.take_preset, outputs=list(knobs.values()), inputs_kwargs=preset_inputs, **QUIET)
+    connect_python(parts.reset.click, handlers.reset, inputs=None, outputs=[*knobs.values(), parts.preset], **QUIET)
     task_inputs = {name: everything[name] for name in ("asked", "task", *uploading.SUGGESTED, "batch_unit", "minutes")}
-    task = {"fn": handlers.take_task, "outputs": [knobs[name] for name in uploading.SUGGESTED], **_ask(task_inputs, "askedForTask")}
-    connect_python(knobs["task"].input, **task)
-    timed = {"fn": handlers.take_minutes, "outputs": [knobs[name] for name in uploading.TIMED], **_ask(everything)}
-    connect_python(knobs["minutes"].input, trigger_mode="always_last", **timed)
-    connect_python(bridge.look_ahead, trigger_mode="always_last", **estimate)  # once for simultaneous changes
-    opened.add(_connect_upload(opened, bridge, knobs, parts.upload, turns).then(**estimate), PUBLIC)
-    connect_python(bridge.relabel, fn=handlers.relabel, outputs=titled, **_ask({"asked": bridge}), then=estimate)
+    suggested, timed = ([knobs[name] for name in names] for names in (uploading.SUGGESTED, uploading.TIMED))
+    connect_python(knobs["task"].input, handlers.take_task, outputs=suggested, **_ask(task_inputs, "askedForTask"))
+    connect_python(knobs["minutes"].input, handlers.take_minutes, outputs=timed, trigger_mode="always_last", **_ask(everything))
+    connect_python(bridge.look_ahead, handlers.look_ahead, trigger_mode="always_last", **estimate)  # once for simultaneous changes
+    connect_python(_connect_upload(opened, bridge, knobs, parts.upload, turns).then, handlers.look_ahead, **estimate)
+    connect_python(bridge.relabel, handlers.relabel, outputs=titled, **_ask({"asked": bridge}), then_estimate=True)
     arriving = demo.load(
-        handlers.arrive,
+        _on_thread(handlers.arrive),
         bridge,
         [*knobs.values(), bridge, *titled],
         # this tab's last upload, and the link before the page's script rewrites the address; not waiting for that script: on a slow
@@ -156,8 +156,18 @@ def connect(demo: gr.Blocks, runs: Runs, parts: Any, turns: Turns) -> Listeners:
         **QUIET,
     )
     arrived = opened.add(arriving, PUBLIC).then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE)
-    connect_python(arrived.then, **estimate)
+    connect_python(arrived.then, handlers.look_ahead, **estimate)
     return opened
+
+
+def _on_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    """Makes a handler a coroutine that works on one of the server's own threads: Gradio would start one for each call."""
+
+    @wraps(function)
+    async def call(*values: Any, **named: Any) -> Any:
+        return await run_in_threadpool(function, *values, **named)
+
+    return call
 
 
 def _ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict[str, Any]:
