@@ -113,6 +113,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     counts = {"sessions": lambda: streams.count("tab"), "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
     own_routes = collect_routes(runs, reader, rooms, counts, server_name(host))
     _share_memory(runs, reader, first_screen)
+    mcp_wanted = is_mcp_wanted()
     app, url, public = demo.launch(
         server_name=server_name(host),
         server_port=port or choose_port(server_name(host)),
@@ -125,7 +126,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         run_history=False,
         enable_monitoring=False,
         show_error=False,
-        mcp_server=is_mcp_wanted(),
+        mcp_server=mcp_wanted,
         strict_cors=True,
         max_file_size="20mb",
         state_session_capacity=MAX_SESSIONS,
@@ -140,7 +141,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         },
     )
     gradio_private.guard_connections(demo, runs.limits)
-    if is_mcp_wanted() and not _is_served(f"{url}{API[1:]}/mcp/schema"):  # Gradio doesn't report it
+    if mcp_wanted and not _is_served(f"{url}{API[1:]}/mcp/schema"):  # Gradio doesn't report it
         print(say(ENGLISH, "api.no_mcp"), flush=True)
     return demo, app, public or url
 
