@@ -1,5 +1,4 @@
-"""The four places that touch what Gradio doesn't document (playground/ui/GRADIO.md), each as seen from outside: red with the release that
-breaks it. And that there are no others."""
+"""The four places that touch what Gradio doesn't document, see playground/ui/GRADIO.md: red with the release that breaks one."""
 
 from __future__ import annotations
 
@@ -10,23 +9,21 @@ import time
 from pathlib import Path
 
 import gradio as gr
-import httpx
+from gradio.queueing import Queue
 from gradio.tunneling import Tunnel
 
 import playground.ui
 from playground.ui import gradio_private
 from playground.ui.connections import KEEP_ALIVE_S, TimedProtocol
 
-PRIVATE = re.compile(
-    r"from gradio\.\w+ import|import gradio\.|gr\.\w+\._|demo\._|\b_queue\b|demo\.server\b|user_middleware|state_holder|\.fns\b"
-)
+PRIVATE = re.compile(r"(from|import) gradio\.|gr\.\w+\._|demo\._|\b_queue\b|demo\.server\b|user_middleware|state_holder|\.fns\b")
 
 
 def test_nothing_else_touches_it():
     files = sorted(Path(playground.ui.__file__).parent.rglob("*.py"))
-    assert [file.name for file in files if PRIVATE.search(file.read_text(encoding="utf-8"))] == ["gradio_private.py"]
-    source = Path(gradio_private.__file__).read_text(encoding="utf-8")
-    assert re.findall(r"^# hook (\d)", source, re.MULTILINE) == ["1", "2", "3", "4"]
+    (file,) = (file for file in files if PRIVATE.search(file.read_text(encoding="utf-8")))
+    assert file == Path(gradio_private.__file__)
+    assert re.findall(r"^# hook (\d)", file.read_text(encoding="utf-8"), re.MULTILINE) == ["1", "2", "3", "4"]
 
 
 def test_gradio_starts_without_writing_stubs():
@@ -35,38 +32,27 @@ def test_gradio_starts_without_writing_stubs():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_an_idle_queue_hardly_computes():
-    """A thousand looks a second are 5 % of a core."""
+def test_an_idle_queue_looks_for_work_fifty_times_a_second(monkeypatch):
     with gr.Blocks() as demo:
-        pass
+        looks = []
     gradio_private.slow_down_queue(demo)
     demo.launch(prevent_thread_lock=True, quiet=True)
-    try:
-        before = time.process_time()
-        time.sleep(1.0)
-        assert time.process_time() - before < 0.035
-    finally:
-        demo.close()
+    monkeypatch.setattr(Queue, "__len__", lambda queue: looks.append(queue) or 0)
+    time.sleep(1.0)
+    monkeypatch.undo()
+    demo.close()
+    assert 0 < sum(queue is demo._queue for queue in looks) <= 1.1 / gradio_private.QUEUE_POLL_S
 
 
-def test_each_new_connection_has_deadlines(site):
+def test_each_connection_has_deadlines(site):
+    """And no site may send cookies, which test_gate.py asks from outside."""
     config = site.app.get_blocks().server.config
-    assert issubclass(config.http_protocol_class, TimedProtocol)
-    answer = httpx.get(f"{site.url}health", headers={"Connection": "keep-alive"})
-    assert (answer.status_code, config.timeout_keep_alive) == (200, KEEP_ALIVE_S)
-
-
-def test_no_site_may_send_cookies(site):
-    """Nor another port of this machine, which Gradio lets do it."""
-    for host, origin in (("school.example", "https://elsewhere.example"), ("127.0.0.1", "http://127.0.0.1:9")):
-        headers = httpx.get(f"{site.url}config", headers={"Host": host, "Origin": origin}).headers
-        assert "Access-Control-Allow-Credentials" not in headers
+    assert (issubclass(config.http_protocol_class, TimedProtocol), config.timeout_keep_alive) == (True, KEEP_ALIVE_S)
 
 
 def test_the_process_of_a_share_link_ends_with_ours():
     tunnel = Tunnel("127.0.0.1", 1, "127.0.0.1", 1, "token", None)
     process = tunnel.proc = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    tunnel.url = ""
     gradio_private.CURRENT_TUNNELS.append(tunnel)  # as start_tunnel does
     gradio_private.close_tunnels()
     assert process.wait(60) != 0
