@@ -53,7 +53,6 @@ def build_page(runs: Runs, turns: Turns) -> tuple[gr.Blocks, Listeners]:
     """Builds the page in English; listeners.py translates it to the visitor's language. Returns it with its listeners."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         parts = Parts(listeners.bridge())
-        gr.Navbar(visible=False)  # the programs' endpoints are a page of Gradio's, and no link leads there
         gr.HTML(FRAME, elem_id="pg-frame-place", apply_default_css=False)
         with gr.Row(elem_id="pg-body"):
             with gr.Column(elem_id="pg-knobs", scale=0, min_width=316):  # always there, so that a lesson can set them from anywhere

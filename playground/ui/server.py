@@ -46,7 +46,7 @@ from playground.ui.bodies import Bodies, store_uploads, uploads_folder
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.ending import Shutdown, shut_down
-from playground.ui.endpoints import add_endpoints, describe_api
+from playground.ui.endpoints import MENU_ENTRY, add_endpoints, describe_api
 from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.gate import Gate, exception_handlers
 from playground.ui.guard import Guard
@@ -170,9 +170,12 @@ def _rewriters(first_screen: FirstScreen) -> dict[str, Rewriter]:
     tags = preloads()
 
     def complete_page(request: Request, page: bytes) -> bytes:
-        return document.complete(request, page.decode(), tags, first_screen.html).encode()
+        return document.complete(request, page.decode().replace(MENU_ENTRY, ""), tags, first_screen.html).encode()
 
-    return {"/": complete_page, f"{API}/info": lambda request, info: describe_api(info)}
+    def drop_menu(request: Request, config: bytes) -> bytes:
+        return config.replace(MENU_ENTRY.encode(), b"")
+
+    return {"/": complete_page, "/config": drop_menu, f"{API}/info": lambda request, info: describe_api(info)}
 
 
 def _is_served(url: str) -> bool:

@@ -25,6 +25,7 @@ from playground.ui.turns import Turns
 from playground.words import ENGLISH, say
 
 PATH = "endpoints"  # Gradio's page that holds them: it is no part of the page that visitors load
+MENU_ENTRY = f',["{PATH}","{PATH}",false]'  # in Gradio's list of pages, for which it shows a menu over the page
 
 
 def add_endpoints(demo: gr.Blocks, runs: Runs, reader: Reader, turns: Turns) -> Listeners:
