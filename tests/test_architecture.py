@@ -46,7 +46,7 @@ pretrained: numpy pandas torch | config model data variants decoding runs querie
 zero_gpu: spaces torch |
 ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
 cursor model reading data decoding inspection training runs rooms queries lessons export zero_gpu
-readme: | words config
+readme: | words config lessons
 arguments: | words config cursor
 freeze: orjson | words config cursor inspection runs queries lessons ui
 cli: | words knobs config cursor reading data runs backup queries lessons export hub ui arguments freeze
@@ -54,7 +54,7 @@ __main__: | cli
 """
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
 RULES = {part: (set(others.split()), set(ours.split())) for part, others, ours in ROWS}
-FILES = dict.fromkeys(sorted((ROOT / "playground").rglob("*.py")))
+FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith("test_"))
 
 
 @cache
