@@ -35,7 +35,7 @@ def test_who_listens_comes_before_who_left():
     greedy = [call(f"greedy {n}", "192.0.2.1", f"tab {n}", n) for n in range(4)]
     busy = [call(f"busy {n}", "192.0.2.2", "busy", 10 + n) for n in range(3)]
     calls = [*reversed(greedy), *busy, call("beside", "192.0.2.2", "beside", 20)]
-    order = names(sort_fairly(calls, heard(*(one.session for one in calls))))
+    order = names(sort_fairly(calls, heard(*(call.session for call in calls))))
     assert order == ["greedy 0", "busy 0", "greedy 1", "beside", "greedy 2", "busy 1", "greedy 3", "busy 2"]
 
 
