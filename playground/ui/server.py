@@ -61,7 +61,7 @@ from playground.ui.upload.uploading import UPLOADS
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
 log = logging.getLogger(__name__)
-MAX_SESSIONS = 30  # of browser tabs that Gradio remembers, 0.7 MB each: an evicted tab gets another unnoticed, as it has no state there
+MAX_SESSIONS = 100  # of browser tabs that Gradio remembers, 0.3 MB each: an evicted tab gets another unnoticed, as it has no state there
 SWITCH_INTERVAL_S = 0.0005  # seconds of a thread's time slice: in a class a short request is always waiting
 # Order matters: a later file overrides an earlier one.
 STYLES = (
