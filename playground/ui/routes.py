@@ -48,7 +48,7 @@ MAX_ATTEMPTS = 3  # attempts at finding panel and sentence at one step, between 
 
 
 class Responses:
-    """What the routes respond with, from the runs of a server that listens at this address."""
+    """The responses of the routes, about the runs of a server that listens at this address."""
 
     def __init__(self, runs: Runs, reader: Reader, listens_at: str, rooms: Rooms | None) -> None:
         self._runs, self._reader, self._listens_at, self._rooms = runs, reader, listens_at, rooms
