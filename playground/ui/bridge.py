@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.ui.assets import asset_path
+from playground.ui.assets import MAIN, asset_path
 
 # the script's requests to Gradio: words in another language, other values of the controls, a cost estimate
 EVENTS = ("relabel", "settings", "look_ahead")
@@ -38,4 +38,4 @@ def read_text(fields: Any, name: str) -> str:
 
 def _import_script() -> str:
     """Returns a JavaScript promise of our own script, which may still be loading. Repeated imports load it once."""
-    return f"import(new URL('{asset_path('main.js')}', document.baseURI))"
+    return f"import(new URL('{asset_path(MAIN)}', document.baseURI))"

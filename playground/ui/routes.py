@@ -24,7 +24,7 @@ from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
 from playground.ui.address import address_of
-from playground.ui.assets import PREFIX, asset_version, choose_coding, read_asset
+from playground.ui.assets import CORE, PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file, takeaway
@@ -127,7 +127,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Content-Security-Policy": "default-src 'none'"})
 
     def printed(request: Request) -> Response:
-        stylesheet = f"asset/{asset_version()}/worksheet.css"
+        stylesheet = f"asset/{asset_version()}/{CORE}worksheet.css"
         return HTMLResponse(worksheet.render_page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
     def export(request: Request) -> Response:
@@ -169,7 +169,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         get("/code", LINK, lambda request: snippets(runs, reader, request.query_params, _token(request))),
         get("/qr", PUBLIC, qr),
         get(f"/{worksheet.PATH}", PUBLIC, printed),
-        GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name}}", send_asset, PUBLIC, cost=FILE),
+        GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name:path}}", send_asset, PUBLIC, cost=FILE),
         GuardedRoute(f"{PREFIX}/live/{{run}}", live, LINK, stream="visitor"),
     ]
 

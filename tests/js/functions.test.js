@@ -7,7 +7,7 @@ import { openPage } from "./page.js";
 
 openPage("?lang=en&run=a");
 Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
-const from = (name) => import(`../../playground/ui/static/${name}.js`);
+const from = (name, folder = "ui/static") => import(`../../playground/${folder}/${name}.js`);
 const { change, move, page } = await from("store");
 const { opensFor, shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
@@ -31,7 +31,7 @@ const { ACTS: pageKeys } = await from("page_keys");
 const { Path, onBeat, reached, trailAfter } = await from("pen");
 const { ACTS: presentKeys } = await from("present");
 const { KEYS: roomKeys } = await from("room_chip");
-const { judged } = await from("tour");
+const { judged } = await from("tour", "features/map");
 
 /** A test of a function by rows of what it gives and what it is given. */
 const table = (title, act, rows) => test(title, () => {

@@ -6,7 +6,7 @@ import { beforeEach, test } from "node:test";
 import { openPage } from "./page.js";
 
 const document = openPage("?lang=en");
-const { drawLines } = await import("../../playground/ui/static/lines.js");
+const { drawLines } = await import("../../playground/features/attention/lines.js");
 const { cursor, move } = await import("../../playground/ui/static/store.js");
 
 const block = {

@@ -9,8 +9,7 @@ const document = openPage("?lang=en");
 const { change, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
 await import("../../playground/ui/static/announce.js");
-const { measured } = await import("../../playground/ui/static/learning.js");
-const { drawStatusLine } = await import("../../playground/ui/static/status.js");
+const { drawStatusLine, measured } = await import("../../playground/ui/static/status.js");
 const { follow, isBehind, isGrowing, newest, shownStep, taken, toldStep } = live;
 const statuses = { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] };
 const words = {

@@ -2,7 +2,7 @@
 //
 // How to test a script of playground/ui/static, in a file tests/js/<script>.test.js of its own (each runs in a process of its own):
 //   - what only computes (rules.js, curves.js) is imported and called with plain values; nothing of this file is needed;
-//   - what draws or listens: openPage("?tab=map") first, then `const { drawLines } = await import("../../playground/ui/static/lines.js")`.
+//   - what draws or listens: openPage("?tab=map") first, then `const { drawLines } = await import("../../playground/features/attention/lines.js")`.
 //     Static imports would run before the page is there.
 // What a script needs and this page lacks is added here, no larger than it is needed.
 

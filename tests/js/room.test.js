@@ -23,7 +23,7 @@ const { h } = await import("../../playground/ui/static/dom.js");
 const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
 const { asked, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
-await import("../../playground/ui/static/experiment.js");
+await import("../../playground/features/board/experiment.js");
 const { awaits, drawQuestion } = await import("../../playground/ui/static/room_question.js");
 const boot = {
   words: {}, knobs: ["task", "d_model"], groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [],
@@ -171,7 +171,7 @@ test("nothing is sent by a teacher, for another lab, of a closed question, or by
 
 function drawn() {
   const element = document.createElement("div");
-  drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, async () => {});
+  drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, { query: {}, preview: () => {} });
   const buttons = element.hidden ? [] : element.children[0].children.filter((child) => child.tag === "button");
   return { ids: buttons.map((one) => one.getAttribute("id").replace("pg-question-", "")), buttons };
 }

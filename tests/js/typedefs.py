@@ -1,19 +1,15 @@
-"""The kinds of blocks for the type checker of the page's scripts: `python -m tests.js.typedefs` renews static/blocks.d.ts."""
+"""The kinds of blocks for the type checker of the page's scripts: `npm run types` writes them to static/blocks.d.ts before each check."""
 
-import sys
 import types
 from collections.abc import Callable, Iterable
 from inspect import cleandoc, getdoc
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from playground.ui import blocks
 from playground.ui.blocks import KINDS, Block
 
-FILE = Path(blocks.__file__).parents[1] / "static" / "blocks.d.ts"
-BEGINNING = """\
-// What the server says of every kind of block, made from playground/ui/blocks: `python -m tests.js.typedefs`.
-"""
+FILE = Path(__file__).parents[2] / "playground" / "ui" / "static" / "blocks.d.ts"
+BEGINNING = "// Fields of every kind of block, made from playground/ui/blocks by `npm run types`.\n"
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 
 
@@ -74,4 +70,3 @@ def _records(hint: Any) -> Iterable[type]:
 
 if __name__ == "__main__":
     FILE.write_text(typescript(), encoding="utf-8")
-    sys.stdout.write(f"{FILE}\n")

@@ -9,6 +9,7 @@ import { blocksOf } from "./answers.js";
 import { prose } from "./glossary.js";
 import { act, activities, isMember } from "./room.js";
 import { forget, keep, kept } from "./storage.js";
+import { register, render } from "./kinds.js";
 
 const KEY = "playground-checks"; // {lesson: {question: [the hash of what was asked, the choice]}}
 
@@ -42,7 +43,7 @@ export function forgetAnswers() {
  * @param {HTMLElement} element
  * @param {import("./blocks").CheckBlock} block
  */
-export function drawCheck(element, block) {
+function drawCheck(element, block) {
   const focused = element.contains(document.activeElement) ? document.activeElement.getAttribute("data-value") : null;
   const isOver = block.right !== "", id = `pg-check-${block.id}`;
   const choose = (value) => {
@@ -76,13 +77,13 @@ export function drawCheck(element, block) {
  * The model answers of a lesson: for the teacher of a room with how the class answered, for a visitor in no room behind a button.
  * @param {HTMLElement} element
  * @param {import("./blocks").AnswersBlock} block
- * @param {(host: Element, blocks: any[]) => Promise<void>} render
+ * @param {import("./kinds.js").Panel} panel
  */
-export async function drawAnswers(element, block, render) {
-  Object.assign(element, { pgBlock: block, pgRender: render });
+async function drawAnswers(element, block, panel) {
+  const redraw = (element.pgRedraw = () => drawAnswers(element, block, panel));
   const show = () => {
     element.dataset.opened = block.lesson;
-    drawAnswers(element, block, render);
+    redraw();
   };
   const query = { code: page.room?.code ?? "", lesson: block.lesson, run: cursor.run, step: cursor.step, text: sentenceText(), toss: cursor.toss };
   const counted = /** @type {[string, import("./page").CourseAnswers][]} */ (activities("answers"))[0]?.[1].counted?.[block.lesson] ?? 0;
@@ -93,11 +94,12 @@ export async function drawAnswers(element, block, render) {
   const answer = await read("room/answers", query, `room/answers ${block.lesson}`);
   if (!answer) return void (element.pgText = "");
   element.replaceChildren();
-  await render(element, blocksOf(answer));
+  await render(element, blocksOf(answer), panel);
 }
 
 subscribe(["room", "lang"], () => {
-  for (const element of document.querySelectorAll(".pg-answers")) {
-    if (element.pgRender) drawAnswers(/** @type {HTMLElement} */ (element), /** @type {any} */ (element.pgBlock), element.pgRender);
-  }
+  for (const element of document.querySelectorAll(".pg-answers")) element.pgRedraw?.();
 });
+
+register("check", drawCheck);
+register("answers", drawAnswers, { always: true });

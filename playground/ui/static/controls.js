@@ -5,19 +5,17 @@ import { cursor, maxText, move, page } from "./store.js";
 import { button, debounce, h, modelText, onTyped, same } from "./dom.js";
 import { command } from "./actions.js";
 import { stopUpNext } from "./course.js";
-import { inRoom } from "./experiment.js";
 import { pointAt, setAll } from "./knobs.js";
-import { choose } from "./reading.js";
 import { playFromStart } from "./replay.js";
 import { showTakeHome } from "./takehome.js";
+import { register } from "./kinds.js";
 
 /**
  * One of a few values of a cursor field, or of a live knob of the run on screen.
  * @param {HTMLElement} element
  * @param {import("./blocks").ChoiceBlock} block
  */
-export function drawChoice(element, block) {
-  if (same(element, block)) return;
+function drawChoice(element, block) {
   const take = (value, pressed) => {
     if (!block.knob) return void move({ [block.field]: value, ...block.resets });
     for (const other of pressed.parentElement.children) other.setAttribute("aria-pressed", String(other === pressed));
@@ -38,8 +36,7 @@ export function drawChoice(element, block) {
  * @param {HTMLElement} element
  * @param {import("./blocks").ManyBlock} block
  */
-export function drawMany(element, block) {
-  if (same(element, block)) return;
+function drawMany(element, block) {
   const { value: chosen } = block;
   const toggle = (value) => (chosen.includes(value) ? chosen.filter((other) => other !== value) : [...chosen, value]).join(",");
   const option = ({ value, label }) =>
@@ -53,7 +50,7 @@ export function drawMany(element, block) {
  * @param {HTMLElement} element
  * @param {import("./blocks").SliderBlock} block
  */
-export function drawSlider(element, block) {
+function drawSlider(element, block) {
   const input = element.querySelector("input");
   if (input && document.activeElement === input) return;
   if (same(element, block)) return;
@@ -74,7 +71,7 @@ export function drawSlider(element, block) {
  * @param {HTMLElement} element
  * @param {import("./blocks").FieldBlock} block
  */
-export function drawField(element, block) {
+function drawField(element, block) {
   const input = element.querySelector("input");
   if (input && document.activeElement === input) return;
   if (same(element, block) && input.value === block.value) return; // what was typed is drawn by nobody
@@ -86,22 +83,21 @@ export function drawField(element, block) {
 }
 
 /**
- * Something to press.
- * @param {HTMLElement} element
- * @param {import("./blocks").ButtonBlock} block
+ * What a button does, by its act. Features add acts of their own.
+ * @type {Record<string, (block: import("./blocks").ButtonBlock) => unknown>}
  */
-export function drawButton(element, block) {
-  if (same(element, block)) return;
-  const act = {
-    draw: () => move({ draw: Number(cursor.draw || 0) + 1 }),
-    knob: () => pointAt(block.knob),
-    command: () => command(block.command, block.values),
-    room: () => inRoom(block.command, block.values),
-    move: () => move(block.to.stop ? { ...block.to, stop: stopUpNext() } : block.to),
-    play: playFromStart,
-    take: showTakeHome,
-    read: () => choose(block.values),
-    set: () => setAll({ ...page.knobs, ...block.values }),
-  }[block.act];
-  element.replaceChildren(button({ onclick: act }, block.label));
-}
+export const ACTS = {
+  draw: () => move({ draw: Number(cursor.draw || 0) + 1 }),
+  knob: ({ knob }) => pointAt(knob),
+  command: ({ command: action, values }) => command(action, values),
+  move: ({ to }) => move(to.stop ? { ...to, stop: stopUpNext() } : to),
+  play: playFromStart,
+  take: showTakeHome,
+  set: ({ values }) => setAll({ ...page.knobs, ...values }),
+};
+
+register("choice", drawChoice);
+register("many", drawMany);
+register("slider", drawSlider, { always: true });
+register("field", drawField, { always: true });
+register("button", (element, block) => element.replaceChildren(button({ onclick: () => ACTS[block.act](block) }, block.label)));

@@ -1,6 +1,8 @@
 // The curves of a run, put together from what the server draws of them and from the run's history.
 // @ts-check
 
+import { svg } from "./dom.js";
+
 /**
  * A curve with the history filled in: each trace says in its meta which columns it draws. The first shape marks the `step` of the replay,
  * which is "" while the page shows the newest. What a fork has from its `parent` is grey.
@@ -40,3 +42,8 @@ function own(trace, parent) {
   const first = early(trace, parent);
   return { ...trace, x: trace.x.slice(first), y: trace.y.slice(first) };
 }
+
+/** A piece of a run's line as the figures draw it. */
+export const sample = ({ color, dash }) =>
+  svg("svg", { width: "34", height: "10", "aria-hidden": "true" },
+    svg("line", { x1: "1", x2: "33", y1: "5", y2: "5", stroke: color, "stroke-width": "2.5", "stroke-dasharray": dash || null }));

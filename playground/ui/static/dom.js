@@ -5,7 +5,7 @@ import { cursor, languageTag, page } from "./store.js";
 import { token } from "./storage.js";
 import { ask } from "./server.js";
 
-const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
+const BASE = new URL("../../../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/ui/static/dom.js
 
 /** The sentence `page.<key>` in the page's language, its {placeholders} filled in; {count:step|steps} is the one word for 1, else the other. */
 export function say(key, values = {}) {
@@ -145,7 +145,7 @@ export function icon(name) {
   return svg("svg", { viewBox: "0 0 20 20", width: "16", height: "16", "aria-hidden": "true", ...pen }, svg("path", { d: paths[name] }));
 }
 
-export const assetUrl = (name) => new URL(name, import.meta.url).href;
+export const plotlyUrl = new URL("../../plotly.js", import.meta.url).href;
 export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchParams(params)}`;
 
 const running = new Map();

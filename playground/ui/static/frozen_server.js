@@ -6,7 +6,7 @@ import { h, say } from "./dom.js";
 import { page } from "./store.js";
 import { repainted } from "./repaint.js";
 
-const BASE = new URL("../..", import.meta.url).href; // the page's scripts stand two folders below, in asset/<version>
+const BASE = new URL("../../../..", import.meta.url).href; // this file is asset/<version>/ui/static/frozen_server.js
 export const isFrozen = true;
 
 const files = new Map();

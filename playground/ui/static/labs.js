@@ -6,6 +6,7 @@ import { button, h, paragraph, say, svg } from "./dom.js";
 import { fixed } from "./room.js";
 import { isOpenLab } from "./room_fixed.js";
 import { forget, keep, kept } from "./storage.js";
+import { register } from "./kinds.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
 /** What was guessed so far. */
@@ -25,7 +26,7 @@ subscribe(["lab", "lesson", "guess", "predicted"], (names) => {
  * @param {HTMLElement} element
  * @param {import("./blocks").RecordBlock} block
  */
-export function record(element, block) {
+function record(element, block) {
   element.hidden = true;
   if (!here || isAnswered(block.lab)) return;
   if (block.sure) keep(KEY, { [block.lab]: [block.sure, block.right] });
@@ -53,7 +54,7 @@ subscribe(["reply"], () => {
  * @param {HTMLElement} element
  * @param {import("./blocks").CardsBlock} block
  */
-export function drawCards(element, block) {
+function drawCards(element, block) {
   const known = guesses(), arms = presentNames("lab", kept(ARMS));
   const guessed = (name) => {
     const [percent, right] = known[name];
@@ -69,7 +70,7 @@ export function drawCards(element, block) {
       h("span", { class: "pg-card-minutes" }, minutes));
   };
   const cards = block.cards.filter(({ name }) => isOpenLab(name));
-  element.pgBlock = block;
+  element.pgRedraw = () => drawCards(element, block);
   element.hidden = !cards.length;
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, cards.map(card)));
 }
@@ -79,8 +80,7 @@ subscribe(["room"], () => {
   const now = fixed().labs.join();
   if (now === open) return;
   open = now;
-  const lists = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-block^="cards "]'));
-  for (const element of lists) if (element.pgBlock) drawCards(element, /** @type {import("./blocks").CardsBlock} */ (element.pgBlock));
+  for (const element of document.querySelectorAll(".pg-cards")) element.pgRedraw?.();
 });
 
 const SMALL = { width: 220, height: 72, edge: 5 }; // of a picture, in its own units
@@ -101,7 +101,7 @@ function drawThumbnail(lines, answered) {
 }
 
 /** How often guesses of which somebody was so sure were right. */
-export function drawCalibration(element) {
+function drawCalibration(element) {
   const bySure = new Map();
   for (const [sure, right] of Object.values(guesses())) bySure.set(sure, [...(bySure.get(sure) ?? []), right]);
   const sentence = ([percent, found]) => say("calibration", { percent, right: found.filter(Boolean).length, count: found.length });
@@ -110,3 +110,7 @@ export function drawCalibration(element) {
   element.className = "pg-block pg-text pg-caption";
   element.textContent = paragraph(said);
 }
+
+register("cards", drawCards, { always: true });
+register("record", record, { always: true });
+register("calibration", drawCalibration, { always: true });

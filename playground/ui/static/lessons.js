@@ -8,9 +8,10 @@ import { doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
 import { forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
+import { register } from "./kinds.js";
 
 subscribe(["progress"], () => {
-  for (const element of document.querySelectorAll(".pg-lessons, .pg-steps")) if (element.pgBlock) DRAW[element.pgBlock.kind](element, element.pgBlock);
+  for (const element of document.querySelectorAll(".pg-lessons, .pg-steps")) element.pgRedraw?.();
 });
 
 /** Steps as dots: full when done. */
@@ -24,8 +25,8 @@ export function dots(name) {
  * @param {HTMLElement} element
  * @param {import("./blocks").LessonsBlock} block
  */
-export function drawLessons(element, block) {
-  element.pgBlock = block;
+function drawLessons(element, block) {
+  element.pgRedraw = () => drawLessons(element, block);
   const next = upNext()?.name, begun = block.lessons.some(({ name }) => doneOf(name).length);
   const state = (name) => (isDone(name) ? say("course_done") : name === next ? say(begun ? "course_go_on" : "course_begin") : "");
   const row = ({ name, title, text, to, minutes }, at) => {
@@ -43,8 +44,8 @@ export function drawLessons(element, block) {
  * @param {HTMLElement} element
  * @param {import("./blocks").StepsBlock} block
  */
-export function drawSteps(element, block) {
-  element.pgBlock = block;
+function drawSteps(element, block) {
+  element.pgRedraw = () => drawSteps(element, block);
   const done = doneOf(block.lesson);
   const step = (one) => {
     const ticked = done.includes(one.name);
@@ -72,14 +73,12 @@ function bring(selector, tries = 50) {
   else if (tries) setTimeout(() => bring(selector, tries - 1), 200);
 }
 
-const DRAW = { lessons: drawLessons, steps: drawSteps };
-
 /**
  * A few sentences, each on its own.
  * @param {HTMLElement} element
  * @param {import("./blocks").PointsBlock} block
  */
-export function drawPoints(element, block) {
+function drawPoints(element, block) {
   element.replaceChildren(h("h3", {}, block.title), points(block.points));
 }
 
@@ -95,14 +94,14 @@ export function points(texts) {
  * @param {HTMLElement} element
  * @param {import("./blocks").NotesBlock} block
  */
-export function drawNotes(element, block) {
+function drawNotes(element, block) {
   const rows = block.rows.flatMap(([label, text]) => [h("dt", {}, label), h("dd", {}, text)]);
   const open = button({ class: "pg-quiet", onclick: () => move({ notes: "", lesson: block.id }) }, block.open);
   element.replaceChildren(h("h3", {}, block.title), h("dl", {}, rows), open);
 }
 
 /** Forgets what this browser keeps of the course and of all guesses, when asked twice. */
-export function drawForget(element) {
+function drawForget(element) {
   if (element.firstChild?.dataset.lang === cursor.lang) return;
   const ask = (asked) => {
     forgets.dataset.asked = asked ? "yes" : "";
@@ -120,3 +119,9 @@ export function drawForget(element) {
   const forgets = button({ dataset: { lang: cursor.lang }, onclick: press, onblur: () => ask(false) }, say("course_forget"));
   element.replaceChildren(forgets);
 }
+
+register("lessons", drawLessons, { always: true });
+register("steps", drawSteps, { always: true });
+register("points", drawPoints);
+register("notes", drawNotes);
+register("forget", drawForget, { always: true });

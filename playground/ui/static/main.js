@@ -13,15 +13,17 @@ import { openTab } from "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
 import { closeCode, openCode, openGlossary } from "./dialogs.js";
-import { redrawReading, refreshPreview } from "./reading.js";
+import { redrawReading, refreshPreview } from "../../features/data/reading.js";
 import { scrollToTop } from "./space_frame.js";
 import { hearTabs, rememberOwn, rememberedSentence } from "./storage.js";
 import "./announce.js";
 import "./course.js";
-import "./deal.js";
 import "./dock.js";
+import "./controls.js";
 import "./figure.js";
+import "./features.js";
 import "./keyboard.js";
+import "./lessons.js";
 import "./page_keys.js";
 import "./plain.js";
 import "./present.js";
@@ -30,13 +32,12 @@ import "./room_fixed.js";
 import "./room_now.js";
 import "./room_progress.js";
 import "./scrollers.js";
-import "./step_motion.js";
 import "./strips.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { control, train } from "./actions.js";
 export { arrived, asked, askedForTask, knobsChanged, meet, settings } from "./knobs.js";
-export { readInputs, takeReading } from "./reading.js";
+export { readInputs, takeReading } from "../../features/data/reading.js";
 
 const place = (id) => document.getElementById(id);
 

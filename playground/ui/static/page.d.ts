@@ -1,6 +1,6 @@
 // What the scripts' type checker has to know beside the scripts: what the server says, what they keep on elements, what they tell one another.
 
-import type { Block, CellsBlock, NumberItem, NumbersBlock, OutcomeBlock, Plotly, Token } from "./blocks";
+import type { Block, CellsBlock, NumberItem, Plotly, Token } from "./blocks";
 
 /** What the live stream says of a run. */
 export interface Run {
@@ -281,12 +281,10 @@ declare global {
     pgText?: string;
     pgLang?: string;
     pgBlock?: Block;
-    pgRender?: (host: Element, blocks: any[]) => Promise<void>;
+    pgRedraw?: () => unknown; // the block again: what it shows changed without a word of the server
     pgFigure?: Plotly;
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;
-    pgNumbers?: NumbersBlock;
-    pgOutcome?: OutcomeBlock;
     pgItems?: NumberItem[];
     pgFixed?: string;
     pgCells?: CellsBlock;

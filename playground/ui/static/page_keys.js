@@ -5,7 +5,6 @@ import { cursor, move } from "./store.js";
 import { openHelp } from "./dialogs.js";
 import { play, turn } from "./replay.js";
 import { isSwitchedOff } from "./single_keys.js";
-import { goOn } from "./tour.js";
 
 const row = (by) => move({ q: cursor.q === "" ? 0 : Math.max(0, Number(cursor.q) + by) });
 const head = (number) => move({ head: number, layer: cursor.layer || 1, follow: "off" });
@@ -17,7 +16,7 @@ export const ACTS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (goOn(event) || event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event)) return;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event)) return;
   const target = /** @type {Element} */ (event.target);
   if (target.closest?.("input, textarea, select, button, summary, [contenteditable], [role=tab], [role=slider], [role=listbox], dialog")) return;
   if (!ACTS[event.key]) return;

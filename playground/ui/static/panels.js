@@ -10,7 +10,6 @@ import { heldHead, isActive, isGrowing, isTooEarly, parentOfRun, shownStep } fro
 import { nextStop } from "./replay.js";
 import { refreshSentence, sentenceQuery, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
-import { fillNumbers, fillOutcome } from "./learning.js";
 import { render } from "./kinds.js";
 import { awaits } from "./room_question.js";
 import { answersOf } from "./checks.js";
@@ -151,8 +150,6 @@ subscribe(["live", "frame"], () => {
     element.pgFigure = fillCurve(element.pgSkeleton, page.live, grows ? "" : cursor.step, parentOfRun());
     drawCurve(element.querySelector(".pg-plot"), element.pgFigure, grows, shownStep()); // the end is drawn at once
   }
-  document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
-  document.querySelectorAll(".pg-outcome").forEach((element) => fillOutcome(element));
 });
 
 subscribe(["live"], () => {

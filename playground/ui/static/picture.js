@@ -1,7 +1,7 @@
 // Figures on the page: drawn by one Plotly, kept when they change, and telling which cell is under the pointer.
 // @ts-check
 
-import { assetUrl, h, minus, say } from "./dom.js";
+import { h, minus, plotlyUrl, say } from "./dom.js";
 import { cursor, move } from "./store.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", scrollZoom: false, typesetMath: false, showTips: false };
@@ -10,7 +10,7 @@ let loading = null;
 /** The one Plotly of the page, fetched once from this server. */
 export function plotly() {
   loading ??= new Promise((resolve, reject) => {
-    const script = h("script", { src: assetUrl("plotly.js") });
+    const script = h("script", { src: plotlyUrl });
     const before = window.Plotly;
     script.onload = () => {
       const mine = window.Plotly;

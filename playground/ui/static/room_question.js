@@ -6,6 +6,7 @@ import { cursor, move, page, subscribe } from "./store.js";
 import { button, h, isDark, notice, read, ready, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { act, activities, isMember, looking } from "./room.js";
+import { register, render } from "./kinds.js";
 
 /** Where a question stands, and the two fields of the cursor that hold what somebody guessed. */
 const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { tab: "course", guess: "predicted", sure: "certain" } };
@@ -66,12 +67,11 @@ subscribe(["guess", "sure", "predicted", "certain"], sendGuess);
 /**
  * @param {HTMLElement} element
  * @param {import("./blocks").QuestionBlock} block
- * @param {(host: Element, blocks: any[]) => Promise<void>} render
+ * @param {import("./kinds.js").Panel} panel
  */
-export function drawQuestion(element, block, render) {
+export function drawQuestion(element, block, panel) {
   const [name, question] = questions().find(([, one]) => isOf(one, block.field, block.name)) ?? [];
-  element.pgBlock = block;
-  element.pgRender = render;
+  element.pgRedraw = () => drawQuestion(element, block, panel);
   element.hidden = !page.room || !(question || page.room.teacher);
   if (element.hidden) return element.replaceChildren();
   if (!element.firstChild) element.append(h("div", { class: "pg-line" }), h("div", { class: "pg-question-result" }));
@@ -80,7 +80,7 @@ export function drawQuestion(element, block, render) {
   const shown = [page.room.code, page.room.teacher, name, question, question && isWhole(mine(question))];
   if (!same(line, shown)) line.replaceChildren(...(page.room.teacher ? forTeacher(block.field, name, question) : forMember(question)));
   if (focused) (document.getElementById(focused) ?? line.querySelector("button"))?.focus();
-  return showResult(result, name, question, render);
+  return showResult(result, name, question, panel);
 }
 
 const says = (text) => h("p", { role: "status" }, text);
@@ -103,7 +103,7 @@ function forMember(question) {
 }
 
 /** What the class guessed, once it is revealed: asked for again when it, or the page's look, has changed. */
-async function showResult(element, name, question, render) {
+async function showResult(element, name, question, panel) {
   if (question?.state !== "revealed") {
     element.pgKey = "";
     return element.replaceChildren();
@@ -116,14 +116,12 @@ async function showResult(element, name, question, render) {
   if (!answer || element.pgKey !== key) return;
   if (answer.error) element.pgKey = "";
   element.dataset.of = answer.of ?? "";
-  await render(element, blocksOf(answer));
+  await render(element, blocksOf(answer), panel);
   element.dataset.drawn = String(Number(element.dataset.drawn ?? 0) + 1); // the presenter's view looks for its picture then
 }
 
 function drawAll() {
-  for (const element of document.querySelectorAll(".pg-question")) {
-    if (element.pgRender) drawQuestion(element, /** @type {import("./blocks").QuestionBlock} */ (element.pgBlock), element.pgRender);
-  }
+  for (const element of document.querySelectorAll(".pg-question")) element.pgRedraw?.();
 }
 subscribe(["room", "guess", "sure", "predicted", "certain", "present"], drawAll);
 
@@ -150,3 +148,5 @@ async function drawLine() {
   line.replaceChildren(...(question ? [button({ onclick: go }, say("room_asks", { title: titleOf(question) }), " ▸")] : []));
 }
 subscribe(["room", "boot", "tab", "lab", "lesson", "lang"], drawLine);
+
+register("question", drawQuestion, { always: true });

@@ -4,7 +4,24 @@
 import { cursor, page } from "./store.js";
 import { count, h, percent, say, timeLeft, update } from "./dom.js";
 import { isActive, isBehind, shownStep, statusKey, toldStep } from "./live.js";
-import { measured } from "./learning.js";
+
+/**
+ * What the last validation up to a step found: a number as text, about so much where it is of a sample of the held-out sentences; and a
+ * note of what it is of, where that is not all of them or not the step that was asked for.
+ * @param {import("./page").Run} run
+ * @param {string} column of the validations
+ * @param {(value: number) => string} shape
+ * @param {number} upTo
+ * @param {boolean} isNow nobody asked for that step: it is the newest
+ */
+export function measured(run, column, shape, upTo = Infinity, isNow = false) {
+  const { step = [], pairs = [], all_pairs: all = [], [column]: values = [] } = run.validations;
+  const at = step.findLastIndex((one) => one <= upTo), value = values[at];
+  if (value === undefined || value === null) return { text: "–", note: "" };
+  const sample = pairs[at] !== all[at] && say("sample_of", { pairs: count(pairs[at]), all: count(all[at]) });
+  const other = !isNow && upTo !== Infinity && step[at] !== upTo && say("measured_at", { step: count(step[at]) });
+  return { text: sample ? `≈ ${shape(value)}` : shape(value), note: [sample, other].filter(Boolean).join(" · ") };
+}
 
 /**
  * How far a run is, in one line, with what was measured up to a step.

@@ -1,25 +1,27 @@
 // The map: the model as one drawing. Encoder left, decoder right, each stage a small picture on a button; the open one unfolds in place.
 // @ts-check
 
-import { cursor, move } from "./store.js";
-import { button, childrenOf, h, svg, update, updateAttributes } from "./dom.js";
-import { chips } from "./chips.js";
+import { cursor, move } from "../../ui/static/store.js";
+import { button, childrenOf, h, svg, update, updateAttributes } from "../../ui/static/dom.js";
+import { chips } from "../../ui/static/chips.js";
 import { drawArrows, pointBack } from "./arrows.js";
-import { miniature } from "./thumbnails.js";
-import { isTouring } from "./course.js";
+import { miniature } from "../../ui/static/thumbnails.js";
+import { isTouring } from "../../ui/static/course.js";
 import { lead } from "./tour.js";
+import { register, render } from "../../ui/static/kinds.js";
 
 const COLUMNS = ["encoder", "memory", "decoder"];
 const TILES = 6; // in a line, at least: so wide are they everywhere
-/** @type {{ element: HTMLElement, block: import("./blocks").MapBlock, tiles: Map<string, HTMLElement>, box?: Function } | null} */
+/** @type {{ element: HTMLElement, block: import("../../ui/static/blocks").MapBlock, tiles: Map<string, HTMLElement>, box?: Function } | null} */
 let drawn = null; // the map on the page; `tiles` are its buttons by the addresses of their stages
 
 /**
- * Draws the map, or changes what is there: small pictures are repainted, elements are kept. `render` fills the open stage with blocks.
+ * Draws the map, or changes what is there: small pictures are repainted, elements are kept.
  * @param {HTMLElement} element
- * @param {import("./blocks").MapBlock} block
+ * @param {import("../../ui/static/blocks").MapBlock} block
+ * @param {import("../../ui/static/kinds.js").Panel} panel
  */
-export async function drawMap(element, block, render) {
+async function drawMap(element, block, panel) {
   if (!element.firstChild) build(element);
   const had = document.activeElement?.closest?.(".pg-tile, .pg-fold")?.dataset.address;
   const before = element.pgMap?.block, cameFrom = before?.open && element.pgMap.tiles.get(before.open);
@@ -31,7 +33,7 @@ export async function drawMap(element, block, render) {
   place(map, grid);
   if (had) map.tiles.get(had)?.focus({ preventScroll: true });
   const detail = grid.querySelector(".pg-open");
-  await render(detail, block.blocks);
+  await render(detail, block.blocks, panel);
   drawArrows(map);
   if ((before?.open ?? "") === block.open) return;
   settle(map, before?.open);
@@ -220,3 +222,5 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   close();
 });
+
+register("map", drawMap, { always: true });

@@ -2,12 +2,12 @@
 // settings are as they stand at the left.
 // @ts-check
 
-import { page, subscribe } from "./store.js";
-import { button, h, labelled, paragraph, ready, say } from "./dom.js";
+import { page, subscribe } from "../../ui/static/store.js";
+import { button, h, labelled, paragraph, ready, say } from "../../ui/static/dom.js";
 import { combinations, settingOf, valuesOf } from "./deal_arms.js";
-import { open } from "./dialogs.js";
+import { open } from "../../ui/static/dialogs.js";
 import { told } from "./experiment.js";
-import { act } from "./room.js";
+import { act } from "../../ui/static/room.js";
 
 const ORDERS = ["together", "in_turn"];
 const WAYS = ["values", "several", "lab"];

@@ -1,16 +1,17 @@
 // Every head of one kind of attention as a small picture, a line for each layer.
 // @ts-check
 
-import { move } from "./store.js";
-import { button, h, say } from "./dom.js";
-import { thumbnail } from "./thumbnails.js";
+import { move } from "../../ui/static/store.js";
+import { button, h, say } from "../../ui/static/dom.js";
+import { thumbnail } from "../../ui/static/thumbnails.js";
+import { register } from "../../ui/static/kinds.js";
 
 /**
  * @param {HTMLElement} element
- * @param {import("./blocks").HeadsBlock} block
- * @param {import("./kinds.js").Panel} panel
+ * @param {import("../../ui/static/blocks").HeadsBlock} block
+ * @param {import("../../ui/static/kinds.js").Panel} panel
  */
-export function drawHeads(element, block, panel) {
+function drawHeads(element, block, panel) {
   const row = (heads, layer) => {
     const style = `grid-template-columns: repeat(${Math.min(heads.length, 4)}, minmax(0, 1fr))`;
     const small = heads.map((weights, head) => smallHead(block, weights, layer, head, panel));
@@ -34,3 +35,5 @@ function smallHead(block, weights, layer, head, panel) {
   return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
     canvas, h("span", {}, String(head + 1)), " ", h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
 }
+
+register("heads", drawHeads);

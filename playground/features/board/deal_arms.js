@@ -1,8 +1,8 @@
 // How the arms of an experiment are given: values of one setting, or a table with a row for each arm and a column for each of a few settings.
 // @ts-check
 
-import { asText, page } from "./store.js";
-import { button, h, labelled, say } from "./dom.js";
+import { asText, page } from "../../ui/static/store.js";
+import { button, h, labelled, say } from "../../ui/static/dom.js";
 
 const FIRST = ["learning_rate", "warmup", "optimiser"]; // what is proposed, in this order
 const SETTINGS = 3, LEAST_ARMS = 2, MOST_ARMS = 8;

@@ -1,18 +1,19 @@
 // All heads of the model at once: a grid of small matrices for each kind of attention, layers down, heads across.
 // @ts-check
 
-import { move } from "./store.js";
-import { button, h } from "./dom.js";
-import { prose } from "./glossary.js";
-import { miniature } from "./thumbnails.js";
-import { relabelSave, saveButtons } from "./downloads.js";
+import { move } from "../../ui/static/store.js";
+import { button, h } from "../../ui/static/dom.js";
+import { prose } from "../../ui/static/glossary.js";
+import { miniature } from "../../ui/static/thumbnails.js";
+import { relabelSave, saveButtons } from "../../ui/static/downloads.js";
 import { modelDrawing, modelTable } from "./modelview_drawing.js";
+import { register } from "../../ui/static/kinds.js";
 
 /**
  * @param {HTMLElement} element
- * @param {import("./blocks").ModelviewBlock} block
+ * @param {import("../../ui/static/blocks").ModelviewBlock} block
  */
-export function drawModelView(element, block) {
+function drawModelView(element, block) {
   element.pgBlock = block;
   if (!element.firstChild) build(element);
   const [title, about, grids, scale, said, save] = /** @type {HTMLElement[]} */ ([...element.children]);
@@ -80,3 +81,5 @@ function fillScale(scale, { colours, words }) {
   scale.replaceChildren(words.weight, h("span", {}, "0"), ramp, h("span", {}, "1"),
     h("i", { class: "pg-model-masked", style: `background: ${hatch}` }), words.masked);
 }
+
+register("modelview", drawModelView);

@@ -1,11 +1,13 @@
 // Several runs: the table in which they are ticked, opened and pinned, and what each makes of one sentence.
 // @ts-check
 
-import { cursor, languageTag, move } from "./store.js";
-import { button, h, icon, modelText, say, svg } from "./dom.js";
-import { chooseRun, command } from "./actions.js";
-import { openDelete, openRename } from "./dialogs.js";
-import { chips } from "./chips.js";
+import { cursor, languageTag, move } from "../../ui/static/store.js";
+import { button, h, icon, modelText, say, svg } from "../../ui/static/dom.js";
+import { chooseRun, command } from "../../ui/static/actions.js";
+import { openDelete, openRename } from "../../ui/static/dialogs.js";
+import { sample } from "../../ui/static/curves.js";
+import { chips } from "../../ui/static/chips.js";
+import { register } from "../../ui/static/kinds.js";
 
 const nameOf = (act, id) => `${act}:${id}`; // of a control
 const ACTS = ["tick", "open", "line", "pin", "rename", "delete"]; // the controls of a row, from left to right
@@ -14,9 +16,9 @@ const unfolded = new Set(); // runs of which all differences are shown, also whe
 /**
  * The table of runs. One of its controls at a time is reached by Tab, the others from there by the arrows.
  * @param {HTMLElement} element
- * @param {import("./blocks").RunsBlock} block
+ * @param {import("../../ui/static/blocks").RunsBlock} block
  */
-export function drawRuns(element, block) {
+function drawRuns(element, block) {
   const here = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
   const at = here?.dataset.at ?? nameOf("tick", block.ticked[0] ?? cursor.run);
   if (!element.firstChild) element.append(h("div", { class: "pg-scroll" }));
@@ -97,11 +99,6 @@ function runRow(row, block) {
     h("td", { class: "pg-run-acts" }, pin, acts));
 }
 
-/** A piece of a run's line as the figures draw it. */
-export const sample = ({ color, dash }) =>
-  svg("svg", { width: "34", height: "10", "aria-hidden": "true" },
-    svg("line", { x1: "1", x2: "33", y1: "5", y2: "5", stroke: color, "stroke-width": "2.5", "stroke-dasharray": dash || null }));
-
 /** A small curve: points from 0 to 1 each way. */
 function course(points) {
   const [width, height] = [64, 22], place = ([x, y]) => `${(2 + x * (width - 4)).toFixed(1)},${(height - 2 - y * (height - 4)).toFixed(1)}`;
@@ -131,9 +128,9 @@ function walk(event) {
 /**
  * Sentences on which runs disagree; a press on one runs it through all of them.
  * @param {HTMLElement} element
- * @param {import("./blocks").DisagreementsBlock} block
+ * @param {import("../../ui/static/blocks").DisagreementsBlock} block
  */
-export function drawDisagreements(element, block) {
+function drawDisagreements(element, block) {
   const verdict = (correct) => ({ class: correct ? "pg-right" : "pg-wrong", role: "img", "aria-label": say(correct ? "right" : "wrong") });
   const mark = (correct) => h("span", verdict(correct), correct ? "✓" : "✗");
   const output = ({ text, correct }, at) =>
@@ -149,9 +146,9 @@ export function drawDisagreements(element, block) {
 /**
  * What each run makes of the sentence, and whether that is right.
  * @param {HTMLElement} element
- * @param {import("./blocks").OutputsBlock} block
+ * @param {import("../../ui/static/blocks").OutputsBlock} block
  */
-export function drawOutputs(element, block) {
+function drawOutputs(element, block) {
   const verdict = (correct) => (correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`);
   const row = ({ name, key, tokens, correct, note }) =>
     h("tr", {}, h("th", { scope: "row" }, sample(key), " ", name),
@@ -161,3 +158,7 @@ export function drawOutputs(element, block) {
   const table = h("table", {}, head, h("tbody", {}, block.rows.map(row)));
   element.replaceChildren(h("h3", {}, block.title), h("div", { class: "pg-scroll" }, table));
 }
+
+register("runs", drawRuns);
+register("disagreements", drawDisagreements);
+register("outputs", drawOutputs);

@@ -1,16 +1,18 @@
 // The experiment of a class: what a student is dealt and trains, and the teacher's board of all runs.
 // @ts-check
 
-import { asText, cursor, move, page, subscribe } from "./store.js";
-import { button, h, same, say } from "./dom.js";
-import { reply } from "./actions.js";
-import { act, activities } from "./room.js";
-import { sample } from "./runs.js";
+import { asText, cursor, move, page, subscribe } from "../../ui/static/store.js";
+import { button, h, same, say } from "../../ui/static/dom.js";
+import { reply } from "../../ui/static/actions.js";
+import { ACTS } from "../../ui/static/controls.js";
+import { act, activities } from "../../ui/static/room.js";
+import { sample } from "../../ui/static/curves.js";
+import { register } from "../../ui/static/kinds.js";
 
 const TURN = 3000; // milliseconds until a run that waits for its turn asks again
 
 /** Does something in the room, says what came of it, and goes where that is seen. */
-export const inRoom = async (action, values) => told(await act(action, values));
+ACTS.room = async ({ command, values }) => told(await act(command, values));
 
 /** Says what came of something that was done in the room, and goes where that is seen. */
 export function told(answer) {
@@ -81,9 +83,9 @@ subscribe(["room", "boot", "tab", "run"], drawArm);
 /**
  * The runs of a class, a row each; a press on a student opens the run.
  * @param {HTMLElement} element
- * @param {import("./blocks").BoardBlock} block
+ * @param {import("../../ui/static/blocks").BoardBlock} block
  */
-export function drawBoard(element, block) {
+function drawBoard(element, block) {
   const focused = element.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.run : "";
   const [student, ...others] = block.head.map((text) => h("th", { scope: "col" }, text));
   const about = (row) => ({ class: "pg-run-name", dataset: { run: row.run }, "aria-current": row.here ? "true" : null });
@@ -99,3 +101,5 @@ export function drawBoard(element, block) {
 
 /** Shows one run where its training is seen; who follows the teacher sees it as well. */
 const look = (run) => move({ run, tab: "training" });
+
+register("board", drawBoard);

@@ -1,11 +1,11 @@
 // All heads of the model as one drawing that can be saved, and what is said of each as a table.
 // @ts-check
 
-import { svg } from "./dom.js";
-import { lightened } from "./downloads.js";
-import { miniature } from "./thumbnails.js";
+import { svg } from "../../ui/static/dom.js";
+import { lightened } from "../../ui/static/downloads.js";
+import { miniature } from "../../ui/static/thumbnails.js";
 
-/** @typedef {import("./blocks").ModelviewBlock} Block */
+/** @typedef {import("../../ui/static/blocks").ModelviewBlock} Block */
 const SIDE = 84, STEP = 88, LEFT = 52, ABOVE = 44, APART = 30, SCALE = 34; // px: of a head, from one to the next, and around them
 const INK = "#1f2933";
 
@@ -22,7 +22,7 @@ function picture({ mini, label }, colours, x, y) {
 
 /**
  * One kind of attention, its name above it, the numbers of its heads across and of its layers down.
- * @param {import("./blocks").HeadGrid} grid
+ * @param {import("../../ui/static/blocks").HeadGrid} grid
  * @param {Block} block
  * @param {number} x
  */

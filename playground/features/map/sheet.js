@@ -1,18 +1,19 @@
 // A calculation sheet: how one number came to be, with its terms as ways back through the model; or as a question.
 // @ts-check
 
-import { cursor, move } from "./store.js";
-import { button, h, isEnter, minus, routeUrl } from "./dom.js";
-import { caption } from "./glossary.js";
+import { cursor, move } from "../../ui/static/store.js";
+import { button, h, isEnter, minus, routeUrl } from "../../ui/static/dom.js";
+import { caption } from "../../ui/static/glossary.js";
+import { register } from "../../ui/static/kinds.js";
 
 const value = (text) => h("span", { class: "pg-value" }, minus(text));
 
 /**
  * The calculation of the chosen cell. While it is secret, its last line is a question.
  * @param {HTMLElement} element
- * @param {import("./blocks").SheetBlock} block
+ * @param {import("../../ui/static/blocks").SheetBlock} block
  */
-export function drawSheet(element, block) {
+function drawSheet(element, block) {
   const { words } = block;
   const held = element.contains(document.activeElement) && document.activeElement.className;
   const scrolled = element.querySelector(".pg-terms")?.scrollTop ?? 0;
@@ -80,9 +81,9 @@ function guess(block) {
 /**
  * Choosing a cell by its names.
  * @param {HTMLElement} element
- * @param {import("./blocks").PickBlock} block
+ * @param {import("../../ui/static/blocks").PickBlock} block
  */
-export function drawPick(element, block) {
+function drawPick(element, block) {
   const held = [...element.querySelectorAll("select")].findIndex((select) => select === document.activeElement);
   const option = (number, label, chosen) => h("option", { value: String(number), selected: number === chosen }, label);
   const options = (list, chosen, empty) => [h("option", { value: "" }, empty), ...list.map((one) => option(one.value, one.label, chosen))];
@@ -98,9 +99,9 @@ export function drawPick(element, block) {
 /**
  * A seed, and the two printable sheets it makes.
  * @param {HTMLElement} element
- * @param {import("./blocks").WorksheetBlock} block
+ * @param {import("../../ui/static/blocks").WorksheetBlock} block
  */
-export function drawWorksheet(element, block) {
+function drawWorksheet(element, block) {
   const { words } = block;
   const number = { type: "number", min: "0", max: "999999", step: "1", value: element.querySelector("input")?.value ?? "1" };
   const seed = h("input", { ...number, id: "pg-seed" });
@@ -117,3 +118,7 @@ export function drawWorksheet(element, block) {
   const line = h("div", { class: "pg-line" }, h("label", {}, words.attention, " ", kind), h("label", {}, words.seed, " ", seed), ...links);
   element.replaceChildren(h("h3", {}, words.title), caption(words.about), line);
 }
+
+register("sheet", drawSheet);
+register("pick", drawPick);
+register("worksheet", drawWorksheet);

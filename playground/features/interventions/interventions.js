@@ -1,17 +1,18 @@
 // What if: every head as a switch, two sentences with their differences, and one look of cross-attention to be changed by hand.
 // @ts-check
 
-import { button, childrenOf, h, modelText } from "./dom.js";
-import { cursor, move } from "./store.js";
-import { thumbnail } from "./thumbnails.js";
-import { chips } from "./chips.js";
+import { button, childrenOf, h, modelText } from "../../ui/static/dom.js";
+import { cursor, move } from "../../ui/static/store.js";
+import { thumbnail } from "../../ui/static/thumbnails.js";
+import { chips } from "../../ui/static/chips.js";
+import { register } from "../../ui/static/kinds.js";
 
 /**
  * Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus.
  * @param {HTMLElement} element
- * @param {import("./blocks").SwitchesBlock} block
+ * @param {import("../../ui/static/blocks").SwitchesBlock} block
  */
-export function drawSwitches(element, block) {
+function drawSwitches(element, block) {
   const { off, ...fixed } = block, text = JSON.stringify(fixed);
   if (element.pgFixed !== text) {
     element.pgFixed = text;
@@ -69,9 +70,9 @@ function paintSwitches(element, block, off) {
 /**
  * Sentences under one another, each with the name of the model that wrote it. A click on a token chooses its step.
  * @param {HTMLElement} element
- * @param {import("./blocks").CompareBlock} block
+ * @param {import("../../ui/static/blocks").CompareBlock} block
  */
-export function drawCompare(element, block) {
+function drawCompare(element, block) {
   element.replaceChildren(...block.lines.map((line) => {
     const shown = chips(line.tokens, line.name === "reference" ? "" : "tgt");
     shown.forEach((chip, at) => {
@@ -89,9 +90,9 @@ export function drawCompare(element, block) {
 /**
  * One row of attention as bars that can be pressed: without the change an outline, with it filled. Below, what can be done to the chosen.
  * @param {HTMLElement} element
- * @param {import("./blocks").CellsBlock} block
+ * @param {import("../../ui/static/blocks").CellsBlock} block
  */
-export function drawCells(element, block) {
+function drawCells(element, block) {
   if (!element.firstChild) element.append(h("h3", {}), h("p", { class: "pg-cells-legend" }), h("div", { class: "pg-cell-row", role: "group" }), h("div", {}));
   const [title, legend, bars, below] = childrenOf(element), { scrollLeft } = bars;
   const held = bars.contains(document.activeElement) ? document.activeElement.closest("button").dataset.column : null;
@@ -159,3 +160,7 @@ function paintActs(below, block) {
   input.value = String(block.slider.value);
   input.nextElementSibling.textContent = block.slider.value.toFixed(2);
 }
+
+register("switches", drawSwitches, { always: true });
+register("compare", drawCompare);
+register("cells", drawCells);

@@ -1,7 +1,7 @@
 // The lines of the map: what goes around a sublayer, what leaves the memory, and on pointing where a stage comes from.
 // @ts-check
 
-import { svg } from "./dom.js";
+import { svg } from "../../ui/static/dom.js";
 
 const HUES = ["encoder", "decoder", "cross"];
 

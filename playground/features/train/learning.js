@@ -1,37 +1,20 @@
 // What grows while a run learns, beside its curves: the newest numbers, and the completions of the probe sentences.
 // @ts-check
 
-import { cursor, page } from "./store.js";
-import { childrenOf, count, duration, h, modelText, percent, say, timeLeft, update, updateAttributes } from "./dom.js";
-import { caption } from "./glossary.js";
-import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "./live.js";
-
-/**
- * What the last validation up to a step found: a number as text, about so much where it is of a sample of the held-out sentences; and a
- * note of what it is of, where that is not all of them or not the step that was asked for.
- * @param {import("./page").Run} run
- * @param {string} column of the validations
- * @param {(value: number) => string} shape
- * @param {number} upTo
- * @param {boolean} isNow nobody asked for that step: it is the newest
- */
-export function measured(run, column, shape, upTo = Infinity, isNow = false) {
-  const { step = [], pairs = [], all_pairs: all = [], [column]: values = [] } = run.validations;
-  const at = step.findLastIndex((one) => one <= upTo), value = values[at];
-  if (value === undefined || value === null) return { text: "–", note: "" };
-  const sample = pairs[at] !== all[at] && say("sample_of", { pairs: count(pairs[at]), all: count(all[at]) });
-  const other = !isNow && upTo !== Infinity && step[at] !== upTo && say("measured_at", { step: count(step[at]) });
-  return { text: sample ? `≈ ${shape(value)}` : shape(value), note: [sample, other].filter(Boolean).join(" · ") };
-}
+import { cursor, page, subscribe } from "../../ui/static/store.js";
+import { childrenOf, count, duration, h, modelText, percent, say, timeLeft, update, updateAttributes } from "../../ui/static/dom.js";
+import { caption } from "../../ui/static/glossary.js";
+import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "../../ui/static/live.js";
+import { measured } from "../../ui/static/status.js";
+import { register } from "../../ui/static/kinds.js";
 
 /**
  * The newest numbers of the run, each with its name.
  * @param {HTMLElement} element
- * @param {import("./blocks").NumbersBlock} [block] what it showed last, where it isn't given
+ * @param {import("../../ui/static/blocks").NumbersBlock} block
  */
-export function fillNumbers(element, block = element.pgNumbers) {
-  if (!block) return;
-  element.pgNumbers = block;
+function fillNumbers(element, block) {
+  element.pgRedraw = () => fillNumbers(element, block);
   const run = page.live;
   const upTo = shownStep(), isNow = cursor.step === "", isWhole = isNow && !isGrowing(); // what was measured before it says when
   const speed = isNow ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
@@ -60,11 +43,10 @@ export function fillNumbers(element, block = element.pgNumbers) {
 /**
  * What the run has come to, as the server says it; while it is on its way a bar of its steps, from the first moment on.
  * @param {HTMLElement} element
- * @param {import("./blocks").OutcomeBlock} [block] what it showed last, where it isn't given
+ * @param {import("../../ui/static/blocks").OutcomeBlock} block
  */
-export function fillOutcome(element, block = element.pgOutcome) {
-  if (!block) return;
-  element.pgOutcome = block;
+function fillOutcome(element, block) {
+  element.pgRedraw = () => fillOutcome(element, block);
   const run = page.live, grows = isGrowing() || run.status === "paused";
   element.classList.toggle("grows", grows);
   if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));
@@ -79,9 +61,9 @@ export function fillOutcome(element, block = element.pgOutcome) {
 /**
  * The fixed probe sentences and what the model makes of them, token by token right or wrong.
  * @param {HTMLElement} element
- * @param {import("./blocks").ProbesBlock} block
+ * @param {import("../../ui/static/blocks").ProbesBlock} block
  */
-export function drawProbes(element, { title, rows, caption: said, joint }) {
+function drawProbes(element, { title, rows, caption: said, joint }) {
   const line = (probe) => {
     const right = probe.finished && probe.right.every(Boolean);
     const output = probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}`, ...modelText("tgt") }, token));
@@ -93,3 +75,12 @@ export function drawProbes(element, { title, rows, caption: said, joint }) {
   const lines = h("div", { class: "pg-scroll" }, h("table", {}, rows.map(line)));
   element.replaceChildren(h("h3", {}, title), caption(said), rows.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")));
 }
+
+register("numbers", fillNumbers, { always: true });
+register("outcome", fillOutcome, { always: true });
+register("probes", drawProbes);
+
+subscribe(["live", "frame"], () => {
+  if (!page.live.status) return; // nothing is known yet: what stands there stays
+  for (const element of document.querySelectorAll(".pg-numbers, .pg-outcome")) element.pgRedraw?.();
+});

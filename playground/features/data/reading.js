@@ -1,13 +1,14 @@
 // What an upload was understood as: the report, the first rows, the controls to have it understood otherwise, and what would be learnt.
 // @ts-check
 
-import { change, page, subscribe } from "./store.js";
-import { button, debounce, forgive, h, isDark, modelText, read, say } from "./dom.js";
-import { keepUpload } from "./storage.js";
-import { reply } from "./actions.js";
-import { blocksOf } from "./answers.js";
-import { asked } from "./knobs.js";
-import { render } from "./kinds.js";
+import { change, page, subscribe } from "../../ui/static/store.js";
+import { button, debounce, forgive, h, isDark, modelText, read, say } from "../../ui/static/dom.js";
+import { keepUpload } from "../../ui/static/storage.js";
+import { reply } from "../../ui/static/actions.js";
+import { blocksOf } from "../../ui/static/answers.js";
+import { asked } from "../../ui/static/knobs.js";
+import { render } from "../../ui/static/kinds.js";
+import { ACTS } from "../../ui/static/controls.js";
 import { way } from "./ways.js";
 
 const SHOWN = 8; // columns of the preview; the chosen ones are always among them
@@ -32,11 +33,13 @@ export function readInputs(values) {
 }
 
 /** Has the same sentences read otherwise. */
-export function choose(changes) {
+function choose(changes) {
   chosen = { ...chosen, ...changes };
   again = true;
   document.querySelector("#pg-read")?.click();
 }
+
+ACTS.read = ({ values }) => choose(values);
 
 /** What is drawn of the last reading can't be used any more once another one is asked for. */
 function hold(held) {

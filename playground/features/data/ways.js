@@ -2,8 +2,8 @@
 // are none.
 // @ts-check
 
-import { page, subscribe } from "./store.js";
-import { button, h, ready, say } from "./dom.js";
+import { page, subscribe } from "../../ui/static/store.js";
+import { button, h, ready, say } from "../../ui/static/dom.js";
 
 const WAYS = ["files", "text", "hub"];
 let open = WAYS[0];

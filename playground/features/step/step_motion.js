@@ -2,8 +2,8 @@
 // against it, and along the residual stream from the last layer up to the first. Every moment is read from its beginning.
 // @ts-check
 
-import { cursor } from "./store.js";
-import { ready } from "./dom.js";
+import { cursor } from "../../ui/static/store.js";
+import { ready } from "../../ui/static/dom.js";
 
 const MS = 650; // that the eye is led
 const FORWARD = { maskPosition: "left", maskSize: "0 100%" }, BACKWARD = { maskPosition: "right", maskSize: "0 100%" };

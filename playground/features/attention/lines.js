@@ -1,15 +1,16 @@
 // The head view: queries stand at the left, keys at the right, and every weight is a line between the two.
 // @ts-check
 
-import { h, say, svg } from "./dom.js";
-import { caption } from "./glossary.js";
-import { cursor, move } from "./store.js";
-import { asTable, point } from "./picture.js";
-import { ownDrawing, relabelSave, saveButtons } from "./downloads.js";
+import { h, say, svg } from "../../ui/static/dom.js";
+import { caption } from "../../ui/static/glossary.js";
+import { cursor, move } from "../../ui/static/store.js";
+import { asTable, point } from "../../ui/static/picture.js";
+import { ownDrawing, relabelSave, saveButtons } from "../../ui/static/downloads.js";
+import { register } from "../../ui/static/kinds.js";
 
 const TALL = 560, WIDE = 640; // px
 const LEAST = 0.005; // a weight below this has no line
-/** @typedef {import("./blocks").LinesBlock} LinesBlock */
+/** @typedef {import("../../ui/static/blocks").LinesBlock} LinesBlock */
 
 const pen = document.createElement("canvas").getContext("2d");
 function extent(texts, size) {
@@ -141,3 +142,5 @@ function click(block, here) {
   const row = block.row ?? strongest;
   move(String(n) === cursor.k && String(row) === cursor.q ? { k: "" } : { q: row, k: n });
 }
+
+register("lines", drawLines);

@@ -1,15 +1,16 @@
 // The tour: one stop after another on the map, each with a number to read off. Space and the arrow keys go from stop to stop.
 // @ts-check
 
-import { change, cursor, move, subscribe } from "./store.js";
-import { button, h, isEnter, say, update, updateAttributes } from "./dom.js";
-import { doneOf, isTouring, leave, lessonAfter, lessons, stepsOf } from "./course.js";
-import { prose } from "./glossary.js";
+import { change, cursor, move, subscribe } from "../../ui/static/store.js";
+import { button, h, isEnter, say, update, updateAttributes } from "../../ui/static/dom.js";
+import { doneOf, isTouring, leave, lessonAfter, lessons, stepsOf } from "../../ui/static/course.js";
+import { prose } from "../../ui/static/glossary.js";
 import { typedNumber } from "./sheet.js";
+import { register } from "../../ui/static/kinds.js";
 
 const NAME = "tour", NEARLY = 4; // times the tolerance
 const MS = 650; // that the eye is led
-/** @type {import("./blocks").TourBlock | null} */
+/** @type {import("../../ui/static/blocks").TourBlock | null} */
 let shown = null;
 /** What a key does here, in stops. */
 export const KEYS = { " ": 1, ArrowRight: 1, ArrowLeft: -1 };
@@ -19,7 +20,7 @@ const TAKEN = { " ": `${FIELDS},button,summary,a`, arrow: `${FIELDS},.pg-plot,.p
 
 /**
  * What a typed number is: how it is told, and the sentence that says so. One that is wrong says where to look.
- * @param {import("./blocks").TourBlock} block
+ * @param {import("../../ui/static/blocks").TourBlock} block
  * @param {string} text
  * @returns {[string, string]}
  */
@@ -33,7 +34,7 @@ export function judged({ answer, tolerance, right, where, mistakes, words }, tex
 }
 
 /** Draws a stop, or changes what is there: its buttons stay, so that whoever presses one can go on pressing. */
-export function drawTour(element, block) {
+function drawTour(element, block) {
   if (!element.firstChild) build(element);
   const isOther = shown?.stop !== block.stop || !element.dataset.stop, done = doneOf(NAME);
   const [title, , keys, place, dots] = element.querySelectorAll(".pg-tour-head > *");
@@ -116,16 +117,16 @@ function go(by) {
 /** From the last stop to the next lesson. */
 const onward = () => (shown.next ? go(1) : move({ tab: "course", stop: "", lesson: following().name }));
 
-/** Whether a key was one of the tour's. In the field of the answer it is, until somebody writes. */
-export function goOn(event) {
+/** Goes on where a key is one of the tour's. In the field of the answer it is, until something is typed. */
+function goOn(event) {
   const by = KEYS[event.key], target = /** @type {any} */ (event.target);
-  if (!by || !isTouring() || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return false;
+  if (!by || !isTouring() || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const isAnswer = target.matches?.(".pg-tour-answer"), isOver = document.querySelector(".pg-tour .pg-said.right") !== null;
-  if (isAnswer ? target.value !== "" && !isOver : target.closest?.(TAKEN[event.key] ?? TAKEN.arrow)) return false;
+  if (isAnswer ? target.value !== "" && !isOver : target.closest?.(TAKEN[event.key] ?? TAKEN.arrow)) return;
   event.preventDefault();
   go(by);
-  return true;
 }
+document.addEventListener("keydown", goOn); // before page_keys.js hears of it, which main.js imports later
 
 /** Leads the eye from the stage before to the one that is open now: the small picture of the one goes over to the other, which unfolds. */
 export function lead(grid, from, to) {
@@ -149,3 +150,5 @@ subscribe(["progress", "boot"], () => {
 });
 subscribe(["stop", "tab"], () => document.body.toggleAttribute("data-touring", isTouring()));
 document.body.toggleAttribute("data-touring", cursor.tab === "map" && cursor.stop !== "");
+
+register("tour", drawTour);

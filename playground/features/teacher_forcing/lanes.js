@@ -1,16 +1,17 @@
 // Decodings of one sentence under one another: a column for each step, in every lane what was fed and what came out.
 // @ts-check
 
-import { button, h } from "./dom.js";
-import { move } from "./store.js";
-import { chips } from "./chips.js";
+import { button, h } from "../../ui/static/dom.js";
+import { move } from "../../ui/static/store.js";
+import { chips } from "../../ui/static/chips.js";
+import { register } from "../../ui/static/kinds.js";
 
 /**
  * Decodings of one sentence under one another, a column for each step.
  * @param {HTMLElement} element
- * @param {import("./blocks").LanesBlock} block
+ * @param {import("../../ui/static/blocks").LanesBlock} block
  */
-export function drawLanes(element, block) {
+function drawLanes(element, block) {
   const steps = Array.from({ length: block.steps }, (_, step) => step);
   const classes = (step) => ({ class: `${step === block.at ? "at" : ""} ${step === block.parted ? "parted" : ""}` });
   const choose = (step) => button({ "aria-pressed": String(step === block.at), onclick: () => move({ q: step }) }, String(step + 1));
@@ -36,3 +37,5 @@ export function drawLanes(element, block) {
     block.lanes.map((one) => h("tbody", {}, rows(one))))));
   element.querySelector(".pg-scroll").scrollLeft = scrolled;
 }
+
+register("lanes", drawLanes);
