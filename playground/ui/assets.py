@@ -22,9 +22,11 @@ CORE = "ui/static/"  # scripts and styles that belong to no feature
 STATIC = ROOT / CORE
 MAIN, FEATURES, PLOTLY = f"{CORE}main.js", f"{CORE}features.js", "plotly.js"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
-# Styles of no feature. Order matters, a later file overrides an earlier one: those of features stand between these two groups.
-STYLES = ("style", "runs", "frame", "dock", "inside", "upload", "downloads", "keyboard", "present", "room", "experiment", "room_plan")
-LAST_STYLES = ("plain", "space_frame", "narrow", "contrast")
+# Styles of no feature; those of features come after the first. Order matters: a later file overrides an earlier one.
+STYLES = (
+    *("style", "frame", "dock", "inside", "upload", "downloads", "keyboard", "present", "room", "plain", "space_frame", "narrow"),
+    "contrast",
+)
 COMPRESSED = {"br": lambda body: brotli.compress(body, quality=9), "gzip": lambda body: gzip.compress(body, 6)}  # the smaller one first
 # Patches where Plotly has no setting: a true minus in cells and hover texts; the colour of numbers on light cells, whose contrast on our
 # scales is at worst 2.5 in #444 and 4.9 in #111; and ids of gradients, hatchings and clips without the page's address, which changes with
@@ -52,9 +54,8 @@ def list_modules() -> list[str]:
 
 def list_styles() -> list[str]:
     """Returns the names of the page's styles, in their order."""
-    features = [name for name in list_assets() if name.endswith(".css") and not name.startswith(CORE)]
-    first, last = ([f"{CORE}{name}.css" for name in names] for names in (STYLES, LAST_STYLES))
-    return [*first, *features, *last]
+    first, *others = (f"{CORE}{name}.css" for name in STYLES)
+    return [first, *(name for name in list_assets() if name.endswith(".css") and not name.startswith(CORE)), *others]
 
 
 def read_raw_asset(name: str) -> bytes:

@@ -6,12 +6,7 @@ import { button, h, say } from "../../ui/static/dom.js";
 import { thumbnail } from "../../ui/static/thumbnails.js";
 import { register } from "../../ui/static/kinds.js";
 
-/**
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").HeadsBlock} block
- * @param {import("../../ui/static/kinds.js").Panel} panel
- */
-function drawHeads(element, block, panel) {
+register("heads", (element, block, panel) => {
   const row = (heads, layer) => {
     const style = `grid-template-columns: repeat(${Math.min(heads.length, 4)}, minmax(0, 1fr))`;
     const small = heads.map((weights, head) => smallHead(block, weights, layer, head, panel));
@@ -19,7 +14,7 @@ function drawHeads(element, block, panel) {
       h("span", { class: "pg-layer-name" }, say("layer", { layer: layer + 1 })), h("div", { class: "pg-thumbs", style }, small));
   };
   element.replaceChildren(h("p", { class: "pg-label" }, block.label), h("div", { class: "pg-layers" }, block.weights.map(row)));
-}
+});
 
 /** One head as a button; pointing at it shows it large. */
 function smallHead(block, weights, layer, head, panel) {
@@ -35,5 +30,3 @@ function smallHead(block, weights, layer, head, panel) {
   return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
     canvas, h("span", {}, String(head + 1)), " ", h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
 }
-
-register("heads", drawHeads);

@@ -48,7 +48,7 @@ function layout(block) {
   return { rows, columns, unit, size, width, top, stacked, every, left, right, y: (at) => top + unit * (at + 0.5), bottom: top + unit * most + 12 };
 }
 
-/** What is drawn between the two columns and in them; each line with the query and the key that it joins. */
+/** Parts between the two columns and in them; each line with the query and the key that it joins. */
 function parts({ weights, mask, alignment }, { rows, columns, unit, size, width, top, every, left, right, y }) {
   const line = (name, q, k, more = {}) => svg("line", { class: name, x1: left, y1: y(q), x2: right, y2: y(k), ...more });
   const strand = (q, k, weight) => ({ q, k, weight, line: line("strand", q, k, { "stroke-width": (0.5 + 5 * weight).toFixed(2) }) });
@@ -70,13 +70,13 @@ function parts({ weights, mask, alignment }, { rows, columns, unit, size, width,
 
 /** Lets one row (or column) stand out, its weights in numbers; without one, every line is as strong as its weight. */
 function stand({ weights, mask, column: pinned }, { strands, guides, query, key, numbers }, every, row, column = null) {
-  const one = row !== null || column !== null;
-  const mine = (q, k) => (row !== null ? q === row : k === column);
+  const isChosen = row !== null || column !== null;
+  const isOfIt = (q, k) => (row !== null ? q === row : k === column);
   for (const { q, k, weight, line } of strands) {
-    line.style.opacity = String(!one ? weight : mine(q, k) ? 0.3 + 0.7 * weight : 0.03);
-    line.classList.toggle("pinned", one && q === row && k === pinned);
+    line.style.opacity = String(!isChosen ? weight : isOfIt(q, k) ? 0.3 + 0.7 * weight : 0.03);
+    line.classList.toggle("pinned", isChosen && q === row && k === pinned);
   }
-  for (const { q, k, line } of guides) line.style.opacity = String(!one ? 0.8 : mine(q, k) ? 1 : 0);
+  for (const { q, k, line } of guides) line.style.opacity = String(!isChosen ? 0.8 : isOfIt(q, k) ? 1 : 0);
   query.forEach((text, q) => text.classList.toggle("on", q === row || (column !== null && weights[q][column] >= 0.1)));
   key.forEach((text, k) => {
     text.classList.toggle("on", k === column || (row !== null && weights[row][k] >= 0.1));

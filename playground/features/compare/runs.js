@@ -2,42 +2,27 @@
 // @ts-check
 
 import { cursor, languageTag, move } from "../../ui/static/store.js";
-import { button, h, icon, modelText, say, svg } from "../../ui/static/dom.js";
+import { button, h, icon, modelText, replaceChildren, say, svg } from "../../ui/static/dom.js";
 import { chooseRun, command } from "../../ui/static/actions.js";
 import { openDelete, openRename } from "../../ui/static/dialogs.js";
-import { sample } from "../../ui/static/curves.js";
-import { chips } from "../../ui/static/chips.js";
-import { register } from "../../ui/static/kinds.js";
+import { sample } from "../../ui/static/pen.js";
+import { chips, register } from "../../ui/static/kinds.js";
 
-const nameOf = (act, id) => `${act}:${id}`; // of a control
-const ACTS = ["tick", "open", "line", "pin", "rename", "delete"]; // the controls of a row, from left to right
 const unfolded = new Set(); // runs of which all differences are shown, also when the table is drawn anew
 
-/**
- * The table of runs. One of its controls at a time is reached by Tab, the others from there by the arrows.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").RunsBlock} block
- */
-function drawRuns(element, block) {
-  const here = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
-  const at = here?.dataset.at ?? nameOf("tick", block.ticked[0] ?? cursor.run);
+/** The table of runs. One of its controls at a time is reached by Tab, the others from there by the arrows (see keyboard.js). */
+register("runs", (element, block) => {
   if (!element.firstChild) element.append(h("div", { class: "pg-scroll" }));
   element.classList.toggle("several", block.ticked.length > 1); // a lesson asks whether runs are compared
   const unseen = (text) => h("span", { class: "pg-unseen" }, text);
   const outer = (text) => h("th", { scope: "col" }, unseen(text));
-  const head = h("tr", {}, outer(say("compare_over")), block.head.map((one) => sortable(one, block.sort)), outer(say("compare_pin")));
+  const head = h("tr", {}, outer(say("compare_over")), block.head.map((column) => sortable(column, block.sort)), outer(say("compare_pin")));
   const groups = block.groups.map(({ label, rows }) =>
     h("tbody", {}, h("tr", { class: "pg-run-group" }, h("th", { colspan: String(block.head.length + 2), scope: "rowgroup" }, label)),
       rows.map((row) => runRow(row, block))));
   const none = groups.length ? [] : [h("p", { class: "pg-note" }, block.empty)];
-  element.firstElementChild.replaceChildren(h("table", { onkeydown: walk }, h("thead", {}, head), groups), ...none);
-  const reached = control(element, at) ?? control(element, nameOf("tick", cursor.run)) ?? element.querySelector("[data-at]");
-  reached?.setAttribute("tabindex", "0");
-  if (here) reached?.focus();
-}
-
-/** @returns {HTMLElement | null} */
-const control = (element, at) => element.querySelector(`[data-at="${CSS.escape(at)}"]`);
+  replaceChildren(element.firstElementChild, h("table", {}, h("thead", {}, head), groups), ...none);
+});
 
 /** The head of a column: a press sorts by it, the largest first, then the smallest, then as the runs were made. */
 function sortable({ label, sort }, now) {
@@ -64,7 +49,7 @@ function runRow(row, block) {
   const { id, name } = row, { ticked } = block, isTicked = ticked.includes(id);
   const toggled = isTicked ? ticked.filter((other) => other !== id) : [...ticked, id];
   const full = !isTicked && ticked.length >= block.most;
-  const about = (act) => ({ tabindex: "-1", dataset: { at: nameOf(act, id) } });
+  const about = (act) => ({ dataset: { at: `${act}:${id}` } });
   const tick = h("input", {
     type: "checkbox", checked: isTicked, "aria-disabled": String(full), title: full ? say("compare_full", { most: block.most }) : "",
     "aria-label": say("compare_tick", { name }), ...about("tick"),
@@ -108,29 +93,8 @@ function course(points) {
     svg("polyline", { points: points.map(place).join(" ") }), ...(x ? [svg("circle", { cx: x, cy: y, r: "2" })] : []));
 }
 
-/** Arrows go to the same control of the next run, or to the next control of this one. */
-function walk(event) {
-  const at = event.target.dataset.at;
-  if (!at || event.ctrlKey || event.metaKey || event.altKey) return;
-  const table = event.currentTarget, [here, id] = at.split(":"), rows = [...table.querySelectorAll("tr[data-run]")];
-  const row = rows.findIndex((one) => one.dataset.run === id), column = ACTS.indexOf(here);
-  const down = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0, right = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0;
-  if (!down && !right) return;
-  event.preventDefault();
-  event.stopPropagation();
-  const to = rows[row + down], act = ACTS[column + right], next = to && act && control(table, nameOf(act, to.dataset.run));
-  if (!next) return;
-  event.target.setAttribute("tabindex", "-1");
-  next.setAttribute("tabindex", "0");
-  next.focus();
-}
-
-/**
- * Sentences on which runs disagree; a press on one runs it through all of them.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").DisagreementsBlock} block
- */
-function drawDisagreements(element, block) {
+/** Sentences on which runs disagree; a press on one runs it through all of them. */
+register("disagreements", (element, block) => {
   const verdict = (correct) => ({ class: correct ? "pg-right" : "pg-wrong", role: "img", "aria-label": say(correct ? "right" : "wrong") });
   const mark = (correct) => h("span", verdict(correct), correct ? "✓" : "✗");
   const output = ({ text, correct }, at) =>
@@ -141,14 +105,10 @@ function drawDisagreements(element, block) {
   const named = block.names.map((name, at) => h("th", { scope: "col" }, sample(block.keys[at]), " ", name));
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, block.label), named, h("th", { scope: "col" }, block.reference)));
   element.replaceChildren(h("div", { class: "pg-scroll" }, h("table", {}, head, h("tbody", {}, block.rows.map(row)))));
-}
+});
 
-/**
- * What each run makes of the sentence, and whether that is right.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").OutputsBlock} block
- */
-function drawOutputs(element, block) {
+/** Outputs of each run for the sentence, and whether they are right. */
+register("outputs", (element, block) => {
   const verdict = (correct) => (correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`);
   const row = ({ name, key, tokens, correct, note }) =>
     h("tr", {}, h("th", { scope: "row" }, sample(key), " ", name),
@@ -157,8 +117,4 @@ function drawOutputs(element, block) {
   const head = h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text))));
   const table = h("table", {}, head, h("tbody", {}, block.rows.map(row)));
   element.replaceChildren(h("h3", {}, block.title), h("div", { class: "pg-scroll" }, table));
-}
-
-register("runs", drawRuns);
-register("disagreements", drawDisagreements);
-register("outputs", drawOutputs);
+});

@@ -1,27 +1,20 @@
-// What if: every head as a switch, two sentences with their differences, and one look of cross-attention to be changed by hand.
+// Interventions: every head as a switch, two sentences with their differences, and one look of cross-attention to be changed by hand.
 // @ts-check
 
-import { button, childrenOf, h, modelText } from "../../ui/static/dom.js";
+import { button, childrenOf, h, modelText, replaceChildren } from "../../ui/static/dom.js";
 import { cursor, move } from "../../ui/static/store.js";
 import { thumbnail } from "../../ui/static/thumbnails.js";
-import { chips } from "../../ui/static/chips.js";
-import { register } from "../../ui/static/kinds.js";
+import { chips, register } from "../../ui/static/kinds.js";
 
-/**
- * Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").SwitchesBlock} block
- */
-function drawSwitches(element, block) {
+/** Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus. */
+register("switches", (element, block) => {
   const { off, ...fixed } = block, text = JSON.stringify(fixed);
   if (element.pgFixed !== text) {
     element.pgFixed = text;
-    const buttons = () => [...element.querySelectorAll("button")], held = buttons().findIndex((one) => one === document.activeElement);
     buildSwitches(element, block);
-    buttons()[held]?.focus({ preventScroll: true });
   }
   paintSwitches(element, block, new Set(off));
-}
+}, { always: true });
 
 function buildSwitches(element, block) {
   const ids = (part) => part.layers.flatMap((layer) => layer.heads.map((head) => head.id));
@@ -35,7 +28,7 @@ function buildSwitches(element, block) {
   };
   const group = (label, title, chosen) =>
     button({ class: "pg-switch-all", title, "aria-label": title, dataset: { ids: chosen.join(" ") }, onclick: () => toggle(chosen) }, label);
-  const one = (part, head, at) => {
+  const switchOf = (part, head, at) => {
     const canvas = h("canvas", { "aria-hidden": "true" });
     if (head.weights) thumbnail(canvas, head.weights, part.mask, block.colours);
     const about = { class: "pg-switch", title: head.name, "aria-label": head.name, dataset: { ids: head.id } };
@@ -43,14 +36,14 @@ function buildSwitches(element, block) {
   };
   const row = (part) => (layer) => h("div", { class: "pg-switch-layer" },
     group(layer.label, layer.all, layer.heads.map((head) => head.id)),
-    h("div", { class: "pg-switch-heads" }, layer.heads.map((head, at) => one(part, head, at))));
+    h("div", { class: "pg-switch-heads" }, layer.heads.map((head, at) => switchOf(part, head, at))));
   const clear = () => {
     paintSwitches(element, block, new Set());
     move({ off: "" });
   };
   element.setAttribute("role", "group");
   element.setAttribute("aria-labelledby", "pg-switches-label");
-  element.replaceChildren(
+  replaceChildren(element,
     h("p", { class: "pg-label", id: "pg-switches-label" }, block.label),
     ...block.parts.map((part) => h("div", { class: `pg-switch-part hue-${part.part}` }, group(part.label, part.all, ids(part)), part.layers.map(row(part)))),
     button({ class: "pg-switch-none", onclick: clear }, block.none),
@@ -67,15 +60,11 @@ function paintSwitches(element, block, off) {
   element.querySelector(".pg-switch-none").setAttribute("aria-disabled", String(!off.size)); // not disabled: that would take the focus away
 }
 
-/**
- * Sentences under one another, each with the name of the model that wrote it. A click on a token chooses its step.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").CompareBlock} block
- */
-function drawCompare(element, block) {
+/** Sentences under one another, each with the name of the model that wrote it. A click on a token chooses its step. */
+register("compare", (element, block) => {
   element.replaceChildren(...block.lines.map((line) => {
-    const shown = chips(line.tokens, line.name === "reference" ? "" : "tgt");
-    shown.forEach((chip, at) => {
+    const tokens = chips(line.tokens, line.name === "reference" ? "" : "tgt");
+    tokens.forEach((chip, at) => {
       if (line.tokens[at].mark) chip.classList.add(line.tokens[at].mark);
       if (line.name === "reference") return;
       chip.classList.add("pick");
@@ -83,19 +72,16 @@ function drawCompare(element, block) {
     });
     const verdict = line.verdict ? h("span", { class: `pg-verdict ${line.right === null ? "" : line.right ? "right" : "wrong"}` }, line.verdict) : "";
     const name = h("span", { class: "pg-compare-name", title: line.long }, line.label);
-    return h("div", { class: `pg-compare-line ${line.name}` }, name, h("span", { class: "pg-tokens" }, shown), verdict);
+    return h("div", { class: `pg-compare-line ${line.name}` }, name, h("span", { class: "pg-tokens" }, tokens), verdict);
   }));
-}
+});
 
 /**
  * One row of attention as bars that can be pressed: without the change an outline, with it filled. Below, what can be done to the chosen.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").CellsBlock} block
  */
-function drawCells(element, block) {
+register("cells", (element, block) => {
   if (!element.firstChild) element.append(h("h3", {}), h("p", { class: "pg-cells-legend" }), h("div", { class: "pg-cell-row", role: "group" }), h("div", {}));
   const [title, legend, bars, below] = childrenOf(element), { scrollLeft } = bars;
-  const held = bars.contains(document.activeElement) ? document.activeElement.closest("button").dataset.column : null;
   element.pgCells = block; // what a button does when it is pressed, whenever it was made
   title.textContent = block.title;
   bars.setAttribute("aria-label", block.title);
@@ -105,9 +91,8 @@ function drawCells(element, block) {
     wait();
   };
   const wait = () => below.inert = cursor.k in block.cells && Number(cursor.k) !== block.chosen; // they are still of the cell chosen before
-  bars.replaceChildren(...block.cells.map((cell, column) => barOf(block, cell, column, press(column))));
+  replaceChildren(bars, ...block.cells.map((cell, column) => barOf(block, cell, column, press(column))));
   bars.scrollLeft = scrollLeft;
-  if (held) bars.querySelector(`[data-column="${held}"]`)?.focus({ preventScroll: true });
   const about = JSON.stringify([block.hint, block.chosen, block.cells[block.chosen]?.token]);
   if (below.dataset.about !== about) { // else they stay under the finger, and under the focus
     below.dataset.about = about;
@@ -115,7 +100,7 @@ function drawCells(element, block) {
   }
   if (block.slider) paintActs(below, block);
   wait();
-}
+});
 
 function barOf(block, cell, column, onclick) {
   const mark = { given: "◆", masked: "✕" }, name = `${cell.name} ${cell.said}`.trim();
@@ -160,7 +145,3 @@ function paintActs(below, block) {
   input.value = String(block.slider.value);
   input.nextElementSibling.textContent = block.slider.value.toFixed(2);
 }
-
-register("switches", drawSwitches, { always: true });
-register("compare", drawCompare);
-register("cells", drawCells);

@@ -41,7 +41,7 @@ const head = (hue) =>
 const arrow = (d, hue, more = "") => svg("path", { d, class: `${more} hue-${hue}`, "marker-end": `url(#pg-arrow-${hue})` });
 
 /**
- * [path, hue, class] of every line, in pixels of the grid: whoever follows them comes from the tokens to the next token. On a `wide` screen
+ * [path, hue, class] of every line, in pixels of the grid: together they lead from the tokens to the next token. On a `wide` screen
  * encoder and decoder stand side by side.
  */
 function pathsOf(map, wide) {
@@ -53,7 +53,7 @@ function pathsOf(map, wide) {
     for (const input of inputs) {
       const from = find(map, input);
       if (!from || from === tile || from === tile.previousElementSibling) continue; // an arrow between neighbours is there already
-      if (address === "memory") paths.push([wide ? beside(map, from, tile) : "", part]);
+      if (address === "memory") paths.push([wide ? straight(map, from, tile) : "", part]);
       else if (input === "memory") paths.push([fromMemory(map, tile, wide), "cross"]);
       else paths.push([route(map, from, tile, within(address, input), wide), part, residuals.has(`${input} ${address}`) ? "around" : ""]);
     }
@@ -73,7 +73,7 @@ function* ofTokens(map) {
   if (tokens && tile) yield [`M${map.box(tile).x} ${map.box(tile).bottom}V${map.box(tokens).top + 2}`, "decoder"];
 }
 
-const beside = (map, from, to) => `M${map.box(from).right} ${map.box(from).y}H${map.box(to).left - 1}`;
+const straight = (map, from, to) => `M${map.box(from).right} ${map.box(from).y}H${map.box(to).left - 1}`;
 
 /** From what stands above a folded layer down to it. */
 function intoFold(map, fold, address) {
@@ -88,7 +88,7 @@ function intoFold(map, fold, address) {
 const middle = (map, element) => (element.dataset.kind === "fold" ? map.box(element.firstChild) : map.box(element));
 
 /** Whether two stages belong to the same sublayer. */
-const within = (one, other) => [one, other].map((name) => name.split(".").slice(0, 3).join(".")).every((name, _, [first]) => name === first);
+const within = (first, other) => [first, other].map((name) => name.split(".").slice(0, 3).join(".")).every((name, _, [first]) => name === first);
 
 /** From a tile to another below it or further on in its line. What isn't in the next line, or is under a title, goes down beside the tiles. */
 function route(map, from, to, isInside, wide) {
@@ -116,7 +116,7 @@ export function pointBack(map, tile) {
   if (!map?.box) return;
   const drawing = map.element.querySelector(".pg-map-lines");
   drawing.querySelectorAll(".feeds").forEach((path) => path.remove());
-  for (const one of map.tiles.values()) one.classList.remove("feeding");
+  for (const tile of map.tiles.values()) tile.classList.remove("feeding");
   const here = tile ?? map.tiles.get(map.block.open);
   if (!here?.pgTile) return;
   for (const address of here.pgTile.inputs) {
@@ -129,8 +129,8 @@ export function pointBack(map, tile) {
 }
 
 /** The way from one tile to another: straight beside it, curved from above, around when it comes from below. */
-function bend(a, b, beside) {
-  if (beside) return `M${a.right} ${a.y}L${b.left} ${b.y}`;
+function bend(a, b, isBeside) {
+  if (isBeside) return `M${a.right} ${a.y}L${b.left} ${b.y}`;
   if (a.top < b.top) return `M${a.x} ${a.bottom}C${a.x} ${a.bottom + 18} ${b.x} ${b.top - 18} ${b.x} ${b.top - 1}`;
   return `M${a.right} ${a.y}C${a.right + 30} ${a.y} ${b.left - 30} ${b.y} ${b.left} ${b.y}`;
 }

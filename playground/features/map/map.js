@@ -3,25 +3,19 @@
 
 import { cursor, move } from "../../ui/static/store.js";
 import { button, childrenOf, h, svg, update, updateAttributes } from "../../ui/static/dom.js";
-import { chips } from "../../ui/static/chips.js";
+import { chips, register, render } from "../../ui/static/kinds.js";
 import { drawArrows, pointBack } from "./arrows.js";
 import { miniature } from "../../ui/static/thumbnails.js";
 import { isTouring } from "../../ui/static/course.js";
 import { lead } from "./tour.js";
-import { register, render } from "../../ui/static/kinds.js";
 
 const COLUMNS = ["encoder", "memory", "decoder"];
 const TILES = 6; // in a line, at least: so wide are they everywhere
 /** @type {{ element: HTMLElement, block: import("../../ui/static/blocks").MapBlock, tiles: Map<string, HTMLElement>, box?: Function } | null} */
 let drawn = null; // the map on the page; `tiles` are its buttons by the addresses of their stages
 
-/**
- * Draws the map, or changes what is there: small pictures are repainted, elements are kept.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").MapBlock} block
- * @param {import("../../ui/static/kinds.js").Panel} panel
- */
-async function drawMap(element, block, panel) {
+/** Draws the map, or changes what is there: small pictures are repainted, elements are kept. */
+register("map", async (element, block, panel) => {
   if (!element.firstChild) build(element);
   const had = document.activeElement?.closest?.(".pg-tile, .pg-fold")?.dataset.address;
   const before = element.pgMap?.block, cameFrom = before?.open && element.pgMap.tiles.get(before.open);
@@ -38,7 +32,7 @@ async function drawMap(element, block, panel) {
   if ((before?.open ?? "") === block.open) return;
   settle(map, before?.open);
   if (isTouring()) lead(grid, cameFrom, map.tiles.get(block.open));
-}
+}, { always: true });
 
 function build(element) {
   const lines = svg("svg", { class: "pg-map-lines", "aria-hidden": "true" });
@@ -56,7 +50,7 @@ function frameHeight() {
   return frame && getComputedStyle(frame).position === "sticky" ? frame.offsetHeight : 0;
 }
 
-/** Those of the stop of a tour, where it stays there as well. */
+/** Pixels of a stop of the tour, where it stays there as well. */
 function tourHeight() {
   const tour = document.querySelector("#pg-panel-map .pg-tour");
   return isTouring() && tour && getComputedStyle(tour).position === "sticky" ? /** @type {HTMLElement} */ (tour).offsetHeight : 0;
@@ -171,7 +165,7 @@ function fillTile(element, tile, block) {
   update(shape, { textContent: tile.shape, hidden: isSaid });
   const [down, across] = tile.mini.blocks;
   const label = down * across > 1 ? `${tile.label} · ${block.words.blocks.replace("{size}", `${down} × ${across}`)}` : tile.label;
-  const spoken = `${tile.name} ${tile.shape}, ${label}`; // first what is written on it: whoever says that means it
+  const spoken = `${tile.name} ${tile.shape}, ${label}`; // begins with the visible text, for voice control
   updateAttributes(element, { "aria-label": spoken, "aria-expanded": block.open === tile.address, title: label });
   element.pgTile = tile;
   miniature(canvas, tile.mini, block.colours);
@@ -197,7 +191,7 @@ function walk(event) {
   event.preventDefault();
   if (by && drawn.block.open && tile.dataset.address === drawn.block.open) return step(by);
   const all = [...drawn.tiles.values()];
-  const lines = [...new Set(all.map((one) => one.parentElement))];
+  const lines = [...new Set(all.map((tile) => tile.parentElement))];
   const line = lines[lines.indexOf(tile.parentElement) + (over ?? 0)];
   const here = line ? childrenOf(line) : [], column = childrenOf(tile.parentElement).indexOf(tile);
   const next = by ? all[all.indexOf(tile) + by] : here[Math.min(column, here.length - 1)];
@@ -222,5 +216,3 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   close();
 });
-
-register("map", drawMap, { always: true });

@@ -2,18 +2,14 @@
 // @ts-check
 
 import { cursor, move } from "../../ui/static/store.js";
-import { button, h, isEnter, minus, routeUrl } from "../../ui/static/dom.js";
+import { button, h, isEnter, minus, replaceChildren, routeUrl } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
 import { register } from "../../ui/static/kinds.js";
 
 const value = (text) => h("span", { class: "pg-value" }, minus(text));
 
-/**
- * The calculation of the chosen cell. While it is secret, its last line is a question.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").SheetBlock} block
- */
-function drawSheet(element, block) {
+/** The calculation of the chosen cell. While it is secret, its last line is a question. */
+register("sheet", (element, block) => {
   const { words } = block;
   const held = element.contains(document.activeElement) && document.activeElement.className;
   const scrolled = element.querySelector(".pg-terms")?.scrollTop ?? 0;
@@ -35,9 +31,9 @@ function drawSheet(element, block) {
   if (held === "pg-hide") (element.querySelector(".pg-guess") ?? element.querySelector(".pg-hide"))?.focus(); // who hides wants to write
   if (element.dataset.cell !== block.title && !block.still) element.scrollIntoView({ block: "nearest" }); // where it has no room beside the picture
   element.dataset.cell = block.title;
-}
+});
 
-/** What a number is called; where the model computed it, a button that leads there. */
+/** The name of a number; where the model computed it, a button that leads there. */
 function wayTo({ text, title, to }, words) {
   if (!to) return h("span", { title }, text);
   const about = { class: "pg-walk", title: `${title}. ${words.walk}`, "aria-label": `${text}: ${title}. ${words.walk}`, dataset: { stage: to.stage } };
@@ -64,48 +60,38 @@ export function typedNumber(text) {
 
 /** A line in which the student writes a number, and hears whether it is right, too high or too low. */
 function guess(block) {
-  const said = h("output", { class: "pg-said" });
+  const verdict = h("output", { class: "pg-said" });
   const about = { "aria-label": block.words.guess, placeholder: block.words.guess };
   const input = h("input", { type: "text", inputmode: "decimal", class: "pg-guess", autocomplete: "off", ...about });
   const check = () => {
-    const given = typedNumber(input.value);
-    const far = given - block.answer, near = Math.max(0.01 * Math.abs(block.answer), 0.0005);
-    const how = Number.isNaN(given) ? "no_number" : Math.abs(far) <= near ? "right" : far < 0 ? "higher" : "lower";
-    said.textContent = block.words[how];
-    said.className = `pg-said ${how}`;
+    const number = typedNumber(input.value);
+    const far = number - block.answer, near = Math.max(0.01 * Math.abs(block.answer), 0.0005);
+    const how = Number.isNaN(number) ? "no_number" : Math.abs(far) <= near ? "right" : far < 0 ? "higher" : "lower";
+    verdict.textContent = block.words[how];
+    verdict.className = `pg-said ${how}`;
   };
   input.addEventListener("keydown", (event) => isEnter(event) && check());
-  return h("span", { class: "pg-guessing" }, input, button({ onclick: check }, block.words.check), said);
+  return h("span", { class: "pg-guessing" }, input, button({ onclick: check }, block.words.check), verdict);
 }
 
-/**
- * Choosing a cell by its names.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").PickBlock} block
- */
-function drawPick(element, block) {
-  const held = [...element.querySelectorAll("select")].findIndex((select) => select === document.activeElement);
+/** Choosing a cell by its names. */
+register("pick", (element, block) => {
   const option = (number, label, chosen) => h("option", { value: String(number), selected: number === chosen }, label);
-  const options = (list, chosen, empty) => [h("option", { value: "" }, empty), ...list.map((one) => option(one.value, one.label, chosen))];
+  const options = (list, chosen, empty) => [h("option", { value: "" }, empty), ...list.map((choice) => option(choice.value, choice.label, chosen))];
   const rows = block.rows.map((label, at) => ({ value: at, label }));
   const row = h("select", { "aria-label": block.words.row }, options(rows, block.row, block.words.row));
   const col = h("select", { "aria-label": block.words.column }, options(block.columns, block.col, block.words.column));
   const settle = () => row.value !== "" && col.value !== "" && move({ window: "", row: row.value, col: col.value });
   row.onchange = col.onchange = settle;
-  element.replaceChildren(h("span", { class: "pg-label" }, block.words.label), h("div", { class: "pg-line" }, row, col));
-  [row, col][held]?.focus(); // the arrow keys go on from here
-}
+  replaceChildren(element, h("span", { class: "pg-label" }, block.words.label), h("div", { class: "pg-line" }, row, col));
+});
 
-/**
- * A seed, and the two printable sheets it makes.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").WorksheetBlock} block
- */
-function drawWorksheet(element, block) {
+/** A seed, and the two printable sheets it makes. */
+register("worksheet", (element, block) => {
   const { words } = block;
   const number = { type: "number", min: "0", max: "999999", step: "1", value: element.querySelector("input")?.value ?? "1" };
   const seed = h("input", { ...number, id: "pg-seed" });
-  const option = (one) => h("option", { value: one.value, selected: one.value === block.value }, one.label);
+  const option = (choice) => h("option", { value: choice.value, selected: choice.value === block.value }, choice.label);
   const kind = h("select", { id: "pg-kind" }, block.kinds.map(option));
   const open = (text, key, id) => h("a", { class: "pg-link-button", id, target: "_blank", rel: "noopener", dataset: { key } }, text);
   const links = [open(words.open, "0", "pg-paper"), open(words.key, "1", "pg-paper-key")];
@@ -117,8 +103,4 @@ function drawWorksheet(element, block) {
   aim();
   const line = h("div", { class: "pg-line" }, h("label", {}, words.attention, " ", kind), h("label", {}, words.seed, " ", seed), ...links);
   element.replaceChildren(h("h3", {}, words.title), caption(words.about), line);
-}
-
-register("sheet", drawSheet);
-register("pick", drawPick);
-register("worksheet", drawWorksheet);
+});

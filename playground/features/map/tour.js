@@ -11,37 +11,37 @@ import { register } from "../../ui/static/kinds.js";
 const NAME = "tour", NEARLY = 4; // times the tolerance
 const MS = 650; // that the eye is led
 /** @type {import("../../ui/static/blocks").TourBlock | null} */
-let shown = null;
-/** What a key does here, in stops. */
+let stop = null;
+/** Keys of the tour, and the stops by which each goes on. */
 export const KEYS = { " ": 1, ArrowRight: 1, ArrowLeft: -1 };
 // where a key is for something else
 const FIELDS = "input,textarea,select,[contenteditable],[role=tab],[role=slider],[role=listbox],[role=combobox],dialog";
 const TAKEN = { " ": `${FIELDS},button,summary,a`, arrow: `${FIELDS},.pg-plot,.pg-map-grid,[tabindex="0"]:not(button)` };
 
 /**
- * What a typed number is: how it is told, and the sentence that says so. One that is wrong says where to look.
+ * Judges a typed number: returns how it is shown, and a sentence. The sentence for a wrong one says where to look.
  * @param {import("../../ui/static/blocks").TourBlock} block
  * @param {string} text
  * @returns {[string, string]}
  */
 export function judged({ answer, tolerance, right, where, mistakes, words }, text) {
-  const given = typedNumber(text), away = (value) => Math.abs(given - value), most = tolerance + 1e-9;
-  if (Number.isNaN(given)) return ["no_number", words.no_number];
+  const number = typedNumber(text), away = (value) => Math.abs(number - value), most = tolerance + 1e-9;
+  if (Number.isNaN(number)) return ["no_number", words.no_number];
   if (away(answer) <= most) return ["right", right];
-  const other = mistakes.filter(({ value }) => away(value) <= most).sort((one, two) => away(one.value) - away(two.value))[0];
+  const other = mistakes.filter(({ value }) => away(value) <= most).sort((first, two) => away(first.value) - away(two.value))[0];
   const why = away(answer) <= NEARLY * tolerance ? words.nearly : tolerance && away(-answer) <= most ? words.sign : other?.text ?? "";
   return ["wrong", ["✗", why, where].filter(Boolean).join(" ")];
 }
 
-/** Draws a stop, or changes what is there: its buttons stay, so that whoever presses one can go on pressing. */
+/** Draws a stop, or changes what is there: its buttons stay, so that one can be pressed again and again. */
 function drawTour(element, block) {
   if (!element.firstChild) build(element);
-  const isOther = shown?.stop !== block.stop || !element.dataset.stop, done = doneOf(NAME);
+  const isOther = stop?.stop !== block.stop || !element.dataset.stop, done = doneOf(NAME);
   const [title, , keys, place, dots] = element.querySelectorAll(".pg-tour-head > *");
-  const [text, formula, ask, said] = [".pg-tour-text", ".pg-tour-formula", ".pg-tour-ask", ".pg-said"].map((css) => element.querySelector(css));
+  const [text, formula, ask, verdict] = [".pg-tour-text", ".pg-tour-formula", ".pg-tour-ask", ".pg-said"].map((css) => element.querySelector(css));
   const input = element.querySelector("input"), [check, back, next] = element.querySelectorAll("button:not(.pg-tour-end)");
   const end = element.querySelector(".pg-tour-end");
-  shown = block;
+  stop = block;
   element.dataset.stop = block.stop;
   update(title, { textContent: block.title });
   mark(element, done.includes(block.stop));
@@ -60,7 +60,7 @@ function drawTour(element, block) {
   label(next, done.includes(block.stop));
   if (isOther) {
     input.value = "";
-    tell(said, "", "");
+    tell(verdict, "", "");
     const free = document.activeElement === document.body || element.contains(document.activeElement);
     if (element.dataset.went && free && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
     element.dataset.went = "";
@@ -68,28 +68,28 @@ function drawTour(element, block) {
 }
 
 function label(next, isDone) {
-  update(next, { textContent: shown.next ? shown.words[isDone ? "next" : "skip"] : say("course_next", { title: following()?.title ?? "" }) });
+  update(next, { textContent: stop.next ? stop.words[isDone ? "next" : "skip"] : say("course_next", { title: following()?.title ?? "" }) });
 }
 function mark(element, isDone) {
   update(element.querySelector(".pg-tick"), { textContent: isDone ? "✓" : "", className: `pg-tick${isDone ? " done" : ""}` });
 }
 const following = () => lessonAfter(lessons().find(({ name }) => name === NAME));
 
-function tell(said, how, text) {
-  said.textContent = text;
-  said.className = `pg-said ${how}`;
+function tell(verdict, how, text) {
+  verdict.textContent = text;
+  verdict.className = `pg-said ${how}`;
 }
 
 function build(element) {
   const about = { type: "text", inputmode: "decimal", autocomplete: "off", class: "pg-guess pg-tour-answer", "aria-describedby": "pg-tour-ask" };
-  const input = h("input", about), said = h("output", { class: "pg-said" });
+  const input = h("input", about), verdict = h("output", { class: "pg-said" });
   const check = () => {
-    const [how, text] = judged(shown, input.value);
-    tell(said, how, text);
+    const [how, text] = judged(stop, input.value);
+    tell(verdict, how, text);
     if (how !== "right") return input.select();
-    change({ readOff: "" }); // the same number is written again by whoever begins anew
-    change({ readOff: shown.stop });
-    drawTour(element, shown);
+    change({ readOff: "" }); // a tour that begins anew asks for the same number again
+    change({ readOff: stop.stop });
+    drawTour(element, stop);
   };
   input.addEventListener("keydown", (event) => isEnter(event) && check());
   const end = () => {
@@ -103,19 +103,19 @@ function build(element) {
       h("span", { class: "pg-tour-keys" }), h("span", { class: "pg-tour-place" }),
       h("span", { class: "pg-dots", "aria-hidden": "true" }), button({ class: "pg-quiet pg-tour-end", onclick: end }, "×")),
     h("div", { class: "pg-tour-about" }, h("p", { class: "pg-tour-text" }), h("p", { class: "pg-tour-formula" })),
-    h("div", { class: "pg-tour-does" }, h("p", { class: "pg-tour-ask", id: "pg-tour-ask" }), ways, said));
+    h("div", { class: "pg-tour-does" }, h("p", { class: "pg-tour-ask", id: "pg-tour-ask" }), ways, verdict));
 }
 
 /** To the stop so many further on, if there is one. */
 function go(by) {
-  const to = by > 0 ? shown?.next : shown?.previous, card = /** @type {HTMLElement | null} */ (document.querySelector(".pg-tour"));
+  const to = by > 0 ? stop?.next : stop?.previous, card = /** @type {HTMLElement | null} */ (document.querySelector(".pg-tour"));
   if (!to) return;
   if (card) card.dataset.went = "yes";
   move({ stop: to, stage: "" });
 }
 
 /** From the last stop to the next lesson. */
-const onward = () => (shown.next ? go(1) : move({ tab: "course", stop: "", lesson: following().name }));
+const onward = () => (stop.next ? go(1) : move({ tab: "course", stop: "", lesson: following().name }));
 
 /** Goes on where a key is one of the tour's. In the field of the answer it is, until something is typed. */
 function goOn(event) {
@@ -126,7 +126,7 @@ function goOn(event) {
   event.preventDefault();
   go(by);
 }
-document.addEventListener("keydown", goOn); // before page_keys.js hears of it, which main.js imports later
+document.addEventListener("keydown", goOn); // before keyboard.js hears of it, which main.js imports later
 
 /** Leads the eye from the stage before to the one that is open now: the small picture of the one goes over to the other, which unfolds. */
 export function lead(grid, from, to) {
@@ -144,11 +144,7 @@ export function lead(grid, from, to) {
   ghost.animate([at(start), at(goal)], about).onfinish = () => ghost.remove();
 }
 
-subscribe(["progress", "boot"], () => {
-  const element = document.querySelector(".pg-tour");
-  if (element && shown && isTouring()) drawTour(element, shown);
-});
 subscribe(["stop", "tab"], () => document.body.toggleAttribute("data-touring", isTouring()));
 document.body.toggleAttribute("data-touring", cursor.tab === "map" && cursor.stop !== "");
 
-register("tour", drawTour);
+register("tour", drawTour, { on: ["progress"] });

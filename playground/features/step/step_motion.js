@@ -23,7 +23,7 @@ function toItsBeginning(panel) {
   if (about.getBoundingClientRect().top < bottom) about.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
-/** Shows a moment that somebody goes to from its beginning, and unfolds its picture; one that is drawn anew stays still. */
+/** Shows a moment that was just chosen from its beginning, and unfolds its picture; one that is drawn anew stays still. */
 async function watch() {
   const panel = await ready("pg-panel-step");
   new MutationObserver(() => {

@@ -3,15 +3,10 @@
 
 import { button, h } from "../../ui/static/dom.js";
 import { move } from "../../ui/static/store.js";
-import { chips } from "../../ui/static/chips.js";
-import { register } from "../../ui/static/kinds.js";
+import { chips, register } from "../../ui/static/kinds.js";
 
-/**
- * Decodings of one sentence under one another, a column for each step.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").LanesBlock} block
- */
-function drawLanes(element, block) {
+/** Decodings of one sentence under one another, a column for each step. */
+register("lanes", (element, block) => {
   const steps = Array.from({ length: block.steps }, (_, step) => step);
   const classes = (step) => ({ class: `${step === block.at ? "at" : ""} ${step === block.parted ? "parted" : ""}` });
   const choose = (step) => button({ "aria-pressed": String(step === block.at), onclick: () => move({ q: step }) }, String(step + 1));
@@ -34,8 +29,6 @@ function drawLanes(element, block) {
   element.replaceChildren(h("div", { class: "pg-scroll" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, block.label), steps.map(number)),
       block.parted === null ? "" : h("tr", { class: "pg-parts", "aria-hidden": "true" }, h("td", {}), steps.map((step) => h("td", classes(step), note(step))))),
-    block.lanes.map((one) => h("tbody", {}, rows(one))))));
+    block.lanes.map((lane) => h("tbody", {}, rows(lane))))));
   element.querySelector(".pg-scroll").scrollLeft = scrolled;
-}
-
-register("lanes", drawLanes);
+});

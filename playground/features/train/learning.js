@@ -1,20 +1,16 @@
-// What grows while a run learns, beside its curves: the newest numbers, and the completions of the probe sentences.
+// Numbers that grow while a run trains, beside its curves: the newest numbers, and the completions of the probe sentences.
 // @ts-check
 
-import { cursor, page, subscribe } from "../../ui/static/store.js";
+import { cursor, page } from "../../ui/static/store.js";
 import { childrenOf, count, duration, h, modelText, percent, say, timeLeft, update, updateAttributes } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
 import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "../../ui/static/live.js";
 import { measured } from "../../ui/static/status.js";
 import { register } from "../../ui/static/kinds.js";
 
-/**
- * The newest numbers of the run, each with its name.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").NumbersBlock} block
- */
-function fillNumbers(element, block) {
-  element.pgRedraw = () => fillNumbers(element, block);
+/** The newest numbers of the run, each with its name. */
+register("numbers", (element, block) => {
+  if (!page.live.status && element.firstChild) return; // nothing is known of the run yet: what stands there stays
   const run = page.live;
   const upTo = shownStep(), isNow = cursor.step === "", isWhole = isNow && !isGrowing(); // what was measured before it says when
   const speed = isNow ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
@@ -38,32 +34,24 @@ function fillNumbers(element, block) {
     update(number, { textContent: value.text });
     update(note, { textContent: value.note });
   }
-}
+}, { always: true, on: ["live", "frame"] });
 
-/**
- * What the run has come to, as the server says it; while it is on its way a bar of its steps, from the first moment on.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").OutcomeBlock} block
- */
-function fillOutcome(element, block) {
-  element.pgRedraw = () => fillOutcome(element, block);
+/** The outcome of a run, in the server's words; while it trains, a bar of its steps. */
+register("outcome", (element, block) => {
+  if (!page.live.status && element.firstChild) return;
   const run = page.live, grows = isGrowing() || run.status === "paused";
   element.classList.toggle("grows", grows);
   if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));
   if (!element.querySelector("progress")) element.replaceChildren(h("progress", { "aria-label": say("bar_label") }), h("span", {}));
   const [bar, text] = childrenOf(element);
   updateAttributes(bar, { max: run.steps || 1 });
-  if (run.status === "training" || run.step) updateAttributes(bar, { value: run.step }); // until then nobody knows how far it is
-  const told = { step: count(toldStep()), steps: count(run.steps), place: run.place };
-  update(text, { textContent: say(run.status === "training" || isBehind() ? "bar_training" : statusKey(run.status), told) });
-}
+  if (run.status === "training" || run.step) updateAttributes(bar, { value: run.step }); // until then its progress is unknown
+  const values = { step: count(toldStep()), steps: count(run.steps), place: run.place };
+  update(text, { textContent: say(run.status === "training" || isBehind() ? "bar_training" : statusKey(run.status), values) });
+}, { always: true, on: ["live", "frame"] });
 
-/**
- * The fixed probe sentences and what the model makes of them, token by token right or wrong.
- * @param {HTMLElement} element
- * @param {import("../../ui/static/blocks").ProbesBlock} block
- */
-function drawProbes(element, { title, rows, caption: said, joint }) {
+/** The fixed probe sentences and what the model makes of them, token by token right or wrong. */
+register("probes", (element, { title, rows, caption: about, joint }) => {
   const line = (probe) => {
     const right = probe.finished && probe.right.every(Boolean);
     const output = probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}`, ...modelText("tgt") }, token));
@@ -73,14 +61,5 @@ function drawProbes(element, { title, rows, caption: said, joint }) {
       h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };
   const lines = h("div", { class: "pg-scroll" }, h("table", {}, rows.map(line)));
-  element.replaceChildren(h("h3", {}, title), caption(said), rows.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")));
-}
-
-register("numbers", fillNumbers, { always: true });
-register("outcome", fillOutcome, { always: true });
-register("probes", drawProbes);
-
-subscribe(["live", "frame"], () => {
-  if (!page.live.status) return; // nothing is known yet: what stands there stays
-  for (const element of document.querySelectorAll(".pg-numbers, .pg-outcome")) element.pgRedraw?.();
+  element.replaceChildren(h("h3", {}, title), caption(about), rows.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")));
 });

@@ -13,7 +13,7 @@ from playground.reading.formats.table import Row
 from playground.reading.text import normalise
 
 SIGN = "'"
-# Fullwidth signs count as such in East Asian text. ui/static/csv.js has the same rule; tests/js/test_scripts.py compares them.
+# Fullwidth signs count as such in East Asian text. ui/static/downloads.js has the same rule; tests/js/test_scripts.py compares them.
 _DANGEROUS = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 

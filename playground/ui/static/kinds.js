@@ -2,22 +2,19 @@
 // feature are drawn below. Python declares the fields of every kind (see playground/ui/blocks).
 // @ts-check
 
-import { cursor, move, page } from "./store.js";
+import { cursor, move, page, subscribe } from "./store.js";
 import { childrenOf, h, modelText, read, routeUrl, same, saveFrom, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { asTable, draw, drawNow } from "./picture.js";
-import { tableOf } from "./csv.js";
-import { originOf, plotDrawing, relabelSave, saveButtons } from "./downloads.js";
+import { originOf, plotDrawing, relabelSave, saveButtons, tableOf } from "./downloads.js";
 import { isActive, isGrowing, parentOfRun, shownStep } from "./live.js";
-import { chips } from "./chips.js";
-import { fillCurve } from "./curves.js";
-import { drawCurve } from "./pen.js";
+import { drawCurve, fillCurve } from "./pen.js";
 import { prose } from "./glossary.js";
 
 const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 
 /**
- * What a block may have to know of the panel it stands in: the parameters that were asked with, how to show a look at others, and whether
+ * Facts about the panel around a block: the parameters of its request, a way to preview others, and whether
  * all of it is of one moment of a training, so that all of it changes at once.
  * @typedef {{ query: Record<string, string>, preview: (changes: Record<string, any> | null) => void, isFrame?: boolean }} Panel
  */
@@ -31,9 +28,9 @@ const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 export async function render(host, blocks, panel = { query: {}, preview: () => {} }) {
   const old = new Map(childrenOf(host).map((child) => [child.dataset.block, child]));
   const elements = blocks.map((block) => {
-    const found = old.get(`${block.kind} ${block.id}`);
+    const element = old.get(`${block.kind} ${block.id}`);
     const css = ["css" in block && block.css, "live" in block && block.live && "pg-live"].filter(Boolean).join(" ");
-    return found ?? h("div", { class: `pg-block pg-${block.kind} ${css}`, dataset: { block: `${block.kind} ${block.id}` } });
+    return element ?? h("div", { class: `pg-block pg-${block.kind} ${css}`, dataset: { block: `${block.kind} ${block.id}` } });
   });
   for (const child of childrenOf(host)) if (!elements.includes(child)) child.remove();
   elements.forEach((element, at) => { // what stays isn't moved: that would take its focus
@@ -41,22 +38,33 @@ export async function render(host, blocks, panel = { query: {}, preview: () => {
   });
   await Promise.all(blocks.map((block, at) => {
     if (block.kind !== "figure") elements[at].classList.remove("stale"); // a figure is stale until it is drawn
-    return KINDS[block.kind](elements[at], /** @type {any} */ (block), panel);
+    return drawBlock(elements[at], block, panel);
   }));
 }
 
-/** @type {Record<string, (element: HTMLElement, block: any, panel: Panel) => unknown>} */
+/** @type {Record<string, { draw: (element: HTMLElement, block: any, panel: Panel) => unknown, always: boolean }>} */
 const KINDS = {};
 
 /**
- * Registers how a kind of block is drawn: whenever a block differs from the one on screen, or with `always` at every answer of the server.
+ * Registers how a kind of block is drawn: whenever a block differs from the one on screen, or with `always` at every answer of the server;
+ * and again when one of the fields `on` of the store changes.
  * @template {keyof import("./blocks").Blocks} Kind
  * @param {Kind} kind
  * @param {(element: HTMLElement, block: import("./blocks").Blocks[Kind], panel: Panel) => unknown} draw
- * @param {{ always?: boolean }} [when]
+ * @param {{ always?: boolean, on?: string[] }} [when]
  */
-export function register(kind, draw, { always = false } = {}) {
-  KINDS[kind] = always ? draw : (element, block, panel) => void (same(element, block) || draw(element, block, panel));
+export function register(kind, draw, { always = false, on = [] } = {}) {
+  KINDS[kind] = { draw, always };
+  subscribe(on, () => {
+    for (const element of document.querySelectorAll(`[data-block^="${kind} "]`)) element.pgRedraw?.();
+  });
+}
+
+/** @type {(element: HTMLElement, block: import("./blocks").Block, panel: Panel) => unknown} */
+function drawBlock(element, block, panel) {
+  const { draw, always } = KINDS[block.kind];
+  element.pgRedraw = () => draw(element, block, panel);
+  return always || !same(element, block) ? element.pgRedraw() : undefined;
 }
 
 const ALWAYS = { always: true };
@@ -67,13 +75,13 @@ register("figure", async (element, block, { isFrame }) => {
   if (!element.firstChild) element.append(...partsOfFigure(element, block.id));
   const [title, caption, plot, save, table] = childrenOf(element);
   const label = () => {
-    const { title: name, caption: said, hint, saved } = /** @type {import("./blocks").FigureBlock} */ (element.pgBlock);
+    const { title: name, caption: words, hint, saved } = /** @type {import("./blocks").FigureBlock} */ (element.pgBlock);
     element.pgLang = cursor.lang;
     title.textContent = name;
     title.hidden = !name;
-    prose(caption, `${said} ${hint}`.trim());
+    prose(caption, `${words} ${hint}`.trim());
     table.firstChild.textContent = say("as_table");
-    plot.setAttribute("aria-label", `${name} ${said}`);
+    plot.setAttribute("aria-label", `${name} ${words}`);
     relabelSave(save, name, ["png", "svg", "csv", ...(saved?.arrays ? ["npz"] : [])]);
     if (table.open) table.lastChild.replaceChildren(asTable(element.pgFigure));
   };
@@ -85,14 +93,14 @@ register("figure", async (element, block, { isFrame }) => {
   if (isNew) element.pgFigure = figure;
   element.pgSkeleton = block.live ? block.figure : null;
   // words change with the picture, also with one that waits until it is in sight: none stands under another one's caption
-  const shown = () => {
+  const drawn = () => {
     plot.pgShown = figure;
     if (element.pgFigure === figure) label();
   };
   if (!plot.dataset.points || element.pgLang !== cursor.lang) label();
   plot.style.minHeight = `${figure.layout.height ?? 240}px`;
   if (block.live) drawCurve(plot, figure, grows, shownStep());
-  else if (isNew) plot.pgDrawn = isFrame ? drawNow(plot, figure, shown) : draw(plot, figure, isActive(), shown);
+  else if (isNew) plot.pgDrawn = isFrame ? drawNow(plot, figure, drawn) : draw(plot, figure, isActive(), drawn);
   if (!(block.live && isFrame)) await plot.pgDrawn; // a curve has a pace of its own
   if (element.pgBlock === block && (block.live || plot.pgShown === element.pgFigure)) label();
 }, ALWAYS);
@@ -157,7 +165,7 @@ register("later", (element, block, panel) => {
 /** Title, caption, plot, what saves it and, folded away, the numbers as a table. */
 function partsOfFigure(element, id) {
   const numbers = h("div", {});
-  // filled before it opens, so that nobody sees it empty, and emptied when it is closed, so that nobody sees an old one
+  // filled before it opens, so that it is never empty on screen, and emptied when it is closed, so that it is never old
   const fill = () => numbers.replaceChildren(asTable(element.pgFigure));
   const table = h("details", { class: "pg-table" }, h("summary", { onclick: () => table.open || fill() }, say("as_table")), numbers);
   table.addEventListener("toggle", () => (table.open ? numbers.firstChild || fill() : numbers.replaceChildren()));
@@ -179,7 +187,7 @@ function follow(event) {
   saveFrom(event.currentTarget.href, "sentences");
 }
 
-/** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. While a run trains
+/** Fetches a part that takes longer than the rest of its panel: once the rest is shown, and again when its key is another one. While a run trains
  * that is at every look: then one question is answered before the next is asked, and nothing fades. */
 async function fetchLater(element, block, panel) {
   const { query } = panel; // the cursor may have moved on, and what comes belongs to what is shown
@@ -193,8 +201,24 @@ async function fetchLater(element, block, panel) {
     await render(element, blocksOf(answer), panel);
     if (element.dataset.asked !== block.key) return;
     element.classList.remove("stale");
-    more = answer.more && element.offsetParent; // whoever left the tab has stopped it; who comes back asks on
+    more = answer.more && element.offsetParent; // leaving the tab stops it; coming back goes on
     if (answer.error || (answer.more && !more)) element.dataset.asked = "";
   }
   element.setAttribute("aria-busy", "false");
+}
+
+// ---- tokens -----------------------------------------------------------------------------------------------------------------------------
+
+/** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
+export function chips(tokens, side) {
+  const chip = (token, at) => {
+    const { given: isGiven, copied } = token;
+    const marks = { unknown: token.known === false, wrong: token.right === false, right: token.right === true, given: isGiven, copied };
+    const names = Object.keys(marks).filter((name) => marks[name]);
+    const words = token.p === undefined ? say("token_id", { id: token.id }) : say("token_id_p", { id: token.id, p: token.p.toFixed(3) });
+    const dataset = { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) };
+    const title = marks.unknown ? say("unknown_token") : copied ? say("copied_token") : words;
+    return h("span", { class: ["pg-chip", ...names].join(" "), tabindex: "-1", dataset, title, ...modelText(side) }, token.text);
+  };
+  return tokens.map(chip);
 }
