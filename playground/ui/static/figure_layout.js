@@ -1,4 +1,5 @@
-// The layout of the paper's figure 1 in pixels, and which of its parts is on screen: only computes. It is drawn from below, as in the paper; y counts from the top.
+// The layout of the paper's figure 1 in pixels, and which of its parts is on screen: only computes. It is drawn from below, as in the
+// paper; y counts from the top.
 // @ts-check
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */

@@ -1,5 +1,5 @@
-// Curves, filled from a run's history. While it trains: one light path a line, drawn over the axes of the Plotly figure and extended point by point as the points come.
-// Plotly's own lines are hidden meanwhile, and back when the run rests.
+// Curves, filled from a run's history. While it trains: one light path a line, drawn over the axes of the Plotly figure and extended point
+// by point as the points come. Plotly's own lines are hidden meanwhile, and back when the run rests.
 // @ts-check
 
 import { draw } from "./picture.js";
