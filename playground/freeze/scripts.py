@@ -22,7 +22,7 @@ def modules() -> bytes:
 
 def _module(name: str) -> str:
     folder = posixpath.dirname(name)
-    text = IMPORT.sub(lambda found: f'{found[1]} "page/{posixpath.normpath(f"{folder}/{found[2]}")}"', read_raw_asset(name).decode())
+    text = IMPORT.sub(lambda match: f'{match[1]} "page/{posixpath.normpath(f"{folder}/{match[2]}")}"', read_raw_asset(name).decode())
     return text.replace("import.meta.url", "globalThis.playgroundAssets")
 
 

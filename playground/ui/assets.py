@@ -54,8 +54,8 @@ def list_modules() -> list[str]:
 
 def list_styles() -> list[str]:
     """Returns the names of the page's styles, in their order."""
-    first, *others = (f"{CORE}{name}.css" for name in STYLES)
-    return [first, *(name for name in list_assets() if name.endswith(".css") and not name.startswith(CORE)), *others]
+    first, *rest = (f"{CORE}{name}.css" for name in STYLES)
+    return [first, *(name for name in list_assets() if name.endswith(".css") and not name.startswith(CORE)), *rest]
 
 
 def read_raw_asset(name: str) -> bytes:
