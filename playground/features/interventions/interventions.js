@@ -1,18 +1,15 @@
 // Interventions: every head as a switch, two sentences with their differences, and one look of cross-attention to be changed by hand.
 // @ts-check
 
-import { button, childrenOf, h, modelText, replaceChildren } from "../../ui/static/dom.js";
+import { button, childrenOf, h, modelText, replaceChildren, same } from "../../ui/static/dom.js";
 import { cursor, move } from "../../ui/static/store.js";
 import { thumbnail } from "../../ui/static/thumbnails.js";
 import { chips, register } from "../../ui/static/kinds.js";
 
 /** Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus. */
 register("switches", (element, block) => {
-  const { off, ...fixed } = block, text = JSON.stringify(fixed);
-  if (element.pgFixed !== text) {
-    element.pgFixed = text;
-    buildSwitches(element, block);
-  }
+  const { off, ...fixed } = block;
+  if (!same(element, fixed)) buildSwitches(element, block);
   paintSwitches(element, block, new Set(off));
 }, { always: true });
 

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, page } from "../../ui/static/store.js";
-import { childrenOf, count, duration, h, modelText, percent, say, timeLeft, update, updateAttributes } from "../../ui/static/dom.js";
+import { childrenOf, count, duration, h, modelText, percent, same, say, timeLeft, update, updateAttributes } from "../../ui/static/dom.js";
 import { caption } from "../../ui/static/glossary.js";
 import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "../../ui/static/live.js";
 import { measured } from "../../ui/static/status.js";
@@ -10,7 +10,6 @@ import { register } from "../../ui/static/kinds.js";
 
 /** The newest numbers of the run, each with its name. */
 register("numbers", (element, block) => {
-  if (!page.live.status && element.firstChild) return; // nothing is known of the run yet: what stands there stays
   const run = page.live;
   const upTo = shownStep(), isNow = cursor.step === "", isWhole = isNow && !isGrowing(); // what was measured before it says when
   const speed = isNow ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
@@ -21,8 +20,7 @@ register("numbers", (element, block) => {
     left: plain(run.status === "training" ? timeLeft(run.eta) : "–"),
     speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
-  if (element.pgItems !== block.items) {
-    element.pgItems = block.items;
+  if (!same(element, block)) {
     const parts = (item) => [h("b", {}), h("span", {}, item.label), h("small", {})];
     const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, parts(item));
     const row = (items) => h("div", { class: "pg-number-row" }, items.map(number));
@@ -38,7 +36,6 @@ register("numbers", (element, block) => {
 
 /** The outcome of a run, in the server's words; while it trains, a bar of its steps. */
 register("outcome", (element, block) => {
-  if (!page.live.status && element.firstChild) return;
   const run = page.live, grows = isGrowing() || run.status === "paused";
   element.classList.toggle("grows", grows);
   if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));

@@ -55,7 +55,8 @@ const KINDS = {};
  */
 export function register(kind, draw, { always = false, on = [] } = {}) {
   KINDS[kind] = { draw, always };
-  subscribe(on, () => {
+  subscribe(on, (names) => {
+    if (names.has("live") && !page.live.status) return; // nothing is known of a new run yet: its blocks stay as they are
     for (const element of document.querySelectorAll(`[data-block^="${kind} "]`)) element.pgRedraw?.();
   });
 }

@@ -1,6 +1,6 @@
 // What the scripts' type checker has to know beside the scripts: what the server says, what they keep on elements, what they tell one another.
 
-import type { Block, CellsBlock, NumberItem, Plotly, Token } from "./blocks";
+import type { Block, CellsBlock, Plotly, Token } from "./blocks";
 
 /** What the live stream says of a run. */
 export interface Run {
@@ -285,8 +285,6 @@ declare global {
     pgFigure?: Plotly;
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;
-    pgItems?: NumberItem[];
-    pgFixed?: string;
     pgCells?: CellsBlock;
     pgProse?: string;
     pgPattern?: RegExp | null;
