@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Any, Protocol
@@ -12,8 +12,7 @@ import torch
 from playground.data.tokenizers import load_tokenizer
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
-from playground.runs.engines.host import Answer
-from playground.runs.engines.hosted import CallSettings, Prepared, Start
+from playground.runs.engines.host import Answer, CallSettings, Prepared, Start
 from playground.runs.engines.increment import apply_increment, to_tensors
 from playground.runs.engines.trainer import Lost, ReadSave, parts_of
 from playground.runs.history import STEPS, Columns
@@ -22,6 +21,8 @@ from playground.runs.recording import PROGRESS_PERIOD_S
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
+
+NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"  # states of a cluster
 
 
 class Link(Hashable, Protocol):
@@ -36,6 +37,21 @@ class Link(Hashable, Protocol):
 
     def close(self) -> None:
         """Kills the host. The next training may start a new one."""
+
+
+class Cluster(Protocol):
+    """Hosts on other machines."""
+
+    state: str
+    ready: Sequence[Link]  # the hosts that are up
+    gpus: bool  # whether each host has one
+    memory: Mapping[Hashable, int]  # bytes for trainings, by machine
+
+    def capacity(self, node: Hashable) -> float:
+        """Returns a machine's bytes for trainings; inf if it has left the cluster, where no run starts."""
+
+    def close(self) -> None:
+        """Ends every host, dropping its models."""
 
 
 class Remote:
