@@ -21,8 +21,7 @@ from playground.config import Refusal
 from playground.rooms.store import FILE as ROOM_FILE, SET_ASIDE, read_room
 from playground.runs.disk import files
 from playground.runs.disk.folder import FORMER, LAZY_PARTS, NAMES
-from playground.runs.disk.kept import ID
-from playground.runs.disk.saves import open_save
+from playground.runs.disk.saves import ID, open_save
 from playground.runs.disk.store import Store
 
 WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save", "damaged", "newer format", "left over")

@@ -24,7 +24,7 @@ from playground.config import PAD, Experiment, limits, preset
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, build_corpus
 from playground.runs.limits import machine_devices
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 from playground.training.loop import Training
 
 ABOUT = "the same reversals learnt by nn.Transformer, x-transformers, Joey NMT and our presets, on one thread: seconds to 99 %, steps/s"

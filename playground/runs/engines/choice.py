@@ -1,0 +1,158 @@
+"""Chooses the engine that trains a run: a cluster if connected, the page's process, or a child process."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+from playground.logs import event, reason
+from playground.runs.cache import own_bytes
+from playground.runs.corpora import Corpora
+from playground.runs.engines.children import Child
+from playground.runs.engines.remote import NONE, Cluster, Link, Remote
+from playground.runs.engines.trainer import InProcess, Trainer
+from playground.runs.limits import Limits
+from playground.runs.run import Run
+from playground.runs.runtime import REAL, Runtime
+
+log = logging.getLogger(__name__)
+PRELOADED = "playground.runs.engines.preloaded"
+CLUSTER = "playground.ray.cluster"  # connects to a cluster; imported only where one is named
+# A process leaks if it holds more than LEAK_FACTOR times its trainings' estimate plus LEAK_BYTES.
+LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
+
+
+class Placement(Protocol):
+    """The placement of a run at work: where it trains, and how many bytes it takes there."""
+
+    lane: Hashable | None
+    node: Hashable | None
+    bytes: int
+
+
+def connect(limits: Limits, on_grow: Callable[[int], object], runtime: Runtime) -> Cluster | None:
+    """Connects to the cluster that `limits` name, if any."""
+    return import_module(CLUSTER).connect(limits, on_grow, runtime) if limits.cluster else None
+
+
+class Engines:
+    """Trains on the cluster that limits.cluster names while it is reachable, otherwise on this machine: in child processes, so that
+    training and page have an interpreter each, even for a single run. There are none with limits.engine "here", nor with "auto" on a single
+    core, which they would have to share. A GPU has one process anyway."""
+
+    def __init__(
+        self, corpora: Corpora, limits: Limits, on_grow: Callable[[int], object] = lambda count: None, runtime: Runtime = REAL
+    ) -> None:
+        """Starts the processes in the background; until one is ready, runs train in this process, then they move. `on_grow` receives a
+        cluster's number of processes."""
+        self._corpora, self._limits = corpora, limits
+        self.ready: list[Link] = []
+        self._children: list[Child] = []
+        if "forkserver" in multiprocessing.get_all_start_methods():
+            context = multiprocessing.get_context("forkserver")
+            context.set_forkserver_preload([PRELOADED])
+            uses_processes = limits.engine == "processes" or (limits.engine == "auto" and limits.cores > 1)
+            if uses_processes and "cpu" in limits.devices:
+                self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
+        self.cluster = connect(limits, on_grow, runtime)
+        self._starter = runtime.spawn(self._start_children, "starter")
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices available to a new run, by torch's names there."""
+        return ("cuda:0" if self.cluster.gpus else "cpu",) if self._cluster_links() else self._limits.devices
+
+    @property
+    def memory(self) -> int:
+        """Maximum bytes of one run."""
+        return max(self.cluster.memory.values()) if self._cluster_links() and self.cluster.memory else self._limits.memory
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The cluster's "state", and its number of "machines" and "processes" that are ready."""
+        ready = self.cluster.ready if self.cluster else []
+        state = self.cluster.state if self.cluster else NONE
+        return {"state": state, "machines": len({slot.node for slot in ready}), "processes": len(ready)}
+
+    def capacity(self, node: Hashable) -> float:
+        """Returns the bytes for all runs on a machine of the cluster."""
+        return self.cluster.capacity(node) if self.cluster else float("inf")
+
+    def trainer(self, run: Run, bytes: int, other_runs: Iterable[Placement]) -> Trainer:
+        """Returns the trainer of a run that takes `bytes`, given the `other_runs` at work."""
+        other_runs = list(other_runs)
+        if cluster_links := self._cluster_links(run):
+            return Remote(run, self._least_loaded(cluster_links, other_runs, bytes), self._limits.replay_bytes)
+        if run.device != "cpu" or not self.ready:
+            return InProcess(run, self._corpora, self._limits.replay_bytes)
+        return Remote(run, self._least_loaded(self.ready, other_runs), self._limits.replay_bytes)
+
+    def find_better_trainer(self, run: Run, bytes: int, lane: Hashable | None, other_runs: Iterable[Placement]) -> Trainer | None:
+        """Returns a better trainer, or None: a process with at least two runs fewer; any if the present one has died, or once one farther
+        from the page (a child process, a cluster) has become available."""
+        cluster_links = self._cluster_links(run)
+        local_links = self.ready if run.device == "cpu" else []
+        links = cluster_links or local_links
+        if lane in links:
+            other_runs = list(other_runs)
+            quietest, run_counts = self._least_loaded(links, other_runs, bytes), Counter(other.lane for other in other_runs)
+            return Remote(run, quietest, self._limits.replay_bytes) if run_counts[lane] > run_counts[quietest] else None
+        return self.trainer(run, bytes, other_runs) if links or (lane and not lane.up) else None
+
+    def end_leaking_process(self, at_work: Iterable[Placement]) -> None:
+        """Kills the child process that holds most, if it leaks. Its runs resume from their last saves in another."""
+        expected = Counter()
+        for other in at_work:
+            expected[other.lane] += other.bytes
+        held = {child: own_bytes(child.pid) for child in self._children if child.pid}
+        on_grow = [child for child in held if held[child] > LEAK_FACTOR * expected[child] + LEAK_BYTES]
+        if on_grow:
+            child = max(on_grow, key=held.__getitem__)
+            event(log, "process_grew", logging.WARNING, number=child.number, held=held[child], expected=expected[child])
+            child.close()
+
+    def close(self) -> None:
+        """Ends every process, dropping their models."""
+        children, self._children = self._children, []
+        if self.cluster:
+            self.cluster.close()
+        while True:
+            is_starting = self._starter.is_alive()
+            for child in children:
+                child.close()
+            if not is_starting:
+                return
+            self._starter.join(0.05)  # until the process being started can be ended
+
+    def _cluster_links(self, run: Run | None = None) -> list[Link]:
+        """Returns the cluster's processes that may train the run."""
+        fits = run is None or run.device == "cpu" or (self.cluster and self.cluster.gpus)
+        return self.cluster.ready if self.cluster and fits else []
+
+    def _least_loaded(self, links: Sequence[Link], other_runs: Sequence[Placement], bytes: int = 0) -> Link:
+        """Returns the process with the fewest runs on a machine with enough memory; among equals, on the machine with the fewest."""
+        lanes, nodes, used_bytes = Counter(other.lane for other in other_runs), Counter(other.node for other in other_runs), Counter()
+        for other in other_runs:
+            used_bytes[other.node] += other.bytes
+
+        def load(link: Link) -> tuple[bool, int, int]:
+            crowded = link.node is not None and used_bytes[link.node] + bytes > self.capacity(link.node)
+            return crowded, lanes[link], nodes[link.node]
+
+        return min(links, key=load)
+
+    def _start_children(self) -> None:
+        for child in tuple(self._children):
+            if not self._children:  # closed meanwhile
+                return
+            try:
+                child.start()
+            except Exception as error:  # this process can train instead
+                if self._children:
+                    event(log, "no_process", logging.WARNING, error=reason(error))
+                return
+            self.ready.append(child)

@@ -32,7 +32,7 @@ import "./room_fixed.js";
 import "./room_plan.js";
 import "./strips.js";
 
-// What Gradio's listeners call (see ui/bridge.py).
+// What Gradio's listeners call (see ui/listeners.py).
 export { control, train } from "./actions.js";
 export { arrived, listenerInputs as asked, askedForTask, knobsChanged, meet, settings } from "./knobs.js";
 export { readInputs, takeReading } from "../../features/data/reading.js";

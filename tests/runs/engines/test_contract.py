@@ -1,0 +1,224 @@
+"""What a job may rely on, whichever engine trains: the same numbers, and everything in the run when a call returns."""
+
+import pickle
+from contextlib import ExitStack
+from functools import partial
+from importlib import import_module
+
+import pytest
+
+from playground.config import Refusal
+from playground.runs.disk.folder import pack_run
+from playground.runs.disk.store import OWN_DATA, Store
+from playground.runs.engines.choice import CLUSTER
+from playground.runs.engines.remote import Remote
+from playground.runs.engines.trainer import InProcess, Lost
+from playground.runs.making import new_run
+from playground.runs.runtime import REAL
+from tests.runs.engines.links import Dying, Near, processes
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, limits, same_parameters, same_replay, tiny, wait
+
+TURN = 0.02  # seconds
+
+
+@pytest.fixture(scope="module", params=["host", *(pytest.param(name, marks=pytest.mark.night) for name in ("here", "process", "ray"))])
+def engine(request):
+    """engine(run) -> a Trainer of it."""
+    with ExitStack() as stack:
+        if request.param == "here":
+            yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+        elif request.param == "ray":
+            address = request.getfixturevalue("ray_cluster").address
+            cluster = import_module(CLUSTER).connect(limits(cluster=address), lambda count: None, REAL)
+            stack.callback(cluster.close)
+            wait(lambda: cluster.ready, 120)
+            yield lambda run: Remote(run, cluster.ready[0], LIMITS.replay_bytes)
+        else:
+            link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
+            yield lambda run: Remote(run, link, LIMITS.replay_bytes)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def begin(store, engine):
+    """begin(experiment) -> (a new run that nobody watches, its trainer, prepared)."""
+    trainers = []
+
+    def start(experiment, **values):
+        run = created(store, experiment, **values)
+        return run, again(run)
+
+    def again(run):
+        """Another trainer, which goes on from the last save."""
+        trainers.append(engine(run))
+        trainers[-1].prepare(partial(store.read, run))
+        return trainers[-1]
+
+    start.again = again
+    yield start
+    for trainer in trainers:
+        trainer.close()
+
+
+def created(store, experiment, **values):
+    """A new run that nobody watches."""
+    run = new_run(experiment, ME, **values)
+    run.device, run.threads = "cpu", experiment.training.threads
+    store.create(run)
+    run.seen_at = float("-inf")
+    return run
+
+
+def save(store, run, trainer):
+    parameters, state = trainer.parameters(), trainer.state()  # which an engine that dies does not give
+    run.checkpoint_step = run.step
+    store.save(run, pack_run(run, parameters) | {"state.safetensors": state}, OWN_DATA, ("paused", None))
+
+
+def to_the_end(*trainers):
+    """In turns; the run of each has ended then."""
+    left = list(trainers)
+    while left:
+        left = [trainer for trainer in left if trainer.advance(TURN, False)]
+    for trainer in trainers:
+        trainer.finish()
+
+
+def assert_is_its_twin(run, experiment):
+    twin, training = alone(experiment)
+    assert run.step == twin.step
+    assert curve(run) == curve(twin)
+    assert run.history.validations.rows() == twin.history.validations.rows()
+    assert run.history.diagnostics.rows() == twin.history.diagnostics.rows()
+    assert run.history.events == twin.history.events
+    assert run.probes == twin.probes
+    assert (run.snapshot.step, run.message) == (twin.snapshot.step, twin.message)
+    assert same_parameters(run.snapshot.parameters, dict(training.model.named_parameters()))
+    assert same_replay(run, twin)
+
+
+def test_alone_or_beside_others_a_run_is_its_solitary_twin(begin):
+    experiments = [tiny(seed=seed, task=task) for seed, task in ((1, "reverse"), (2, "copy"), (3, "sort"))]
+    runs, trainers = zip(*map(begin, experiments), strict=True)
+    to_the_end(*trainers)
+    for run, experiment in zip(runs, experiments, strict=True):
+        assert_is_its_twin(run, experiment)
+
+
+def test_moved_by_a_save_it_goes_on_as_if_it_had_stayed_and_what_was_done_since_is_done_again(begin, store):
+    run, trainer = begin(tiny())
+    for step in (1, 6, 8):
+        while run.step < step:
+            before = run.step
+            assert trainer.advance(1.0, True)
+            assert run.step == before + 1, "one step is one, however much time there is"
+        save(store, run, trainer)
+        for _ in range(step % 4):
+            trainer.advance(TURN, True)
+        trainer.close()
+        trainer = begin.again(run)
+        assert run.step == len(run.history.steps) == step
+    to_the_end(trainer)
+    assert_is_its_twin(run, tiny())
+
+
+@pytest.mark.fault(
+    "an engine that dies at random, before or after it did what it was asked",
+    "no more than one interval of saves is trained again; the same weights",
+)
+@pytest.mark.night
+@pytest.mark.parametrize("seed", range(3))
+def test_an_engine_that_dies_at_random_costs_no_more_than_one_interval_of_saves(store, seed):
+    """Whatever it was asked when it died, and whether it had done it by then."""
+    experiment, link, every = tiny(seed=seed), Dying(seed, often=(4, 16)), 4
+    run, trainer, ended = created(store, experiment), None, False
+    while not ended:
+        assert link.deaths < 100, "it never comes to its end"
+        reached = run.step
+        try:
+            if trainer is None:
+                trainer = Remote(run, link, LIMITS.replay_bytes)
+                trainer.prepare(partial(store.read, run))
+                assert 0 <= reached - run.step <= every
+                assert run.step == len(run.history.steps)
+            if not trainer.advance(TURN, True):
+                trainer.finish()
+                ended = True
+            elif run.step % every == 0:
+                save(store, run, trainer)
+        except Lost:
+            trainer.close()
+            trainer = None
+    assert link.deaths > 1
+    assert_is_its_twin(run, experiment)
+
+
+def test_own_sentences_travel_and_not_where_they_are(begin, store, tmp_path, monkeypatch):
+    """What trains may be on another machine, with a disk of its own."""
+    sent, ask = [], Near.ask
+    monkeypatch.setattr(Near, "ask", lambda link, *question: (sent.append(pickle.dumps(question)), ask(link, *question))[1])
+    run, trainer = begin(tiny(task="own", tokenizer="words", steps=12), data=PAIRS)
+    assert run.longest_target == 3  # how much it may be asked to write
+    trainer.advance(TURN, True)
+    save(store, run, trainer)
+    trainer.close()
+    to_the_end(begin.again(run))
+    assert (run.step, "again" in run.probes[0].src) == (12, True)
+    assert not any(tmp_path.name.encode() in question for question in sent)
+
+
+def test_a_live_knob_holds_from_the_next_step_on_and_paused_it_shows_where_it_is(begin):
+    run, trainer = begin(tiny())
+    for _ in range(5):
+        trainer.advance(TURN, True)
+    run.live = run.live | {"learning_rate": 0.002}
+    trainer.advance(TURN, True)
+    assert run.history.steps.column("learning_rate") == [0.01] * 5 + [0.002]
+    assert run.history.events == [(5, "learning_rate", 0.002)]
+    trainer.show()
+    assert run.snapshot.step == 6
+    assert same_parameters(run.snapshot.parameters, trainer.parameters())
+
+
+def test_who_watches_gets_snapshots_and_hears_of_the_curve(begin):
+    run, trainer = begin(tiny(steps=100_000))
+    trainer.advance(TURN, True)
+    first = run.snapshot
+    trainer.advance(0.5, False)
+    assert run.snapshot is first, "nobody watches"
+    run.mark_seen()
+    version = run.version
+    wait(lambda: trainer.advance(TURN, False) and run.snapshot is not first)
+    assert 1 < run.snapshot.step <= run.step
+    assert version < run.snapshot.version <= run.version
+    assert max(mark.rows for mark in run.marks.values()) <= len(run.history.steps) == run.step
+
+
+def test_the_steps_of_a_timed_run_are_planned_where_it_trains(begin, store):
+    """And stay as they were planned when it goes on from a save."""
+    run, trainer = begin(tiny(steps=100_000, minutes=0.5))
+    while not run.history.events:
+        trainer.advance(TURN, True)
+    ((_, knob, planned),) = run.history.events
+    assert (knob, run.steps) == ("steps", planned)
+    assert planned < 100_000
+    save(store, run, trainer)
+    trainer.close()
+    begin.again(run)
+    assert run.steps == planned
+    run, trainer = begin(tiny(steps=10_000, minutes=1e-5))  # less than a step takes: with more, the last step planned may be in time
+    to_the_end(trainer)
+    assert (run.step, run.message.key) == (1, "runs.minutes_over")
+
+
+def test_what_cannot_be_prepared_is_refused_with_its_sentence(begin):
+    with pytest.raises(Refusal) as refusal:
+        begin(tiny(task="own", tokenizer="bpe", vocab_size=16), data=PAIRS)
+    assert refusal.value.key.startswith("data.")
+    assert refusal.value.values
