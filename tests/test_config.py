@@ -20,7 +20,8 @@ from playground.runs.disk.folder import FORMER, NAMES, Folder
 from playground.runs.history import History
 from playground.runs.names import new_id
 from playground.runs.registry import SHIPPED
-from playground.ui.controls import CONTROLLED, GROUPS, make_control
+from playground.ui.controls import GROUPS, make_control
+from playground.ui.knob_names import CONTROLLED
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES
 

@@ -15,7 +15,8 @@ from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
 from playground.ui.compare import name as name_of, origins
-from playground.ui.controls import CONTROLLED, GROUPS, label, shown_value
+from playground.ui.controls import GROUPS
+from playground.ui.knob_names import CONTROLLED, label, shown_value
 from playground.ui.model_figure import model_figure
 from playground.ui.panels.lessons import course, labs
 from playground.ui.titles import describe_difference, disclosed, title

@@ -14,7 +14,7 @@ from playground.rooms import activities, experiment
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import parameters_of, try_read
-from playground.ui.controls import shown_setting
+from playground.ui.knob_names import shown_setting
 from playground.ui.measured import percent
 from playground.ui.view import Screen, View
 from playground.words import listed, say

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.controls import CONTROLLED, shown_setting
+from playground.ui.knob_names import CONTROLLED, shown_setting
 from playground.ui.titles import disclosed, title
 from playground.ui.view import View
 
@@ -72,3 +72,13 @@ def task_of(run: Run) -> tuple[str, str]:
 def _same_task(run: Run, other: Run) -> bool:
     """Whether two runs can be compared: the same sentences, and something to see."""
     return task_of(run) == task_of(other) and run.snapshot is not None and run.tokenizers is not None
+
+
+def name_sublayer(view: View, sublayer: str) -> str:
+    stack, _, rest = sublayer.partition(".")
+    layer, _, part = rest.partition(".")
+    return view.say(f"diagnostics.part_{stack}_{part}", layer=int(layer) + 1) if part else view.say(f"diagnostics.part_{stack}")
+
+
+def classify_sublayer(sublayer: str) -> str:
+    return "cross" if sublayer.endswith("cross_attention") else "encoder" if sublayer.startswith(("src", "encoder")) else "decoder"

@@ -10,7 +10,7 @@ from playground.figures.schedule import drawing
 from playground.runs.forecast import WITHIN, Forecast, duration_of, forecast
 from playground.runs.registry import Runs
 from playground.training.schedule import learning_rate
-from playground.ui.controls import label, shown_value
+from playground.ui.knob_names import label, shown_value
 from playground.ui.upload import uploading
 from playground.words import paragraph, say
 from playground.words.amounts import duration, percentage, short

@@ -19,7 +19,7 @@ from playground.export.scores import scores_of
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.network import run_link
-from playground.ui.panels.attention import name_axes
+from playground.ui.panels.head_choice import name_axes
 from playground.ui.view import View, language
 
 

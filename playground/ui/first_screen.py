@@ -15,7 +15,8 @@ from playground.queries.reader import Reader
 from playground.runs.cache import LRU
 from playground.runs.registry import Runs
 from playground.ui.assets import STATIC, asset_path
-from playground.ui.controls import GROUPS, label
+from playground.ui.controls import GROUPS
+from playground.ui.knob_names import label
 from playground.ui.panels import PANELS, PLACES
 from playground.ui.titles import title
 from playground.ui.view import View

@@ -5,7 +5,7 @@ Values are passed by name (see bridge.py). Every client can call a listener, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -51,7 +51,8 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
         own = read_text(asked, "own")
         if read_text(asked, "before") == task:  # the visitor chose no other task
             return [gr.skip()] * len(teaching)
-        return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), read_text(asked, "ticket"))
+        usual, ticket = TASK_STEPS.get(str(task)), read_text(asked, "ticket")
+        return updates(uploading.SUGGESTED, uploading.values_for(own, own if task == "own" else "", now, usual, ticket))
 
     @needs(PUBLIC)
     def take_minutes(asked: Any, **now: Any) -> list:
@@ -65,7 +66,7 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
                 changes |= uploading.timed_values(pairs, own, now, changes["steps"])
         except Refusal:  # the outlook explains it
             changes = {}
-        return [changes.get(name, gr.skip()) for name in uploading.TIMED]
+        return updates(uploading.TIMED, changes)
 
     @needs(PUBLIC)
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
@@ -133,7 +134,7 @@ def _connect_upload(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[d
             return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
         values = uploading.values_for(own, answer["own"], now, ticket=ticket)
         uploading.forget(own, ticket)  # this page knows only the new upload
-        return [answer, "own", *values]
+        return [answer, "own", *updates(uploading.SUGGESTED, values)]
 
     inputs = {"asked": bridge, "files": upload["files"], "text": upload["text"], "hub": upload["hub"]}
     inputs |= {name: knobs[name] for name in (*uploading.SUGGESTED, "batch_unit")}
@@ -180,3 +181,8 @@ def link_values(runs: Runs, query: Mapping[str, str], names: list[str]) -> list:
 def _language(request: gr.Request) -> str:
     """Returns the language of the link, else the browser's."""
     return preferred(request.headers.get("accept-language", ""), request.query_params.get("lang", ""))
+
+
+def updates(names: Iterable[str], changes: Mapping[str, Any]) -> list:
+    """Returns the updates of these controls: their new values, and nothing for those without one."""
+    return [changes.get(name, gr.skip()) for name in names]

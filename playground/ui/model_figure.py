@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from playground.config import ModelConfig
 from playground.runs.run import Run
-from playground.ui.controls import shown_value
+from playground.ui.knob_names import shown_value
 from playground.ui.panels import BY_FORMULA
 from playground.ui.titles import disclosed, variant_name
 from playground.words import say

@@ -9,7 +9,8 @@ import gradio as gr
 from playground.runs.registry import Runs
 from playground.ui import listeners
 from playground.ui.bridge import bridge
-from playground.ui.controls import CONTROLLED, GROUPS, make_control, make_preset_list
+from playground.ui.controls import GROUPS, make_control, make_preset_list
+from playground.ui.knob_names import CONTROLLED
 from playground.ui.panels import PLACES
 from playground.words import ENGLISH, say
 

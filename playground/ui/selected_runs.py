@@ -9,11 +9,12 @@ from playground.figures import runs as pictures
 from playground.queries.learning_curves import learning_curve
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds, titles
-from playground.ui.controls import label, shown_setting, shown_value
+from playground.ui.knob_names import label, shown_setting, shown_value
 from playground.ui.titles import disclosed, title
 from playground.ui.view import View
 from playground.words import listed
 
+POLL_MS = 1500  # milliseconds between polls for the training runs' progress
 MAX_TICKED = len(pictures.DASHES)
 MAX_LISTED = 60  # of the visitor's own runs
 MAX_NAMED = 4  # settings in one line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playground.config import Experiment, default
 from playground.runs.run import Run
-from playground.ui.controls import CONTROLLED, label, shown_value
+from playground.ui.knob_names import CONTROLLED, label, shown_value
 from playground.words import listed, say
 
 

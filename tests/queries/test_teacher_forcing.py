@@ -5,7 +5,8 @@ import numpy as np
 from playground.config import BOS, EOS
 from playground.decoding import greedy, trace
 from playground.queries import teacher_forcing
-from playground.queries.teacher_forcing import compare, find_wrong, read_lens
+from playground.queries.teacher_forcing import compare, read_lens
+from playground.queries.wrong_outputs import find_wrong
 
 KNOBS = {"task": "reverse", "steps": 12, "dropout": 0.0}
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from playground.cursor import choices
-from playground.figures import attention as pictures, theme
-from playground.inspection import attention as facts, masks
 from playground.inspection.heads import HeadScores
 from playground.queries.heads import KINDS
-from playground.queries.reader import REFERENCE
 from playground.ui import blocks
-from playground.ui.blocks.general import Saved
 from playground.ui.panels import attention_views as views, head_choice, heads, model_view
-from playground.ui.panels.head_choice import choose_head
-from playground.ui.view import LARGE, View, steps, texts, tokens
+from playground.ui.panels.head_choice import (
+    build_small_heads,
+    choose_head,
+    compute_mask,
+    describe_file,
+    describe_pinned,
+    draw_large_head,
+    name_axes,
+    write_caption,
+    write_title,
+)
+from playground.ui.view import View, tokens
 from playground.words import paragraph
-
-MAX_THUMBNAIL_CELLS = 400_000
 
 
 def panel(view: View) -> dict:
@@ -110,105 +114,19 @@ def build_thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored
     return build_small_heads(view, "heads", label, (layer, head), view.weights, mask, heads.label_heads(view, scored))
 
 
-def build_small_heads(
-    view: View, id: str, label: str, selected: tuple[int, int], weights: np.ndarray, mask: np.ndarray, names: list | None = None
-) -> dict:
-    """Builds a thumbnail of each head of `weights` (L, H, Q, K), without pictures when there are more than MAX_THUMBNAIL_CELLS."""
-    small = np.round(weights, 2).tolist() if weights.size <= MAX_THUMBNAIL_CELLS else []
-    return blocks.heads(id, label, *selected, weights=small, mask=mask.astype(int).tolist(), colours=pick_colours(view), names=names)
 
 
-def pick_colours(view: View) -> dict:
-    """Returns the colours of thumbnails."""
-    palette = theme.colors(view.dark)
-    return {"scale": theme.sequential(view.dark), "masked": palette["masked"], "hatch": palette["hatch"]}
 
 
-def write_title(view: View, part: str, layer: int, head: int) -> str:
-    return view.say("page.head_title", part=view.say(f"page.part_{part}"), layer=layer + 1, head=head + 1)
 
 
-def name_axes(view: View, part: str) -> tuple[list[str], list[str]]:
-    """Returns the names of the rows (queries) and of the columns (keys)."""
-    source, fed, decoder = texts(view.look.source), texts(view.look.fed), steps(view.look)
-    return {"encoder": (source, source), "decoder": (decoder, fed), "cross": (decoder, source)}[part]
 
 
-def compute_mask(view: View, part: str) -> np.ndarray:
-    """Returns the mask (Q, K) by the model's own mask functions, True where a query can attend. All True for a model with a deliberate bug:
-    its weights show what it masks."""
-    source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
-    batch_masks = masks.batch([source], [fed])
-    mask = {"encoder": batch_masks["padding"], "decoder": batch_masks["target"], "cross": batch_masks["memory"]}[part][0]
-    if view.run.experiment.model.alteration.kind == "bug":
-        mask = np.ones_like(mask)
-    return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def draw_large_head(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
-    """Draws one head large, with its caption and the sentence on the pinned cell. `above`: pixels taken above the picture."""
-    part = part or view.part
-    rows, columns = name_axes(view, part)
-    layer, head = choose_head(view, part)
-    weights, mask = getattr(view.look, part)[layer, head], compute_mask(view, part)
-    picture = view.draw(
-        pictures.matrix,
-        weights,
-        rows,
-        columns,
-        mask=mask,
-        kind=part,
-        pinned=view.pinned(*weights.shape),
-        alignment=view.look.alignment if part == "cross" else None,
-        share=LARGE,
-        tallest=view.below(above),
-    )
-    caption = write_caption(view, part, layer, head, weights, mask)
-    figure = blocks.figure(id, picture, caption, write_title(view, part, layer, head), saved=describe_file(view, part, layer, head))
-    return [figure, *describe_pinned(view, id, weights, mask, rows, columns)]
 
 
-def describe_file(view: View, part: str, layer: int, head: int) -> Saved:
-    """Describes the files to which a picture of this head and its arrays are saved."""
-    step, fed = view.look.step, REFERENCE if view.reference else "output"
-    return {
-        "file": f"attention-{part}-L{layer + 1}H{head + 1}",
-        "run": view.run.name,
-        "step": step,
-        "arrays": {"run": view.run.id, "step": str(step), "text": view.text, "part": part, "target": fed},
-    }
 
 
-def describe_pinned(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> list[dict]:
-    """Describes the pinned cell or row in a sentence; nothing without a pin."""
-    pinned, row = view.pinned(*weights.shape), view.row(weights.shape[0])
-    if pinned:
-        q, k = pinned
-        value = view.say("page.cell_masked") if not mask[q, k] else views.format_weight(weights[q, k])
-        sentence = view.say("page.cell", query_token=rows[q], row=q + 1, key_token=columns[k], column=k + 1, value=value)
-    elif row is not None:
-        k = int(weights[row].argmax())
-        sentence = view.say("page.row", query_token=rows[row], row=row + 1, key_token=columns[k], value=f"{weights[row, k]:.3f}")
-    else:
-        return []
-    return [blocks.text(f"{id}-cell", sentence, css="pg-cell")]
 
 
-def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
-    """Writes the caption, computed from the weights: the step, where the weight lies, its mass on the right places, the effect of the mask;
-    a head that keeps to the right places far better; the decoder's input unless it is the reference."""
-    alignment = view.look.alignment if part == "cross" else None
-    names, columns = name_axes(view, part)
-    rows = names if part == "encoder" else texts(view.look.targets)
-    statements = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)]
-    if alignment and statements[-1].key != "figures.looks_aligned":
-        statements.append(facts.alignment_fact(weights, alignment))
-    if part == "cross" and view.step is None:
-        statements.insert(0, facts.crossing_fact(weights, rows, columns))
-    statements.append(facts.masked_fact(weights, mask, "future"))
-    sentences = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in statements if fact]
-    if view.step is None and (other := head_choice.find_clearer_head(view.look, part, layer, head)):
-        sentences.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
-    sentences.append(views.write_fed_note(view, part))
-    sentences.append(view.step_note(view.look.step))
-    return paragraph([view.say("page.caption_step", step=view.look.step), *sentences])

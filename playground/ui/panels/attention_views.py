@@ -10,12 +10,13 @@ import numpy as np
 from playground.figures import attention as pictures, products, theme
 from playground.figures.tokens import longest, shortened
 from playground.inspection import attention as facts, rollout as flows
-from playground.inspection.fact import percent, short
+from playground.inspection.fact import percent
 from playground.inspection.products import product_fact, signed
 from playground.model import attention
 from playground.queries.activations import SentenceActivations, activations
 from playground.ui import blocks
 from playground.ui.blocks.general import Saved
+from playground.ui.panels.head_choice import format_weight, write_fed_note
 from playground.ui.titles import variant_name
 from playground.ui.view import LARGE, View, steps, texts
 from playground.words import paragraph
@@ -130,9 +131,6 @@ def _masking_lines() -> tuple[int, ...]:
     return tuple(n for n, line in enumerate(build_lines, 1) if "mask" in line and "torch.where" in line)
 
 
-def format_weight(value: float) -> str:
-    """Formats a weight with four decimals, or two significant digits below 0.001, so that only 0 is written as 0."""
-    return f"{value:.4f}" if value >= 0.001 or value == 0 else short(value)
 
 
 def choose_pair(view: View, weights: np.ndarray, preferred: tuple[int, int] | None = None) -> tuple[int, int]:
@@ -178,6 +176,3 @@ def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[s
     return blocks.figure("rollout", picture, paragraph([*sentences, write_fed_note(view, view.part)]), title)
 
 
-def write_fed_note(view: View, part: str) -> str:
-    """Returns the note on the decoder's input (see `View.fed_note`); "" for the encoder, which doesn't depend on it."""
-    return "" if part == "encoder" else view.fed_note

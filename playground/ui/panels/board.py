@@ -22,14 +22,14 @@ from playground.ui.class_board import (
     list_experiments,
     name_empty_arms,
 )
-from playground.ui.controls import label
+from playground.ui.knob_names import label
 from playground.ui.measured import percent
 from playground.ui.panels import board_course
 from playground.ui.panels.board_verdict import judge_lab, write_verdict
 from playground.ui.panels.lessons import experiment as lab_experiment
 from playground.ui.panels.lessons.exhibits import build_exhibits
 from playground.ui.panels.lessons.guessing import build_question, lock_choices
-from playground.ui.panels.runs import POLL_MS
+from playground.ui.selected_runs import POLL_MS
 from playground.ui.view import View
 from playground.words import paragraph
 

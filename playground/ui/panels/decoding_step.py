@@ -1,11 +1,17 @@
-"""One decoding step, drawn wherever a step is shown: its likeliest tokens, and the weights of cross-attention."""
+"""Decoding, wherever it is shown: one step with its likeliest tokens and cross-attention, a beam's controls, sentences that go wrong."""
 
 from __future__ import annotations
 
 from playground.figures import attention as pictures, bars
 from playground.queries.results import SentenceTrace
-from playground.ui.panels.attention import compute_mask
+from playground.queries.wrong_outputs import find_wrong
+from playground.ui import blocks
+from playground.ui.panels.head_choice import compute_mask
 from playground.ui.view import View, texts
+
+MAX_SUGGESTED = 4  # wrong sentences
+SEARCHED, SEARCHED_HARDER = 100, 6  # sentences searched for them; longer ones if few go wrong
+
 
 
 def draw_likeliest(view: View, look: SentenceTrace, at: int, share: int) -> dict:
@@ -34,3 +40,27 @@ def draw_attention(view: View, look: SentenceTrace, at: int, layer: int, head: i
     k = int(weights.argmax())
     caption = view.say("page.looks_caption", layer=layer + 1, head=head + 1, token=look.source[k].text, weight=f"{weights[k]:.2f}")
     return picture, caption
+
+
+def build_beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:
+    return [
+        blocks.slider("beam", "beam", view.say("page.beam_width"), width),
+        blocks.slider("penalty", "penalty", view.say("page.length_penalty"), length_penalty),
+    ]
+
+
+def find_first_wrong(view: View) -> str:
+    """Returns the first sentence whose free-running output diverges from teacher forcing; "" if none is known."""
+    return (find_wrong_sentences(view) or [""])[0]
+
+
+def find_wrong_sentences(view: View) -> list[str] | None:
+    """Finds sentences where teacher forcing and free running diverge; None during training, whose every step has others."""
+    if view.run.working and view.step is None:
+        return None
+    sentences = view.examples()[:6]
+    sentences += [pair for pair in view.reader.examples(view.run, "heldout", SEARCHED) if pair not in sentences]
+    wrong = find_wrong(view.reader, view.run, view.step, sentences)
+    if len(wrong) < MAX_SUGGESTED:  # a good model fails more often on longer sentences
+        wrong += find_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", SEARCHED_HARDER))
+    return wrong[:MAX_SUGGESTED]

@@ -15,6 +15,7 @@ from playground.queries import diagnostics as runs
 from playground.queries.diagnostics import Costs, Diagnostics
 from playground.training.diagnostics import StepDiagnostics
 from playground.ui import blocks
+from playground.ui.compare import classify_sublayer, name_sublayer
 from playground.ui.view import View
 from playground.words import listed, named, paragraph, printed
 
@@ -230,14 +231,8 @@ def _write_fact(view: View, fact: Fact) -> str:
     return sentence[:1].upper() + sentence[1:]  # the sentence may begin with a sublayer's name
 
 
-def name_sublayer(view: View, sublayer: str) -> str:
-    stack, _, rest = sublayer.partition(".")
-    layer, _, part = rest.partition(".")
-    return view.say(f"diagnostics.part_{stack}_{part}", layer=int(layer) + 1) if part else view.say(f"diagnostics.part_{stack}")
 
 
-def classify_sublayer(sublayer: str) -> str:
-    return "cross" if sublayer.endswith("cross_attention") else "encoder" if sublayer.startswith(("src", "encoder")) else "decoder"
 
 
 def _format_number(value: float) -> str:

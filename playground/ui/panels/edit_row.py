@@ -9,8 +9,7 @@ from playground.figures.bars import short
 from playground.inspection.interventions import Edit, HeadId
 from playground.queries.interventions import InterventionResult
 from playground.ui import blocks
-from playground.ui.panels.attention import build_small_heads, compute_mask
-from playground.ui.panels.head_choice import choose_head
+from playground.ui.panels.head_choice import build_small_heads, choose_head, compute_mask
 from playground.ui.view import View, texts
 from playground.words import paragraph
 

@@ -11,7 +11,7 @@ from playground.reading.uploads import Pairs
 from playground.runs.run import Run
 from playground.ui import blocks, compare
 from playground.ui.measured import format_share, measured
-from playground.ui.panels.translate import build_beam_controls
+from playground.ui.panels.decoding_step import build_beam_controls
 from playground.ui.upload import uploading
 from playground.ui.view import View, tokens
 from playground.words import listed, paragraph

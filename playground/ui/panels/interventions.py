@@ -18,7 +18,7 @@ from playground.queries.interventions import InterventionResult, compare_outputs
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
-from playground.ui.panels.attention import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
+from playground.ui.panels.head_choice import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
 from playground.ui.view import View, texts, tokens
 from playground.words import listed, paragraph
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.queries.probes import find_first_right
 from playground.runs.run import FINISHED, Run
 from playground.ui import blocks
-from playground.ui.controls import label
+from playground.ui.knob_names import label
 from playground.ui.view import View
 from playground.words import paragraph
 from playground.words.amounts import duration, percentage

@@ -14,11 +14,10 @@ from playground.runs.housekeeping import megabytes
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds
 from playground.ui.panels.run_table import build_table, format_number, format_reached
-from playground.ui.selected_runs import MAX_TICKED, Ticked, brief_names, describe_differences, group_runs, names, pinned, ticked
+from playground.ui.selected_runs import MAX_TICKED, POLL_MS, Ticked, brief_names, describe_differences, group_runs, names, pinned, ticked
 from playground.ui.view import View
 from playground.words import paragraph
 
-POLL_MS = 1500  # milliseconds between polls for the training runs' progress
 SENTENCE_FIELDS = ("text", "step", "target", "part", "layer", "head", "follow", "q", "k")  # cursor fields of the compared sentence
 
 

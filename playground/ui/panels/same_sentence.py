@@ -10,7 +10,7 @@ from playground.runs.run import Run
 from playground.ui import blocks, compare
 from playground.ui.blocks.general import Saved
 from playground.ui.panels import head_choice
-from playground.ui.panels.attention import compute_mask, draw_large_head, name_axes
+from playground.ui.panels.head_choice import compute_mask, draw_large_head, name_axes
 from playground.ui.selected_runs import line_keys, names, ticked
 from playground.ui.view import View, texts, tokens
 from playground.words import paragraph

@@ -5,18 +5,17 @@ from __future__ import annotations
 from playground.figures import lens as lenses
 from playground.inspection import lens
 from playground.inspection.probabilities import top
-from playground.queries.teacher_forcing import Comparison, compare, find_wrong, read_lens
+from playground.queries.teacher_forcing import Comparison, compare, read_lens
+from playground.queries.wrong_outputs import find_wrong
 from playground.ui import blocks
 from playground.ui.panels import votes
-from playground.ui.panels.decoding_step import draw_attention, draw_likeliest
+from playground.ui.panels.decoding_step import draw_attention, draw_likeliest, find_wrong_sentences
 from playground.ui.panels.head_choice import choose_head
 from playground.ui.panels.lanes import build_lanes, is_correction_right, list_predictions, measure_width, read_correction
 from playground.ui.view import View, steps
 from playground.words import paragraph
 from playground.words.amounts import percentage
 
-MAX_SUGGESTED = 4  # wrong sentences
-SEARCHED, SEARCHED_HARDER = 100, 6  # sentences searched for them; longer ones if few go wrong
 RIVALS = 5
 REPLAY_PARTS = 5  # of the replay; an earlier step is tried at the end of each
 SIDE_WIDTH = 420  # px beside the lanes
@@ -28,7 +27,7 @@ def panel(view: View) -> dict:
     steps = max(len(trace.targets) for trace in (comparison.forced, comparison.free, comparison.corrected) if trace)
     at = view.row(steps)
     at = at if at is not None else min(comparison.parted or 0, steps - 1)
-    wrong = _find_wrong(view)
+    wrong = find_wrong_sentences(view)
     return {
         "step": comparison.step,
         "telling": wrong[0] if wrong else "",
@@ -58,21 +57,8 @@ def _build_compared(view: View, comparison: Comparison, at: int, steps: int) -> 
     return [blocks.row("compared", lanes, blocks.column("beside", captions, *controls), css="beside")]
 
 
-def find_first_wrong(view: View) -> str:
-    """Returns the first sentence whose free-running output diverges from teacher forcing; "" if none is known."""
-    return (_find_wrong(view) or [""])[0]
 
 
-def _find_wrong(view: View) -> list[str] | None:
-    """Finds sentences where teacher forcing and free running diverge; None during training, whose every step has others."""
-    if view.run.working and view.step is None:
-        return None
-    sentences = view.examples()[:6]
-    sentences += [pair for pair in view.reader.examples(view.run, "heldout", SEARCHED) if pair not in sentences]
-    wrong = find_wrong(view.reader, view.run, view.step, sentences)
-    if len(wrong) < MAX_SUGGESTED:  # a good model fails more often on longer sentences
-        wrong += find_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", SEARCHED_HARDER))
-    return wrong[:MAX_SUGGESTED]
 
 
 def _build_suggestions(view: View, wrong: list[str] | None) -> list[dict]:

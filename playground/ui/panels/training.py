@@ -13,7 +13,7 @@ from playground.runs.history import Probe
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
 from playground.ui.panels import head_choice
-from playground.ui.panels.attention import draw_large_head
+from playground.ui.panels.head_choice import draw_large_head
 from playground.ui.panels.outcome import build_outcome
 from playground.ui.selected_runs import unpin_button, with_pinned
 from playground.ui.view import View

@@ -10,9 +10,8 @@ from playground.queries.results import Candidate, SentenceTrace
 from playground.queries.translate import METHODS, DecodingOptions, Translation, count_samples, find_least_certain, trace_output, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree, candidates
-from playground.ui.panels.decoding_step import draw_attention, draw_likeliest
+from playground.ui.panels.decoding_step import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
 from playground.ui.panels.head_choice import choose_head
-from playground.ui.panels.teacher_forcing import SEARCHED, find_first_wrong
 from playground.ui.view import View, tokens
 from playground.words import listed
 from playground.words.amounts import percentage
@@ -92,11 +91,6 @@ def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
     return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), options.prefix, view.say("decoding.prefix_hint"))]
 
 
-def build_beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:
-    return [
-        blocks.slider("beam", "beam", view.say("page.beam_width"), width),
-        blocks.slider("penalty", "penalty", view.say("page.length_penalty"), length_penalty),
-    ]
 
 
 def _build_unknown_choice(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gradio as gr
-
 from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, is_possible
 from playground.data.suggestion import KNOBS as SUGGESTED, Suggestion, suggest
 from playground.reading import writing
@@ -212,13 +210,13 @@ def export_upload(runs: Runs, own: str, kind: str, token: str) -> tuple[str, byt
     return f"{kind}.zip", buffer.getvalue()
 
 
-def values_for(old: str, new: str, values: Mapping[str, Any], usual: int | None = None, ticket: str = "") -> list:
-    """Returns the values of SUGGESTED for other data, gr.skip() for knobs the visitor has chosen: `values` are the current ones. `old` and
+def values_for(old: str, new: str, values: Mapping[str, Any], usual: int | None = None, ticket: str = "") -> dict[str, Any]:
+    """Returns the values of SUGGESTED for other data, without knobs that the visitor has chosen: `values` are the current ones. `old` and
     `new` are ids of uploads, "" for a built-in task, which may have a `usual` number of steps."""
     new_pairs, chosen = _stored_pairs(new, ticket), chosen_values(_stored_pairs(old, ticket), old, values)
     values_after = suggest_for(new_pairs, new, chosen).knobs if new_pairs else {name: default(name) for name in SUGGESTED}
     values_after |= {"steps": usual} if usual and not new_pairs else {}
-    return [gr.skip() if name in chosen else values_after[name] for name in SUGGESTED]
+    return {name: values_after[name] for name in SUGGESTED if name not in chosen}
 
 
 def timed_values(pairs: Pairs, own: str, values: Mapping[str, Any], steps: int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
 from playground.queries.activations import activations
 from playground.ui.blocks import KINDS
-from playground.ui.controls import shown_value
+from playground.ui.knob_names import shown_value
 from playground.ui.panels import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES, say

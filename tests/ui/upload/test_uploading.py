@@ -103,16 +103,15 @@ def test_knobs_follow_the_sentences_unless_one_was_chosen(upload):
     for_big, for_small = (suggest(uploading.UPLOADS.get(own).pairs).knobs for own in (big, small))
 
     def taught(old: str, new: str, values: dict, usual: int | None = None) -> dict:
-        return dict(zip(uploading.SUGGESTED, uploading.values_for(old, new, values, usual, ticket=TICKET), strict=True))
+        return uploading.values_for(old, new, values, usual, ticket=TICKET)
 
     assert for_big["steps"] > for_small["steps"] > USUAL["steps"]
     assert taught("", big, USUAL) == for_big
-    assert uploading.values_for("", big, USUAL) == list(USUAL.values()), "a stranger does not learn how many there are"
+    assert uploading.values_for("", big, USUAL) == USUAL, "a stranger does not learn how many there are"
     assert taught(big, small, for_big) == for_small
     assert taught(big, "", for_big, TASK_STEPS["addition"]) == USUAL | {"steps": TASK_STEPS["addition"]}
     chosen = taught("", big, USUAL | {"steps": 777, "learning_rate": 0.003})
-    assert all("value" not in chosen.pop(name) for name in ("steps", "learning_rate"))
-    assert chosen == {name: for_big[name] for name in chosen}
+    assert chosen == {name: value for name, value in for_big.items() if name not in ("steps", "learning_rate")}
     pairs, often = uploading.UPLOADS.get(big).pairs, 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
     for more, count, follows in (
         ({}, often, {"learning_rate": LONG, "dropout": DROPOUT}),

@@ -11,7 +11,7 @@ from playground.model.sublayers import sublayer_of, sublayers
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep, sites
 from playground.ui import blocks
-from playground.ui.panels.diagnostics import classify_sublayer, name_sublayer
+from playground.ui.compare import classify_sublayer, name_sublayer
 from playground.ui.panels.step.batch import build_sliders
 from playground.ui.panels.step.sums import build_sheet, format_4g, spell_tokens
 from playground.ui.view import LARGE, View

@@ -12,7 +12,7 @@ from playground.queries.step_sublayers import norm_before, readers, residual_gra
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep
 from playground.ui import blocks
-from playground.ui.panels.diagnostics import classify_sublayer, name_sublayer
+from playground.ui.compare import classify_sublayer, name_sublayer
 from playground.ui.panels.step.gradient import list_sublayers
 from playground.ui.panels.step.sums import build_sheet, format_4g, spell_tokens
 from playground.ui.view import LARGE, View

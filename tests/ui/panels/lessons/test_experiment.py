@@ -11,7 +11,7 @@ from playground.config import Refusal
 from playground.lessons import bugs
 from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache
-from playground.ui.controls import label
+from playground.ui.knob_names import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import say
 from tests.runs.tiny import wait
