@@ -19,7 +19,7 @@ from benchmarks.pace import cacheable
 from benchmarks.suite import Missing, note
 from benchmarks.tables import markdown, milliseconds, percentile, ratio, shown, summary
 from playground.config import Experiment
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs.limits import Limits, machine_cores
 from playground.runs.registry import Runs
 from playground.runs.run import Run

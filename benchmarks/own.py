@@ -16,9 +16,9 @@ from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.suggestion import suggest
 from playground.decoding import greedy
+from playground.features.evaluation.query import measure, tokenization
+from playground.features.shared.queries.reader import max_output_tokens
 from playground.model.transformer import Transformer
-from playground.queries.evaluation import measure, tokenization
-from playground.queries.reader import max_output_tokens
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs
 from playground.runs.limits import machine_cores, machine_devices

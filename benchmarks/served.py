@@ -14,12 +14,12 @@ from typing import Any
 
 from benchmarks.server import TOKEN
 from playground.config import Experiment
-from playground.queries.reader import Reader
+from playground.features.shared import uploading
+from playground.features.shared.queries.reader import Reader
 from playground.runs.cache import freeze_objects, size_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.server import start
-from playground.ui.upload import uploading
 
 LOOK = 0.005  # seconds between two looks at a run
 

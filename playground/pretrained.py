@@ -17,9 +17,9 @@ from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import greedy, trace
 from playground.export.exported_run import export_run
+from playground.features.shared.queries.reader import max_output_tokens
 from playground.fetching import MAX_BYTES, files_of_link, files_of_zip, snapshot_of
 from playground.model.transformer import Transformer
-from playground.queries.reader import max_output_tokens
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.parameters import read_parameters

@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from playground.arguments import parser
-from playground.cli import main
-from playground.queries import lines
+from playground.cli import lines, main
 from playground.runs.disk.folder import Folder
 from tests.runs.tiny import CORPORA
 from tests.test_cli import SMALL, machine, said  # noqa: F401

@@ -13,6 +13,7 @@ from playground import config, cursor
 from playground.arguments import parser
 from playground.config import FORMER_NAMES, KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
 from playground.cursor import FIELDS
+from playground.features.shared.naming import CONTROLLED
 from playground.fields import Choice, Number, Text
 from playground.inspection.interventions import Edit, HeadId
 from playground.lessons.labs import LABS
@@ -21,7 +22,6 @@ from playground.runs.history import History
 from playground.runs.names import new_id
 from playground.runs.registry import SHIPPED
 from playground.ui.controls import GROUPS, make_control
-from playground.ui.knob_names import CONTROLLED
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES
 

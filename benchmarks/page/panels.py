@@ -11,8 +11,8 @@ import orjson
 
 from benchmarks.server import ROUTES, Client, Server, endless
 from benchmarks.tables import markdown, milliseconds, percentile, whole
+from playground.features.registry import TABS
 from playground.tasks.toy_tasks import examples
-from playground.ui.panels import TABS
 
 NAMES = ("sentence", *TABS)  # what a click waits for; parts of a tab that come later say so on the page
 

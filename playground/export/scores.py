@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 from playground.config import Refusal
 from playground.export.exported_run import ExportedRun
-from playground.queries import evaluation
-from playground.queries.evaluation import Scores
-from playground.queries.reader import Reader
+from playground.features.evaluation import query as evaluation
+from playground.features.evaluation.query import Scores
+from playground.features.shared.queries.reader import Reader
 from playground.runs.corpora import Corpora
 
 SECONDS = 20.0  # timeout; the card shows the scores known by then

@@ -12,19 +12,19 @@ import orjson
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
+from playground.features.registry import PANELS, check, list_unavailable
+from playground.features.shared.queries.activations import activations
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, examples
 from playground.freeze.grids import Grid, axis, find_unset_fields, size
 from playground.freeze.packing import OPTIONS, Pack
 from playground.freeze.plan import Places, choose_steps, plan
 from playground.freeze.scripts import MODULES, answers, modules
-from playground.queries.activations import activations
-from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PLOTLY, asset_version, list_assets, read_raw_asset
 from playground.ui.boot import collect_boot_data, describe_run
-from playground.ui.panels import PANELS, check, list_unavailable
 from playground.ui.shell import page, theme_css
-from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
 MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder

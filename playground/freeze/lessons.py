@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from playground.cursor import choices
+from playground.features.shared.guessing import UNKNOWN
 from playground.freeze.grids import Axis, Grid, axis
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
-from playground.ui.panels.lessons.guessing import UNKNOWN
 
 
 def lessons() -> list[Grid]:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.cursor import choices
+from playground.features.diagnostics.panel import QUANTITIES
+from playground.features.embeddings.query import STATES, TABLES
+from playground.features.evaluation.query import SPLITS
 from playground.freeze.grids import Axis, Grid, axis, size
 from playground.freeze.lessons import labs, lessons
 from playground.inspection.interventions import MEMORIES, heads as all_heads
 from playground.lessons.tour import STOPS
-from playground.queries.evaluation import SPLITS
-from playground.queries.vectors import STATES, TABLES
 from playground.runs.run import Run
-from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES
 
 STEPS = 6  # of the replay, before the newest

@@ -16,7 +16,7 @@ import numpy as np
 from playground.config import ModelConfig
 from playground.inspection.activations import Stage
 
-PRECISION = 0.0055  # half of the last printed digit (figures/tensor.py prints two), with a margin
+PRECISION = 0.0055  # half of the last printed digit (features/shared/figures/tensor.py prints two), with a margin
 RELATIVE = 0.01
 NEIGHBOURS = 40  # maximum of cells of the row or column checked as likely mistakes
 

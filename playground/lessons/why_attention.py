@@ -12,12 +12,12 @@ import torch
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.data.corpus import Corpus
+from playground.features.evaluation.lengths_query import teacher_forced
 from playground.inspection.copies import trainable_copy
 from playground.lessons.controlled import DEVIATIONS, ControlledExperiment, Measured, Result, Results, mean, spread
 from playground.lessons.judges import CLEAR
 from playground.lessons.lab import Lines, TextTable
 from playground.model.transformer import Transformer
-from playground.queries.lengths import teacher_forced
 from playground.runs.tables import parameters_of
 from playground.training.loss import cross_entropy
 from playground.variants.recurrent import AttendingDecoder, RecurrentDecoder, RecurrentEncoder, gru, gru_attention

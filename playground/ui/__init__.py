@@ -1,4 +1,4 @@
-"""The page: the only place that knows Gradio. Controls are made from knobs, panels from results of queries/; nothing here touches torch.
+"""The page: the only place that knows Gradio. Controls are made from knobs, panels by features/; nothing here touches torch.
 Read in this order:
 
 server (a running page) · ending (graceful shutdown) · page (its layout) · controls (one for every knob) · listeners (of the controls) ·
@@ -9,7 +9,5 @@ fair_queue (rate limits and fairness) · connections (slow clients) · rights (a
 · calls (of Gradio's listeners) · sessions (of Gradio, kept small) · health · operator (metrics) · headers · pace (refresh rates) · boot
 (the page's start data) · downloads (numpy files, a run's zip) · link_preview (in chats and posts) · endpoints (for programs) ·
 snippets (code for them) · first_screen and skip_links (in the first HTML) · shell (the page without Gradio, when frozen) · links (an
-address's parameters) · view (the run, step and sentence of a request) · blocks (the parts of a panel) · panels (one module a tab) ·
-model_figure (beside them) · miniature (thumbnails of matrices) · titles and compare (names of runs) · seeds (runs that differ only in it) ·
-selected_runs (viewed together) · class_board (the runs of a class) · measured (number formats) · upload (own sentences).
+address's parameters).
 """

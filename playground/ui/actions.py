@@ -13,13 +13,12 @@ from typing import Any
 
 from playground import cursor
 from playground.config import KNOBS, Experiment, Refusal, check
+from playground.features.shared import seeds, uploading
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui import seeds
 from playground.ui.rights import OWNER, READER, VISITOR, Right, require_run, require_sentences
-from playground.ui.upload import uploading
 from playground.words import listed, say
 
 KEY = re.compile(r"[0-9a-f]{32}")  # a visitor's token, made by static/storage.js

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from playground.config import PARTS, PRESETS, default, limits
-from playground.ui.knob_names import CONTROLLED, label, shown_value
+from playground.features.shared.naming import CONTROLLED, label, shown_value
 from playground.words import ENGLISH, paragraph, say
 
 OWN = "own"  # the preset list's entry for custom settings

@@ -16,11 +16,11 @@ from playground.config import Refusal
 from playground.export.contents import file_name, pack_zip
 from playground.export.exported_run import export_run
 from playground.export.scores import scores_of
-from playground.queries.reader import Reader
+from playground.features.shared.heads import name_axes
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, language
 from playground.runs.registry import Runs
 from playground.ui.network import run_link
-from playground.ui.panels.head_choice import name_axes
-from playground.ui.view import View, language
 
 
 def attention_file(view: View) -> tuple[str, bytes]:

@@ -16,10 +16,10 @@ from jinja2 import BaseLoader, Environment
 from starlette.requests import Request
 from starlette.responses import Response
 
+from playground.features.shared.view import language
 from playground.ui.assets import PREFIX, STATIC, asset_version
 from playground.ui.rights import PUBLIC, GuardedRoute
 from playground.ui.start_watch import start_watch
-from playground.ui.view import language
 from playground.words import say
 
 PICTURE = "preview.png"

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
+from playground.features.shared import uploading
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
@@ -21,7 +22,6 @@ from playground.ui.bridge import js_call, read_text
 from playground.ui.controls import preset_update, translate
 from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
 from playground.ui.rights import PUBLIC, needs
-from playground.ui.upload import uploading
 from playground.words import preferred, say
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import gradio as gr
 
+from playground.features.registry import PLACES
+from playground.features.shared.naming import CONTROLLED
 from playground.runs.registry import Runs
 from playground.ui import listeners
 from playground.ui.bridge import bridge
 from playground.ui.controls import GROUPS, make_control, make_preset_list
-from playground.ui.knob_names import CONTROLLED
-from playground.ui.panels import PLACES
 from playground.words import ENGLISH, say
 
 # The frame, always visible, in three lines: the run, the sentence, the replay. The page's script fills them in, and moves Gradio's tabs

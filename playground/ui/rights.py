@@ -15,10 +15,10 @@ from typing import Any
 from starlette.routing import Route, compile_path
 
 from playground.config import Refusal
+from playground.features.shared import uploading
 from playground.rooms.registry import Rooms
 from playground.rooms.room import require_teacher
 from playground.runs.registry import Runs
-from playground.ui.upload import uploading
 
 API = "/gradio_api"
 UPLOAD = f"{API}/upload"

@@ -17,7 +17,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.board import panel as board
+from playground.features.compare import table
+from playground.features.data.preview import preview
+from playground.features.map import worksheet
+from playground.features.registry import PANELS, check
+from playground.features.shared import uploading
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, language
 from playground.rooms.registry import Rooms
 from playground.runs.cache import LRU
 from playground.runs.registry import Runs
@@ -31,13 +38,8 @@ from playground.ui.downloads import attention_file, takeaway
 from playground.ui.gate import respond_not_found
 from playground.ui.network import describe_lan, is_loopback
 from playground.ui.pace import Pace
-from playground.ui.panels import PANELS, board, check, run_table
-from playground.ui.panels.map import worksheet
 from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
 from playground.ui.snippets import snippets
-from playground.ui.upload import uploading
-from playground.ui.upload.preview import preview
-from playground.ui.view import View, language
 
 HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
 # Panels that are the same for all readers of the run's sentences. Where every visitor may read them the response is cached without a token:
@@ -160,7 +162,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         get("/panel/{name}", LINK, panel),
         get("/export", READER, export),
         get("/history", LINK, history),
-        get("/table", LINK, lambda request: _send_file(*run_table.write_csv(view_of(request)))),
+        get("/table", LINK, lambda request: _send_file(*table.write_csv(view_of(request)))),
         get("/board", LINK, lambda request: _send_file(*board.write_csv(view_of(request)))),
         get("/attention", READER, lambda request: _send_file(*attention_file(view_of(request)))),
         get("/takeaway/{run}", READER, lambda request: takeaway(runs, reader, request, _token(request), packing)),  # own sentences: OWNER

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from html import escape
 
+from playground.features.registry import PLACES
 from playground.ui.page import FOOT, FRAME, words
-from playground.ui.panels import PLACES
 from playground.ui.server import STYLES, known_tag, theme
 from playground.ui.skip_links import nav
 from playground.ui.start_watch import start_watch

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.cursor import check
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View
 from playground.runs.registry import Runs
 from playground.ui.assets import STATIC
-from playground.ui.view import View
 
 LANGUAGES = {"python": "Python", "javascript": "JavaScript", "curl": "curl", "load": "playground.load"}  # the last one loads the weights
 

@@ -24,7 +24,7 @@ from playground.export.folder import write_folder
 from playground.export.notebook import _CELLS, how, notebook
 from playground.export.scores import scores_of
 from playground.export.use import Tokenizer, Translator, svg
-from playground.queries import evaluation
+from playground.features.evaluation import query as evaluation
 from playground.runs.disk.store import read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.registry import SHIPPED

@@ -7,12 +7,12 @@ from inspect import cleandoc, getdoc
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from playground.ui import blocks
-from playground.ui.blocks import KINDS, Block
+from playground.features.shared.blocks import KINDS, Block
+from playground.ui import assets
 
-FILE = Path(blocks.__file__).parents[1] / "static" / "blocks.d.ts"
+FILE = Path(assets.__file__).parent / "static" / "blocks.d.ts"
 BEGINNING = """\
-// What the server says of every kind of block, made from playground/ui/blocks: `python -m tests.js.typedefs`.
+// What the server says of every kind of block, made from playground/features: `python -m tests.js.typedefs`.
 """
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 

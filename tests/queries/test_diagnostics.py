@@ -5,7 +5,7 @@ import torch
 
 from playground.data.batches import collate
 from playground.data.corpus import Item
-from playground.queries import diagnostics
+from playground.features.diagnostics import query as diagnostics
 from playground.training.loss import cross_entropy
 
 KNOBS = {"steps": 30, "dropout": 0.0}

@@ -11,8 +11,9 @@ import torch
 from playground.config import EOS, PAD, UNK, Refusal
 from playground.data.corpus import Item
 from playground.decoding import greedy
-from playground.queries import evaluation, lengths, time_slices, validation
-from playground.queries.evaluation import measure, scores, tokenization
+from playground.features.evaluation import lengths_query, query as evaluation
+from playground.features.evaluation.query import measure, scores, tokenization
+from playground.features.shared.queries import time_slices, validation
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, tally, validate
 from tests.queries.conftest import complete
@@ -131,7 +132,7 @@ def test_the_answer_that_has_most_of_the_tokens_is_judged():
     item = Item("s", "own", src_ids, own)
 
     def reported(*says):
-        ((right, whole),) = lengths.teacher_forced(Parrot({src_ids: says}, 12), corpus, [item])
+        ((right, whole),) = lengths_query.teacher_forced(Parrot({src_ids: says}, 12), corpus, [item])
         return right.tolist(), whole
 
     assert reported(*own) == ([True] * 4, True)
@@ -154,7 +155,7 @@ def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run
     at_work.parts, at_work.status = dict(run.parts), "training"
     result = scores(reader, CORPORA, at_work, None, "heldout")
     assert (result.sentences, result.total, result.evaluated.of) == (25, 25, 120)
-    reached = lengths.lengths(reader, CORPORA, at_work, None)
+    reached = lengths_query.lengths(reader, CORPORA, at_work, None)
     assert reached.sentences == reached.total <= 50
     assert len(reached.reach.counts) == 48  # from the shortest to the longest
     assert requests == [50, 50, 20, 25]

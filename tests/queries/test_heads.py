@@ -5,8 +5,9 @@ import pytest
 
 from playground.config import EOS
 from playground.decoding import trace
+from playground.features.attention import query as heads
+from playground.features.shared.queries import results
 from playground.inspection import attention
-from playground.queries import heads, references
 from tests.runs.tiny import alone, tiny
 
 KNOBS = {"task": "copy", "steps": 20, "dropout": 0.0}
@@ -20,7 +21,7 @@ def test_scores_are_those_of_the_parameters_shown(reader, run, step):
     total, rows = 0.0, 0
     for source, target in pairs:
         written = (*tgt.encode(target), EOS)
-        place = attention.aligned(len(written), len(src.encode(source)) + 1, references.alignment(run, source, target, len(written)))
+        place = attention.aligned(len(written), len(src.encode(source)) + 1, results.alignment(run, source, target, len(written)))
         total, rows = total + (trace(model, src.encode(source), written).cross * place).sum(axis=(-2, -1)), rows + place.any(axis=1).sum()
     assert result.sentences == len(pairs) == heads.SENTENCES
     np.testing.assert_allclose([[head.aligned for head in layer] for layer in result.heads], total / rows, atol=1e-6)

@@ -7,9 +7,9 @@ import pytest
 
 from playground.config import Refusal
 from playground.decoding import greedy, trace
+from playground.features.interventions import query as interventions
+from playground.features.shared.queries.validation import evaluate
 from playground.inspection.interventions import Change, Edit, heads
-from playground.queries import interventions
-from playground.queries.validation import evaluate
 from playground.training.metrics import build_eval_set, validate
 from tests.runs.tiny import CORPORA
 

@@ -10,11 +10,11 @@ from playground import load
 from playground.cli import main
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
-from playground.queries.activations import activations
-from playground.queries.evaluation import scores
-from playground.queries.reader import Reader, max_output_tokens
-from playground.queries.teacher_forcing import compare
-from playground.queries.translate import translate
+from playground.features.evaluation.query import scores
+from playground.features.shared.queries.activations import activations
+from playground.features.shared.queries.reader import Reader, max_output_tokens
+from playground.features.teacher_forcing.query import compare
+from playground.features.translate.query import translate
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Folder

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from playground.features.masks.query import packed_row
 from playground.inspection import masks
 from playground.model.transformer import Transformer
-from playground.queries.packing import packed_row
 from tests.runs.tiny import CORPORA, tiny
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
 from playground.decoding import trace
+from playground.features.shared.queries import results
+from playground.features.shared.queries.activations import Cell, activations
+from playground.features.step.query import starting_point
+from playground.features.translate.query import translate
 from playground.inspection.activations import record
-from playground.queries import references
-from playground.queries.activations import Cell, activations
-from playground.queries.training_step import starting_point
-from playground.queries.translate import translate
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.run import Run
 from tests.runs.tiny import alone, curve, same_parameters, tiny
@@ -83,8 +83,8 @@ def test_own_sentences_have_all_their_answers(reader):
     own = tiny(task="own", own="upload")
     pairs = Pairs((Pair("a b", "x", 1), Pair("c", "y", 2), Pair("a b", "z", 3)), {}, 3, "tsv", ("a.tsv",))
     run = Run("an-id-of-a-run-of-own", "some-name", own, data=pairs)
-    assert [references.references(run, text) for text in ("a b", "c", "d")] == [("x", "z"), ("y",), None]
-    assert references.references(Run("an-id-of-a-run-of-none", "some-name", own), "c") is None
+    assert [results.references(run, text) for text in ("a b", "c", "d")] == [("x", "z"), ("y",), None]
+    assert results.references(Run("an-id-of-a-run-of-none", "some-name", own), "c") is None
 
 
 def test_looking_while_it_trains_changes_nothing_in_the_training(reader, world):

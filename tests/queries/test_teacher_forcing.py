@@ -4,9 +4,9 @@ import numpy as np
 
 from playground.config import BOS, EOS
 from playground.decoding import greedy, trace
-from playground.queries import teacher_forcing
-from playground.queries.teacher_forcing import compare, read_lens
-from playground.queries.wrong_outputs import find_wrong
+from playground.features.shared.queries.wrong_outputs import find_wrong
+from playground.features.teacher_forcing import query as teacher_forcing
+from playground.features.teacher_forcing.query import compare, read_lens
 
 KNOBS = {"task": "reverse", "steps": 12, "dropout": 0.0}
 

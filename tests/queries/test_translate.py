@@ -9,8 +9,8 @@ import pytest
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.tokenizers import WordTokenizer
 from playground.decoding import classify, greedy, search
-from playground.queries import copying
-from playground.queries.translate import DecodingOptions, trace_output, translate
+from playground.features.translate import query as copying
+from playground.features.translate.query import DecodingOptions, trace_output, translate
 from playground.tasks.toy_tasks import references
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
@@ -96,8 +96,8 @@ def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run, model):
 
 def test_nobody_waits_for_ever(write, monkeypatch):
     gate = threading.Event()
-    monkeypatch.setattr("playground.queries.reader.TIMEOUT_S", 0.05)
-    monkeypatch.setattr("playground.queries.translate.greedy", lambda *arguments: gate.wait(30))
+    monkeypatch.setattr("playground.features.shared.queries.reader.TIMEOUT_S", 0.05)
+    monkeypatch.setattr("playground.features.translate.query.greedy", lambda *arguments: gate.wait(30))
     with pytest.raises(Refusal, match="Stopped after"):
         write(prefix="a")
     gate.set()

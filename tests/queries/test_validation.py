@@ -2,9 +2,9 @@
 
 import pytest
 
+from playground.features.shared.queries import time_slices, validation
+from playground.features.shared.queries.validation import evaluate, evaluate_change, recorded
 from playground.inspection.interventions import Change, Edit
-from playground.queries import time_slices, validation
-from playground.queries.validation import evaluate, evaluate_change, recorded
 from playground.training.metrics import build_eval_set, validate
 from tests.runs.tiny import CORPORA
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs import cut_off, recording
 from playground.runs.names import owner_of
 from playground.training.loop import Training

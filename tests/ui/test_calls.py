@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from playground.config import Experiment
+from playground.features.shared import uploading
 from playground.reading.uploads import Pair, Pairs
 from playground.ui.rights import PUBLIC, needs
-from playground.ui.upload import uploading
 from playground.words import entries, say
 
 WAYS = ("run/predict", "queue/join")

@@ -12,7 +12,7 @@ import httpx
 import plotly
 import pytest
 
-from playground.figures import theme
+from playground.features.shared.figures import theme
 from playground.ui.assets import PREFIX, asset_path, choose_coding
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
 from playground.ui.plotly_bundle import TRACES, shake_tree

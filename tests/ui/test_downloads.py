@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from playground.features.shared.queries.reader import REFERENCE
 from playground.pretrained import load
-from playground.queries.reader import REFERENCE
 from playground.reading.pairs import Pairs
 from playground.ui import downloads
 from playground.ui.snippets import LANGUAGES

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from playground.config import KNOBS, Experiment, default, limits
 from playground.cursor import FIELDS, FORMER_VALUES
+from playground.features.shared.naming import CONTROLLED
 from playground.fields import MAX_TEXT, Number, Text
 from playground.ui import links
-from playground.ui.knob_names import CONTROLLED
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import done
 from tests.ui.panels.looking import TINY

@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.address import address_of
 from playground.ui.endpoints.answers import ENDPOINTS, Endpoint

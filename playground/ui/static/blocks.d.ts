@@ -1,4 +1,4 @@
-// What the server says of every kind of block, made from playground/ui/blocks: `python -m tests.js.typedefs`.
+// What the server says of every kind of block, made from playground/features: `python -m tests.js.typedefs`.
 
 export interface Plotly {
   data: Record<string, any>[];

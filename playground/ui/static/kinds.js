@@ -1,4 +1,4 @@
-// Blocks to elements, reused when they change: how each kind is drawn. What the fields of a kind mean is said in playground/ui/blocks.
+// Blocks to elements, reused when they change: how each kind is drawn. What the fields of a kind mean is said in playground/features.
 // @ts-check
 
 import { cursor, move, page } from "./store.js";

@@ -1,7 +1,7 @@
 // The presenter's view: the first picture of the open tab fills the screen with its caption, which stands in the column that the picture
 // leaves free; below it, where there is room, the other heads, or how the model came to it. P comes and goes, Escape goes, Q shows the
 // link's code, R what a hall was not to see yet. What it looks like is in present.css; that the server then draws for the whole screen is in
-// ui/view.py.
+// features/shared/view.py.
 // @ts-check
 
 import { cursor, move, page, subscribe } from "./store.js";
@@ -26,7 +26,7 @@ export const enlarged = (height, room) => Math.max(1, Math.min(LARGER, room / he
 
 function fit() {
   const shown = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
-  const plot = /** @type {any} */ (shown?.querySelector(".pg-plot")), { beside = 0, legend = 0 } = plot?.layout?.meta ?? {}; // see figures/presented.py
+  const plot = /** @type {any} */ (shown?.querySelector(".pg-plot")), { beside = 0, legend = 0 } = plot?.layout?.meta ?? {}; // see features/shared/figures/presented.py
   shown?.classList.toggle("pg-beside", beside > 0);
   const style = document.body.style, heightOf = (id) => document.getElementById(id)?.getBoundingClientRect().height ?? 0;
   const frame = heightOf("pg-frame"), line = heightOf("pg-now"); // what there is to do in a room stands at the lower edge

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 
+from playground.features.shared.blocks import KINDS, Block
 from playground.ui.assets import PREFIX
-from playground.ui.blocks import KINDS, Block
 from tests.js.typedefs import fields_of
 
 TINY = {

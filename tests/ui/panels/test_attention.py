@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
+from playground.features.embeddings.panel import NEAREST
+from playground.features.shared.queries.activations import activations
 from playground.inspection import rollout
 from playground.inspection.vectors import cosines, nearest
-from playground.queries.activations import activations
-from playground.ui.panels.embeddings import NEAREST
 from tests.ui.panels.looking import block
 
 PARTS = ("encoder", "decoder", "cross")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.config import limits
-from playground.ui.panels.diagnostics import QUANTITIES
+from playground.features.diagnostics.panel import QUANTITIES
 from playground.words import say
 from tests.runs.tiny import done
 from tests.ui.panels.looking import TINY, block

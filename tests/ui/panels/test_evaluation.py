@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from playground.config import Refusal
-from playground.queries import evaluation, time_slices
+from playground.features.evaluation import query as evaluation
+from playground.features.registry import PANELS
+from playground.features.shared import uploading
+from playground.features.shared.queries import time_slices
+from playground.features.shared.view import View
 from playground.reading.uploads import Pair, Pairs
-from playground.ui.panels import PANELS
-from playground.ui.upload import uploading
-from playground.ui.view import View
 from playground.words import say
 from tests.ui.panels.looking import block, complete, ids
 

@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from playground.choices import VARIANTS
 from playground.config import Refusal, default
 from playground.cursor import FIELDS, choices
-from playground.figures import theme
+from playground.features.diagnostics.panel import QUANTITIES
+from playground.features.registry import BY_ATTENTION, BY_FORMULA, PANELS
+from playground.features.shared.blocks import KINDS
+from playground.features.shared.figures import theme
+from playground.features.shared.naming import shown_value
+from playground.features.shared.queries.activations import activations
 from playground.freeze.folder import freeze
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
-from playground.queries.activations import activations
-from playground.ui.blocks import KINDS
-from playground.ui.knob_names import shown_value
-from playground.ui.panels import BY_ATTENTION, BY_FORMULA, PANELS
-from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES, say
 from tests.js.typedefs import FILE, typescript
 from tests.runs.tiny import done

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from playground.features.interventions import query as interventions
+from playground.features.shared.queries.validation import evaluate_change
 from playground.inspection import differences
 from playground.inspection.interventions import Change, Edit, heads
-from playground.queries import interventions
-from playground.queries.validation import evaluate_change
 from playground.words import say
 from tests.ui.panels.looking import block, complete, ids
 

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from playground.features.masks.query import packed_row
 from playground.inspection import masks
-from playground.queries.packing import packed_row
 from tests.ui.panels.looking import block, figures
 
 REVERSE = {"run": "reverse"}

@@ -9,10 +9,10 @@ import re
 import numpy as np
 import pytest
 
-from playground.figures import theme
-from playground.ui import selected_runs
+from playground.features.shared import selected_runs
+from playground.features.shared.figures import theme
+from playground.features.shared.selected_runs import MAX_TICKED, NONE
 from playground.ui.assets import PREFIX
-from playground.ui.selected_runs import MAX_TICKED, NONE
 from playground.words import say
 from tests.runs.tiny import done
 from tests.ui.panels.looking import TINY, block, complete, ids, panel_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from playground.features.shared.measured import percent
+from playground.features.shared.view import View
+from playground.features.train.outcome import build_outcome
 from playground.runs.replay import Replay
 from playground.runs.run import Run
-from playground.ui.measured import percent
-from playground.ui.panels.outcome import build_outcome
-from playground.ui.view import View
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import tiny
 from tests.ui.panels.looking import block, ids

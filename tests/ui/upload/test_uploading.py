@@ -9,11 +9,11 @@ import pytest
 
 from playground.config import TASK_STEPS, Refusal, default
 from playground.data.suggestion import DROPOUT, LONG, SHORT, suggest
+from playground.features.shared import uploading
 from playground.knobs import as_text
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.ui.assets import PREFIX
 from playground.ui.links import read as read_link
-from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
 from tests.data.test_suggestion import sentences
 from tests.runs.tiny import done

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from playground.features.shared.guessing import SURE, UNKNOWN
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
-from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
 
 TENSORS = [name for name, lab in LABS.items() if lab.kind == "worked_example"]

@@ -8,11 +8,11 @@ import pytest
 
 from playground.choices import BUGS
 from playground.config import Refusal
+from playground.features.shared.guessing import SURE, UNKNOWN
+from playground.features.shared.naming import label
 from playground.lessons import bugs
 from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache
-from playground.ui.knob_names import label
-from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import say
 from tests.runs.tiny import wait
 

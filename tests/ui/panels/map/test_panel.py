@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from playground.features.shared.queries.activations import activations
 from playground.inspection.derivation import explain
-from playground.queries.activations import activations
 from tests.inspection.pocket import calculate, parts
 from tests.runs.tiny import done
 from tests.ui.panels.looking import TINY, block, find

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from playground.cursor import choices
-from playground.queries import training_step as queries
-from playground.queries.training_step import Start, starting_point, training_step
+from playground.features.step import query as queries
+from playground.features.step.query import Start, starting_point, training_step
 from tests.runs.tiny import at_step, same_parameters, wait
 from tests.ui.panels.looking import TINY, block, ids
 
