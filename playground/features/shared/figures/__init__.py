@@ -5,6 +5,6 @@ lines) · runs (several of them) · attention · masks · sublayers · presented
 (a small grid) · schedule (a learning rate's).
 
 Every figure function returns {"data": [...], "layout": {...}}, ready for JSON, and takes two keywords: `dark`, and `labels`, a mapping from
-the names in words/*/figures.json to a language's text. Figures made of cells also take `width`, the page's pixels, because cells are
+the names in features/shared/*.json to a language's text. Figures made of cells also take `width`, the page's pixels, because cells are
 square. Rows are queries and run downwards, columns are keys.
 """
