@@ -3,17 +3,20 @@
 import sys
 import types
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from inspect import cleandoc, getdoc
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from playground.features.shared.blocks import KINDS, Block
-from playground.ui import assets
 
-FILE = Path(assets.__file__).parent / "static" / "blocks.d.ts"
+PLAYGROUND = Path(__file__).parents[2] / "playground"
+FILE = PLAYGROUND / "ui" / "static" / "blocks.d.ts"
 BEGINNING = """\
-// What the server says of every kind of block, made from playground/features: `python -m tests.js.typedefs`.
+// What the server says of every kind of block, made from the kinds.py of all features: `python -m tests.js.typedefs`.
 """
+for _file in sorted((PLAYGROUND / "features").glob("*/kinds.py")):
+    import_module(f"playground.features.{_file.parent.name}.kinds")
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 
 

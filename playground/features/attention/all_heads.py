@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from playground.cursor import choices
-from playground.features.attention import figure as pictures
+from playground.features.attention import figure as pictures, kinds
 from playground.features.attention.query import KINDS, measure_curves, name_heads
 from playground.features.shared import blocks
 from playground.features.shared.figures import theme
@@ -120,7 +120,7 @@ def build_model_view(view: View, chosen: tuple[str, int, int], masks: Mapping[st
     stacks = {kind: getattr(view.look, kind) for kind in KINDS}
     count = sum(stack.shape[0] * stack.shape[1] for stack in stacks.values())
     palette = theme.colors(view.dark)
-    drawing = blocks.modelview(
+    drawing = kinds.modelview(
         "model-view",
         view.say("heads.model_title", heads=count),
         write_caption(view, overview(stacks, masks)),

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from playground.features.attention import figure as products
+from playground.features.attention import figure as products, kinds
 from playground.features.shared import blocks
 from playground.features.shared.blocks.general import Saved
 from playground.features.shared.figures import attention as pictures, theme
@@ -35,7 +35,7 @@ def build_lines(
     def shorten_names(names: list[str]) -> list[str]:
         return [shortened(name, longest(view.room(LARGE))) for name in names]
 
-    return blocks.lines(
+    return kinds.lines(
         "lines",
         title,
         f"{caption} {view.say('heads.lines_caption')}",

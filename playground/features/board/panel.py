@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playground.config import Refusal
 from playground.cursor import choices
-from playground.features.board import figure as pictures, progress
+from playground.features.board import figure as pictures, kinds, progress
 from playground.features.board.class_board import (
     Board,
     ClassRun,
@@ -267,7 +267,7 @@ def _build_arms(view: View, class_board: Board) -> dict:
 
 
 def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dict:
-    rows: list[blocks.BoardRow] = []
+    rows: list[kinds.BoardRow] = []
     for student in students:
         loss = f"{student.curve.validation_loss[-1]:.3f}" if student.curve.steps else "–"
         rows.append({
@@ -280,4 +280,4 @@ def _build_runs(view: View, class_board: Board, students: list[ClassRun]) -> dic
             ],
         })  # fmt: skip
     head = [view.say(f"board.{name}" if name in ("student", "arm", "step") else f"compare.{name}") for name in HEAD]
-    return blocks.board("runs", head, rows, view.say("board.runs"), view.say("board.nobody"))
+    return kinds.board("runs", head, rows, view.say("board.runs"), view.say("board.nobody"))

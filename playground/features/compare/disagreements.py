@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from playground.features.compare import kinds
 from playground.features.compare.disagreements_query import Disagreement, Disagreements, disagreements
 from playground.features.shared import blocks, panels
 from playground.features.shared.naming import task_of
@@ -49,12 +50,12 @@ def _write_caption(view: View, runs: list[Run], tally: Disagreements) -> str:
 
 def _build_table(view: View, runs: list[Run], tally: Disagreements) -> dict:
     rows = [_build_row(disagreement) for disagreement in tally.examples]
-    return blocks.disagreements(
+    return kinds.disagreements(
         "disagreeing", view.say("compare.disagreeing_source"), names(view, runs), line_keys(view, runs), view.say("page.reference"), rows
     )
 
 
-def _build_row(disagreement: Disagreement) -> blocks.DisagreeingRow:
+def _build_row(disagreement: Disagreement) -> kinds.DisagreeingRow:
     return {
         "source": disagreement.source,
         "reference": disagreement.references[0],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from playground.config import Refusal
+from playground.features.compare import kinds
 from playground.features.shared import blocks, heads, naming as compare, panels
 from playground.features.shared.blocks.general import Saved
 from playground.features.shared.figures import runs as pictures
@@ -23,7 +24,7 @@ def panel(view: View) -> dict:
     run_names, views = names(view, runs), [_view_run(view, run) for run in runs]
     rows = [_build_row(*line) for line in zip(views, run_names, line_keys(view, runs), strict=True)]
     title = view.say("compare.sentence", text=view.text)
-    content = [blocks.outputs("outputs", title, [view.say(f"compare.{name}") for name in HEAD], rows)]
+    content = [kinds.outputs("outputs", title, [view.say(f"compare.{name}") for name in HEAD], rows)]
     if len(runs) == 2 and all(row["tokens"] and run_view.attends for row, run_view in zip(rows, views, strict=True)):
         content += _build_heads(views, run_names)
     return {"step": None, "blocks": content}
@@ -35,7 +36,7 @@ def _view_run(view: View, run: Run, **cursor: object) -> View:
     return View(view.runs, view.open_reader, parameters, view.token)
 
 
-def _build_row(view: View, name: str, key: blocks.LineKey) -> blocks.OutputRow:
+def _build_row(view: View, name: str, key: blocks.LineKey) -> kinds.OutputRow:
     row = {"name": name, "key": key, "tokens": [], "correct": None, "note": ""}
     try:
         unknown = dict.fromkeys(piece.text for piece in view.reader.pieces(view.run, view.text) if not piece.known)

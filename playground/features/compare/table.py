@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from playground.features.compare import kinds
 from playground.features.shared import blocks
 from playground.features.shared.measured import percent
 from playground.features.shared.naming import title
@@ -33,10 +34,10 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
     keys = dict(zip(chosen, line_keys(view, chosen), strict=True))
     pin, by_group = pinned(view), arrange_runs(view, listed)
     groups = [
-        blocks.RunGroup(label=view.say(f"page.runs_{name}"), rows=[_fill_row(view, run, chosen, keys.get(run), run is pin) for run in runs])
+        kinds.RunGroup(label=view.say(f"page.runs_{name}"), rows=[_fill_row(view, run, chosen, keys.get(run), run is pin) for run in runs])
         for name, runs in by_group.items()
     ]
-    head = [blocks.RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in HEAD]
+    head = [kinds.RunColumn(label=view.say(f"compare.{name}"), sort="" if name == "line" else name) for name in HEAD]
     options = [{"value": value, "label": view.say(f"compare.differ_{value}")} for value in ("origin", "ticked")]
     order, empty = view.choice("sort"), view.say("compare.none_found")
     query = {"run": view.run.id, "lang": view.language, **{name: view.read_raw(name) for name in ("runs", "find", "sort", "differ", "pin")}}
@@ -48,7 +49,7 @@ def build_table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> 
             blocks.downloads("table", view.say("compare.file"), "table", [{"label": view.say("compare.file_csv"), "query": query}]),
             css="controls",
         ),
-        blocks.runs("runs", head, groups, [run.id for run in chosen], MAX_TICKED, NONE, order, empty),
+        kinds.runs("runs", head, groups, [run.id for run in chosen], MAX_TICKED, NONE, order, empty),
     ]
 
 
@@ -99,7 +100,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
-def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is_pinned: bool) -> blocks.RunRow:
+def _fill_row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is_pinned: bool) -> kinds.RunRow:
     curve, measures = learning_curve(run), measure_run(run)
     return {
         "id": run.id,

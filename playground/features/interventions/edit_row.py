@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.features.interventions import figure as pictures
+from playground.features.interventions import figure as pictures, kinds
 from playground.features.interventions.query import InterventionResult
 from playground.features.shared import blocks
 from playground.features.shared.figures.bars import short
@@ -86,7 +86,7 @@ def _build_cells(view: View, effect: InterventionResult) -> dict:
     states = dict.fromkeys(edit.masked, "masked") | ({} if edit.column is None else {edit.column: "given"})
     outputs = {name: look.targets[at].text for name, look in (("token", effect.unedited), ("other", effect.after))}
     title = "interventions.row_title" if outputs["token"] == outputs["other"] else "interventions.row_title_other"
-    return blocks.cells(
+    return kinds.cells(
         "row-cells",
         view.say(title, layer=layer + 1, head=head + 1, step=at + 1, **outputs),
         label=[view.say("interventions.row_without"), view.say("interventions.row_with")],

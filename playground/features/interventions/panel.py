@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.config import BOS, SPECIAL_TOKENS
 from playground.cursor import choices
-from playground.features.interventions import edit_row, figure as pictures
+from playground.features.interventions import edit_row, figure as pictures, kinds
 from playground.features.interventions.query import InterventionResult, compare_outputs
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures.bars import short
@@ -116,7 +116,7 @@ def _build_switches(view: View, change: Change) -> dict:
         part_label = view.say("interventions.all_part", part=view.say(f"interventions.part_{part}"))
         mask = compute_mask(view, part).astype(int).tolist()
         parts.append({"part": part, "label": view.say(f"interventions.part_{part}"), "all": part_label, "mask": mask, "layers": layers})
-    return blocks.switches(
+    return kinds.switches(
         "heads",
         view.say("interventions.heads"),
         none=view.say("interventions.none_off"),
@@ -141,7 +141,7 @@ def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
     sentences = [_write_fact(view, fact) for fact in facts] if effect.change else []
     sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
     return [
-        blocks.compare("compare", lines),
+        kinds.compare("compare", lines),
         blocks.text("caption", paragraph([*sentences, view.step_note(effect.before.step)]), css="pg-caption"),
     ]
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
-from playground.features.lessons import figure as guesses
+from playground.features.lessons import figure as guesses, kinds
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures import masks
 from playground.features.shared.figures.tokens import Name
@@ -61,7 +61,7 @@ def build_model_answers(view: View, activity: answers.Activity | None) -> list[d
             class_blocks += _build_tally(view, check, posed, answers.tally(activity, lesson.name, check.name, _hash(posed)))
         except Refusal as refusal:
             rows.append((check.name, refusal.say(view.language)))
-    return [blocks.notes(lesson.name, view.say("checks.model_answers"), rows, view.say("course.open")), *class_blocks]
+    return [kinds.notes(lesson.name, view.say("checks.model_answers"), rows, view.say("course.open")), *class_blocks]
 
 
 def _build_tally(view: View, check: Check, posed: Posed, tally: answers.Tally) -> list[dict]:
@@ -101,9 +101,9 @@ def _build_question(view: View, lesson: Lesson, check: Check, draw: int, answers
     answered_hash, choice = answers.get(check.name, ("", 0))
     grading = {}
     if answered_hash == posed_hash and choice < len(options):
-        link: blocks.Way = {"label": view.say("checks.show"), "to": dict(posed.to)}
+        link: kinds.Link = {"label": view.say("checks.show"), "to": dict(posed.to)}
         grading = {"value": str(choice), "right": str(posed.key), "why": _write_reason(view, check, posed), "way": link}
-    question = blocks.check(check.name, lesson.name, posed_hash, _write_text(view, check, posed), options, **grading)
+    question = kinds.check(check.name, lesson.name, posed_hash, _write_text(view, check, posed), options, **grading)
     return [*_draw_mask(view, check, posed), question]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from playground.config import Refusal
-from playground.features.lessons import checks
+from playground.features.lessons import checks, kinds
 from playground.features.shared import blocks, panels
 from playground.features.shared.guessing import build_question, build_verdict, lock_choices
 from playground.features.shared.naming import title
@@ -67,12 +67,12 @@ def _build_list(view: View) -> list[dict]:
     ]
     return [
         blocks.text("about", view.say("course.about"), css="pg-about"),
-        blocks.lessons("lessons", lessons),
+        kinds.lessons("lessons", lessons),
         blocks.calibration("calibration"),
         blocks.row(
             "end",
             blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"}),
-            blocks.forget("forget"),
+            kinds.forget("forget"),
             css="controls",
         ),
     ]
@@ -98,8 +98,8 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.text("title", _write_title(view, lesson), css="pg-heading"),
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
         *_build_question(view, lesson),
-        blocks.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
-        blocks.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
+        kinds.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
+        kinds.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
         *_build_checks(view, lesson),
         blocks.row("ways", *buttons, css="controls"),
@@ -122,7 +122,7 @@ def _build_question(view: View, lesson: Lesson) -> list[dict]:
         lab = get(lesson.lab)
         minutes = view.say("lessons.minutes", minutes=lab.minutes)
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question"), "minutes": minutes}
-        return [blocks.cards("ask", view.say("course.ask"), [card])]
+        return [kinds.cards("ask", view.say("course.ask"), [card])]
     question, guess, sure, answered = build_question(view, lesson.say, lesson.question.guesses, ("lesson", lesson.name))
     answer = _build_answer(view, lesson, guess, sure) if answered else []
     return [
@@ -168,6 +168,6 @@ def _build_notes(view: View, chosen: Lesson | None) -> list[dict]:
             (view.say("course.wrong"), lesson.say(view.language, "wrong")),
             (view.say("course.talk", minutes=talk_minutes), lesson.say(view.language, "ask")),
         ]
-        content.append(blocks.notes(lesson.name, _write_title(view, lesson), rows, view.say("course.open")))
-        content += [blocks.answers(f"answers-{lesson.name}", lesson.name)]
+        content.append(kinds.notes(lesson.name, _write_title(view, lesson), rows, view.say("course.open")))
+        content += [kinds.answers(f"answers-{lesson.name}", lesson.name)]
     return content

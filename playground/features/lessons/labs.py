@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from playground.cursor import FIELDS
+from playground.features.lessons import kinds
 from playground.features.shared import blocks, experiment, panels
 from playground.features.shared.exhibits import build_exhibits, say_label
 from playground.features.shared.guessing import build_question, build_verdict, lock_choices
@@ -70,7 +71,7 @@ def _build_cards(view: View, id: str, names: list[str], title: str = "") -> dict
         }
         for name in names
     ]
-    return blocks.cards(id, title, cards)
+    return kinds.cards(id, title, cards)
 
 
 def _build_thumbnail(view: View, lab: Lab) -> dict:

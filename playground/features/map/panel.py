@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from playground.cursor import choices
-from playground.features.map import stage, tour, worksheet
+from playground.features.map import kinds, stage, tour, worksheet
 from playground.features.map.layout import MAX_UNFOLDED, build_plan, list_path
 from playground.features.shared import blocks, heads as head_choice, panels
 from playground.features.shared.figures import theme
@@ -33,7 +33,7 @@ def panel(view: View) -> dict:
     unfolded = _choose_layers(address, layers)
     visible = {stack: n or 0 for stack, n in unfolded.items()}
     plan = PLANS.get_or_make((forward.number, view.language, head, *visible.values()), lambda: build_plan(view, forward, head, visible))
-    drawing = blocks.map(
+    drawing = kinds.map(
         "map",
         view.say("map.label"),
         open=opened.address if opened else "",
@@ -107,5 +107,5 @@ def _build_worksheet(view: View, opened: Stage | None) -> dict:
     """Builds the link to a printable worksheet of such calculations, by a student's number; by default of the open attention."""
     words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
     words["attention"] = view.say("map.worksheet_kind")
-    kinds = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
-    return blocks.worksheet("worksheet", kinds, opened.part if opened else "encoder", words)
+    options = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
+    return kinds.worksheet("worksheet", options, opened.part if opened else "encoder", words)

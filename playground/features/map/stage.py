@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.features.map import kinds
 from playground.features.map.layout import choose_scale, find_limit, list_path, slice_mask, slice_stage
 from playground.features.shared import blocks as make, derivation as derivation_view
 from playground.features.shared.figures import tensor as pictures
@@ -171,7 +172,7 @@ def _build_cell_controls(
     """Builds the keyboard choice of a cell, the switch for digits (unless `brief`), and the slider to other columns."""
     total, size = len(columns), _measure_window(width, digits)
     has_tokens = stage.axes[-1] in "ST"
-    pick = make.pick(
+    pick = kinds.pick(
         "pick",
         [f"{at + 1} · {text}" for at, text in enumerate(rows)],
         [{"value": at, "label": f"{at + 1} · {columns[at]}" if has_tokens else columns[at]} for at in range(total)],

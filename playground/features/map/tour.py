@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from playground.features.map import kinds
 from playground.features.map.stage import name_columns, name_rows
-from playground.features.shared import blocks
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.view import View
 from playground.inspection.formulas import divisor, formula
@@ -38,7 +38,7 @@ def build_stop(view: View, forward: SentenceActivations, stop: str, head: int) -
         names = {"row": rows, "column": columns}.get(name)
         return view.say(f"tour.slip_{name}", number=index + 1, name=names[index] if names else "")
 
-    return blocks.tour(
+    return kinds.tour(
         "tour",
         stop=stop,
         place=view.say("tour.place", number=at + 1, count=len(names)),

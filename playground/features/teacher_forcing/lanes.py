@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from playground.features.shared import blocks
 from playground.features.shared.figures.tokens import extent, visible
 from playground.features.shared.queries.results import SentenceTrace
 from playground.features.shared.view import View, tokens
+from playground.features.teacher_forcing import kinds
 from playground.features.teacher_forcing.query import Comparison
 
 CHIP, NAMES = 32, 96  # px: a column's padding around its token, and the row names
@@ -27,7 +27,7 @@ def is_correction_right(view: View, comparison: Comparison) -> bool:
 
 def build_lanes(view: View, comparison: Comparison, at: int, steps: int) -> dict:
     lanes = [_build_lane(view, name, trace) for name in ("forced", "free", "corrected") if (trace := getattr(comparison, name))]
-    return blocks.lanes(
+    return kinds.lanes(
         "lanes",
         view.say("teacher_forcing.step"),
         steps,

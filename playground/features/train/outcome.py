@@ -5,6 +5,7 @@ from __future__ import annotations
 from playground.features.shared import blocks
 from playground.features.shared.naming import label
 from playground.features.shared.view import View
+from playground.features.train import kinds
 from playground.features.train.query import find_first_right
 from playground.runs.run import FINISHED, Run
 from playground.words import paragraph
@@ -18,14 +19,14 @@ RECENT = 10  # steps averaged for the training loss
 def build_outcome(view: View) -> dict:
     """Builds the line above the curves: a progress bar in training; then the outcome, the replay, the export, and a knob to try."""
     if view.run.status not in FINISHED:
-        return blocks.row("ended", blocks.outcome("outcome", ""), css="ended")
+        return blocks.row("ended", kinds.outcome("outcome", ""), css="ended")
     knob = _suggest_knob(view)
     buttons = [blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob)] if knob else []
     if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
         buttons.insert(0, blocks.button("take", "take", view.say("page.take_home")))
     if len(view.run.replay.steps) > 1:
         buttons.insert(0, blocks.button("play", "play", view.say("outcome.play")))
-    return blocks.row("ended", blocks.outcome("outcome", _write_outcome(view)), *buttons, css="ended")
+    return blocks.row("ended", kinds.outcome("outcome", _write_outcome(view)), *buttons, css="ended")
 
 
 def _write_outcome(view: View) -> str:

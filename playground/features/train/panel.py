@@ -10,7 +10,7 @@ from playground.features.shared.heads import draw_large_head
 from playground.features.shared.queries.reader import REFERENCE
 from playground.features.shared.selected_runs import unpin_button, with_pinned
 from playground.features.shared.view import View
-from playground.features.train import figure as curves
+from playground.features.train import figure as curves, kinds
 from playground.features.train.outcome import build_outcome
 from playground.features.train.query import read_probes
 from playground.lessons.tour import STOPS
@@ -41,7 +41,7 @@ def panel(view: View) -> dict:
         for names in (NUMBERS, FOLDED)
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
-    numbers = blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
+    numbers = kinds.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
     curve_column = blocks.column(
         "curves", build_outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin_button(view), *_link_step(view)
     )
@@ -109,4 +109,4 @@ def _build_probes(view: View, newest: tuple[Probe, ...]) -> dict:
     else:
         at, probes = read_probes(view.run, view.step)
         caption = paragraph([view.say("page.probes_at", step=at), view.rounding_note(at)])
-    return blocks.probes("probes", view.say("page.probes"), caption, joiner, [asdict(probe) for probe in probes])
+    return kinds.probes("probes", view.say("page.probes"), caption, joiner, [asdict(probe) for probe in probes])

@@ -1,4 +1,4 @@
-// What the server says of every kind of block, made from playground/features: `python -m tests.js.typedefs`.
+// What the server says of every kind of block, made from the kinds.py of all features: `python -m tests.js.typedefs`.
 
 export interface Plotly {
   data: Record<string, any>[];
@@ -43,25 +43,37 @@ export interface FileLink {
   query: Record<string, string>;
 }
 
-export interface NumberItem {
-  id: string;
-  label: string;
-  help: string;
-}
-
-export interface Probe {
-  src: string[];
-  reference: string[];
-  output: string[];
-  right: boolean[];
-  finished: boolean;
-}
-
 /** The colours of a small picture of attention: weights from 0 to 1 along `scale`, masked cells hatched. */
 export interface Shades {
   scale: string[];
   masked: string;
   hatch: string;
+}
+
+/** A number's name and, if the model computed it, the link to it. */
+export interface Way {
+  text: string;
+  title: string;
+  to?: Record<string, string | number>;
+}
+
+export interface Term {
+  left: Way;
+  left_value: string;
+  right: Way | null;
+  right_value: string;
+  part: string;
+}
+
+export interface Lead {
+  label: Way;
+  value: string;
+}
+
+export interface Calculation {
+  why: string;
+  text: string;
+  result: string;
 }
 
 /** A stage as a small grid of integers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: the rows and
@@ -107,18 +119,62 @@ export interface LineNames {
   columns: string[];
 }
 
-export interface LaneRow {
-  name: "fed" | "says";
-  label: string;
-  tokens: Token[];
+/** The style of a run's line in the figures. */
+export interface LineKey {
+  color: string;
+  dash: string;
 }
 
-export interface Lane {
+export interface BoardRow {
+  run: string;
   name: string;
-  verdict: string;
-  right: boolean | null;
-  fixed: number | null;
-  rows: LaneRow[];
+  arm: string;
+  key: LineKey;
+  numbers: string[];
+  here: boolean;
+}
+
+export interface RunColumn {
+  label: string;
+  sort: string;
+}
+
+export interface RunRow {
+  id: string;
+  name: string;
+  label: string;
+  line: string;
+  numbers: string[];
+  created: number | null;
+  course: number[][];
+  key: LineKey | null;
+  here: boolean;
+  pinned: boolean;
+  mine: boolean;
+}
+
+export interface RunGroup {
+  label: string;
+  rows: RunRow[];
+}
+
+export interface DisagreeingOutput {
+  text: string;
+  correct: boolean;
+}
+
+export interface DisagreeingRow {
+  source: string;
+  reference: string;
+  outputs: DisagreeingOutput[];
+}
+
+export interface OutputRow {
+  name: string;
+  key: LineKey;
+  tokens: Token[];
+  correct: boolean | null;
+  note: string;
 }
 
 export interface Switch {
@@ -173,62 +229,42 @@ export interface CellSlider {
   rest: string;
 }
 
-export interface RunColumn {
-  label: string;
-  sort: string;
-}
-
-/** The style of a run's line in the figures. */
-export interface LineKey {
-  color: string;
-  dash: string;
-}
-
-export interface RunRow {
-  id: string;
+/** A lab in a line; its picture is the `thumbnail`, the lines of its result from 0 to 1, described by `axes`. */
+export interface Card {
   name: string;
-  label: string;
-  line: string;
-  numbers: string[];
-  created: number | null;
-  course: number[][];
-  key: LineKey | null;
-  here: boolean;
-  pinned: boolean;
-  mine: boolean;
-}
-
-export interface RunGroup {
-  label: string;
-  rows: RunRow[];
-}
-
-export interface DisagreeingOutput {
+  title: string;
   text: string;
-  correct: boolean;
+  minutes: string;
+  thumbnail?: number[][];
+  axes?: string;
 }
 
-export interface DisagreeingRow {
-  source: string;
-  reference: string;
-  outputs: DisagreeingOutput[];
+export interface Value {
+  value: string;
+  label: string;
 }
 
-export interface OutputRow {
+/** A link: fields of the cursor, and the link's label. */
+export interface Link {
+  label: string;
+  to: Record<string, string>;
+}
+
+export interface LessonCard {
   name: string;
-  key: LineKey;
-  tokens: Token[];
-  correct: boolean | null;
-  note: string;
+  title: string;
+  text: string;
+  to: Record<string, string>;
+  minutes: string;
 }
 
-export interface BoardRow {
-  run: string;
+/** A task: `knobs` are set and the cursor moves `to` its place; `sees` is then scrolled into view. */
+export interface LessonStep {
   name: string;
-  arm: string;
-  key: LineKey;
-  numbers: string[];
-  here: boolean;
+  text: string;
+  to: Record<string, string>;
+  knobs: Record<string, any> | null;
+  sees: string | null;
 }
 
 /** A step of the path to the open stage. One with a `stage` is a link; an `aside` is no place. */
@@ -287,72 +323,43 @@ export interface Join {
   hue: "encoder" | "decoder" | "cross";
 }
 
-/** A link: fields of the cursor, and the link's label. */
-export interface Way {
-  label: string;
-  to: Record<string, string>;
-}
-
-export interface Term {
-  left: Way;
-  left_value: string;
-  right: Way | null;
-  right_value: string;
-  part: string;
-}
-
-export interface Lead {
-  label: Way;
-  value: string;
-}
-
-export interface Calculation {
-  why: string;
-  text: string;
-  result: string;
-}
-
 export interface PickColumn {
   value: number;
   label: string;
-}
-
-/** A lab in a line; its picture is the `thumbnail`, the lines of its result from 0 to 1, described by `axes`. */
-export interface Card {
-  name: string;
-  title: string;
-  text: string;
-  minutes: string;
-  thumbnail?: number[][];
-  axes?: string;
-}
-
-export interface Value {
-  value: string;
-  label: string;
-}
-
-export interface LessonCard {
-  name: string;
-  title: string;
-  text: string;
-  to: Record<string, string>;
-  minutes: string;
-}
-
-/** A task: `knobs` are set and the cursor moves `to` its place; `sees` is then scrolled into view. */
-export interface LessonStep {
-  name: string;
-  text: string;
-  to: Record<string, string>;
-  knobs: Record<string, any> | null;
-  sees: string | null;
 }
 
 /** A number from the wrong place, and its feedback. */
 export interface Mistake {
   value: number;
   text: string;
+}
+
+export interface LaneRow {
+  name: "fed" | "says";
+  label: string;
+  tokens: Token[];
+}
+
+export interface Lane {
+  name: string;
+  verdict: string;
+  right: boolean | null;
+  fixed: number | null;
+  rows: LaneRow[];
+}
+
+export interface NumberItem {
+  id: string;
+  label: string;
+  help: string;
+}
+
+export interface Probe {
+  src: string[];
+  reference: string[];
+  output: string[];
+  right: boolean[];
+  finished: boolean;
 }
 
 /** A paragraph. Terms of the glossary are explained in it unless `css` marks a heading, a formula or an error. */
@@ -507,32 +514,6 @@ export interface DownloadsBlock {
   files: FileLink[];
 }
 
-/** A run's outcome; while it trains, a bar of its steps. */
-export interface OutcomeBlock {
-  kind: "outcome";
-  id: string;
-  text: string;
-}
-
-/** The newest numbers of the run, some `folded` under the title `more`; the page finds them by an item's id. */
-export interface NumbersBlock {
-  kind: "numbers";
-  id: string;
-  items: NumberItem[];
-  more: string;
-  folded: NumberItem[];
-}
-
-/** The fixed probe sentences and the model's outputs. `joint` separates source tokens. */
-export interface ProbesBlock {
-  kind: "probes";
-  id: string;
-  title: string;
-  caption: string;
-  joint: string;
-  rows: Probe[];
-}
-
 /** Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 for masked cells; the chosen `layer` and `head` count from 0.
  * `names`: each head's name and the number that supports it, by layer. */
 export interface HeadsBlock {
@@ -545,6 +526,49 @@ export interface HeadsBlock {
   mask: number[][];
   colours: Shades;
   names: string[][][] | null;
+}
+
+/** The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
+ * `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested. */
+export interface SheetBlock {
+  kind: "sheet";
+  id: string;
+  title: string;
+  secret: boolean;
+  answer: number;
+  asks: boolean;
+  equals: string;
+  sign: string;
+  head: string[];
+  terms: Term[];
+  leads: Lead[];
+  steps: Calculation[];
+  words: Record<string, string>;
+  still: boolean;
+}
+
+/** Invisible: counts the guess, `sure` in percent; 0 is not counted. */
+export interface RecordBlock {
+  kind: "record";
+  id: string;
+  lab: string;
+  sure: number;
+  right: boolean;
+}
+
+/** The fraction of right guesses by stated confidence. */
+export interface CalibrationBlock {
+  kind: "calibration";
+  id: string;
+}
+
+/** The question of a lab or a lesson (`field` of the cursor) as a class's: how it is asked, and the result. Invisible outside of a room.
+ *      */
+export interface QuestionBlock {
+  kind: "question";
+  id: string;
+  field: string;
+  name: string;
 }
 
 /** All heads of a model at once, layers down and heads across, on one scale. `hint` gives way to the sentence of the head that is
@@ -584,52 +608,15 @@ export interface LinesBlock {
   hint: string;
 }
 
-/** Aligned decodings of one sentence, a column for each of `steps`. `at` is chosen; they diverge at `parted`, as `parts` says; `fixes`
- * says that the token of step `fixed` was replaced. */
-export interface LanesBlock {
-  kind: "lanes";
+/** The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too. `empty` is
+ * shown without rows. */
+export interface BoardBlock {
+  kind: "board";
   id: string;
-  label: string;
-  steps: number;
-  at: number;
-  parted: number | null;
-  parts: string;
-  fixes: string;
-  lanes: Lane[];
-}
-
-/** Every head as a switch; those in `off` are switched off. `all` and `none` label the buttons that switch many. */
-export interface SwitchesBlock {
-  kind: "switches";
-  id: string;
-  label: string;
-  none: string;
-  is_off: string;
-  parts: SwitchPart[];
-  off: string[];
-  colours: Shades;
-}
-
-/** The sentence before and after a change, and the reference. */
-export interface CompareBlock {
-  kind: "compare";
-  id: string;
-  lines: ComparedLine[];
-}
-
-/** One row of attention as clickable bars, without and with a change; `acts` and `slider` change the `chosen` one. */
-export interface CellsBlock {
-  kind: "cells";
-  id: string;
+  head: string[];
+  rows: BoardRow[];
   title: string;
-  label: string[];
-  place: Record<string, number>;
-  cells: Cell[];
-  chosen: number | null;
-  hint: string;
-  acts: CellAct[];
-  slider: CellSlider | null;
-  sum: string;
+  empty: string;
 }
 
 /** A table of runs in groups, with `head` over name, line, numbers and date; the course is beside the first number. A tick adds a run to
@@ -668,73 +655,38 @@ export interface OutputsBlock {
   rows: OutputRow[];
 }
 
-/** The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too. `empty` is
- * shown without rows. */
-export interface BoardBlock {
-  kind: "board";
-  id: string;
-  head: string[];
-  rows: BoardRow[];
-  title: string;
-  empty: string;
-}
-
-/** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` the link that closes
- * it; `order` lists the addresses in the order of computation. */
-export interface MapBlock {
-  kind: "map";
+/** Every head as a switch; those in `off` are switched off. `all` and `none` label the buttons that switch many. */
+export interface SwitchesBlock {
+  kind: "switches";
   id: string;
   label: string;
-  open: string;
-  close: string;
-  here: Piece[];
-  encoder: (TokensLine | TilesLine | FoldLine)[];
-  memory: TilesLine;
-  decoder: (TokensLine | TilesLine | FoldLine)[];
-  lines: Join[];
-  order: string[];
-  colours: MapColours;
-  words: Record<string, string>;
-  blocks: Block[];
+  none: string;
+  is_off: string;
+  parts: SwitchPart[];
+  off: string[];
+  colours: Shades;
 }
 
-/** The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
- * `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested. */
-export interface SheetBlock {
-  kind: "sheet";
+/** The sentence before and after a change, and the reference. */
+export interface CompareBlock {
+  kind: "compare";
+  id: string;
+  lines: ComparedLine[];
+}
+
+/** One row of attention as clickable bars, without and with a change; `acts` and `slider` change the `chosen` one. */
+export interface CellsBlock {
+  kind: "cells";
   id: string;
   title: string;
-  secret: boolean;
-  answer: number;
-  asks: boolean;
-  equals: string;
-  sign: string;
-  head: string[];
-  terms: Term[];
-  leads: Lead[];
-  steps: Calculation[];
-  words: Record<string, string>;
-  still: boolean;
-}
-
-/** Chooses a cell of the open stage by the names of its row and its column. */
-export interface PickBlock {
-  kind: "pick";
-  id: string;
-  rows: string[];
-  columns: PickColumn[];
-  row: number | null;
-  col: number | null;
-  words: Record<string, string>;
-}
-
-/** The link to the printable calculation sheets; `value` is the kind of attention chosen at first. */
-export interface WorksheetBlock {
-  kind: "worksheet";
-  id: string;
-  kinds: Option[];
-  value: string;
-  words: Record<string, string>;
+  label: string[];
+  place: Record<string, number>;
+  cells: Cell[];
+  chosen: number | null;
+  hint: string;
+  acts: CellAct[];
+  slider: CellSlider | null;
+  sum: string;
 }
 
 /** Labs to choose from. */
@@ -743,15 +695,6 @@ export interface CardsBlock {
   id: string;
   title: string;
   cards: Card[];
-}
-
-/** Invisible: counts the guess, `sure` in percent; 0 is not counted. */
-export interface RecordBlock {
-  kind: "record";
-  id: string;
-  lab: string;
-  sure: number;
-  right: boolean;
 }
 
 /** A multiple-choice question of a lesson. `asked` is a hash of its content: a stored answer belongs to no other. Until it is answered
@@ -766,7 +709,7 @@ export interface CheckBlock {
   value: string;
   right: string;
   why: string;
-  way: Way | null;
+  way: Link | null;
 }
 
 /** Model answers, for the teacher of a room only. */
@@ -774,21 +717,6 @@ export interface AnswersBlock {
   kind: "answers";
   id: string;
   lesson: string;
-}
-
-/** The fraction of right guesses by stated confidence. */
-export interface CalibrationBlock {
-  kind: "calibration";
-  id: string;
-}
-
-/** The question of a lab or a lesson (`field` of the cursor) as a class's: how it is asked, and the result. Invisible outside of a room.
- *      */
-export interface QuestionBlock {
-  kind: "question";
-  id: string;
-  field: string;
-  name: string;
 }
 
 /** The list of lessons. */
@@ -830,6 +758,45 @@ export interface ForgetBlock {
   id: string;
 }
 
+/** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` the link that closes
+ * it; `order` lists the addresses in the order of computation. */
+export interface MapBlock {
+  kind: "map";
+  id: string;
+  label: string;
+  open: string;
+  close: string;
+  here: Piece[];
+  encoder: (TokensLine | TilesLine | FoldLine)[];
+  memory: TilesLine;
+  decoder: (TokensLine | TilesLine | FoldLine)[];
+  lines: Join[];
+  order: string[];
+  colours: MapColours;
+  words: Record<string, string>;
+  blocks: Block[];
+}
+
+/** Chooses a cell of the open stage by the names of its row and its column. */
+export interface PickBlock {
+  kind: "pick";
+  id: string;
+  rows: string[];
+  columns: PickColumn[];
+  row: number | null;
+  col: number | null;
+  words: Record<string, string>;
+}
+
+/** The link to the printable calculation sheets; `value` is the kind of attention chosen at first. */
+export interface WorksheetBlock {
+  kind: "worksheet";
+  id: string;
+  kinds: Option[];
+  value: string;
+  words: Record<string, string>;
+}
+
 /** A stop of the tour: an explanation, and a number to read off. It is the `answer` within the `tolerance`, None for no number; `where`
  * says where to find it. `previous` and `next` name the adjacent stops. */
 export interface TourBlock {
@@ -851,6 +818,46 @@ export interface TourBlock {
   words: Record<string, string>;
 }
 
+/** Aligned decodings of one sentence, a column for each of `steps`. `at` is chosen; they diverge at `parted`, as `parts` says; `fixes`
+ * says that the token of step `fixed` was replaced. */
+export interface LanesBlock {
+  kind: "lanes";
+  id: string;
+  label: string;
+  steps: number;
+  at: number;
+  parted: number | null;
+  parts: string;
+  fixes: string;
+  lanes: Lane[];
+}
+
+/** A run's outcome; while it trains, a bar of its steps. */
+export interface OutcomeBlock {
+  kind: "outcome";
+  id: string;
+  text: string;
+}
+
+/** The newest numbers of the run, some `folded` under the title `more`; the page finds them by an item's id. */
+export interface NumbersBlock {
+  kind: "numbers";
+  id: string;
+  items: NumberItem[];
+  more: string;
+  folded: NumberItem[];
+}
+
+/** The fixed probe sentences and the model's outputs. `joint` separates source tokens. */
+export interface ProbesBlock {
+  kind: "probes";
+  id: string;
+  title: string;
+  caption: string;
+  joint: string;
+  rows: Probe[];
+}
+
 export interface Blocks {
   text: TextBlock;
   table: TableBlock;
@@ -866,36 +873,36 @@ export interface Blocks {
   field: FieldBlock;
   button: ButtonBlock;
   downloads: DownloadsBlock;
-  outcome: OutcomeBlock;
-  numbers: NumbersBlock;
-  probes: ProbesBlock;
   heads: HeadsBlock;
+  sheet: SheetBlock;
+  record: RecordBlock;
+  calibration: CalibrationBlock;
+  question: QuestionBlock;
   modelview: ModelviewBlock;
   lines: LinesBlock;
-  lanes: LanesBlock;
-  switches: SwitchesBlock;
-  compare: CompareBlock;
-  cells: CellsBlock;
+  board: BoardBlock;
   runs: RunsBlock;
   disagreements: DisagreementsBlock;
   outputs: OutputsBlock;
-  board: BoardBlock;
-  map: MapBlock;
-  sheet: SheetBlock;
-  pick: PickBlock;
-  worksheet: WorksheetBlock;
+  switches: SwitchesBlock;
+  compare: CompareBlock;
+  cells: CellsBlock;
   cards: CardsBlock;
-  record: RecordBlock;
   check: CheckBlock;
   answers: AnswersBlock;
-  calibration: CalibrationBlock;
-  question: QuestionBlock;
   lessons: LessonsBlock;
   steps: StepsBlock;
   points: PointsBlock;
   notes: NotesBlock;
   forget: ForgetBlock;
+  map: MapBlock;
+  pick: PickBlock;
+  worksheet: WorksheetBlock;
   tour: TourBlock;
+  lanes: LanesBlock;
+  outcome: OutcomeBlock;
+  numbers: NumbersBlock;
+  probes: ProbesBlock;
 }
 
 export type Block = Blocks[keyof Blocks];

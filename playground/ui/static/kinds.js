@@ -1,4 +1,4 @@
-// Blocks to elements, reused when they change: how each kind is drawn. What the fields of a kind mean is said in playground/features.
+// Blocks to elements, reused when they change: how each kind is drawn. What the fields of a kind mean is said in the kinds.py of its feature.
 // @ts-check
 
 import { cursor, move, page } from "./store.js";

@@ -1,8 +1,7 @@
-"""The parts of panels. Every kind of block is declared here once. Read in this order:
+"""The parts of panels that several tabs use: `kind` declares a kind of block, `general` has these. A kind of one tab is declared in its
+kinds.py.
 
-kind · general · attention · drawing · comparison · lessons.
-
-Panels call `blocks.<kind>(id, …)`. static/kinds.js draws each, and static/blocks.d.ts tells the scripts' type checker their fields.
+Panels call `blocks.<kind>(id, …)`. The page's script draws each, and static/blocks.d.ts tells the scripts' type checker their fields.
 """
 
 from __future__ import annotations
@@ -15,60 +14,29 @@ from typing import Any
 
 from playground.cursor import FIELDS
 from playground.features.shared.blocks import general
-from playground.features.shared.blocks.attention import cells, compare, heads, lanes, lines, modelview, switches
-from playground.features.shared.blocks.comparison import (
-    BoardRow,
-    DisagreeingRow,
-    LineKey,
-    OutputRow,
-    RunColumn,
-    RunGroup,
-    RunRow,
-    board,
-    disagreements,
-    outputs,
-    runs,
-)
-from playground.features.shared.blocks.drawing import FoldLine, Join, TilesLine, TokensLine, map, pick, sheet, worksheet
 from playground.features.shared.blocks.general import (
     TokenLine,
     button,
+    calibration,
     choice,
     downloads,
     field,
     figure,
+    heads,
     later,
     many,
-    numbers,
-    outcome,
-    probes,
     progress,
+    question,
+    record,
+    sheet,
     table,
     text,
 )
-from playground.features.shared.blocks.kind import KINDS, Block, Option, Value
-from playground.features.shared.blocks.lessons import (
-    Way,
-    answers,
-    calibration,
-    cards,
-    check,
-    forget,
-    lessons,
-    notes,
-    points,
-    question,
-    record,
-    steps,
-    tour,
-)
+from playground.features.shared.blocks.kind import KINDS, Block, LineKey, Option, Value
 
 __all__ = [
-    "KINDS", "Block", "BoardRow", "DisagreeingRow", "FoldLine", "Join", "LineKey", "OutputRow", "RunColumn", "RunGroup", "RunRow",
-    "TilesLine", "TokensLine", "Value", "Way", "answers", "board", "button", "calibration", "cards", "cells", "check", "chips", "choice",
-    "code", "column", "compare", "disagreements", "downloads", "field", "figure", "forget", "heads", "lanes", "later", "lessons", "lines",
-    "live", "many", "map", "modelview", "notes", "numbers", "outcome", "outputs", "pick", "points", "probes", "progress", "question",
-    "record", "row", "runs", "sheet", "slider", "steps", "switches", "table", "text", "tour", "worksheet",
+    "KINDS", "Block", "LineKey", "Value", "button", "calibration", "chips", "choice", "code", "column", "downloads", "field", "figure",
+    "heads", "later", "live", "many", "progress", "question", "record", "row", "sheet", "slider", "table", "text",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[4]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-from playground.features.shared.blocks.kind import Block, Option, Token, kind
+from playground.features.shared.blocks.kind import Block, Option, Shades, Token, kind
 
 # ---- to read ----
 
@@ -153,36 +153,85 @@ def downloads(id: str, label: str, path: str, files: list[FileLink]):
     """Downloads from one of our routes."""
 
 
-# ---- filled from the stream of a run that trains ----
+# ---- in several tabs ----
 
 
 @kind
-def outcome(id: str, text: str):
-    """A run's outcome; while it trains, a bar of its steps."""
+def heads(
+    id: str,
+    label: str,
+    layer: int,
+    head: int,
+    weights: list[list[list[list[float]]]],
+    mask: list[list[int]],
+    colours: Shades,
+    names: list[list[list[str]]] | None = None,
+):
+    """Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 for masked cells; the chosen `layer` and `head` count from 0.
+    `names`: each head's name and the number that supports it, by layer."""
 
 
-class NumberItem(TypedDict):
-    id: str
-    label: str
-    help: str
+class Meaning(TypedDict):
+    text: str
+    title: str
+
+
+class Way(Meaning, total=False):
+    """A number's name and, if the model computed it, the link to it."""
+
+    to: dict[str, str | int]
+
+
+class Term(TypedDict):
+    left: Way
+    left_value: str
+    right: Way | None
+    right_value: str
+    part: str
+
+
+class Lead(TypedDict):
+    label: Way
+    value: str
+
+
+class Calculation(TypedDict):
+    why: str
+    text: str
+    result: str
 
 
 @kind
-def numbers(id: str, items: list[NumberItem], more: str = "", folded: list[NumberItem] = []):  # noqa: B006  never mutated
-    """The newest numbers of the run, some `folded` under the title `more`; the page finds them by an item's id."""
-
-
-# ---- outputs of a run for its samples ----
-
-
-class Probe(TypedDict):
-    src: list[str]
-    reference: list[str]
-    output: list[str]
-    right: list[bool]  # one for each token of the output
-    finished: bool
+def sheet(
+    id: str,
+    title: str,
+    secret: bool,
+    answer: float,
+    asks: bool,
+    equals: str,
+    sign: str,
+    head: list[str],
+    terms: list[Term],
+    leads: list[Lead],
+    steps: list[Calculation],
+    words: dict[str, str],
+    still: bool = False,
+):
+    """The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
+    `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested."""
 
 
 @kind
-def probes(id: str, title: str, caption: str, joint: str, rows: list[Probe]):
-    """The fixed probe sentences and the model's outputs. `joint` separates source tokens."""
+def record(id: str, lab: str, sure: int, right: bool):
+    """Invisible: counts the guess, `sure` in percent; 0 is not counted."""
+
+
+@kind
+def calibration(id: str):
+    """The fraction of right guesses by stated confidence."""
+
+
+@kind
+def question(id: str, field: str, name: str):
+    """The question of a lab or a lesson (`field` of the cursor) as a class's: how it is asked, and the result. Invisible outside of a room.
+    """

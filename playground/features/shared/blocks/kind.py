@@ -54,6 +54,13 @@ class Token(TokenId, total=False):
     mark: str  # a CSS class where two outputs differ
 
 
+class LineKey(TypedDict):
+    """The style of a run's line in the figures."""
+
+    color: str
+    dash: str
+
+
 class Value(TypedDict):
     value: str
     label: str

@@ -1,4 +1,4 @@
-"""Blocks of the map: the drawing itself, and the details below the open stage and beside the drawing."""
+"""Blocks of the map: the drawing itself, a stop of its tour, and what is below the open stage."""
 
 from __future__ import annotations
 
@@ -93,59 +93,6 @@ def map(
     it; `order` lists the addresses in the order of computation."""
 
 
-# ---- under the open stage ----
-
-
-class Meaning(TypedDict):
-    text: str
-    title: str
-
-
-class Way(Meaning, total=False):
-    """A number's name and, if the model computed it, the link to it."""
-
-    to: dict[str, str | int]
-
-
-class Term(TypedDict):
-    left: Way
-    left_value: str
-    right: Way | None
-    right_value: str
-    part: str
-
-
-class Lead(TypedDict):
-    label: Way
-    value: str
-
-
-class Calculation(TypedDict):
-    why: str
-    text: str
-    result: str
-
-
-@kind
-def sheet(
-    id: str,
-    title: str,
-    secret: bool,
-    answer: float,
-    asks: bool,
-    equals: str,
-    sign: str,
-    head: list[str],
-    terms: list[Term],
-    leads: list[Lead],
-    steps: list[Calculation],
-    words: dict[str, str],
-    still: bool = False,
-):
-    """The derivation of one number. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
-    `asks` if there is something to calculate. The page scrolls to a new one, unless it is `still`: not requested."""
-
-
 class PickColumn(TypedDict):
     value: int
     label: str
@@ -159,3 +106,32 @@ def pick(id: str, rows: list[str], columns: list[PickColumn], row: int | None, c
 @kind
 def worksheet(id: str, kinds: list[Option], value: str, words: dict[str, str]):
     """The link to the printable calculation sheets; `value` is the kind of attention chosen at first."""
+
+
+class Mistake(TypedDict):
+    """A number from the wrong place, and its feedback."""
+
+    value: float
+    text: str
+
+
+@kind
+def tour(
+    id: str,
+    stop: str,
+    place: str,
+    title: str,
+    text: str,
+    formula: str,
+    ask: str,
+    answer: float | None,
+    tolerance: float,
+    right: str,
+    where: str,
+    mistakes: list[Mistake],
+    previous: str,
+    next: str,
+    words: dict[str, str],
+):
+    """A stop of the tour: an explanation, and a number to read off. It is the `answer` within the `tolerance`, None for no number; `where`
+    says where to find it. `previous` and `next` name the adjacent stops."""

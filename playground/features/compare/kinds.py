@@ -1,17 +1,10 @@
-"""Blocks about several runs: the table in which they are ticked, their outputs for one sentence, and the board of a class."""
+"""Blocks about several runs: the table in which they are ticked, their outputs for one sentence, and where they disagree."""
 
 from __future__ import annotations
 
 from typing import TypedDict
 
-from playground.features.shared.blocks.kind import Token, kind
-
-
-class LineKey(TypedDict):
-    """The style of a run's line in the figures."""
-
-    color: str
-    dash: str
+from playground.features.shared.blocks.kind import LineKey, Token, kind
 
 
 class RunRow(TypedDict):
@@ -73,18 +66,3 @@ class OutputRow(TypedDict):
 @kind
 def outputs(id: str, title: str, head: list[str], rows: list[OutputRow]):
     """The outputs of several runs for one sentence, a row each."""
-
-
-class BoardRow(TypedDict):
-    run: str  # its id
-    name: str  # of the student
-    arm: str
-    key: LineKey  # of the arm
-    numbers: list[str]
-    here: bool  # the run on screen
-
-
-@kind
-def board(id: str, head: list[str], rows: list[BoardRow], title: str, empty: str):
-    """The runs of a class, with `head` over student, arm and numbers. A click on a student opens the run, for followers too. `empty` is
-    shown without rows."""

@@ -26,12 +26,7 @@ def cards(id: str, title: str, cards: list[Card]):
     """Labs to choose from."""
 
 
-@kind
-def record(id: str, lab: str, sure: int, right: bool):
-    """Invisible: counts the guess, `sure` in percent; 0 is not counted."""
-
-
-class Way(TypedDict):
+class Link(TypedDict):
     """A link: fields of the cursor, and the link's label."""
 
     label: str
@@ -48,7 +43,7 @@ def check(
     value: str = "",
     right: str = "",
     why: str = "",
-    way: Way | None = None,
+    way: Link | None = None,
 ):
     """A multiple-choice question of a lesson. `asked` is a hash of its content: a stored answer belongs to no other. Until it is answered
     (`value`), `right` and `why` are withheld."""
@@ -57,17 +52,6 @@ def check(
 @kind
 def answers(id: str, lesson: str):
     """Model answers, for the teacher of a room only."""
-
-
-@kind
-def calibration(id: str):
-    """The fraction of right guesses by stated confidence."""
-
-
-@kind
-def question(id: str, field: str, name: str):
-    """The question of a lab or a lesson (`field` of the cursor) as a class's: how it is asked, and the result. Invisible outside of a room.
-    """
 
 
 class LessonCard(TypedDict):
@@ -111,32 +95,3 @@ def notes(id: str, title: str, rows: list[tuple[str, str]], open: str):
 @kind
 def forget(id: str):
     """The button that deletes the browser's data on the course and all guesses."""
-
-
-class Mistake(TypedDict):
-    """A number from the wrong place, and its feedback."""
-
-    value: float
-    text: str
-
-
-@kind
-def tour(
-    id: str,
-    stop: str,
-    place: str,
-    title: str,
-    text: str,
-    formula: str,
-    ask: str,
-    answer: float | None,
-    tolerance: float,
-    right: str,
-    where: str,
-    mistakes: list[Mistake],
-    previous: str,
-    next: str,
-    words: dict[str, str],
-):
-    """A stop of the tour: an explanation, and a number to read off. It is the `answer` within the `tolerance`, None for no number; `where`
-    says where to find it. `previous` and `next` name the adjacent stops."""
