@@ -1,4 +1,5 @@
-"""Generates the README's parts that come from the code: parameters, quiz answers, where to find things, trust tests."""
+"""Generates the parts of README.md and docs/ that come from the code: parameters, the paper's sections, labs, quiz answers, where to find
+things, trust tests."""
 
 from __future__ import annotations
 
@@ -7,10 +8,28 @@ from dataclasses import fields
 from pathlib import Path
 
 from playground.config import LIVE_KNOBS, PARTS, default, limits
+from playground.lessons.labs import KINDS, LABS
 from playground.words import ENGLISH, say
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+# Section of the paper | lesson | labs | file and the beginning of the line
+PAPER = (
+    ("1 and 2: why attention at all", "attention", ("why_attention",), "playground/variants/recurrent.py", "class RecurrentEncoder("),
+    ("3.1 Encoder and decoder stacks", "layers", ("skip", "norm_depth", "depth"), "playground/model/layers.py", "class EncoderLayer("),
+    ("3.2.1 Scaled dot-product attention", "weight", ("softmax", "attention_scale", "products"),
+     "playground/model/attention.py", "def scaled_dot_product_attention("),
+    ("3.2.2 Multi-head attention", "heads", ("heads", "shapes", "w_o"), "playground/model/attention.py", "class MultiHeadAttention("),
+    ("3.2.3 Masks of the decoder", "masks", ("masks", "bug_future", "bug_fill"), "playground/model/masks.py", "def target_mask("),
+    ("3.3 Position-wise feed-forward networks", "layers", ("feedforward", "no_ffn"), "playground/model/layers.py", "class FeedForward("),
+    ("3.4 Embeddings and softmax", "tokens", ("vocabulary", "embedding_scale", "shared"),
+     "playground/model/transformer.py", "x = x * math.sqrt("),
+    ("3.5 Positional encoding", "order", ("order", "positions", "encodings", "beyond"), "playground/model/positions.py", "def sinusoids("),
+    ("5.1 Training data and batching", "own", ("bpe", "padding_sides"), "playground/data/batches.py", "class Batch("),
+    ("5.3 Optimizer", "steering", ("warmup",), "playground/training/schedule.py", "def learning_rate("),
+    ("5.4 Regularization", "training", ("dropout", "smoothing"), "playground/training/loss.py", "def cross_entropy("),
+    ("6.1 Beam search", "decoding", ("exposure_bias",), "playground/decoding/beam.py", "def search("),
+)  # fmt: skip
 # The answer to each question of the quiz, in their order: a file, and the line in it.
 QUIZ = (
     ("playground/model/attention.py", "scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k"),
@@ -40,6 +59,7 @@ WHERE = (
      ("playground/features/shared/*.json", "playground/features/shared/exhibits.py", "tests/figures/gallery.py")),
     ("Add a format of files", "playground/reading/formats/__init__.py", "FORMATS = (",
      ("playground/reading/formats/anki.py",)),
+    ("Add a lab", "playground/lessons/labs/rotary/__init__.py", "LAB = Lab(", ("playground/lessons/labs/rotary/*.json",)),
     ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json", "playground/**/en.json")),
     ("Find the learning rate of step n", "playground/training/schedule.py", "def learning_rate(", ()),
     ("Follow a click on a number to its arithmetic", "playground/features/map/panel.py", "def panel(",
@@ -75,14 +95,39 @@ def where() -> str:
     """Returns the line to begin with and the other files for each aim. Raises ValueError when one is gone."""
     rows = ["| to … | begin at | and | files |", "|---|---|---|---|"]
     for aim, file, line, more in WHERE:
-        lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
-        at = next((number for number, text in enumerate(lines, start=1) if text.strip().startswith(line)), 0)
         files = [path for pattern in (file, *more) for path in sorted(ROOT.glob(pattern))]
-        if not at or not all(list(ROOT.glob(pattern)) for pattern in more):
+        if not all(list(ROOT.glob(pattern)) for pattern in more):
             raise ValueError(aim)
         named = ", ".join(f"`{pattern.removeprefix('playground/')}`" for pattern in more)
-        rows.append(f"| {aim} | `{file}:{at}` | {named} | {len(files)} |")
+        rows.append(f"| {aim} | `{file}:{_line_number(file, line)}` | {named} | {len(files)} |")
     return "\n".join(rows)
+
+
+def _line_number(file: str, beginning: str) -> int:
+    """Returns the number of the first line that begins so. Raises ValueError when there is none."""
+    for number, text in enumerate((ROOT / file).read_text(encoding="utf-8").splitlines(), start=1):
+        if text.strip().startswith(beginning):
+            return number
+    raise ValueError(f"{file}: {beginning}")
+
+
+def paper() -> str:
+    """Returns each section of the paper with its lesson, its labs and its line of code. Raises ValueError when the line is gone."""
+    rows = ["| paper | lesson | labs | code |", "|---|---|---|---|"]
+    for section, lesson, labs, file, line in PAPER:
+        title = say(ENGLISH, f"course.{lesson}.title")
+        named = ", ".join(f"{say(ENGLISH, f'lab_{lab}.title')} (`?tab=labs&lab={lab}`)" for lab in labs)
+        rows.append(f"| {section} | {title} (`?tab=course&lesson={lesson}`) | {named} | `{file}:{_line_number(file, line)}` |")
+    return "\n".join(rows)
+
+
+def labs() -> str:
+    """Returns the question of every lab, by kind."""
+    kinds = []
+    for kind in KINDS:
+        rows = [f"- `{lab.name}`: {say(ENGLISH, f'{lab.area}.short')}" for lab in LABS.values() if lab.kind == kind]
+        kinds.append("\n".join([f"**{say(ENGLISH, f'lessons.kind_{kind}')}**", "", *rows]))
+    return "\n\n".join(kinds)
 
 
 def trust_tests() -> str:
@@ -101,12 +146,16 @@ def trust_tests() -> str:
     return "\n".join(files)
 
 
+BLOCKS = {"parameters": parameter_table, "paper": paper, "labs": labs, "trust": trust_tests, "quiz": quiz_answers, "where": where}
+
+
 def renew(text: str) -> str:
-    """Regenerates the marked parts of the README."""
-    for name, content in (("parameters", parameter_table()), ("trust", trust_tests()), ("quiz", quiz_answers()), ("where", where())):
+    """Regenerates the marked parts of a document."""
+    for name, generate in BLOCKS.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-        before, _, rest = text.partition(begin)
-        text = f"{before}{begin}\n{content}\n{end}{rest.partition(end)[2]}"
+        if begin in text:
+            before, _, rest = text.partition(begin)
+            text = f"{before}{begin}\n{generate()}\n{end}{rest.partition(end)[2]}"
     return text
 
 
@@ -132,4 +181,5 @@ def _meaning(name: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(renew(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for document in DOCUMENTS:
+        document.write_text(renew(document.read_text(encoding="utf-8")), encoding="utf-8")

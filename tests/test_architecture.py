@@ -46,7 +46,7 @@ zero_gpu: spaces torch |
 features: numpy | words figures knobs config cursor reading model data decoding inspection training runs rooms queries lessons
 ui: brotli fastapi gradio jinja2 numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
 cursor reading training runs rooms queries lessons export zero_gpu features
-readme: | words config
+readme: | words config lessons
 arguments: | words config cursor
 freeze: orjson | words config cursor inspection runs queries lessons features ui
 cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui arguments freeze
@@ -55,7 +55,7 @@ __main__: | cli
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
 RULES = {part: (set(others.split()), set(ours.split())) for part, others, ours in ROWS}
 LAYERS = {"queries": "queries", "query": "queries", "figures": "figures", "figure": "figures"}  # folder in shared/, or end of a name
-FILES = dict.fromkeys(sorted((ROOT / "playground").rglob("*.py")))
+FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith("test_"))
 
 
 @cache

@@ -42,7 +42,7 @@ class Grid:
     values: np.ndarray
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    scale: str = "signed"  # as in features/shared/figures/tensor.py: "signed", "probability" or "plain"
+    scale: str = "signed"  # as in features/shared/features/shared/figures/tensor.py: "signed", "probability" or "plain"
     hue: str = "encoder"  # "encoder", "decoder" or "cross"
     mask: np.ndarray | None = None  # True where a query can attend
     digits: int = 2  # decimals of numbers printed in cells
@@ -112,13 +112,16 @@ class Lab:
     """One question, answered by `run(seed, **controls)`; `code` lists the functions shown as source."""
 
     name: str
-    kind: str  # one of labs.KINDS
     guesses: tuple[str, ...]
     run: Callable[..., Outcome] | None = None
     code: tuple[Callable, ...] = ()
     controls: tuple[Control, ...] = ()
     next: tuple[str, ...] = ()
     minutes: int = 4  # including reading and guessing
+    kind: str = "worked_example"  # one of labs.KINDS
+    order: int = 0  # among labs of its kind
+    starts: bool = False  # among the first that the page recommends
+    expects: str | None = None  # the answer that its numbers support, with any seed; "" without one, None untested
 
     @property
     def area(self) -> str:
@@ -126,8 +129,8 @@ class Lab:
 
     def say(self, language: str, key: str, **values: Value) -> str:
         """Returns the lab's text. What all verdicts share stands once, in `verdict_numbers` before and `verdict_reason` after the `why_` of
-        an answer."""
-        keys = ("verdict_numbers", key, "verdict_reason") if key.startswith("why_") else (key,)
+        an answer; and what several labs have in common, in `setup` before `about`."""
+        keys = ("verdict_numbers", key, "verdict_reason") if key.startswith("why_") else ("setup", key) if key == "about" else (key,)
         parts = (part for part in keys if part == key or self.knows(language, part))
         return paragraph(say(language, self.find_key(language, part), **values) for part in parts)
 

@@ -9,6 +9,7 @@ import sentencepiece
 from hypothesis import given, strategies as st
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
+from playground.data import tokenizers
 from playground.data.readable import find_unknown, replace_word
 from playground.data.tokenizers import LARGEST, CharacterTokenizer, WordTokenizer, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
@@ -86,12 +87,16 @@ def test_characters_and_words_by_hand():
 
 
 @pytest.mark.parametrize("kind", PIECES)
-def test_small_and_odd_data_give_small_vocabularies_or_are_refused_and_the_trainer_prints_nothing(kind, capfd):
+def test_small_and_odd_data_give_small_vocabularies_or_are_refused_and_the_trainer_prints_nothing(kind, capfd, monkeypatch):
     for sentences in (["a"], ["ab"] * 5, ["aaaa" * 600], ["猫が好き"], ["▁a ▁▁"], ["a ▅ b", "▅"], ["x" * 9000 + " end"]):
         tokenizer = train_tokenizer(kind, sentences, LARGEST)
         assert 4 < tokenizer.size < 100
         tokenizer.encode(sentences[0])
     assert UNK not in train_tokenizer(kind, ["a" * 9000 + "z"], 64).encode("az"), "characters of long lines are learnt too"
+    monkeypatch.setattr(tokenizers, "_MAX_CHARACTERS", 10)
+    few = train_tokenizer(kind, ["ab ab", "ac ac", "z"], 64)
+    assert (UNK in few.encode("a b c"), UNK in few.encode("z")) == (False, True), "of very many sentences the first are enough"
+    monkeypatch.undo()
     alphabet = ["abcdefghijklmnopqrstuvwxyz " * 3]  # with 4 special tokens and the mark of a word's start 31, in steps of 8: 32
     assert train_tokenizer(kind, alphabet, 32).size == 32
     for sentences, vocabulary, key, values in (

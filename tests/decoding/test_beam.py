@@ -151,9 +151,11 @@ def test_searches_side_by_side_are_the_searches_one_by_one(seed, width, prefix):
 @pytest.mark.parametrize("tokens", [1, 30, 2048])
 def test_the_best_of_each_in_the_order_of_the_sources(tokens, monkeypatch):
     monkeypatch.setattr(batches, "TOKENS", tokens)
-    model = untaught(seed=3)
+    model, sizes = untaught(seed=3), []
+    monkeypatch.setattr(batches, "searches", lambda model, texts, *options: sizes.append(len(texts)) or searches(model, texts, *options))
     alone = [greedy(model, [source], limit)[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS) == alone
     beams = [search(model, source, 3, 1.0, limit).hypotheses[0].ids for source, limit in zip(MANY, LIMITS, strict=True)]
     assert best(model, MANY, LIMITS, 3, 1.0) == beams
+    assert max(sizes) <= max(1, tokens // 3 // (1 + min(map(len, MANY)))), "a beam of three is three rows"
     assert best(model, [], []) == []

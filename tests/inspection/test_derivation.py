@@ -64,6 +64,7 @@ def check(model, stages, address, index) -> Derivation:
         bias = float(outcome.leads[0].value) if outcome.steps[-1].key == "map.why_bias" else 0.0
         assert within(sum(made) + bias, cell)
 
+    assert address != "tgt.ids" or (outcome.steps[-1].key == "map.why_begin") == (index == (0,)), "the first id begins"
     shape = {str(size) for stage in stages.values() for size in stage.values.shape}
     printed = CONSTANTS | shape | {str(place) for place in range(max(stages[address].values.shape))}
     printed |= {number for lead in outcome.leads for number in numbers(lead.value)}

@@ -62,6 +62,7 @@ def sure(token: str, percent: int, second: str, other: int, effective: str) -> d
      {"fewest": 1, "most": 4, "parameters": "1,200", "more_parameters": "2,400"}),
     (lambda: probabilities.facts(SURE, NAMES), "figures.sure", sure("b", 95, "a", 5, "1.2")),
     (lambda: probabilities.facts(TORN, NAMES), "figures.torn", sure("a", 50, "b", 50, "2.0")),
+    (lambda: probabilities.facts(np.array([0.5, 0.25, 0.25]), "abc"), "figures.torn", sure("a", 50, "b", 25, "2.8")),  # just half
     (lambda: probabilities.facts(LEANS, NAMES), "figures.leans", sure("a", 70, "b", 20, "2.4")),
     (lambda: masks.facts(np.array([[True, False]]), rows=5), "figures.mask_hides", {"hidden": 5, "cells": 10, "percent": 50}),
     (lambda: masks.facts(np.ones((2, 2))), "figures.mask_open", {"cells": 4}),

@@ -25,7 +25,12 @@ def test_what_training_said_last_is_shown_and_before_the_first_step_it_is_worked
 
 
 @pytest.mark.trust
-def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, unmeasured, model):
+def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, unmeasured, model, monkeypatch):
+    lengths = [len(source) for source, _ in reader.examples(unmeasured, "heldout", 10)]
+    with monkeypatch.context() as patch:  # a sentence and its end must fit
+        patch.setattr(diagnostics, "MAX_POSITIONS", max(lengths))
+        fitting = sum(length < max(lengths) for length in lengths)
+        assert diagnostics.diagnostics(reader, unmeasured, 1).sentences == fitting < len(lengths)
     result = diagnostics.diagnostics(reader, unmeasured, None)
     src, tgt = unmeasured.tokenizers
     pairs = reader.examples(unmeasured, "heldout", result.sentences)

@@ -168,6 +168,7 @@ def test_it_is_the_models_own_pass_and_without_a_right_answer_every_step_is_fed_
     result = activations(reader, run, None, "cab", reference=True)[0]
     assert "".join(piece.text for piece in result.targets) == "abc<eos>"
     assert [result.fed[0].id, result.source[-1].id] == [BOS, EOS]
+    assert activations(reader, run, 0, "cab")[0].targets != result.targets, "unless the reference is wanted, its own output"
     recorded = record(model, [piece.id for piece in result.source[:-1]], [piece.id for piece in result.targets])
     assert (result.step, result.stages.keys()) == (run.step, recorded.keys())
     for address, stage in recorded.items():

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from playground.cli.lines import translate_lines
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.tokenizers import WordTokenizer
 from playground.decoding import classify, greedy, search
@@ -31,6 +32,10 @@ def test_a_translation_is_the_models_own(run, model, text, write):
     assert (candidate.text, candidate.finished) == (tgt.decode(expected.ids), expected.finished)
     assert (result.references, len(candidate.right)) == (references("sort", text), len(candidate.pieces))
     assert candidate.correct == (candidate.text in result.references and candidate.finished)
+
+
+def test_a_line_of_known_tokens_has_nothing_unknown(reader, run, text):
+    assert not next(translate_lines(reader, run, None, [text])).unknown
 
 
 def test_sampling_draws_and_a_look_follows_the_very_tokens(reader, run, text, write):

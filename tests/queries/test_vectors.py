@@ -1,13 +1,14 @@
 """The vectors of a run are the model's own, point for point, and its replay is seen along one pair of axes."""
 
 from copy import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from playground.config import EOS, SPECIAL_TOKENS
-from playground.features.embeddings.query import STATES, TABLES, states, vectors
+from playground.features.embeddings.query import STATES, TABLES, _frequent_ids, states, vectors
 from playground.inspection.copies import shadow_copy
 from playground.inspection.vectors import principal_axes
 from tests.runs.tiny import CORPORA
@@ -25,6 +26,12 @@ def test_embeddings_are_the_rows_of_the_table(reader, run, model, what):
     assert result.names[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
     assert len(result.ids) == len(result.places) == len(result.xy)
     assert (result.step, result.own) == (run.step, 0)
+
+
+def test_of_a_large_table_the_most_frequent_tokens_of_its_own_side():
+    item, large = SimpleNamespace(src_ids=(5, 6, 6), tgt_ids=(8, 9, 9)), SimpleNamespace(size=9999)
+    corpus = SimpleNamespace(train=[item], src_tokenizer=large, tgt_tokenizer=large)
+    assert [_frequent_ids(corpus, space) for space in ("src", "tgt")] == [(*range(4), 6, 5), (*range(4), 9, 8)]
 
 
 @pytest.mark.trust

@@ -120,6 +120,9 @@ def test_a_training_waits_for_memory_that_something_else_has_taken(world):
         version, runs._workers._jobs[third.id].place = third.version, place
         assert third.version > version, "pages hear of it"
         assert json.loads(runs.update(third, version)[0])["place"] == place
+    third.message, runs._workers._jobs[third.id].place = (refusal := Refusal("runs.not_live")), 0
+    assert third.message is refusal, "only its own message goes"
+    runs._workers._jobs[third.id].place = 1
     ordered(world, first, "stop")
     world.until(lambda: third.status == "done")
     assert third.message is None

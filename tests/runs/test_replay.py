@@ -18,7 +18,7 @@ from playground.runs.capture import complete
 from playground.runs.disk.replay_file import pack_replay, unpack_replay
 from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording
-from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps
+from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, include_step, plan, replay_steps
 from playground.runs.rounded import shapes_of
 from playground.runs.run import Run
 from playground.training.loop import Training
@@ -40,6 +40,7 @@ def test_the_steps_of_a_replay(total):
     assert list(steps) == sorted({*steps})
     assert min(total + 1, 24) <= len(steps) <= min(60, max(25, total / 5 + 2))
     assert len(steps) >= 48 or total < 240
+    assert [include_step(some, step) for some, step in ((steps, steps[1]), ((0, 9), 5), ((0, 2, 9), 5))] == [steps, (0, 9), (0, 5, 9)]
     ratio = (total + 1) ** (1 / (len(steps) - 1))
     assert total < 60 or all(later + 1 <= (earlier + 1) * ratio**1.6 + 2 for earlier, later in itertools.pairwise(steps))
 

@@ -14,7 +14,7 @@ from tests.variants.varied import draw
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
-@pytest.mark.parametrize("power", [0.0, 0.5])
+@pytest.mark.parametrize("power", [{"power": 0.0}, {}], ids=str)
 @pytest.mark.parametrize("width", [4, 6])
 def test_it_is_the_attention_of_the_model_with_all_its_gradients(dropout, power, width):
     mask = draw(2, 1, 5, 7, seed=3) > -0.5
@@ -23,7 +23,7 @@ def test_it_is_the_attention_of_the_model_with_all_its_gradients(dropout, power,
     theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
     found = []
     for attend, given in ((training_attention, ours), (scaled_dot_product_attention, theirs)):
-        out, _ = attend(*given, mask, power, Dropout(dropout, torch.Generator().manual_seed(4)).train())
+        out, _ = attend(*given, mask, dropout=Dropout(dropout, torch.Generator().manual_seed(4)).train(), **power)
         (out * draw(*out.shape, seed=9)).sum().backward()
         found.append(out)
     torch.testing.assert_close(*found)

@@ -172,6 +172,7 @@ def test_students_see_the_board_when_it_is_shared_or_shown_and_names_are_the_tea
     do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "board"})
     assert column_of(board(site, BEN, dealt), "runs", "run") == trained_ids
     do(site, TEACHER, "cursor", code=dealt["code"], cursor={"tab": "map"})
+    assert do(site, BEN, "share_board", **dealt, shared=True)["key"] == "rooms.not_teacher"
     assert "none" in ids(board(site, BEN, dealt))
     do(site, TEACHER, "share_board", **dealt, shared=True)
     assert ids(board(site, TEACHER, dealt)) - ids(board(site, BEN, dealt)) >= {"names", "share", "withdraw"}, "the teacher's own"

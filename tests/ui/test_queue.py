@@ -157,6 +157,10 @@ def test_a_lone_visitor_never_waits_however_dear_the_pictures_nor_for_who_has_le
         clock.now += later
         school.record_request("school", "teacher", COST)
         assert school.refresh_ms("school") == counted * REFRESH_MS
+    for seconds, visitor in ((0, "stays"), (1, "leaves"), (ACTIVE_S - 5, "stays"), (10, "stays")):
+        clock.now += seconds
+        pace.record_request("library", visitor, COST)
+    assert pace.refresh_ms("library") == pace.refresh_ms("home"), "the one visitor left"
 
 
 @pytest.mark.fault("two hundred streams held open by one visitor", "the pages of others ask for pictures as often as before")

@@ -14,7 +14,7 @@ from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value
 from playground.lessons.labs import KINDS, LABS, START, get
-from playground.lessons.thumbnails import load_thumbnails
+from playground.lessons.thumbnails import load_thumbnail
 
 
 @panels.declare("labs", "lessons", 2)
@@ -76,7 +76,7 @@ def _build_cards(view: View, id: str, names: list[str], title: str = "") -> dict
 
 def _build_thumbnail(view: View, lab: Lab) -> dict:
     """Returns the curves of a lab's result, and the name of its axes."""
-    drawing = load_thumbnails()[lab.name]
+    drawing = load_thumbnail(lab.name)
     return {"thumbnail": drawing["lines"], "axes": lab.say(view.language, f"card_{drawing['exhibit']}")}
 
 

@@ -9,8 +9,7 @@ from playground.features.map.stage import name_columns, name_rows
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.view import View
 from playground.inspection.formulas import divisor, formula
-from playground.lessons.tour import STOPS, find_reading
-from playground.lessons.tour_notes import list_notes
+from playground.lessons.tour import STOPS, find_reading, list_notes
 from playground.model.attention import head_widths
 from playground.words import paragraph
 from playground.words.amounts import percentage

@@ -99,6 +99,7 @@ HOSTILE = {
     "deep header": (60_000).to_bytes(8, "little") + b"[" * 60_000,
     "absurd shape": forged({"a": {"dtype": "F32", "shape": [2**39, 2**39], "data_offsets": [0, 2**80]}}),
     "negative shape": forged({"a": {"dtype": "F32", "shape": [-2, -3], "data_offsets": [0, 24]}}, b"\0" * 24),
+    "nine axes": forged({"a": {"dtype": "F32", "shape": [1] * 9, "data_offsets": [0, 4]}}, b"\0" * 4),
     "unknown type": forged({"a": {"dtype": "OBJECT", "shape": [1], "data_offsets": [0, 8]}}, b"\0" * 8),
     "overlap": forged({n: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]} for n in "ab"}, b"\0" * 4),
     "hole": forged({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}, b"\0" * 8),
@@ -118,6 +119,8 @@ def test_hostile_and_torn_tensor_files_are_refused_by_their_header(data):
 
 
 def test_other_names_types_shapes_and_numbers_that_are_none_are_refused():
+    for data in HOSTILE.values():
+        not_a_run(files.header, data, "x")
     data = files.to_safetensors(TENSORS)
     for other in ({"c": ("F32", (1,))}, {"a": ("F32", (3, 2))}, {"b": ("I64", (2,))}):
         not_a_run(files.read_safetensors, data, EXPECTED | other, "x")

@@ -10,8 +10,7 @@ from playground.choices import BUGS
 from playground.config import Refusal
 from playground.features.shared.guessing import SURE, UNKNOWN
 from playground.features.shared.naming import label
-from playground.lessons import bugs
-from playground.lessons.labs import LABS
+from playground.lessons.labs import LABS, bugs
 from playground.runs.model_cache import ModelCache
 from playground.words import say
 from tests.runs.tiny import wait

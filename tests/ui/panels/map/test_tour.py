@@ -12,8 +12,7 @@ from playground.features.map import tour
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.inspection.activations import record
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
-from playground.lessons.tour import STOPS
-from playground.lessons.tour_notes import NOTES, list_notes
+from playground.lessons.tour import NOTES, STOPS, list_notes
 from playground.words import LANGUAGES, say
 from tests.inspection.test_activations import build
 from tests.lessons.test_tour import KINDS, SRC, TGT, by_hand
