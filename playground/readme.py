@@ -56,7 +56,7 @@ WHERE = (
     ("Add an optimiser", "playground/choices.py", "OPTIMISERS = {",
      ("playground/training/optimisers.py", "playground/words/*/knobs.json")),
     ("Add a figure", "playground/features/shared/figures/graph.py", "def lines(",
-     ("playground/features/shared/*.json", "playground/features/shared/exhibits.py", "tests/figures/gallery.py")),
+     ("playground/features/shared/*.json", "playground/features/shared/labs.py", "tests/figures/gallery.py")),
     ("Add a format of files", "playground/reading/formats/__init__.py", "FORMATS = (",
      ("playground/reading/formats/anki.py",)),
     ("Add a lab", "playground/lessons/labs/rotary/__init__.py", "LAB = Lab(", ("playground/lessons/labs/rotary/*.json",)),

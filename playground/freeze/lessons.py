@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from playground.cursor import choices
-from playground.features.shared.guessing import UNKNOWN
+from playground.features.shared.labs import UNKNOWN
 from playground.freeze.grids import Axis, Grid, axis
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS

@@ -7,7 +7,7 @@ from typing import Any
 
 from playground.config import PRESETS, Experiment, Refusal, preset
 from playground.features.shared import uploading
-from playground.features.shared.figures.schedule import drawing
+from playground.features.shared.figures.plain import drawing
 from playground.features.shared.naming import label, shown_value
 from playground.runs.forecast import WITHIN, Forecast, duration_of, forecast
 from playground.runs.registry import Runs

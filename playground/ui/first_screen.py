@@ -11,7 +11,7 @@ from html import escape
 
 from playground.config import Refusal
 from playground.features.registry import PANELS, PLACES
-from playground.features.shared.figures.still import still
+from playground.features.shared.figures.plain import still
 from playground.features.shared.naming import label, title
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View

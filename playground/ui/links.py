@@ -9,7 +9,7 @@ from playground.config import KNOBS, Experiment, Refusal, read_query
 from playground.features.diagnostics import panel as diagnostics
 from playground.features.embeddings.query import STATES, TABLES
 from playground.features.registry import TABS
-from playground.features.shared.guessing import UNKNOWN
+from playground.features.shared.labs import UNKNOWN
 from playground.features.shared.naming import disclosed
 from playground.features.translate.query import METHODS
 from playground.lessons.course import COURSE

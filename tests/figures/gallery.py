@@ -12,7 +12,7 @@ from playground.features.positions import figure as clocks, figure as positions
 from playground.features.shared.figures import attention, bars, graph, masks, runs, sublayers, tensor
 from playground.features.shared.figures.tokens import steps
 from playground.features.step import figure as training_step
-from playground.features.teacher_forcing import lens_figure, votes_figure
+from playground.features.teacher_forcing import figure as lens_figure, figure as votes_figure
 from playground.features.train import figure as curves
 from playground.features.translate import figure as tree
 from playground.words import entries

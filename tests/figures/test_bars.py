@@ -8,7 +8,7 @@ import pytest
 from playground.features.interventions import figure as changes
 from playground.features.lessons import figure as guesses
 from playground.features.shared.figures import bars
-from playground.features.teacher_forcing import votes_figure
+from playground.features.teacher_forcing import figure as votes_figure
 
 NAMES = ["a", "<b>", "c"]
 PARTS, VOTES = ["embedding", "self 1.1", "cross 1.1", "FFN 1"], [0.5, -1.25, 2.0, 0.0]

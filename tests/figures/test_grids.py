@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from playground.features.embeddings import figure as vectors
 from playground.features.positions import figure as positions
 from playground.features.shared.figures import attention, masks, runs, tensor, theme
-from playground.features.teacher_forcing import lens_figure
+from playground.features.teacher_forcing import figure as lens_figure
 
 ROWS, COLUMNS = ["o", "l", "l", "<eos>"], ["l", "l", "o"]
 WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.0, 0.12345678, 0.87654322]])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from playground.config import Refusal
-from playground.features.board.query import T_95, compare_pairs, pool_values
+from playground.features.board.class_board import T_95, compare_pairs, pool_values
 from playground.features.shared.queries.learning_curves import LearningCurve, band, common_end, learning_curve, seconds_at
 from playground.runs.history import History
 

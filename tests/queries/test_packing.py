@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from playground.features.masks.query import packed_row
+from playground.features.masks.panel import packed_row
 from playground.inspection import masks
 from playground.model.transformer import Transformer
 from tests.runs.tiny import CORPORA, tiny

@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 import pytest
 
 from playground.features.board.class_board import Board, ClassRun
-from playground.features.shared.measured import percent
 from playground.features.shared.queries.learning_curves import LearningCurve
+from playground.features.shared.view import percent
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
 from playground.rooms.registry import DAY

@@ -11,7 +11,7 @@ from playground.features.attention import figure as pictures, kinds
 from playground.features.attention.query import KINDS, measure_curves, name_heads
 from playground.features.shared import blocks
 from playground.features.shared.figures import theme
-from playground.features.shared.figures.miniature import make_miniature
+from playground.features.shared.figures.plain import make_miniature
 from playground.features.shared.view import View, steps, texts
 from playground.inspection import attention as facts
 from playground.inspection.attention import HALF

@@ -1,16 +1,18 @@
-"""Collects the board of a class: the runs of a dealt experiment, with the names that the viewer may see."""
+"""Collects the board of a class: the runs of a dealt experiment, with the names that the viewer may see, and statistics over them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from playground.config import Refusal
-from playground.features.board.query import Pooled, pool_values
-from playground.features.shared.measured import percent
 from playground.features.shared.naming import shown_setting
 from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve
-from playground.features.shared.view import Screen, View
+from playground.features.shared.view import Screen, View, percent
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.labs import LABS
 from playground.rooms import activities, experiment
@@ -18,6 +20,13 @@ from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import parameters_of, try_read
 from playground.words import listed, say
+
+# Student's t: 95 % of the distribution lie between -t and t, with 1, 2, … degrees of freedom, to four digits.
+T_95 = (
+    12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
+    2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+T_MORE = 2.042  # with more degrees of freedom: that of 30, which makes an interval at most a twentieth too wide
 
 
 @dataclass(frozen=True)
@@ -181,3 +190,41 @@ def _find_runs(view: View, room: Room, activity: activities.Activity, named: boo
         run.mark_seen()  # marks it as viewed: an unwatched run would be stopped
         class_runs.append(ClassRun(number, member_name(view, member, named), activity["dealt"][key], run, learning_curve(run)))
     return class_runs
+
+
+class Pooled(NamedTuple):
+    """A mean with its interval; `low` and `high` are None with fewer than two values."""
+
+    count: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class Pairs(NamedTuple):
+    """Counts over `all` pairs of a value of the first arm and one of the second: the first is above, or both are the same."""
+
+    all: int
+    above: int
+    same: int
+
+
+def pool_values(values: Sequence[float], bounds: tuple[float, float] | None = None) -> Pooled | None:
+    """Averages independent values, with a 95 % t interval, cut at `bounds`; None without values."""
+    if not len(values):
+        return None
+    mean = float(np.mean(values))
+    if len(values) == 1:
+        return Pooled(1, mean, None, None)
+    t = T_95[len(values) - 2] if len(values) - 2 < len(T_95) else T_MORE
+    reach = t * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    low, high = mean - reach, mean + reach
+    if bounds:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    return Pooled(len(values), mean, low, high)
+
+
+def compare_pairs(first: Sequence[float], second: Sequence[float]) -> Pairs:
+    """Compares every value of `first` with every value of `second`."""
+    difference = np.subtract.outer(np.asarray(first, dtype=float), np.asarray(second, dtype=float))
+    return Pairs(difference.size, int((difference > 0).sum()), int((difference == 0).sum()))

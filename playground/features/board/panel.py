@@ -18,13 +18,11 @@ from playground.features.board.class_board import (
 )
 from playground.features.board.progress import judge_lab, write_verdict
 from playground.features.shared import blocks, experiment as lab_experiment, panels
-from playground.features.shared.exhibits import build_exhibits
-from playground.features.shared.guessing import build_question, lock_choices
-from playground.features.shared.measured import percent
+from playground.features.shared.labs import build_exhibits, build_question, lock_choices
 from playground.features.shared.naming import label
 from playground.features.shared.queries.learning_curves import LearningCurve, band, cut_after
 from playground.features.shared.selected_runs import POLL_MS
-from playground.features.shared.view import View
+from playground.features.shared.view import View, percent
 from playground.lessons.lab import Outcome
 from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER

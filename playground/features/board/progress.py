@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from playground.features.board.class_board import Board, ClassRun, is_named, member_name
-from playground.features.board.query import compare_pairs
+from playground.features.board.class_board import Board, ClassRun, compare_pairs, is_named, member_name
 from playground.features.shared import blocks, experiment as lab_experiment
 from playground.features.shared.view import View
 from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, ControlledExperiment, Outcome, Result, above

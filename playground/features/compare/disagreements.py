@@ -1,15 +1,29 @@
-"""Held-out sentences on which the ticked runs disagree; a click on one decodes it with all of them."""
+"""Held-out sentences on which runs disagree: some of them write a right answer, others don't."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from playground.config import EOS, Refusal
+from playground.data.corpus import Corpus
+from playground.decoding import greedy
 from playground.features.compare import kinds
-from playground.features.compare.disagreements_query import Disagreement, Disagreements, disagreements
 from playground.features.shared import blocks, panels
 from playground.features.shared.naming import task_of
+from playground.features.shared.queries.reader import Reader, max_output_tokens
+from playground.features.shared.queries.time_slices import SLICE, in_slices
 from playground.features.shared.selected_runs import brief_names, line_keys, names, ticked
 from playground.features.shared.view import View
+from playground.model.transformer import Transformer
+from playground.reading.text import normalise
+from playground.runs.corpora import Corpora
 from playground.runs.run import Run
+from playground.runs.tokens import tokens_correct
 from playground.words import paragraph
+
+MAX_SENTENCES = 200  # to decode
+MAX_EXAMPLES = 12
 
 
 @panels.declare("disagreements")
@@ -61,3 +75,75 @@ def _build_row(disagreement: Disagreement) -> kinds.DisagreeingRow:
         "reference": disagreement.references[0],
         "outputs": [{"text": output.text, "correct": output.correct} for output in disagreement.outputs],
     }
+
+
+class Written(NamedTuple):
+    """One run's output for a sentence."""
+
+    text: str
+    correct: bool
+
+
+class Disagreement(NamedTuple):
+    """A sentence with its right answers and each run's output."""
+
+    source: str
+    references: tuple[str, ...]
+    outputs: tuple[Written, ...]
+
+
+class Disagreements(NamedTuple):
+    """Counts over the first `tried` of `total` sentences that every run can read: how many all runs get right, none, or some, with
+    examples of the last. `right` counts for each run."""
+
+    total: int
+    tried: int
+    all_right: int
+    none_right: int
+    some_right: int
+    right: tuple[int, ...]
+    examples: tuple[Disagreement, ...]
+
+
+def disagreements(reader: Reader, corpora: Corpora, runs: Sequence[Run], step: int | None) -> Disagreements:
+    """Compares the runs on the held-out sentences of the first, as far as the time budget goes; a repeated call continues.
+
+    The runs have learnt the same task. Raises Refusal when a run has nothing to show yet, or can't read any of the sentences.
+    """
+    if any(run.tokenizers is None or run.snapshot is None for run in runs):
+        raise Refusal("runs.nothing_yet")
+    corpus: Corpus = corpora.get(runs[0].experiment, runs[0].pairs)
+    sources = [item.src for item in corpus.heldout[:MAX_SENTENCES]]
+    sources = [source for source in sources if all(reader.can_read(run, source) for run in runs)]
+    if not sources:
+        raise Refusal("compare.none_readable")
+    if any(run.working for run in runs):  # their parameters change: the first slice only
+        sources = sources[:SLICE]
+    answers = {source: tuple(corpus.references[source]) for source in sources}
+    outputs = [_decode(reader, run, step, answers) for run in runs]
+    written = zip(answers.items(), *outputs, strict=False)  # as many as every run has written
+    rows = [Disagreement(source, references, tuple(texts)) for (source, references), *texts in written]
+    counts = [sum(output.correct for output in row.outputs) for row in rows]
+    split = [row for row, count in zip(rows, counts, strict=True) if 0 < count < len(runs)]
+    return Disagreements(
+        total=len(sources), tried=len(rows), all_right=counts.count(len(runs)), none_right=counts.count(0), some_right=len(split),
+        right=tuple(sum(row.outputs[at].correct for row in rows) for at in range(len(runs))), examples=tuple(split[:MAX_EXAMPLES]),
+    )  # fmt: skip
+
+
+def _decode(reader: Reader, run: Run, step: int | None, answers: Mapping[str, Sequence[str]]) -> list[Written]:
+    """Decodes the first of the sentences that are keys of `answers` greedily; its values are their right answers."""
+    src, tgt = run.tokenizers
+
+    def is_correct(source: str, ids: tuple[int, ...]) -> bool:
+        return ids[-1] == EOS and any(all(tokens_correct(ids, [tgt.encode(answer)])) for answer in answers[source])
+
+    def write(model: Transformer, part: Sequence[str]) -> list[Written]:
+        ids = [src.encode(normalise(source)) for source in part]
+        limits = [max_output_tokens(run.longest_target, len(source)) for source in ids]
+        outputs = [hypothesis.ids[:limit] for hypothesis, limit in zip(greedy(model, ids, max(limits)), limits, strict=True)]
+        return [Written(tgt.decode(output), is_correct(source, output)) for source, output in zip(part, outputs, strict=True)]
+
+    sources = tuple(answers)
+    _, parts = in_slices(reader, run, step, ("disagreements", sources), sources, write)
+    return [output for part in parts for output in part]

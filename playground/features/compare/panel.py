@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from playground.config import Refusal
 from playground.cursor import choices
 from playground.features.compare.table import build_table, format_number, format_reached
-from playground.features.shared import blocks, naming as compare, panels, seeds
+from playground.features.shared import blocks, naming as compare, panels, selected_runs
 from playground.features.shared.figures import runs as pictures
 from playground.features.shared.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
 from playground.features.shared.selected_runs import (
@@ -87,7 +87,7 @@ def _build_curves(view: View, chosen: list[Run]) -> list[dict]:
     ends_differ = end is not None and len({curve.at(over)[-1] for curve in ends}) > 1
     figures = [_draw_figure(view, column, lines, curves, over, end, ends_differ) for column in ("exact_match", "validation_loss")]
     options = [{"value": value, "label": view.say(f"compare.over_{value}")} for value in choices("over")]
-    has_repeats = len(seeds.group_by_settings(chosen)) < len(chosen)
+    has_repeats = len(selected_runs.group_by_settings(chosen)) < len(chosen)
     shades = [{"value": value, "label": view.say(f"compare.seeds_{value}")} for value in choices("seeds")]
     return [
         blocks.text("difference", describe_differences(view, chosen), css="pg-heading"),
@@ -121,7 +121,7 @@ def _group_lines(view: View, chosen: list[Run], curves: dict[Run, LearningCurve]
     if view.choice("seeds") == "each":
         return [[run] for run in chosen]
     lines = []
-    for runs in seeds.group_by_settings(chosen):
+    for runs in selected_runs.group_by_settings(chosen):
         begun = [run for run in runs if curves[run].steps]
         lines.append(begun or runs[:1])
     return lines

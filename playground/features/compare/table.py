@@ -8,7 +8,6 @@ from typing import Any
 
 from playground.features.compare import kinds
 from playground.features.shared import blocks
-from playground.features.shared.measured import percent
 from playground.features.shared.naming import title
 from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve
 from playground.features.shared.selected_runs import (
@@ -21,7 +20,7 @@ from playground.features.shared.selected_runs import (
     pinned,
     ticked,
 )
-from playground.features.shared.view import View
+from playground.features.shared.view import View, percent
 from playground.runs.run import Run
 from playground.runs.tables import csv_of, parameters_of, runs_table, speed_of, try_read
 

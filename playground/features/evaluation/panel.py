@@ -7,8 +7,7 @@ from playground.features.evaluation.lengths_query import REACH, Lengths, lengths
 from playground.features.evaluation.query import Mistake, Scores, score_upload, scores
 from playground.features.shared import blocks, naming as compare, panels, uploading
 from playground.features.shared.decoding import build_beam_controls
-from playground.features.shared.measured import format_share, measured
-from playground.features.shared.view import View, tokens
+from playground.features.shared.view import View, format_share, measured, tokens
 from playground.inspection.lengths import exact_facts, line_fact, token_facts
 from playground.reading.uploads import Pairs
 from playground.runs.run import Run

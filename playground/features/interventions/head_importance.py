@@ -6,9 +6,8 @@ from playground.features.interventions import figure as pictures, query as inter
 from playground.features.interventions.panel import name_head, read_change
 from playground.features.interventions.query import Importance
 from playground.features.shared import blocks, panels
-from playground.features.shared.measured import format_share
 from playground.features.shared.queries.validation import evaluate_change
-from playground.features.shared.view import View
+from playground.features.shared.view import View, format_share
 from playground.inspection import differences
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import PARTS, HeadId

@@ -7,7 +7,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.features.lessons import checks, kinds
 from playground.features.shared import blocks, panels
-from playground.features.shared.guessing import build_question, build_verdict, lock_choices
+from playground.features.shared.labs import build_question, build_verdict, lock_choices
 from playground.features.shared.naming import title
 from playground.features.shared.view import View
 from playground.lessons import course

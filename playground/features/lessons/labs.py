@@ -8,8 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 from playground.cursor import FIELDS
 from playground.features.lessons import kinds
 from playground.features.shared import blocks, experiment, panels
-from playground.features.shared.exhibits import build_exhibits, say_label
-from playground.features.shared.guessing import build_question, build_verdict, lock_choices
+from playground.features.shared.labs import build_exhibits, build_question, build_verdict, lock_choices, say_label
 from playground.features.shared.view import View
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value

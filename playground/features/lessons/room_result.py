@@ -8,7 +8,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.features.lessons import figure as guesses
 from playground.features.shared import blocks, experiment
-from playground.features.shared.guessing import Say
+from playground.features.shared.labs import Say
 from playground.features.shared.view import Screen, View
 from playground.lessons import course, labs
 from playground.lessons.controlled import ControlledExperiment

@@ -1,20 +1,25 @@
-"""The Masks tab: masks of a small batch and of a packed training row, made by the model's own functions, with their source."""
+"""The Masks tab: which positions a query can attend to, by the model's own mask functions."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.cursor import choices
-from playground.features.masks.query import PackedRow, packed_row
+from playground.data.batches import batches, split_batch
 from playground.features.shared import blocks, panels
 from playground.features.shared.figures import masks as pictures
 from playground.features.shared.figures.tokens import steps
+from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import references
 from playground.features.shared.view import View
 from playground.inspection import masks
 from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
 from playground.model.transformer import Transformer
+from playground.runs.corpora import Corpora
+from playground.runs.run import Run
 
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
 PARTS = {"decoder": 1, "encoder": 2, "cross": 2}  # -> figures side by side
@@ -138,3 +143,30 @@ def _write_packed_caption(view: View, row: PackedRow, mask: masks.Mask) -> str:
         remaining = remaining & allowed
     key = "page.mask_packed_caption" if counts["future"] else "page.mask_packed_caption_both"
     return view.say(key, pairs=row.pairs, hidden=int((~mask.allowed).sum()), cells=mask.allowed.size, **counts)
+
+
+class PackedRow(NamedTuple):
+    """Token ids, the number of each token's pair (from 1; 0 is padding), and the number of pairs."""
+
+    src: tuple[int, ...]  # S
+    tgt_in: tuple[int, ...]  # T
+    tgt_out: tuple[int, ...]  # T
+    src_segment_ids: tuple[int, ...]
+    tgt_segment_ids: tuple[int, ...]
+    pairs: int
+
+
+def packed_row(reader: Reader, corpora: Corpora, run: Run) -> PackedRow | None:
+    """Returns the row of the run's first batch with the most pairs; None when the run doesn't pack."""
+    config = run.experiment.training
+    if not config.packing:
+        return None
+
+    def find() -> PackedRow:
+        items = next(batches(corpora.get(run.experiment, run.pairs).train, config.batch_size, config.batch_unit, config.seed))
+        (batch,) = split_batch(items, 1, packed=True)
+        row = int(batch.tgt_segment_ids.amax(dim=1).argmax())  # the first of equals
+        src, tgt_in, tgt_out, src_ids, tgt_ids = (tuple(tensor[row].tolist()) for tensor in batch)
+        return PackedRow(src, tgt_in, tgt_out, src_ids, tgt_ids, max(tgt_ids))
+
+    return reader.remember(run, ("packed",), find)

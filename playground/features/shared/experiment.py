@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from playground.config import Refusal, limits
-from playground.features.shared import blocks, guessing
-from playground.features.shared.exhibits import build_exhibits, say_label
+from playground.features.shared import blocks, labs
+from playground.features.shared.labs import build_exhibits, say_label
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View
 from playground.lessons.controlled import NATS, REACH, SEEDS, ControlledExperiment, Result, is_complete
@@ -63,7 +63,7 @@ def build_verdict(view: View, lab: ControlledExperiment, outcome: Outcome, guess
     """Builds the verdict on a guess, with the number of seeds and the strength of the evidence."""
     caveats = paragraph(list_caveats(view, lab, outcome))
     is_open = lab.leaves_open(outcome)
-    return guessing.build_verdict(
+    return labs.build_verdict(
         view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, caveats, also=outcome.also, is_open=is_open
     )
 

@@ -1,12 +1,15 @@
-"""Runs viewed together, whatever their tasks: which can be ticked, which are, and which one is pinned."""
+"""Runs viewed together, whatever their tasks: those that can be ticked, the pinned one, and those that differ only in their seed."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from playground.config import Experiment
-from playground.features.shared import blocks, naming, seeds
+from playground.config import Experiment, Refusal
+from playground.features.shared import blocks, naming
 from playground.features.shared.figures import runs as pictures
+from playground.features.shared.figures.runs import DASHES
 from playground.features.shared.naming import disclosed, label, shown_setting, shown_value, title
 from playground.features.shared.queries.learning_curves import learning_curve
 from playground.features.shared.view import View
@@ -19,6 +22,8 @@ MAX_LISTED = 60  # of the visitor's own runs
 MAX_NAMED = 4  # settings in one line
 MAX_IN_LEGEND = 2  # settings per run: the heading over the figures and the table have all
 NONE = "-"  # in the cursor's `runs`: no run is ticked
+FIRST_SEEDS = (1, 2, 3, 4, 5)
+MAX_OVERLAID = len(DASHES)
 
 
 class Ticked(NamedTuple):
@@ -111,7 +116,7 @@ def brief_names(view: View, runs: list[Run]) -> list[str]:
 
 def line_numbers(view: View, runs: list[Run]) -> dict[Run, int]:
     """Returns the number of each run's line in the figures: runs that differ only in their seed may share one."""
-    lines = [[run] for run in runs] if view.choice("seeds") == "each" else seeds.group_by_settings(runs)
+    lines = [[run] for run in runs] if view.choice("seeds") == "each" else group_by_settings(runs)
     numbers = {run: at for at, shared in enumerate(lines) for run in shared}
     return {run: numbers[run] for run in runs}
 
@@ -154,3 +159,56 @@ def _nearest_relation(view: View) -> list[Run]:
     same_task = [run for run in candidates if run is not view.run and run.step and naming.task_of(run) == naming.task_of(view.run)]
     here = disclosed(view.run).flat()
     return sorted(same_task, key=lambda run: abs(len(naming.diff_knobs([here, disclosed(run).flat()])) - 1))[:1]  # 0: nothing to compare
+
+
+def group_key(run: Run) -> tuple:
+    """Returns a key that runs share exactly if they differ only in their seed."""
+    flat = disclosed(run).flat() | {"seed": None}
+    return (run.secret, run.parent, _read_events(run), *flat.items())
+
+
+def runs_by_seed(run: Run, candidates: Iterable[Run]) -> dict[int, Run]:
+    """Returns the unchanged runs among `candidates` that began at step 0 with the settings of `run`, by seed; the first of each seed."""
+    same = group_key(run)[3:]
+    by_seed: dict[int, Run] = {}
+    for candidate in candidates:
+        if not (candidate.unfinished or candidate.status == "done") or candidate.secret != run.secret or group_key(candidate)[3:] != same:
+            continue
+        if candidate.parent is None and _read_events(candidate) == ():
+            by_seed.setdefault(candidate.experiment.training.seed, candidate)
+    return by_seed
+
+
+def missing_seeds(have: Mapping[int, Run]) -> list[int]:
+    """Returns the first seeds without a run."""
+    return [seed for seed in FIRST_SEEDS if seed not in have]
+
+
+def next_seed(have: Mapping[int, Run]) -> int:
+    """Returns the lowest seed without a run."""
+    return next(seed for seed in range(1, len(have) + 2) if seed not in have)
+
+
+def choose_overlaid(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
+    """Returns as many runs as can be overlaid, the new ones among them, by seed."""
+    first = [*new, *(seed for seed in sorted(runs) if seed not in new)]
+    return [runs[seed] for seed in sorted(first[:MAX_OVERLAID])]
+
+
+def group_by_settings(runs: Sequence[Run]) -> list[list[Run]]:
+    """Groups runs that differ only in their seed, in order; a run and its copy stay apart: they say nothing of chance."""
+    groups: dict[tuple, list[Run]] = {}
+    counts: Counter[tuple] = Counter()
+    for run in runs:
+        same, seed = group_key(run), run.experiment.training.seed
+        groups.setdefault((same, counts[same, seed]), []).append(run)
+        counts[same, seed] += 1
+    return list(groups.values())
+
+
+def _read_events(run: Run) -> tuple | None:
+    """Returns the changes during training; None if the run's files are damaged."""
+    try:
+        return tuple(map(tuple, run.history.events))
+    except Refusal:
+        return None

@@ -1,4 +1,4 @@
-"""A view: the run, step, sentence and cursor of one request, validated from its parameters."""
+"""A view: the run, step, sentence and cursor of one request, validated from its parameters; and how it formats measured numbers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from playground.features.shared.figures.tokens import StepName, steps as decoder
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.features.shared.queries.reader import REFERENCE, Piece, Reader, SentenceTrace
 from playground.features.shared.queries.results import references
+from playground.features.shared.queries.validation import Evaluated
 from playground.reading.text import normalise
 from playground.rooms.registry import Rooms
 from playground.runs.registry import Runs
 from playground.runs.replay import ROUNDING
 from playground.runs.run import Run
 from playground.words import ENGLISH, LANGUAGES, entries, say
+from playground.words.amounts import percentage
 
 EXAMPLES = 20
 WIDTH, MIN_WIDTH, MAX_WIDTH = 720, 280, 1600  # px: the default page width, and its bounds
@@ -256,3 +258,17 @@ def tokens(pieces: tuple[Piece, ...], right: tuple[bool, ...] | None = None, pro
             token["p"] = float(probabilities[at])
         page_tokens.append(token)
     return page_tokens
+
+
+def percent(share: float, digits: int = 1) -> str:
+    return f"{percentage(share, digits)}\N{NO-BREAK SPACE}%"
+
+
+def measured(screen: Screen, value: str, pairs: int, every: int) -> str:
+    """Formats a number measured on `pairs` of `every` sentences."""
+    return value if pairs == every else screen.say("page.sample", value=value, pairs=f"{pairs:,}", all=f"{every:,}")
+
+
+def format_share(screen: Screen, evaluated: Evaluated, name: str) -> str:
+    """Formats a fraction of an evaluation by its name, such as "exact_match"."""
+    return measured(screen, percent(getattr(evaluated.validation, name)), evaluated.validation.pairs, evaluated.of)

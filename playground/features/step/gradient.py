@@ -9,10 +9,9 @@ from playground.features.shared.figures import sublayers as parts_pictures, tens
 from playground.features.shared.figures.tokens import steps
 from playground.features.shared.naming import classify_sublayer, name_sublayer
 from playground.features.shared.view import LARGE, View
-from playground.features.step.batch import build_sliders
+from playground.features.step.batch import build_sheet, build_sliders, format_4g, spell_tokens
 from playground.features.step.query import TakenStep, sites
 from playground.features.step.rows_query import BatchRows
-from playground.features.step.sums import build_sheet, format_4g, spell_tokens
 from playground.inspection.backward import explain_gradient, explain_logit
 from playground.model.sublayers import sublayer_of, sublayers
 from playground.words import paragraph

@@ -10,10 +10,10 @@ from playground.features.shared.figures import tensor as pictures
 from playground.features.shared.figures.tokens import Name, steps
 from playground.features.shared.naming import classify_sublayer, name_sublayer
 from playground.features.shared.view import LARGE, View
+from playground.features.step.batch import build_sheet, format_4g, spell_tokens
 from playground.features.step.gradient import list_sublayers
 from playground.features.step.query import TakenStep
 from playground.features.step.rows_query import BatchRows, norm_before, readers, residual_gradient, score_gradients, stream_gradient
-from playground.features.step.sums import build_sheet, format_4g, spell_tokens
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
 
 DEFAULT_SUBLAYER = "decoder.0.cross_attention"

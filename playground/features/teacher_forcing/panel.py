@@ -7,7 +7,7 @@ from playground.features.shared.decoding import draw_attention, draw_likeliest, 
 from playground.features.shared.heads import choose_head
 from playground.features.shared.queries.wrong_outputs import find_wrong
 from playground.features.shared.view import View, steps
-from playground.features.teacher_forcing import lens_figure as lenses, votes
+from playground.features.teacher_forcing import figure as lenses, votes
 from playground.features.teacher_forcing.lanes import build_lanes, is_correction_right, list_predictions, measure_width, read_correction
 from playground.features.teacher_forcing.query import Comparison, compare, read_lens
 from playground.inspection import lens

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from playground.features.shared import blocks
+from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View
-from playground.features.teacher_forcing import votes_figure as pictures
+from playground.features.teacher_forcing import figure as pictures
 from playground.features.teacher_forcing.query import Comparison
-from playground.features.teacher_forcing.votes_query import Votes, votes
 from playground.inspection.attribution import Part, attribute
 from playground.inspection.interventions import HeadId
+from playground.model.transformer import Transformer
+from playground.runs.run import Run
 
 MAX_BARS = 24  # of more parts the smallest share one bar
 
@@ -83,3 +88,28 @@ def _classify_part(part: Part | None) -> str:
 
 def _format_head(part: Part | None) -> str:
     return str(HeadId(part.kind, part.layer, part.head)) if part and part.head is not None else ""
+
+
+@dataclass(frozen=True)
+class Votes:
+    """`votes` (C,): each part's contribution to logit(token) - logit(other). `path` (C, 2): the stream after it on the two axes."""
+
+    parts: tuple[Part, ...]
+    votes: np.ndarray
+    path: np.ndarray
+
+    @property
+    def difference(self) -> float:
+        """logit(token) - logit(other)."""
+        return float(self.votes.sum())
+
+
+def votes(reader: Reader, run: Run, step: int | None, text: str, written: Sequence[int], at: int, token: int, other: int) -> Votes:
+    """Attributes the target at `at` while the ids `written` are forced. Raises Refusal for text that is empty or too long."""
+    text, ids = reader.read(run, text)
+
+    def work(model: Transformer, actual: int) -> Votes:
+        attribution = attribute(model, ids, written)
+        return Votes(attribution.parts, attribution.votes(at, token, other), attribution.path(at, token, other))
+
+    return reader.work(run, step, (text, tuple(written), at, token, other, "votes"), work)

@@ -207,7 +207,7 @@ def _make_candidate(
     """Converts a hypothesis for display. It is compared with the right answers that begin with `prefix`; without one it is neither right
     nor wrong."""
     tokenizer, probabilities = run.tokenizers[1], tuple(np.exp(hypothesis.logprobs).tolist())
-    possible = [ids for ids in map(tokenizer.encode, results or ()) if tuple(ids[: len(prefix)]) == prefix]
+    possible = [ids for ids in map(tokenizer.encode, references or ()) if tuple(ids[: len(prefix)]) == prefix]
     right = judge_tokens(hypothesis.ids, possible) if possible else None
     return Candidate(
         tokenizer.decode(hypothesis.ids, words), pieces_from(tokenizer, hypothesis.ids), probabilities, hypothesis.score,

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from playground.features.masks.query import packed_row
+from playground.features.masks.panel import packed_row
 from playground.inspection import masks
 from tests.ui.panels.looking import block, figures
 

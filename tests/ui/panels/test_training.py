@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from playground.features.shared.measured import percent
-from playground.features.shared.view import View
-from playground.features.train.outcome import build_outcome
+from playground.features.shared.view import View, percent
+from playground.features.train.panel import build_outcome
 from playground.runs.replay import Replay
 from playground.runs.run import Run
 from playground.words import LANGUAGES, say

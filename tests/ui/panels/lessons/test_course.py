@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from playground.features.shared.guessing import SURE, UNKNOWN
+from playground.features.shared.labs import SURE, UNKNOWN
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
 from playground.words import LANGUAGES

@@ -8,7 +8,7 @@ import pytest
 
 from playground.choices import BUGS
 from playground.config import Refusal
-from playground.features.shared.guessing import SURE, UNKNOWN
+from playground.features.shared.labs import SURE, UNKNOWN
 from playground.features.shared.naming import label
 from playground.lessons.labs import LABS, bugs
 from playground.runs.model_cache import ModelCache

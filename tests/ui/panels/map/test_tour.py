@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from playground.features.map import tour
+from playground.features.map import panel as tour
 from playground.features.shared.queries.activations import SentenceActivations
 from playground.inspection.activations import record
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
