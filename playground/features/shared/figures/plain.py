@@ -16,7 +16,7 @@ STRONGEST, MASKED = 127, -128  # among the integers
 
 
 def still(light: Mapping, dark: Mapping, label: str) -> str:
-    """Renders a figure of `attention.matrix`, light and dark, as an image named `label`, a placeholder until Plotly is loaded. Everything is
+    """Renders a figure of `attention.matrix`, light and dark, as an image named `label`, a placeholder until Plotly is loaded. All is
     read from the figure that Plotly draws later; the grid's size depends on the window, as in `cells.place`, which the server doesn't
     know yet, and is left to the page's style. Masked cells are not drawn: a figure of cross-attention to one sentence has none."""
     layout, weights, other, rings, legend = light["layout"], light["data"][0], dark["data"][0], light["data"][3], light["data"][4]
