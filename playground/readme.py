@@ -133,7 +133,7 @@ def labs() -> str:
 def trust_tests() -> str:
     """Returns every test marked `trust`, by file; its name is the sentence it proves."""
     files = []
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+    for path in sorted(path for folder in ("tests", "playground") for path in (ROOT / folder).rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         sentences = [
             node.name.removeprefix("test_").replace("_", " ")

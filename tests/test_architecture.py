@@ -55,7 +55,7 @@ __main__: | cli
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
 RULES = {part: (set(others.split()), set(ours.split())) for part, others, ours in ROWS}
 LAYERS = {"queries": "queries", "query": "queries", "figures": "figures", "figure": "figures"}  # folder in shared/, or end of a name
-FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith("test_"))
+FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith(("test_", "conftest")))
 
 
 @cache

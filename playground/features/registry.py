@@ -14,7 +14,8 @@ from playground.features.shared.view import View
 from playground.runs.run import Run
 
 for _module in walk_packages(features.__path__, f"{features.__name__}."):
-    import_module(_module.name)
+    if not _module.name.rpartition(".")[2].startswith(("test_", "conftest")):
+        import_module(_module.name)
 
 _ORDERED = sorted(DECLARED, key=lambda name: (DECLARED[name].section == "", DECLARED[name].section, DECLARED[name].order))
 PANELS: dict[str, Callable[[View], dict]] = {name: DECLARED[name].build for name in _ORDERED}

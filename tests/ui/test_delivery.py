@@ -18,7 +18,7 @@ from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
 from playground.ui.plotly_bundle import TRACES, shake_tree
 from playground.words import say
 from tests.figures.gallery import gallery
-from tests.ui.panels.looking import all_blocks
+from tests.ui.looking import all_blocks
 
 WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 

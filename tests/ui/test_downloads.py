@@ -20,7 +20,7 @@ from playground.reading.pairs import Pairs
 from playground.ui import downloads
 from playground.ui.snippets import LANGUAGES
 from tests.runs.tiny import ME, PAIRS, YOU, done, tiny
-from tests.ui.panels.looking import all_blocks
+from tests.ui.looking import all_blocks
 
 ROOT = Path(__file__).parents[2]
 TEXT = "playground"

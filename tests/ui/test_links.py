@@ -13,7 +13,7 @@ from playground.fields import MAX_TEXT, Number, Text
 from playground.ui import links
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 FORMS = [name for name, field in FIELDS.items() if name == "run" or not isinstance(field, Text) or field.pattern]  # takes not any text
 ME, OTHER = "d" * 32, "e" * 32

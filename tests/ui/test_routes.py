@@ -15,7 +15,7 @@ from playground.ui import assets, routes
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES
-from tests.ui.panels.looking import complete
+from tests.ui.looking import complete
 
 OF_SITE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -15,7 +15,7 @@ from playground.ui.endpoints.labs import lab
 from playground.words import entries
 from tests.runs.tiny import done
 from tests.ui.endpoints.calls import NAMES, begin, call, refused
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 SENTENCE = "hello"
 

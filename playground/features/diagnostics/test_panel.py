@@ -8,7 +8,7 @@ from playground.config import limits
 from playground.features.diagnostics.panel import QUANTITIES
 from playground.words import say
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, block
+from tests.ui.looking import TINY, block
 
 KNOBS = TINY | {"steps": 12, "eval_every": 4}
 MINE = "h" * 32

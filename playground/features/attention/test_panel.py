@@ -11,7 +11,7 @@ from playground.features.embeddings.panel import NEAREST
 from playground.features.shared.queries.activations import activations
 from playground.inspection import rollout
 from playground.inspection.vectors import cosines, nearest
-from tests.ui.panels.looking import block
+from tests.ui.looking import block
 
 PARTS = ("encoder", "decoder", "cross")
 ABBA = {"run": "reverse", "text": "abba"}  # tokens that repeat

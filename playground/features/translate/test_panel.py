@@ -7,7 +7,7 @@ import re
 import pytest
 
 from playground.words import say
-from tests.ui.panels.looking import block, find
+from tests.ui.looking import block, find
 
 LONG = "wir glauben , dass die Ärztin die Frau findet"
 EARLY = {"run": "german_english", "text": LONG, "step": 79}  # the model is half taught: beam search loses the right answer

@@ -1,4 +1,4 @@
-"""The readers of the tests of runs, and one trained run for each file: that of its KNOBS. Nobody serves it."""
+"""Fixtures of the features' tests: the running app, readers of runs, and an unserved trained run for each file, that of its KNOBS."""
 
 # ruff: noqa: F811
 
@@ -9,6 +9,7 @@ import pytest
 from playground.runs.history import History
 from tests.runs.conftest import reader, world  # noqa: F401
 from tests.runs.tiny import alone, tiny
+from tests.ui.conftest import _at_rest, _read_here, site  # noqa: F401
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from playground.features.shared.queries import time_slices
 from playground.features.shared.view import View
 from playground.reading.uploads import Pair, Pairs
 from playground.words import say
-from tests.ui.panels.looking import block, complete, ids
+from tests.ui.looking import block, complete, ids
 
 MINE, THEIRS = "a" * 32, "b" * 32
 WORDS = ("hello", "abcd", "word", "twelve", "reverse", "stories", "abcd")

@@ -10,7 +10,7 @@ from playground.cursor import choices
 from playground.features.step import query as queries
 from playground.features.step.query import Start, starting_point, training_step
 from tests.runs.tiny import at_step, same_parameters, wait
-from tests.ui.panels.looking import TINY, block, ids
+from tests.ui.looking import TINY, block, ids
 
 KNOBS = TINY | {"batch_size": 16, "eval_every": 4}
 MINE = "s" * 32

@@ -11,7 +11,7 @@ from playground.runs.replay import Replay
 from playground.runs.run import Run
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import tiny
-from tests.ui.panels.looking import block, ids
+from tests.ui.looking import block, ids
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
 TYPED = {"numbers_de": "77", "numbers_zh": "1905", "german_english": "sucht ein Mädchen den Hund ?"}

@@ -16,7 +16,7 @@ from playground.lessons.tour import NOTES, STOPS, list_notes
 from playground.words import LANGUAGES, say
 from tests.inspection.test_activations import build
 from tests.lessons.test_tour import KINDS, SRC, TGT, by_hand
-from tests.ui.panels.looking import all_blocks
+from tests.ui.looking import all_blocks
 
 HEAD = 2  # counted from 1; runs with fewer have their last
 RUN = "german_english"

@@ -27,7 +27,7 @@ from playground.lessons.tour import STOPS
 from playground.words import LANGUAGES, say
 from tests.js.typedefs import FILE, typescript
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, all_blocks, block, complete, faults, find, ids
+from tests.ui.looking import TINY, all_blocks, block, complete, faults, find, ids
 
 TOKEN = "c" * 32
 SHIPPED = ("reverse", "german_english", "numbers_zh", "sort", "numbers_de")

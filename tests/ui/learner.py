@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.ui.panels.looking import all_blocks
+from tests.ui.looking import all_blocks
 
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:\s×\s10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?! ?\d)")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

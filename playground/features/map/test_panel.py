@@ -12,7 +12,7 @@ from playground.features.shared.queries.activations import activations
 from playground.inspection.derivation import explain
 from tests.inspection.pocket import calculate, parts
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, block, find
+from tests.ui.looking import TINY, block, find
 
 MINE = "m" * 32
 RUN, TEXT = "german_english", "die Frau sieht die Frau"

@@ -17,7 +17,7 @@ from playground.ui.links import read as read_link
 from playground.words import LANGUAGES, say
 from tests.data.test_suggestion import sentences
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 MINE = "a" * 32
 TICKET = uploading.ticket_of(MINE)

@@ -9,7 +9,7 @@ from playground.features.shared.queries.validation import evaluate_change
 from playground.inspection import differences
 from playground.inspection.interventions import Change, Edit, heads
 from playground.words import say
-from tests.ui.panels.looking import block, complete, ids
+from tests.ui.looking import block, complete, ids
 
 HELLO = {"run": "reverse", "text": "hello"}
 ROW = HELLO | {"change": "row", "layer": "2", "head": "3", "q": "1"}

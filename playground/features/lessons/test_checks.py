@@ -12,7 +12,7 @@ from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import say
-from tests.ui.panels.lessons.learner import Learner
+from tests.ui.learner import Learner
 from tests.ui.test_rooms import ANNA, TEACHER, do
 
 LESSONS = WITH_TOUR[1:]  # the tour asks on its way

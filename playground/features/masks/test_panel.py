@@ -9,7 +9,7 @@ import pytest
 
 from playground.features.masks.panel import packed_row
 from playground.inspection import masks
-from tests.ui.panels.looking import block, figures
+from tests.ui.looking import block, figures
 
 REVERSE = {"run": "reverse"}
 

@@ -15,7 +15,7 @@ from playground.features.shared.selected_runs import MAX_TICKED, NONE
 from playground.ui.assets import PREFIX
 from playground.words import say
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY, block, complete, ids, panel_of
+from tests.ui.looking import TINY, block, complete, ids, panel_of
 
 MINE, THEIRS = "a" * 32, "b" * 32
 KNOBS = TINY | {"task": "reverse", "n_heads": 1, "d_model": 16, "d_ff": 16, "train_size": 200, "batch_size": 4}

@@ -11,12 +11,12 @@ import torch
 from playground.config import EOS, PAD, UNK, Refusal
 from playground.data.corpus import Item
 from playground.decoding import greedy
+from playground.features.conftest import complete
 from playground.features.evaluation import lengths_query, query as evaluation
 from playground.features.evaluation.query import measure, scores, tokenization
 from playground.features.shared.queries import time_slices, validation
 from playground.runs.history import History
 from playground.training.metrics import build_eval_set, tally, validate
-from tests.queries.conftest import complete
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}

@@ -5,9 +5,9 @@ import pytest
 
 from playground.config import EOS
 from playground.decoding import greedy
+from playground.features.conftest import complete
 from playground.features.evaluation import lengths_query
 from playground.tasks.toy_tasks import split_of
-from tests.queries.conftest import complete
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
