@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from playground.arguments import parser
-from playground.cli import lines, main
+from playground.cli import lines, main, parser
 from playground.runs.disk.folder import Folder
 from tests.runs.tiny import CORPORA
 from tests.test_cli import SMALL, machine, said  # noqa: F401

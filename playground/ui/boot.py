@@ -25,8 +25,9 @@ from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import examples, language, unreadable_fields
 from playground.reading.formats.language_id import detect_language
 from playground.rooms.room import ticket_of
+from playground.runs.orders import FINISHED, RESUMABLE, WORKING
 from playground.runs.registry import Runs
-from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
+from playground.runs.run import Run
 from playground.ui import links
 from playground.ui.controls import GROUPS
 from playground.words import entries
