@@ -22,8 +22,9 @@ from playground.decoding import greedy
 from playground.features.evaluation.query import measure, tokenization
 from playground.features.shared.queries.reader import max_output_tokens
 from playground.model.transformer import Transformer
+from playground.reading.column_mapping import Choices
+from playground.reading.pairs import Pairs
 from playground.reading.text import normalise
-from playground.reading.uploads import Choices, Pairs
 from playground.runs.upload_process import read
 from playground.training.loop import Training
 

@@ -28,12 +28,12 @@ fields: | config knobs
 cursor: | words config fields
 model: torch | config
 reading: chardet datasets defusedxml openpyxl polib pyarrow | words config
-data: numpy sentencepiece torch | words tasks config reading
+data: numpy sentencepiece torch | words tasks config model reading
 variants: torch | choices knobs config model data
 decoding: numpy torch | config model
 inspection: numpy torch | config model
 training: torch | choices knobs config model data variants decoding
-runs: numpy pandas safetensors torch | words config logs model reading data variants inspection training
+runs: numpy pandas safetensors torch | words config logs model reading data variants training
 ray: ray | words logs runs
 rooms: | words config logs fields cursor runs
 backup: | config runs rooms

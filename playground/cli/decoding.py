@@ -193,7 +193,7 @@ def _read_sides(files: list[Path], options: argparse.Namespace) -> tuple[list[st
 
 
 def _read(files: list[tuple[str, bytes]], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
-    from playground.reading.sentences import read_sentences
+    from playground.reading.uploads import read_sentences
 
     return read_sentences(files, options.encoding)
 

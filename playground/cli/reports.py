@@ -95,7 +95,7 @@ def add_read(commands: Commands) -> None:
 
 
 def read(options: argparse.Namespace) -> int:
-    from playground.reading.uploads import as_json, report
+    from playground.reading.pairs import as_json, report
 
     header = {"yes": True, "no": False}.get(options.header)
     try:

@@ -54,8 +54,7 @@ def add_train(commands: Commands) -> None:
 
 
 def train(options: argparse.Namespace) -> int:
-    from playground.reading.pairs import with_splits
-    from playground.reading.uploads import report
+    from playground.reading.pairs import report, with_splits
     from playground.runs.corpora import Corpora
     from playground.runs.disk.store import write_run
     from playground.runs.machine_speed import warm_up

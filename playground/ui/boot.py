@@ -23,7 +23,7 @@ from playground.features.shared.naming import (
 )
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import examples, language, unreadable_fields
-from playground.reading.formats.language_id import detect_language
+from playground.reading.formats.languages import detect_language
 from playground.rooms.room import ticket_of
 from playground.runs.orders import FINISHED, RESUMABLE, WORKING
 from playground.runs.registry import Runs

@@ -10,7 +10,8 @@ import pytest
 
 from playground.config import Experiment
 from playground.features.shared import uploading
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.ui.rights import PUBLIC, needs
 from playground.words import entries, say
 

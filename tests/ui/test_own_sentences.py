@@ -13,7 +13,8 @@ import pytest
 from playground.config import Refusal
 from playground.features.registry import PANELS
 from playground.features.shared import uploading
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.rooms.registry import DAY
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX

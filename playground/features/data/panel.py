@@ -19,7 +19,7 @@ from playground.features.shared.queries.results import pieces_of
 from playground.features.shared.view import Screen, View, tokens
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.reading.filtering import MAX_DROPPED_ROWS
-from playground.reading.uploads import Pairs, format_line_numbers, report
+from playground.reading.pairs import Pairs, format_line_numbers, report
 from playground.runs.forecast import estimate
 from playground.runs.registry import Runs
 from playground.words import known, paragraph

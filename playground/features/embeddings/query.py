@@ -14,7 +14,7 @@ from playground.data.corpus import Corpus
 from playground.features.shared.queries.reader import Reader
 from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes
 from playground.model.masks import padding_mask
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run

@@ -9,8 +9,8 @@ import torch
 
 from playground.config import EOS, SPECIAL_TOKENS
 from playground.features.embeddings.query import STATES, TABLES, _frequent_ids, states, vectors
-from playground.inspection.copies import shadow_copy
 from playground.inspection.vectors import principal_axes
+from playground.model.copies import shadow_copy
 from tests.runs.tiny import CORPORA
 
 KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}

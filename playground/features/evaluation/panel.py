@@ -9,7 +9,7 @@ from playground.features.shared import blocks, naming as compare, panels, upload
 from playground.features.shared.decoding import build_beam_controls
 from playground.features.shared.view import View, format_share, measured, tokens
 from playground.inspection.lengths import exact_facts, line_fact, token_facts
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.run import Run
 from playground.words import listed, paragraph
 

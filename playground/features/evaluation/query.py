@@ -17,7 +17,7 @@ from playground.features.shared.queries.results import Piece, pieces_from, piece
 from playground.features.shared.queries.time_slices import SLICE, affordable, in_slices
 from playground.features.shared.queries.validation import Evaluated, evaluate, evaluate_on
 from playground.model.transformer import Transformer
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.runs.tokens import tokens_correct

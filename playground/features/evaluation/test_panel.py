@@ -10,7 +10,8 @@ from playground.features.registry import PANELS
 from playground.features.shared import uploading
 from playground.features.shared.queries import time_slices
 from playground.features.shared.view import View
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.words import say
 from tests.ui.looking import block, complete, ids
 

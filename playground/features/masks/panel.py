@@ -16,7 +16,8 @@ from playground.features.shared.queries.reader import Reader
 from playground.features.shared.queries.results import references
 from playground.features.shared.view import View
 from playground.inspection import masks
-from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
+from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.packing import segment_mask
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run

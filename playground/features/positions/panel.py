@@ -49,7 +49,7 @@ def _build_heatmap(view: View, table: np.ndarray, trained: int) -> list[dict]:
 def _build_waves(view: View, table: np.ndarray, trained: int) -> list[dict]:
     d_model = table.shape[1]
     dims = sorted({min(dim, d_model - 1) for dim in (0, 1, d_model // 8 * 2, d_model // 4 * 2, d_model - 2)})
-    slow = 2 * np.pi * 10000 ** ((d_model - 2) / d_model)
+    slow = 2 * np.pi / facts.frequencies(d_model)[-1]
     picture = view.draw(pictures.waves, {"sinusoidal": table}, dims, trained=trained)
     return [_build_figure(view, "waves", picture, view.say("page.pos_waves_caption", fast=f"{2 * np.pi:.1f}", slow=f"{slow:,.0f}"))]
 

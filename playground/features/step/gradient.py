@@ -13,7 +13,7 @@ from playground.features.step.batch import build_sheet, build_sliders, format_4g
 from playground.features.step.query import TakenStep, sites
 from playground.features.step.rows_query import BatchRows
 from playground.inspection.backward import explain_gradient, explain_logit
-from playground.model.sublayers import sublayer_of, sublayers
+from playground.model.costs import sublayer_of, sublayers
 from playground.words import paragraph
 
 LIKELIEST = 40  # tokens shown of a large vocabulary

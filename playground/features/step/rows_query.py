@@ -12,7 +12,7 @@ from torch.nn import functional
 from playground.config import PAD
 from playground.inspection.backward_sublayer import NormBefore, Reader, Row
 from playground.model.attention import MASKED
-from playground.model.sublayers import NORMS
+from playground.model.costs import NORMS
 from playground.training.slow_step import SlowStep
 
 READERS = {"self_attention": ("W_q", "W_k", "W_v"), "cross_attention": ("W_q",), "feed_forward": ("W_1",)}  # matrices that read the stream

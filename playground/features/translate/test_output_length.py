@@ -15,7 +15,8 @@ from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import Reader, max_output_tokens
 from playground.features.teacher_forcing.query import compare
 from playground.features.translate.query import translate
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import write_run

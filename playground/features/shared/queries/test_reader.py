@@ -12,7 +12,8 @@ from playground.features.shared.queries.activations import Cell, activations
 from playground.features.step.query import starting_point
 from playground.features.translate.query import translate
 from playground.inspection.activations import record
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.runs.run import Run
 from tests.runs.tiny import alone, curve, same_parameters, tiny
 

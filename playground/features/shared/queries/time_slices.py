@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from playground.features.shared.queries.reader import Reader
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.model.transformer import Transformer
 from playground.runs.run import Run
 

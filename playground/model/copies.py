@@ -1,13 +1,20 @@
-"""Private copies of a model, for hooks: they share the original's numbers and don't affect it."""
+"""Copies: one model, several trees of modules, so that hooks on one don't affect the others."""
 
 from __future__ import annotations
 
 import copy
 
+import torch
 from torch import nn
 
-from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
+
+
+def shared_copy(model: Transformer, generator: torch.Generator) -> Transformer:
+    """Copies the modules over the very same tensors, in the same mode; the copy's dropout draws from `generator`. Hooks on it and changes
+    of its modules don't affect the original."""
+    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    return copy.deepcopy(model, shared | {id(model.generator): generator})
 
 
 def shadow_copy(model: Transformer) -> Transformer:
