@@ -7,11 +7,10 @@ from typing import Any
 
 import gradio as gr
 
-from playground.config import KNOBS, PARTS, PRESETS, default, limits
-from playground.knobs import as_text
-from playground.words import ENGLISH, known, paragraph, say
+from playground.config import PARTS, PRESETS, default, limits
+from playground.features.shared.naming import CONTROLLED, label, shown_value
+from playground.words import ENGLISH, paragraph, say
 
-CONTROLLED = [name for name in KNOBS if not limits(name).text]
 OWN = "own"  # the preset list's entry for custom settings
 SEGMENTS = 18  # maximum letters of choices side by side; longer ones become a list
 
@@ -25,8 +24,6 @@ def _group_knobs(part: str) -> tuple[list[str], list[str]]:
 GROUPS = {part: _group_knobs(part) for part in ("data", "model", "training")}  # in the order of the page
 
 
-def label(name: str, language: str) -> str:
-    return say(language, f"knobs.{name}.label")
 
 
 def help_text(name: str, language: str) -> str:
@@ -35,19 +32,8 @@ def help_text(name: str, language: str) -> str:
     return paragraph([say(language, f"knobs.{name}.help"), say(language, "page.default", value=default_text)])
 
 
-def shown_value(name: str, value: Any, language: str) -> str:
-    """Formats a knob's value for the page."""
-    if isinstance(value, bool):
-        return say(language, "page.on" if value else "page.off")
-    if name == "task":
-        return say(language, f"tasks.{value}.label")
-    key = f"knobs.{name}.{as_text(value)}"
-    return say(language, key) if known(language, key) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def shown_setting(name: str, value: Any, language: str) -> str:
-    """Formats a knob with its value: “Heads 4”."""
-    return f"{label(name, language)} {shown_value(name, value, language)}"
 
 
 def list_options(name: str, language: str) -> list[tuple[str, Any]]:

@@ -20,12 +20,12 @@ from playground.config import Refusal
 from playground.cursor import check
 from playground.export.contents import file_name, pack_zip, scores_of
 from playground.export.exported_run import export_run
-from playground.queries.reader import Reader
+from playground.features.shared.heads import name_axes
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, language
 from playground.runs.registry import Runs
 from playground.ui.assets import STATIC
 from playground.ui.network import run_link
-from playground.ui.panels.attention import name_axes
-from playground.ui.view import View, language
 
 
 def attention_file(view: View) -> tuple[str, bytes]:

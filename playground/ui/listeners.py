@@ -6,7 +6,7 @@ Values are passed by name (see bridge.py). Every client can call a listener, so 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,6 +15,7 @@ import gradio as gr
 from starlette.concurrency import run_in_threadpool
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
+from playground.features.shared import uploading
 from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
@@ -26,7 +27,6 @@ from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedu
 from playground.ui.endpoints import to_gradio_error
 from playground.ui.rights import PUBLIC, Listeners
 from playground.ui.turns import Turns
-from playground.ui.upload import uploading
 from playground.words import preferred, say
 
 # the script's requests to Gradio: words in another language, other values of the controls, a cost estimate
@@ -84,7 +84,8 @@ class Handlers:
         own = read_text(asked, "own")
         if read_text(asked, "before") == task:  # the visitor chose no other task
             return [gr.skip()] * len(uploading.SUGGESTED)
-        return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), read_text(asked, "ticket"))
+        usual, ticket = TASK_STEPS.get(str(task)), read_text(asked, "ticket")
+        return updates(uploading.SUGGESTED, uploading.values_for(own, own if task == "own" else "", now, usual, ticket))
 
     def take_minutes(self, asked: Any, **now: Any) -> list:
         """Sets the number of steps that fit into the time, and the knobs that suit own pairs for it; without a time, nothing."""
@@ -97,7 +98,7 @@ class Handlers:
                 changes |= uploading.timed_values(pairs, own, now, changes["steps"])
         except Refusal:  # the outlook explains it
             changes = {}
-        return [changes.get(name, gr.skip()) for name in uploading.TIMED]
+        return updates(uploading.TIMED, changes)
 
     def look_ahead(self, asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = read_text(asked, "language")
@@ -195,7 +196,7 @@ def _connect_upload(opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dic
             return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
         values = uploading.values_for(own, answer["own"], now, ticket=ticket)
         uploading.forget(own, ticket)  # this page knows only the new upload
-        return [answer, "own", *values]
+        return [answer, "own", *updates(uploading.SUGGESTED, values)]
 
     inputs = {"asked": bridge, "files": upload["files"], "text": upload["text"], "hub": upload["hub"]}
     inputs |= {name: knobs[name] for name in (*uploading.SUGGESTED, "batch_unit")}
@@ -250,3 +251,8 @@ def link_values(runs: Runs, query: Mapping[str, str], names: list[str]) -> list:
 def _language(request: gr.Request) -> str:
     """Returns the language of the link, else the browser's."""
     return preferred(request.headers.get("accept-language", ""), request.query_params.get("lang", ""))
+
+
+def updates(names: Iterable[str], changes: Mapping[str, Any]) -> list:
+    """Returns the updates of these controls: their new values, and nothing for those without one."""
+    return [changes.get(name, gr.skip()) for name in names]

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import gradio as gr
 
+from playground.features.registry import PLACES
+from playground.features.shared.naming import CONTROLLED
 from playground.runs.registry import Runs
 from playground.ui import listeners
-from playground.ui.controls import CONTROLLED, GROUPS, make_control, make_preset_list
-from playground.ui.panels import PLACES
+from playground.ui.controls import GROUPS, make_control, make_preset_list
 from playground.ui.rights import Listeners
 from playground.ui.turns import Turns
 from playground.words import ENGLISH, say

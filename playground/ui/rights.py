@@ -16,10 +16,10 @@ from starlette.routing import Route, compile_path, get_route_path
 from starlette.types import Scope
 
 from playground.config import Refusal
+from playground.features.shared import uploading
 from playground.rooms.registry import Rooms
 from playground.rooms.room import require_teacher
 from playground.runs.registry import Runs
-from playground.ui.upload import uploading
 
 Event = TypeVar("Event", bound=Mapping[str, Any])  # what Gradio returns of a connected event
 API = "/gradio_api"

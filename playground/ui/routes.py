@@ -17,7 +17,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.board import panel as board
+from playground.features.compare import table
+from playground.features.data.panel import preview
+from playground.features.map import worksheet
+from playground.features.registry import PANELS, check
+from playground.features.shared import uploading
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, language
 from playground.rooms.registry import Rooms
 from playground.runs.cache import LRU
 from playground.runs.registry import Runs
@@ -31,12 +38,7 @@ from playground.ui.downloads import attention_file, snippets, takeaway
 from playground.ui.gate import respond_not_found
 from playground.ui.network import describe_lan, is_loopback
 from playground.ui.pace import Pace
-from playground.ui.panels import PANELS, board, check, run_table
-from playground.ui.panels.map import worksheet
 from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
-from playground.ui.upload import uploading
-from playground.ui.upload.preview import preview
-from playground.ui.view import View, language
 
 HEARTBEAT_S = 15.0  # seconds between keep-alive comments on a quiet stream
 # Panels that are the same for all readers of the run's sentences. Where every visitor may read them the response is cached without a token:

@@ -35,7 +35,10 @@ from starlette.requests import Request
 from playground import logs
 from playground.config import Refusal
 from playground.cursor import declared
-from playground.queries.reader import Reader
+from playground.features.map.panel import PLANS
+from playground.features.registry import PLACES
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.uploading import UPLOADS
 from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.cache import freeze_objects
@@ -52,12 +55,9 @@ from playground.ui.gate import Gate, exception_handlers
 from playground.ui.guard import Guard
 from playground.ui.network import PORT, choose_port, server_name
 from playground.ui.page import build_page
-from playground.ui.panels import PLACES
-from playground.ui.panels.map.panel import PLANS
 from playground.ui.rights import API, GuardedRoute, Listeners, Table
 from playground.ui.routes import routes
 from playground.ui.turns import MAX_WAITING, Tally, Turns
-from playground.ui.upload.uploading import UPLOADS
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
 log = logging.getLogger(__name__)

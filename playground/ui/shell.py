@@ -9,10 +9,10 @@ import gradio as gr
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from playground.features.registry import PLACES
 from playground.ui.assets import CORE, list_styles
 from playground.ui.document import skip_links, start_watch
 from playground.ui.page import FOOT, FRAME, words
-from playground.ui.panels import PLACES
 from playground.ui.server import known_tag, theme
 from playground.words import ENGLISH
 

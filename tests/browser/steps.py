@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-from playground.ui.panels import PLACES
+from playground.features.registry import PLACES
 from playground.words import say
 from tests.browser.conftest import ready
 from tests.browser.server import PATIENCE

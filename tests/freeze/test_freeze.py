@@ -13,14 +13,14 @@ import pytest
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
+from playground.features.registry import PANELS, TABS
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, examples
 from playground.freeze import folder as freezing
 from playground.freeze.folder import Pack
 from playground.freeze.plan import STEPS, Places, axis, choose_steps, heads, plan, size
-from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.boot import list_runs
-from playground.ui.panels import PANELS, TABS
-from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
 FIRST = Places("sentence 0", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)

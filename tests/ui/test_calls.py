@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from playground.config import Experiment
+from playground.features.shared import uploading
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.ui import listeners
-from playground.ui.upload import uploading
 from playground.words import entries
 
 WAYS = ("run/predict", "queue/join")

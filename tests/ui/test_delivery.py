@@ -12,13 +12,13 @@ import httpx
 import plotly
 import pytest
 
-from playground.figures import theme
+from playground.features.shared.figures import theme
 from playground.ui.assets import PREFIX, asset_path, choose_coding
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
 from playground.ui.plotly_bundle import TRACES, shake_tree
 from playground.words import say
 from tests.figures.gallery import gallery
-from tests.ui.panels.looking import all_blocks
+from tests.ui.looking import all_blocks
 
 WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ import pytest
 from starlette.requests import Request
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import ending, gradio_private, network
 from playground.ui.address import _warn_of_proxy, address_of

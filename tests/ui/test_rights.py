@@ -18,7 +18,7 @@ from tests import rights
 from tests.hostile.people import People
 from tests.rights import PEOPLE, Row, who_may
 from tests.runs.tiny import at_step
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 from tests.ui.test_actions import MINE, THEIRS
 
 CLOSED, ROOMS = ("page.not_a_command", "page.not_there"), {"rooms.not_in", "rooms.not_teacher"}

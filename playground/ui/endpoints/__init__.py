@@ -14,7 +14,7 @@ import orjson
 from starlette.concurrency import run_in_threadpool
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.address import address_of
 from playground.ui.endpoints.answers import ENDPOINTS, Endpoint

@@ -44,7 +44,7 @@ export interface Card {
   figure: ModelFigure;
 }
 
-/** A box of the paper's figure: see playground/ui/model_figure.py. */
+/** A box of the paper's figure: see playground/features/map/architecture.py. */
 export interface Part {
   name: string;
   kind: string;

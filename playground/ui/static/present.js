@@ -1,7 +1,7 @@
 // The presenter's view: the first picture of the open tab fills the screen with its caption, which stands in the column that the picture
 // leaves free; below it, where there is room, the other heads, or how the model came to it. P comes and goes, Escape goes, Q shows the
 // link's code, R what a hall was not to see yet. What it looks like is in present.css; that the server then draws for the whole screen is in
-// ui/view.py.
+// features/shared/view.py.
 // @ts-check
 
 import { cursor, move, page, subscribe } from "./store.js";
@@ -25,7 +25,7 @@ const panel = () => document.getElementById(`pg-panel-${cursor.tab}`);
 export const enlarged = (height, room) => Math.max(1, Math.min(LARGER, room / height));
 
 function fit() {
-  // column and legend: px that the figure keeps free, see figures/presented.py
+  // column and legend: px that the figure keeps free, see features/shared/figures
   const picture = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
   const plot = /** @type {any} */ (picture?.querySelector(".pg-plot")), { beside: column = 0, legend = 0 } = plot?.layout?.meta ?? {};
   picture?.classList.toggle("pg-beside", column > 0);

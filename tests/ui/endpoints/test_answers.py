@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, limits
+from playground.features.attention.query import KINDS
+from playground.features.translate.query import DecodingOptions, translate as translated
 from playground.lessons.labs import get
-from playground.queries.heads import KINDS
-from playground.queries.translate import DecodingOptions, translate as translated
 from playground.ui import server
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab
 from playground.words import entries
 from tests.runs.tiny import done
 from tests.ui.endpoints.calls import NAMES, begin, call, refused
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 SENTENCE = "hello"
 

@@ -11,6 +11,7 @@ import torch
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.data.corpus import Corpus
+from playground.features.evaluation.lengths_query import teacher_forced
 from playground.lessons.controlled import (
     CLEAR,
     DEVIATIONS,
@@ -26,7 +27,6 @@ from playground.lessons.controlled import (
 from playground.lessons.lab import Lines, TextTable
 from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
-from playground.queries.lengths import teacher_forced
 from playground.runs.tables import parameters_of
 from playground.training.step import cross_entropy
 from playground.variants.recurrent import AttendingDecoder, RecurrentDecoder, RecurrentEncoder, gru, gru_attention
