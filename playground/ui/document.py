@@ -17,9 +17,9 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
+from playground.features.shared.view import language
 from playground.ui.assets import PREFIX, STATIC, asset_version
 from playground.ui.rights import PUBLIC, GuardedRoute
-from playground.ui.view import language
 from playground.words import LANGUAGES, preferred, say
 
 PICTURE = "preview.png"

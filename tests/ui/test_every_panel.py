@@ -21,10 +21,10 @@ from playground.features.shared.figures import theme
 from playground.features.shared.naming import shown_value
 from playground.features.shared.queries.activations import activations
 from playground.freeze.folder import freeze
-from playground.ui.assets import list_modules, read_raw_asset
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
+from playground.ui.assets import list_modules, read_raw_asset
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import done
 from tests.ui.looking import TINY, all_blocks, block, complete, faults, find, ids
