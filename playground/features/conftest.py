@@ -38,7 +38,7 @@ def model(reader, run):
 
 
 def complete(ask):
-    """What is known in the end, asked again and again."""
+    """Returns the last result of a measurement that goes on in parts."""
     while (result := ask()).sentences < result.total:
         pass
     return result
