@@ -22,9 +22,9 @@ from playground.decoding import greedy
 from playground.model.transformer import Transformer
 from playground.queries.evaluation import measure, tokenization
 from playground.queries.reader import max_output_tokens
-from playground.reading.text import normalise
 from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
+from playground.reading.text import normalise
 from playground.runs.upload_process import read
 from playground.training.loop import Training
 
