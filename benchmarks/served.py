@@ -44,7 +44,8 @@ class Control:
 
     def forget(self) -> None:
         """The next training makes its sentences anew, as the first one with these settings does."""
-        self._runs.corpora.forget()
+        for cache in self._runs.corpora.caches:
+            cache.clear()
 
     def progress(self, run: str) -> dict[str, Any]:
         found = self._runs.get(run)
