@@ -202,11 +202,12 @@ def test_two_who_resume_the_same_run_start_it_once_and_one_that_is_deleted_meanw
 
 
 def test_an_order_that_meets_a_run_as_it_is_resumed_goes_to_its_job(world, monkeypatch):
-    run, order, resumed = begun(world, order="pause"), world.runs._workers.order, []
+    run, order, left = begun(world, order="pause"), world.runs._workers.order, [world.runs.resume]
 
     def resume_after(*arguments):
         answer = order(*arguments)
-        resumed.append(resumed or world.runs.resume(run.id, ME))
+        if left:
+            left.pop()(run.id, ME)
         return answer
 
     monkeypatch.setattr(world.runs._workers, "order", resume_after)
