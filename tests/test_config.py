@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground import config, cursor
-from playground.arguments import parser
+from playground.cli import parser
 from playground.config import FORMER_NAMES, KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
 from playground.cursor import FIELDS
 from playground.fields import Choice, Number, Text

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from playground.config import SLACK, DataConfig, Experiment, Refusal, default, limits
 from playground.data.corpus import Corpus, build_corpus
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import vocabularies
 from playground.runs.limits import machine_cores, machine_devices
 from playground.runs.machine_speed import MachineSpeed, count_layers, measure_speed, product_speedup

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playground.runs.engines.cluster import UNREACHABLE
+from playground.runs.engines.remote import UNREACHABLE
 from playground.runs.registry import Runs
 from playground.words import ENGLISH, say
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
 from playground.logs import event, reason
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.admission import Admission, Rules, Visitors
 from playground.runs.cache import Memory, share_arenas
 from playground.runs.corpora import Corpora

@@ -23,7 +23,7 @@ from playground.runs.runtime import REAL, Runtime, now
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
-    from playground.reading.uploads import Pairs
+    from playground.reading.pairs import Pairs
 
 log = logging.getLogger(__name__)
 WATCHED_SECONDS = 10.0  # a run counts as watched for this long after a view

@@ -25,9 +25,10 @@ import playground
 from playground.config import Refusal
 from playground.logs import event, refusals
 from playground.reading.column_mapping import Choices
-from playground.reading.formats.limits import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.reading.pairs import Pairs
 from playground.reading.text import normalise
-from playground.reading.uploads import Pairs, read_files, read_hub as read_hub_here
+from playground.reading.uploads import read_files, read_hub as read_hub_here
 from playground.runs.disk import read_report
 from playground.runs.runtime import REAL, Clock
 

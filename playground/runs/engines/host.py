@@ -12,17 +12,17 @@ from typing import Any
 import torch
 
 from playground.config import Refusal
-from playground.data.corpus import Item
 from playground.runs.cache import trim_heap
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import SentFolder
-from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, to_arrays
+from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, to_arrays, to_tensors
 from playground.runs.engines.trainer import Failed, Lost, RecordedTraining
 from playground.runs.history import History
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers, ParallelMap
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.replay import Frame, Replay, ReplayPlan
+from playground.runs.rounded import RoundedParameters
 from playground.runs.runtime import REAL, Runtime
 from playground.training.loop import Diverged, Training
 
@@ -38,6 +38,7 @@ class Start:
     history: History
     plan: ReplayPlan
     frames: tuple[int, ...]  # steps
+    rounded: tuple[int, Arrays] | None  # the newest saved parameters and their step: the next ones are rounded from them
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,6 @@ class Prepared:
     step: int
     seconds: float
     plan: ReplayPlan
-    probes: tuple[Item, ...]
-    longest: int
     longest_target: int
     tokenizers: tuple[bytes, bytes]
 
@@ -63,25 +62,24 @@ class CallSettings:
 
 
 class RemoteRecording(Recording):
-    """A recording that sends its frames instead of storing them. A frame is completed here if a viewer waits for it, or once the
-    uncompleted ones take as many bytes as the replay's budget; otherwise by the client."""
+    """A recording that sends its frames instead of storing them, completed: the client is the page, which has visitors to answer."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.pictures: list[Picture] = []
-        self._uncompleted_bytes = 0  # of frames
 
     def _capture_frame(self, look: bool) -> None:
         run, model, replay = self.run, self.training.model, self.run.replay
         completions = self.show() if look else ()
-        if not look:
-            self._uncompleted_bytes += self._size
-            if self._uncompleted_bytes > self._replay_bytes:
-                completions = self._completer.complete(model, (), run.step, replay.plan.attention)
+        parameters = copy_parameters(model) if run.step in replay.plan.parameter_steps else None
+        rounded = replay.save_parameters(run.step, parameters) if parameters else None
+        if rounded is not None:
+            completions = self._completer.at(run.step, rounded, model.config, replay.plan.attention)
+            rounded.before, replay.parameters_by_step = None, {run.step: rounded}  # all that the next one is rounded from
+        elif not completions:
+            completions = self._newest = self._completer.complete(model, self._newest, run.step, replay.plan.attention)
         replay.frames = (*(frame for frame in replay.frames if frame.step < run.step), Frame(run.step, ()))
-        needs_parameters = not completions or run.step in replay.plan.parameter_steps
-        parameters = to_arrays(copy_parameters(model)) if needs_parameters else None
-        self.pictures.append(Picture(run.step, completions, parameters, model.config))
+        self.pictures.append(Picture(run.step, completions, parameters and to_arrays(parameters)))
         self._captured = True
 
 
@@ -105,13 +103,16 @@ class HostedTraining(RecordedTraining):
             folder.restore(training)
         replay = Replay(start.plan)
         replay.frames = tuple(Frame(step, ()) for step in start.frames)
+        if start.rounded:
+            step, values = start.rounded
+            replay.parameters_by_step[step] = RoundedParameters({})
+            replay.parameters_by_step[step].read = to_tensors(values)
         run.hold(history=start.history, replay=replay, snapshot=None, pairs=None)
         self._run, self._cursor = run, Cursor(run)
         self._recording = RemoteRecording(run, training, start.replay_bytes, clock=self._runtime.monotonic)
         self._steps = self._recording.steps()
         src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
-        longest = corpus.longest, run.longest_target
-        return Prepared(run.step, run.seconds, run.replay.plan, self._recording.probes, *longest, (src.to_bytes(), tgt.to_bytes()))
+        return Prepared(run.step, run.seconds, run.replay.plan, run.longest_target, (src.to_bytes(), tgt.to_bytes()))
 
     def apply_settings(self, settings: CallSettings, parallel_map: ParallelMap) -> None:
         """Applies the settings to the next call."""

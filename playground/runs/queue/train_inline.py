@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 
 from playground.config import Experiment, Refusal
-from playground.model.size import admit
-from playground.reading.uploads import Pairs
+from playground.model.costs import admit
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import first_files, write_run
