@@ -14,15 +14,14 @@ from playground.choices import BUGS
 from playground.config import PAD
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus
-from playground.inspection.copies import trainable_copy
 from playground.lessons.controlled import Arms, ControlledExperiment, Measured, Results, above, is_measured, mean
 from playground.lessons.lab import TextTable
 from playground.model.attention import head_widths
-from playground.model.copies import shared_copy
+from playground.model.copies import shared_copy, trainable_copy
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
-from playground.training.loss import cross_entropy
 from playground.training.metrics import build_eval_set, validate
+from playground.training.step import cross_entropy
 from playground.variants import bugs, variant_of
 
 BOTH = ("token_accuracy", "exact_match")
