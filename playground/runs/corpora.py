@@ -53,11 +53,6 @@ class Corpora:
         """Shares of the memory budget, see cache.py."""
         return tuple(self._caches.values())
 
-    def forget(self) -> None:
-        """Clears the caches."""
-        for cache in self._caches.values():
-            cache.clear()
-
 
 def _estimate_size(corpus: Corpus) -> int:
     """Estimates a corpus's bytes with all sentences built, by extrapolating from a sample."""

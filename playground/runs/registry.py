@@ -265,14 +265,12 @@ class Runs:
 
     def _order(self, run: Run, order: str, message: Refusal | None = None) -> None:
         """Has an order carried out: by the job of a run at work, at the end of its step; otherwise at once. Raises Refusal."""
-        if self._workers.ask(run, order, message):
-            return
-        self._workers.wait(run)
-        with self._admission.lock:
-            if run.working and self._workers.ask(run, order, message):  # it was resumed meanwhile
-                return
-            run.obey(order, message)
-        self._save_fields(run, "status", "message")
+        while not self._workers.order(run, order, message):
+            with self._admission.lock:
+                if self._workers.busy(run):  # another thread has resumed it
+                    continue
+                run.obey(order, message)
+            return self._save_fields(run, "status", "message")
 
     def _read_saved_now(self, id: str, token: str, use: Callable[[Folder], Any]) -> Any:
         """Returns `use(folder)` of a run whose sentences the caller may see, saved as it is now; the folder is locked meanwhile."""

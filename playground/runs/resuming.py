@@ -39,9 +39,8 @@ class Resuming:
 
     def resume(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
         """Resumes a run by the order "train" or "step"; it then shows `message`. Raises Refusal."""
-        if self._workers.ask(run, order):  # it was about to pause
+        if self._workers.order(run, order):  # it was about to pause
             return
-        self._workers.wait(run)
         next_status(run.status, order)
         self.retry_save(run)
         needed = bytes_needed(run, self._workers.memory)

@@ -201,9 +201,16 @@ def test_two_who_resume_the_same_run_start_it_once_and_one_that_is_deleted_meanw
     assert not world.runs.store.path(gone).exists()
 
 
-def test_an_order_that_meets_a_run_as_it_is_resumed_goes_to_its_job(world, meanwhile):
-    run = begun(world, order="pause")
-    meanwhile(world.runs._workers, "wait", lambda: world.runs.resume(run.id, ME))
+def test_an_order_that_meets_a_run_as_it_is_resumed_goes_to_its_job(world, monkeypatch):
+    run, order, left = begun(world, order="pause"), world.runs._workers.order, [world.runs.resume]
+
+    def resume_after(*arguments):
+        answer = order(*arguments)
+        if left:
+            left.pop()(run.id, ME)
+        return answer
+
+    monkeypatch.setattr(world.runs._workers, "order", resume_after)
     world.runs.stop(run.id, ME)
     assert run.working
     assert at_rest(world, run).status == "stopped"

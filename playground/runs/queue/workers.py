@@ -165,6 +165,17 @@ class Workers:
         self.wake_workers()
         return True
 
+    def order(self, run: Run, order: str, message: Refusal | None = None) -> bool:
+        """Has the run's job carry out an order; waits for a job that is just over until it has saved everything. Returns False once the run
+        has no job. Raises Refusal on timeout."""
+        while job := self._jobs.get(run.id):
+            if job.ask(order, message):
+                self.wake_workers()
+                return True
+            if not self._runtime.wait(job.done, SAVE_TIMEOUT_S):
+                raise Refusal("runs.still_saving")
+        return False
+
     def wait(self, run: Run) -> None:
         """Waits until an ending job has saved everything. Raises Refusal on timeout."""
         job = self._jobs.get(run.id)
