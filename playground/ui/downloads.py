@@ -1,4 +1,4 @@
-"""Files and code that a visitor takes along: all weights of one kind of attention as numpy arrays, a run's zip, and code that uses a run."""
+"""Files and code that a visitor takes along: the weights of one kind of attention as numpy arrays, a run's zip, code that uses a run."""
 
 from __future__ import annotations
 

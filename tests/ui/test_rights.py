@@ -72,7 +72,7 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
 
 
 def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
-    """A route or listener without a declared right is closed: give it a GuardedRoute, or add it to Listeners, with the right that a person needs."""
+    """A route or a listener without a declared right is closed: see GuardedRoute and Listeners."""
     there, table = set(routes_of(site.app)), Table(site.app.routes)
     rows = {(rule.method, rule.path) for rule in table.rules if "/mcp/" not in rule.path}
     assert {(method, path) for method, path in there if path.startswith(PREFIX) and method != "HEAD"} <= rows <= there
