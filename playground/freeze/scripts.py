@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import base64
+import posixpath
 import re
 
 import orjson
 
-from playground.ui.assets import list_assets, read_raw_asset
+from playground.ui.assets import CORE, list_modules, read_raw_asset
 
-MODULES = "frozen_modules.js"
-IMPORT = re.compile(r'\b(from|import) "\./')
+MODULES, FIRST, SERVER, FROZEN_SERVER = (f"{CORE}{name}.js" for name in ("frozen_modules", "frozen", "server", "frozen_server"))
+IMPORT = re.compile(r'\b(from|import) "(\.[^"]*)"')
 
 
 def modules() -> bytes:
     """Returns the script with all modules of the page; the frozen server replaces the real one."""
-    names = [name for name in list_assets() if name.endswith(".js") and not name.startswith(("first", "plotly", "frozen_"))]
-    texts = {name: _module("frozen_server.js" if name == "server.js" else name) for name in names}
+    texts = {name: _module(FROZEN_SERVER if name == SERVER else name) for name in (FIRST, *list_modules())}
     return b"globalThis.playgroundModules = %b;\n%b" % (orjson.dumps(texts), read_raw_asset(MODULES))
 
 
 def _module(name: str) -> str:
-    text = IMPORT.sub(r'\1 "page/', read_raw_asset(name).decode())
+    folder = posixpath.dirname(name)
+    text = IMPORT.sub(lambda match: f'{match[1]} "page/{posixpath.normpath(f"{folder}/{match[2]}")}"', read_raw_asset(name).decode())
     return text.replace("import.meta.url", "globalThis.playgroundAssets")
 
 

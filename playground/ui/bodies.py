@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym
-from playground.reading.formats.limits import BYTE_LIMIT
+from playground.reading.formats.table import BYTE_LIMIT
 from playground.runs.disk import files
 from playground.runs.limits import Limits
 from playground.runs.rate_limit import RateLimit

@@ -1,4 +1,4 @@
-"""Files and code that a visitor takes along: the weights of one kind of attention as numpy arrays, a run's zip, code that uses a run."""
+"""Files and code that a visitor takes along: one kind of attention as numpy arrays, a run's zip, and code that uses a run."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from starlette.responses import StreamingResponse
 
 from playground.config import Refusal
 from playground.cursor import check
-from playground.export.contents import file_name, pack_zip
+from playground.export.contents import file_name, pack_zip, scores_of
 from playground.export.exported_run import export_run
-from playground.export.scores import scores_of
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import STATIC

@@ -20,7 +20,7 @@ from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.actions import answer_call
 from playground.ui.address import address_of
-from playground.ui.assets import asset_path
+from playground.ui.assets import MAIN, asset_path
 from playground.ui.controls import preset_update, translate
 from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
 from playground.ui.endpoints import to_gradio_error
@@ -57,7 +57,7 @@ def read_text(fields: Any, name: str) -> str:
 
 def _import_script() -> str:
     """Returns a JavaScript promise of our own script, which may still be loading. Repeated imports load it once."""
-    return f"import(new URL('{asset_path('main.js')}', document.baseURI))"
+    return f"import(new URL('{asset_path(MAIN)}', document.baseURI))"
 
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False, "preprocess": False}

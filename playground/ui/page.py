@@ -14,9 +14,9 @@ from playground.ui.rights import Listeners
 from playground.ui.turns import Turns
 from playground.words import ENGLISH, say
 
-# The frame, always visible, in three lines: the run, the sentence, the replay. The page's script fills them in, and moves Gradio's tabs
-# into the first and the third (see static/tabs.js), so that reading and keyboard order are the visual order. The third line ends with the
-# visitor's room. Below, over nothing clickable, the run's error.
+# The frame, always visible, in three lines: the run, the sentence, the replay. The page's script fills them in, the names of
+# places and tabs into the first and the third (see static/tabs.js), so that reading and keyboard order are the visual order. The third line
+# ends with the visitor's room. Below, over nothing clickable, the run's error.
 FRAME = (
     '<div id="pg-frame"><header id="pg-head"></header><div id="pg-place-tabs"></div><div id="pg-tools" class="pg-tools"></div>'
     '<div class="pg-stage"><div id="pg-sentence-bar"></div></div><div id="pg-inner-tabs"></div><div id="pg-replay-bar"></div>'

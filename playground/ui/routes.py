@@ -24,7 +24,7 @@ from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
 from playground.ui.address import address_of
-from playground.ui.assets import PREFIX, asset_version, choose_coding, read_asset
+from playground.ui.assets import CORE, PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file, snippets, takeaway
@@ -175,7 +175,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         get("/code", LINK, responses.code),
         get("/qr", PUBLIC, _draw_qr),
         get(f"/{worksheet.PATH}", PUBLIC, _print_worksheet),
-        GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name}}", _send_asset, PUBLIC, cost=FILE),
+        GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name:path}}", _send_asset, PUBLIC, cost=FILE),
         GuardedRoute(f"{PREFIX}/live/{{run}}", responses.live, LINK, stream="visitor"),
     ]
 
@@ -199,7 +199,7 @@ def _draw_qr(request: Request) -> Response:
 
 
 def _print_worksheet(request: Request) -> Response:
-    stylesheet = f"asset/{asset_version()}/worksheet.css"
+    stylesheet = f"asset/{asset_version()}/{CORE}worksheet.css"
     return HTMLResponse(worksheet.render_page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
 

@@ -41,7 +41,7 @@ from playground.rooms.rules import RoomRules
 from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
 from playground.ui import document, operator, rooms as rooms_routes
-from playground.ui.assets import asset_path
+from playground.ui.assets import MAIN, asset_path, list_styles
 from playground.ui.bodies import Bodies, store_uploads, uploads_folder
 from playground.ui.calls import Calls
 from playground.ui.delivery import Rewriter, build_middleware
@@ -63,11 +63,6 @@ from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 log = logging.getLogger(__name__)
 MAX_SESSIONS = 100  # of browser tabs that Gradio remembers, 0.3 MB each: an evicted tab gets another unnoticed, as it has no state there
 SWITCH_INTERVAL_S = 0.0005  # seconds of a thread's time slice: in a class a short request is always waiting
-# Order matters: a later file overrides an earlier one.
-STYLES = (
-    *("style.css", "runs.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css"),
-    *("room.css", "experiment.css", "room_plan.css", "plain.css", "space_frame.css", "narrow.css", "contrast.css"),
-)
 
 
 def theme() -> gr.Theme:
@@ -194,10 +189,10 @@ def _share_memory(runs: Runs, reader: Reader, first_screen: FirstScreen) -> None
 def head() -> str:
     """Returns the tags that load the page's style and script, and first the data that the script needs before any request. Relative
     addresses work behind a proxy and inside a Space's frame."""
-    styles = "".join(f'<link rel="stylesheet" href="{asset_path(name)}">' for name in STYLES)
+    styles = "".join(f'<link rel="stylesheet" href="{asset_path(name)}">' for name in list_styles())
     return (
         f"{styles}{known_tag(PLACES)}"
-        f'<script type="module" src="{asset_path("main.js")}"></script>'
+        f'<script type="module" src="{asset_path(MAIN)}"></script>'
         '<meta name="referrer" content="same-origin">'
     )
 

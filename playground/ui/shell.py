@@ -9,10 +9,11 @@ import gradio as gr
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from playground.ui.assets import CORE, list_styles
 from playground.ui.document import skip_links, start_watch
 from playground.ui.page import FOOT, FRAME, words
 from playground.ui.panels import PLACES
-from playground.ui.server import STYLES, known_tag, theme
+from playground.ui.server import known_tag, theme
 from playground.words import ENGLISH
 
 
@@ -24,7 +25,7 @@ def theme_css() -> str:
 
 def page(assets: str, modules: str, live: str = "") -> str:
     """Returns the HTML, with styles and the script `modules` in the folder `assets`; `live` is the address of a page with a server."""
-    styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", "frozen.css", *STYLES))
+    styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", f"{CORE}frozen.css", *list_styles()))
     inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in PLACES.items())
     about = f'<p data-say="frozen_about">{escape(words("frozen_about"))}</p><p id="pg-to-live"></p>'
     return (

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from playground.config import Experiment
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.ui import listeners
 from playground.ui.upload import uploading
 from playground.words import entries

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from playground.runs.visitors import Visitors
+from playground.runs.admission import Visitors
 from playground.ui import rights
 from playground.ui.assets import PREFIX, asset_version
 from playground.ui.delivery import build_policy

@@ -8,7 +8,6 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from benchmarks.hostile.people import People
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
@@ -16,6 +15,7 @@ from playground.ui.endpoints import add_endpoints
 from playground.ui.page import build_page
 from playground.ui.rights import OFF, Right, Table
 from tests import rights
+from tests.hostile.people import People
 from tests.rights import PEOPLE, Row, who_may
 from tests.runs.tiny import at_step
 from tests.ui.panels.looking import TINY
@@ -72,7 +72,7 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
 
 
 def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
-    """A route or a listener without a declared right is closed: see GuardedRoute and Listeners."""
+    """A route or listener without a declared right is closed: give it a GuardedRoute, or add it to Listeners, with its right."""
     there, table = set(routes_of(site.app)), Table(site.app.routes)
     rows = {(rule.method, rule.path) for rule in table.rules if "/mcp/" not in rule.path}
     assert {(method, path) for method, path in there if path.startswith(PREFIX) and method != "HEAD"} <= rows <= there

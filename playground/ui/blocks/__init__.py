@@ -2,7 +2,8 @@
 
 kind · general · attention · drawing · comparison · lessons.
 
-Panels call `blocks.<kind>(id, …)`. static/kinds.js draws each, and static/blocks.d.ts tells the scripts' type checker their fields.
+Panels call `blocks.<kind>(id, …)`. A script registers how each is drawn (see static/kinds.js); `npm run types` tells the
+scripts' type checker their fields.
 """
 
 from __future__ import annotations
