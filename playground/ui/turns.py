@@ -99,27 +99,32 @@ class Turns:
         call = Call(address_of(request.request), request.session_hash or "", self._clock(), group)
         self._free.setdefault(group, at_once)
         try:
-            await self._wait(call, self._waiting, self._start)
+            await self._wait_for_turn(call)
             yield
         finally:
             if call.ready.done() and not call.ready.cancelled() and not call.ready.exception():
                 self._free[group] += 1
                 self._start()
         if not self._is_heard(call):
-            again = Call(call.address, call.session, call.since)
-            try:
-                await asyncio.wait_for(self._wait(again, self._unread, lambda: None), UNREAD_S)
-            except asyncio.TimeoutError:
-                raise Refusal("page.not_there") from None
+            await self._wait_for_listener(Call(call.address, call.session, call.since))
 
-    async def _wait(self, call: Call, calls: list[Call], start: Callable[[], None]) -> None:
-        calls.append(call)
+    async def _wait_for_turn(self, call: Call) -> None:
+        self._waiting.append(call)
         try:
-            start()
+            self._start()
             await call.ready
         finally:
-            if call in calls:
-                calls.remove(call)
+            if call in self._waiting:
+                self._waiting.remove(call)
+
+    async def _wait_for_listener(self, call: Call) -> None:
+        self._unread.append(call)  # at once: a listener that comes in the next moment is noticed
+        try:
+            await asyncio.wait_for(call.ready, UNREAD_S)
+        except asyncio.TimeoutError:
+            raise Refusal("page.not_there") from None
+        finally:
+            self._unread.remove(call)
 
     def _start(self) -> None:
         """Starts waiting calls, as far as there are turns left."""

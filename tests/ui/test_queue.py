@@ -116,6 +116,21 @@ def test_a_result_that_nobody_hears_is_dropped(monkeypatch):
     assert asyncio.run(unheard()) == ["left: page.not_there"]
 
 
+@pytest.mark.parametrize("moments", range(5))
+def test_a_listener_that_comes_as_the_work_ends_is_noticed(moments):
+    async def heard_late():
+        server = Server(most_address=9)
+        server.go.set()
+        assert await server.call("late", "192.0.2.1")
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        with server.streams.holding(("listener", "late")):
+            await asyncio.wait_for(asyncio.gather(*server.tasks), 60)
+        return server.ended
+
+    assert asyncio.run(heard_late()) == ["late"]
+
+
 @given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))
 def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(steps):
     now, taken = [0.0], 0.0
