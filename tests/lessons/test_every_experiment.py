@@ -8,21 +8,15 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, strategies as st
 
-from playground.config import BOS, EOS, KNOBS, Experiment, ModelConfig
+from playground.config import EOS, KNOBS, Experiment
 from playground.lessons.controlled import SMALL, ControlledExperiment, Result
 from playground.lessons.lab import Lines
 from playground.lessons.labs import LABS, why_attention
 from playground.lessons.labs.ablations import norm_depth
-from playground.lessons.labs.why_attention import LAB as WHY_ATTENTION, sequential_steps
-from playground.model.attention import MultiHeadAttention
-from playground.model.layers import FeedForward
-from playground.model.transformer import Transformer
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
 from playground.variants import ALL, build
-from playground.variants.recurrent import GRU
 from playground.words import LANGUAGES, entries
 from tests.runs.tiny import CORPORA
 
@@ -110,7 +104,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
             parts = ("show", "caption", "axis") if isinstance(exhibit, Lines) else ("show", "caption")
             assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.caption) for part in parts)
         assert steps <= set(re.findall(r"\d+", lab.say(language, "about")))
-    spoken = plain | {"setup", "verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
+    spoken = plain | {"asks", "setup", "verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
     spoken |= {f"{part}_{end}" for part in ("show", "caption", "axis") for end in ("course", "ends", *(exhibit.name for exhibit in own))}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
@@ -121,49 +115,6 @@ def test_only_torchs_initialisation_starves_the_first_layers_of_a_deep_post_norm
         ratios = {}
         for arm in norm_depth.NORM_DEPTH.arms:
             experiment = norm_depth.NORM_DEPTH.experiment(arm, seed).with_(train_size=100)
-            (ratios[arm],) = norm_depth.gradients_at_start(model_of(experiment.model), CORPORA.get(experiment), seed)["ratios"]
+            (ratios[arm],) = norm_depth.gradients_at_start(build(experiment.model, 30, 30).eval(), CORPORA.get(experiment), seed)["ratios"]
         assert ratios.pop("plain_post") < 0.05
         assert 0.3 < min(ratios.values()) <= max(ratios.values()) < 4
-
-
-def model_of(config: ModelConfig) -> Transformer:
-    return build(config, 30, 30).eval()
-
-
-def counted(model: Transformer, run) -> int:
-    """How many steps of a GRU and how many sublayers were computed one after another."""
-    steps, hooks = [0], []
-
-    def count(module, inputs, output):
-        steps[0] += inputs[0].shape[1] if isinstance(module, GRU) else 1
-    for part in model.modules():
-        if isinstance(part, (GRU, MultiHeadAttention, FeedForward)):
-            hooks.append(part.register_forward_hook(count))
-    run()
-    for hook in hooks:
-        hook.remove()
-    return steps[0]
-
-
-@torch.inference_mode()
-@given(st.sampled_from([*WHY_ATTENTION.arms.values(), {"encoder_layers": 3, "decoder_layers": 2}]), st.integers(1, 9), st.integers(1, 9))
-def test_the_sequential_steps_are_those_that_hooks_count(knobs, source, target):
-    """Fed in one pass; and written, where a state that is known is not computed again: what it is fed has one row for each new token."""
-    config = ModelConfig(**{"d_model": 16, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1, **knobs})
-    model, src = model_of(config), torch.full((2, source), EOS)
-    fed, written = sequential_steps(config, source, target)
-    assert counted(model, lambda: model(src, torch.full((2, target), BOS))) == fed
-    if not config.alteration.recurrent:  # a GRU takes one step for each token either way
-
-        def write() -> None:
-            memory, _ = model.encode(src)
-            for length in range(1, target + 1):
-                model.decode(torch.full((2, length), BOS), memory, torch.ones(2, 1, 1, source, dtype=torch.bool))
-        assert counted(model, write) == written
-    else:
-        assert written == fed
-
-
-def test_the_four_models_have_about_as_many_parameters():
-    sizes = [sum(part.numel() for part in model_of(WHY_ATTENTION.experiment(arm, 1).model).parameters()) for arm in WHY_ATTENTION.arms]
-    assert 49_000 < min(sizes) < max(sizes) < min(52_000, 1.05 * min(sizes))  # as its words say

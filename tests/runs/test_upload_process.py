@@ -17,7 +17,7 @@ from playground.reading.column_mapping import Choices
 from playground.reading.formats.table import SECONDS
 from playground.reading.uploads import read_files
 from playground.runs import upload_process
-from playground.runs.upload_turns import HALF_LIFE_S, MAX_WAITING, UploadQueue
+from playground.runs.upload_process import HALF_LIFE_S, MAX_WAITING, UploadQueue
 from playground.words import LANGUAGES
 from tests.reading.test_unpacking import zipped
 
