@@ -7,7 +7,7 @@ from setuptools.command.build_py import build_py
 
 class BuildWithoutTests(build_py):
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
-        return [module for module in super().find_package_modules(package, package_dir) if not module[1].startswith("test_")]
+        return [module for module in super().find_package_modules(package, package_dir) if not module[1].startswith(("test_", "conftest"))]
 
 
 setup(

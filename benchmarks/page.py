@@ -19,8 +19,8 @@ from benchmarks.browser import Browser, open_page
 from benchmarks.server import ROUTES, Client, Server, app, endless, free_port, wait_for_answer
 from benchmarks.suite import note, some_of
 from benchmarks.tables import markdown, milliseconds, percentile, seconds, show_summary, summary, whole
+from playground.features.registry import TABS
 from playground.tasks.toy_tasks import examples
-from playground.ui.panels import TABS
 
 ABOUT = "start to first answer and first picture; bytes and seconds of a first visit; ms of each panel, idle and while a run trains"
 PARTS = ("start", "first_load", "panels")

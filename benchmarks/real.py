@@ -19,9 +19,9 @@ from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.suggestion import LONG, PASSES, SHORT, suggest
 from playground.decoding import greedy
+from playground.features.evaluation.query import measure, tokenization
+from playground.features.shared.queries.reader import max_output_tokens
 from playground.model.transformer import Transformer
-from playground.queries.evaluation import measure, tokenization
-from playground.queries.reader import max_output_tokens
 from playground.reading.column_mapping import Choices
 from playground.reading.pairs import Pairs
 from playground.reading.text import normalise

@@ -24,7 +24,7 @@ from benchmarks.tables import markdown, milliseconds, percent, ratio, show_summa
 from playground.config import PAD, Experiment, ModelConfig, preset
 from playground.data.batches import batches, collate
 from playground.data.corpus import Corpus, Item, build_corpus
-from playground.model.sublayers import flops
+from playground.model.costs import flops
 from playground.runs.limits import machine_cores
 from playground.runs.machine_speed import precision, warm_up
 from playground.training.loop import Training

@@ -1,8 +1,8 @@
 """The cursor: every view setting, declared once.
 
 The cursor is the state of the view: run, step, sentence, layer, head, token and display options. It is part of the address, so a link
-carries it. Each field is text; "" is not set. From the declaration here come the check of a link, the values a panel reads (ui/view.py),
-the bounds of a slider, and everything the page's script needs to know of the fields (ui/static).
+carries it. Each field is text; "" is not set. From the declaration here come the check of a link, the values a panel reads
+(features/shared/view.py), the bounds of a slider, and everything the page's script needs to know of the fields (ui/static).
 """
 
 from __future__ import annotations

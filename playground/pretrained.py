@@ -22,8 +22,8 @@ from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import greedy, trace
 from playground.export.exported_run import export_run
+from playground.features.shared.queries.reader import max_output_tokens
 from playground.model.transformer import Transformer
-from playground.queries.reader import max_output_tokens
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.replay_file import read_parameters

@@ -15,7 +15,8 @@ from playground.words.amounts import percentage
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
 TAKE_TIME = {"runtime.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
-# part: other packages it may import | parts of ours it may import
+TAKE_TIME |= {"rate_limit.py"}
+# part: other packages it may import | parts of ours it may import. In features/ a query and a figure are parts of their own, see part_of
 TABLE = """
 words: |
 figures: numpy |
@@ -28,12 +29,12 @@ fields: | config knobs
 cursor: | words config fields
 model: torch | config
 reading: chardet datasets defusedxml openpyxl polib pyarrow | words config
-data: numpy sentencepiece torch | words tasks config reading
+data: numpy sentencepiece torch | words tasks config model reading
 variants: torch | choices knobs config model data
 decoding: numpy torch | config model
 inspection: numpy torch | config model
 training: torch | choices knobs config model data variants decoding
-runs: numpy pandas safetensors torch | words config logs model reading data variants inspection training
+runs: numpy pandas safetensors torch | words config logs model reading data variants training
 ray: ray | words logs runs
 rooms: | words config logs fields cursor runs
 backup: | config runs rooms
@@ -43,16 +44,18 @@ export: safetensors sentencepiece torch | words tasks config model reading data 
 hub: huggingface_hub torch | config model data variants runs export
 pretrained: huggingface_hub numpy pandas torch | config model data variants decoding runs queries export
 zero_gpu: spaces torch |
-ui: brotli fastapi gradio jinja2 numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
-cursor model reading data decoding inspection training runs rooms queries lessons export zero_gpu
+features: numpy | words figures knobs config cursor reading model data decoding inspection training runs rooms queries lessons
+ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
+cursor reading training runs rooms queries lessons export zero_gpu features
 readme: | words config lessons
-freeze: orjson | words config cursor inspection runs queries lessons ui
-cli: | words knobs config cursor reading data runs backup queries lessons export hub ui freeze
+freeze: orjson | words config cursor inspection runs queries lessons features ui
+cli: | words knobs config cursor model reading data decoding runs backup queries lessons export hub ui freeze
 __main__: | cli
 """
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
 RULES = {part: (set(others.split()), set(ours.split())) for part, others, ours in ROWS}
-FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith("test_"))
+LAYERS = {"queries": "queries", "query": "queries", "figures": "figures", "figure": "figures"}  # folder in shared/, or end of a name
+FILES = dict.fromkeys(file for file in sorted((ROOT / "playground").rglob("*.py")) if not file.name.startswith(("test_", "conftest")))
 
 
 @cache
@@ -83,13 +86,19 @@ def files_in(file: Path) -> set[Path]:
     needed = set()
     for name in names_in(file):
         *parts, last = name.split(".")
-        candidates = (ROOT.joinpath(*parts, f"{last}.py"), ROOT.joinpath(*parts).with_suffix(".py"), ROOT.joinpath(*parts, "__init__.py"))
+        module, package = ROOT.joinpath(*parts, last), ROOT.joinpath(*parts)
+        candidates = (module.with_suffix(".py"), module / "__init__.py", package.with_suffix(".py"), package / "__init__.py")
         needed |= set([path for path in candidates if path in FILES][:1])
     return needed - {file}
 
 
 def part_of(file: Path) -> str:
-    return file.relative_to(ROOT / "playground").parts[0].removesuffix(".py")
+    """The package of a file; of a feature's the layer: its queries know no figures, its figures only arrays, its panels both."""
+    package, *rest = file.relative_to(ROOT / "playground").with_suffix("").parts
+    if package == "features":
+        words = (rest[1] if rest[0] == "shared" else "", rest[-1].rpartition("_")[2])
+        return next((LAYERS[word] for word in words if word in LAYERS), package)
+    return package
 
 
 def below(part: str) -> set[str]:
@@ -101,10 +110,18 @@ def test_imports_go_one_way_and_nothing_is_granted_that_is_not_used():
     order = list(RULES)
     assert {part_of(file) for file in FILES} - {"__init__"} == {*order}
     for part, granted in RULES.items():
-        used = set().union(*(imports(file) for file in FILES if part_of(file) == part))
-        others = {top for top, _ in used} - {"playground", *sys.stdlib_module_names}
-        assert (others, {second for top, second in used if top == "playground"} - {part, ""}) == granted, part
+        files = [file for file in FILES if part_of(file) == part]
+        others = {top for file in files for top, _ in imports(file)} - {"playground", *sys.stdlib_module_names}
+        assert (others, {part_of(used) for file in files for used in files_in(file)} - {part, "__init__"}) == granted, part
         assert all(order.index(other) < order.index(part) for other in granted[1]), part
+
+
+def test_a_feature_imports_no_other():
+    """What two need is in features/shared, which imports none."""
+    folder = ROOT / "playground" / "features"
+    for file in (file for file in FILES if file.is_relative_to(folder) and file.parent != folder):
+        used = {other.relative_to(folder).parts[0] for other in files_in(file) if other.is_relative_to(folder)}
+        assert used <= {file.relative_to(folder).parts[0], "shared", "__init__.py"}, file
 
 
 def test_no_circle_of_files():

@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from playground.cli import main, parser
-from playground.queries import lines
+from playground.cli import lines, main, parser
 from playground.runs.disk.folder import Folder
 from tests.runs.tiny import CORPORA
 from tests.test_cli import SMALL, machine, said  # noqa: F401

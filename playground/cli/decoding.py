@@ -49,7 +49,7 @@ def add_translate(commands: Commands) -> None:
 
 
 def translate(options: argparse.Namespace) -> int:
-    from playground.queries.translate import DecodingOptions
+    from playground.features.translate.query import DecodingOptions
 
     method = "beam" if options.beam is not None else "sample" if options.sample is not None else "greedy"
     numbers = {"width": options.beam, "temperature": options.sample}
@@ -69,7 +69,7 @@ def translate(options: argparse.Namespace) -> int:
 
 def _translate_each(opened: Open, texts: Iterable[str], way: Any, options: argparse.Namespace) -> None:
     """Prints each output as soon as it is decoded, with --json with all its details."""
-    from playground.queries.translate import translate
+    from playground.features.translate.query import translate
 
     unread: dict[str, None] = {}
     for text in texts:
@@ -93,8 +93,8 @@ def _translate_each(opened: Open, texts: Iterable[str], way: Any, options: argpa
 
 def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namespace) -> None:
     """Prints the outputs alone, decoded in batches: the same text, many times as fast."""
-    from playground.queries.lines import translate_lines
-    from playground.queries.translate import check_options
+    from playground.cli.lines import translate_lines
+    from playground.features.translate.query import check_options
 
     check_options(way)
     cut, copied, unread = 0, 0, {}
@@ -123,8 +123,8 @@ def add_score(commands: Commands) -> None:
 
 
 def score(options: argparse.Namespace) -> int:
-    from playground.queries.lines import score_lines, translate_lines
-    from playground.queries.translate import DecodingOptions, check_options
+    from playground.cli.lines import score_lines, translate_lines
+    from playground.features.translate.query import DecodingOptions, check_options
 
     sources, references = _read_sides([file for file in (options.source, options.reference) if file], options)
     if references is None:
@@ -210,7 +210,7 @@ def _read_piped(options: argparse.Namespace) -> Iterator[str]:
 @contextmanager
 def _open_run(name: str) -> Iterator[Open]:
     from playground.export.exported_run import find
-    from playground.queries.reader import Reader
+    from playground.features.shared.queries.reader import Reader
     from playground.runs.corpora import Corpora
 
     run, reader = find(name), Reader(SimpleNamespace(corpora=Corpora()), threads=1)

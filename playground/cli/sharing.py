@@ -87,8 +87,8 @@ def freeze(options: argparse.Namespace) -> int:
     import tempfile
 
     from playground.export.exported_run import folder_of
+    from playground.features.shared.queries.reader import Reader
     from playground.freeze.folder import freeze as frozen
-    from playground.queries.reader import Reader
     from playground.runs.limits import Limits
     from playground.runs.registry import SHIPPED, Runs
 
@@ -161,6 +161,9 @@ def add_serve(commands: Commands) -> None:
 
 
 def serve(options: argparse.Namespace) -> int:
+    import gc
+
+    gc.disable()  # as in app.py
     from playground.ui.server import serve as serve_page
 
     serve_page()

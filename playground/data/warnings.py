@@ -21,7 +21,7 @@ MAX_COLUMNS = 4  # that are offered
 
 
 class Mend(NamedTuple):
-    """A remedy: a sentence of words/*/sentences.json ("mend_…") and values for its `slots`; values of knobs, or the columns to join as
+    """A remedy: a sentence of features/data/*.json ("mend_…") and values for its `slots`; values of knobs, or the columns to join as
     the source (`columns`: source, target, and those joined to the source)."""
 
     name: str
@@ -31,7 +31,7 @@ class Mend(NamedTuple):
 
 
 class Spoiler(NamedTuple):
-    """A problem: a sentence of words/*/sentences.json ("warn_…"), values for its `slots`, and remedies."""
+    """A problem: a sentence of features/data/*.json ("warn_…"), values for its `slots`, and remedies."""
 
     name: str
     slots: Mapping[str, Any]

@@ -20,9 +20,9 @@ from playground.export.exported_run import ExportedRun, export_run
 from playground.export.model_file import model_file
 from playground.export.notebook import notebook
 from playground.export.one_file import Piece, join
-from playground.queries import evaluation
-from playground.queries.evaluation import Scores
-from playground.queries.reader import Reader
+from playground.features.evaluation import query as evaluation
+from playground.features.evaluation.query import Scores
+from playground.features.shared.queries.reader import Reader
 from playground.reading import writing
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run

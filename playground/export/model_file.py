@@ -10,7 +10,7 @@ from playground.export.one_file import Part, Piece, join
 from playground.variants import variant_of
 from playground.variants.variant import change_nothing
 
-MODULES = ("parts", "masks", "padding", "positions", "kv_cache", "attention", "layers", "transformer")
+MODULES = ("parts", "masks", "packing", "positions", "kv_cache", "attention", "layers", "transformer")
 ABOUT = """The Transformer of "Attention Is All You Need", an encoder that reads and a decoder that writes, in one file.
 
 Tensors are named by their shapes: B sentences, L tokens (S of a source, T of a target, N new ones), D = d_model, H heads of K numbers, V
@@ -67,4 +67,5 @@ def _variant(config: ModelConfig) -> list[Piece | Part]:
     if change is change_nothing:
         return [Part("Building it", (), BUILD)]
     build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.variant, change=change.__name__))
-    return [Piece("playground.variants.variant", ("attentions",)), Piece(change.__module__, (change.__name__,)), build]
+    helpers = tuple(name for name in ("attentions", "replace_function") if name in change.__code__.co_names)
+    return [*([Piece("playground.variants.variant", helpers)] if helpers else []), Piece(change.__module__, (change.__name__,)), build]

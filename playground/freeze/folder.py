@@ -17,16 +17,16 @@ import orjson
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
+from playground.features.registry import PANELS, check, list_unavailable
+from playground.features.shared.queries.activations import activations
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, examples
 from playground.freeze.plan import Grid, Places, axis, choose_steps, find_unset_fields, plan, size
-from playground.queries.activations import activations
-from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PLOTLY, asset_version, list_assets, read_raw_asset
 from playground.ui.boot import collect_boot_data, describe_run
-from playground.ui.panels import PANELS, check, list_unavailable
 from playground.ui.shell import page, theme_css
-from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
 LEAST = 96  # bytes of JSON from which a reference pays

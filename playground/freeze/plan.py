@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from math import prod
 
 from playground.cursor import FIELDS, choices
+from playground.features.diagnostics.panel import QUANTITIES
+from playground.features.embeddings.query import STATES, TABLES
+from playground.features.evaluation.query import SPLITS
+from playground.features.shared.labs import UNKNOWN
 from playground.inspection.interventions import MEMORIES, heads as all_heads
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
-from playground.queries.evaluation import SPLITS
-from playground.queries.vectors import STATES, TABLES
 from playground.runs.run import Run
-from playground.ui.panels.diagnostics import QUANTITIES
-from playground.ui.panels.lessons.guessing import UNKNOWN
 from playground.words import LANGUAGES
 
 # Fields that only pin something in a figure: without an answer for the pin, the figure stays as it is.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
-from playground.queries.translate import DecodingOptions, translate
+from playground.features.shared.queries.reader import Reader
+from playground.features.translate.query import DecodingOptions, translate
 from playground.runs.run import Run
 
 STRANGERS = ("☂", "☃")  # in no vocabulary

@@ -18,7 +18,7 @@ from playground.config import ModelConfig
 from playground.inspection.activations import Stage
 from playground.model.attention import head_widths
 
-PRECISION = 0.0055  # half of the last printed digit (figures/tensor.py prints two), with a margin
+PRECISION = 0.0055  # half of the last printed digit (features/shared/features/shared/figures/tensor.py prints two), with a margin
 RELATIVE = 0.01
 NEIGHBOURS = 40  # maximum of cells of the row or column checked as likely mistakes
 

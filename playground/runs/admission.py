@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from playground.config import Refusal
-from playground.model.size import admit, training_bytes
+from playground.model.costs import admit, training_bytes
 from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
 from playground.runs.names import new_name, owner_of

@@ -12,7 +12,7 @@ from torch.nn.functional import pad
 from playground.config import BOS, EOS, ModelConfig
 from playground.data.corpus import Item
 from playground.model.masks import padding_mask
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Output, Transformer
 from playground.runs.replay import TOP_TOKENS, Completion, Parameters
 

@@ -14,7 +14,7 @@ import torch
 
 from playground.config import EOS, LIVE_KNOBS, Refusal
 from playground.data.corpus import Item
-from playground.inspection.copies import trainable_copy
+from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.forecast import TimedSteps

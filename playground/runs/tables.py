@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from playground.config import Refusal
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.reading.writing import guard_rows
 from playground.runs.run import Run
 from playground.variants import variant_of

@@ -13,13 +13,12 @@ from typing import Any
 
 from playground import cursor
 from playground.config import KNOBS, Experiment, Refusal, check
+from playground.features.shared import selected_runs, uploading
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui import seeds
 from playground.ui.rights import OWNER, READER, VISITOR, Right, require_run, require_sentences
-from playground.ui.upload import uploading
 from playground.words import listed, say
 
 KEY = re.compile(r"[0-9a-f]{32}")  # a visitor's token, made by static/storage.js
@@ -141,10 +140,10 @@ def copy(runs: Runs, command: Command) -> dict:
 def repeat(runs: Runs, command: Command) -> dict:
     """Repeats a run with other seeds: the next one, or the missing ones of `seeds.FIRST_SEEDS`; returns all runs for overlaid curves."""
     source = runs.get(command.run)
-    by_seed = seeds.runs_by_seed(source, [source, *runs.list_owned(command.token), *runs.shipped()])
-    missing = seeds.missing_seeds(by_seed) if command.values.get("all") else [seeds.next_seed(by_seed)]
+    by_seed = selected_runs.runs_by_seed(source, [source, *runs.list_owned(command.token), *runs.shipped()])
+    missing = selected_runs.missing_seeds(by_seed) if command.values.get("all") else [selected_runs.next_seed(by_seed)]
     new_runs = runs.repeat(source.id, missing, command.token) if missing else []
-    overlaid_runs = seeds.choose_overlaid(by_seed | dict(zip(missing, new_runs, strict=True)), missing)
+    overlaid_runs = selected_runs.choose_overlaid(by_seed | dict(zip(missing, new_runs, strict=True)), missing)
     key = "compare.repeated" if new_runs else "compare.repeated_already"
     notice = say(command.language, key, count=len(new_runs), seeds=listed(command.language, map(str, missing)))
     return {"again": True, "ticked": [run.id for run in overlaid_runs], "notice": notice}

@@ -7,21 +7,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
-from playground.figures import theme
-from playground.queries.reader import Reader
+from playground.features.lessons import course, labs
+from playground.features.map.architecture import model_figure
+from playground.features.shared import uploading
+from playground.features.shared.figures import theme
+from playground.features.shared.naming import (
+    CONTROLLED,
+    describe_difference,
+    disclosed,
+    label,
+    name as name_of,
+    origins,
+    shown_value,
+    title,
+)
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import examples, language, unreadable_fields
 from playground.reading.formats.languages import detect_language
 from playground.rooms.room import ticket_of
 from playground.runs.orders import FINISHED, RESUMABLE, WORKING
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui import links
-from playground.ui.compare import name as name_of, origins
-from playground.ui.controls import CONTROLLED, GROUPS, label, shown_value
-from playground.ui.model_figure import model_figure
-from playground.ui.panels.lessons import course, labs
-from playground.ui.titles import describe_difference, disclosed, title
-from playground.ui.upload import uploading
-from playground.ui.view import examples, language, unreadable_fields
+from playground.ui.controls import GROUPS
 from playground.words import entries
 from playground.words.glossary import glossary
 from playground.zero_gpu import ON_ZERO_GPU

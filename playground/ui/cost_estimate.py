@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import PRESETS, Experiment, Refusal, preset
-from playground.figures.schedule import drawing
+from playground.features.shared import uploading
+from playground.features.shared.figures.plain import drawing
+from playground.features.shared.naming import label, shown_value
 from playground.runs.forecast import WITHIN, Forecast, duration_of, forecast
 from playground.runs.registry import Runs
 from playground.training.schedule import learning_rate
-from playground.ui.controls import label, shown_value
-from playground.ui.upload import uploading
 from playground.words import paragraph, say
 from playground.words.amounts import duration, percentage, short
 

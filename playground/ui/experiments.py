@@ -7,15 +7,15 @@ from typing import Any, Protocol
 
 from playground import cursor
 from playground.config import Experiment, Refusal
+from playground.features.board.class_board import name_empty_arms
+from playground.features.shared import uploading
 from playground.lessons.controlled import SMALL, ControlledExperiment
 from playground.lessons.labs import get
 from playground.rooms import activities, experiment
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, require_teacher
 from playground.runs.registry import Runs
-from playground.ui.class_board import name_empty_arms
 from playground.ui.rights import MEMBER, TEACHER, Right
-from playground.ui.upload import uploading
 from playground.words import paragraph, say
 
 

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping
 
 from playground import cursor
 from playground.config import KNOBS, Experiment, Refusal, read_query
+from playground.features.diagnostics import panel as diagnostics
+from playground.features.embeddings.query import STATES, TABLES
+from playground.features.registry import TABS
+from playground.features.shared.labs import UNKNOWN
+from playground.features.shared.naming import disclosed
+from playground.features.translate.query import METHODS
 from playground.lessons.course import COURSE
 from playground.lessons.lab import Lab
 from playground.lessons.labs import LABS
 from playground.lessons.run_questions import Question
 from playground.lessons.tour import STOPS
-from playground.queries.translate import METHODS
-from playground.queries.vectors import STATES, TABLES
 from playground.runs.registry import Runs
-from playground.ui.panels import TABS, diagnostics
-from playground.ui.panels.lessons.guessing import UNKNOWN
-from playground.ui.titles import disclosed
 from playground.words import glossary, paragraph, say
 
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.board.class_board import class_name
+from playground.features.lessons import room_result
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import Screen, View
 from playground.rooms import activities, question
 from playground.rooms.question import KIND, Question
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room
 from playground.runs.registry import Runs
-from playground.ui.class_board import class_name
 from playground.ui.links import LISTS
-from playground.ui.panels.lessons import room_result
-from playground.ui.view import Screen, View
 
 PLACE = {"lab": ("lab", "toss", "arms"), "lesson": ("lesson", "run", "step", "text")}  # fields of the cursor that identify the question
 Key = tuple[str, str]  # the room's code and a ticket

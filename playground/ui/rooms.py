@@ -17,10 +17,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from playground.config import Refusal
+from playground.features.lessons import checks
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, language
 from playground.lessons.checks import list_checks
 from playground.lessons.checks.posed import MAX_OPTIONS
 from playground.lessons.course import COURSE
-from playground.queries.reader import Reader
 from playground.rooms import activities, answers, progress
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, clean_code, ticket_of
@@ -29,10 +31,8 @@ from playground.ui import command, experiments
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
-from playground.ui.panels.lessons import checks
 from playground.ui.rights import MEMBER, TEACHER, VISITOR, GuardedRoute, Right, require_room, require_sentences
 from playground.ui.room_question import Questions
-from playground.ui.view import View, language
 from playground.words import say
 
 POLL_S, HEARTBEAT_S = 1.0, 15.0  # seconds until a closed page is noticed; between keep-alive comments on a quiet stream

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from playground.ui.panels import PLACES
+from playground.features.registry import PLACES
 from tests.browser.audit import CROWDED, audit
 from tests.browser.conftest import ready
 from tests.browser.steps import about_the_run, drawn, eventually, link, press_tab

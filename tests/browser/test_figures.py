@@ -8,7 +8,7 @@ from pathlib import Path
 import plotly
 import pytest
 
-from playground.figures import attention, tokens
+from playground.features.shared.figures import attention, tokens
 from tests.browser.audit import TOUCHING
 from tests.browser.steps import eventually
 from tests.figures.gallery import HARD, gallery, labels

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from playground.cli import main
-from playground.ui.panels import TABS
+from playground.features.registry import TABS
 from playground.words import say
 from tests.browser.conftest import Visitors, pages, ready
 from tests.browser.server import files

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from playground.ui.panels import PLACES
+from playground.features.registry import PLACES
 from tests.browser.server import Server
 from tests.browser.steps import ONE_SENTENCE, link
 

@@ -22,7 +22,7 @@ from playground.export.contents import file_name, pack_zip, scores_of, use_file,
 from playground.export.exported_run import export_run
 from playground.export.notebook import _CELLS, how, notebook
 from playground.export.use import Tokenizer, Translator, svg
-from playground.queries import evaluation
+from playground.features.evaluation import query as evaluation
 from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.run import Run

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from benchmarks.server import free_port
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX, asset_path, read_asset
 from playground.ui.command import TOKEN

@@ -8,11 +8,11 @@ import pytest
 
 import tests.ui.conftest as ui
 from playground.cli import main
+from playground.features.registry import PANELS
 from playground.runs.disk import files
 from playground.runs.disk.store import Store
 from playground.ui import server
 from playground.ui.assets import PREFIX
-from playground.ui.panels import PANELS
 from tests.runs.tiny import TINY, at_step, done, wait
 
 site = ui.site

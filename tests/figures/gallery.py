@@ -2,11 +2,19 @@
 
 import numpy as np
 
-from playground.figures import (  # isort: skip
-    attention, attribution, bars, changes, clocks, curves, data, diagnostics, graph, guesses, heads, lengths, lens, masks, positions,
-    products, runs, tensor, training_step, tree, vectors,
-)  # fmt: skip
-from playground.figures.tokens import steps
+from playground.features.attention import figure as heads, figure as products
+from playground.features.data import figure as data
+from playground.features.embeddings import figure as vectors
+from playground.features.evaluation import figure as lengths
+from playground.features.interventions import figure as changes
+from playground.features.lessons import figure as guesses
+from playground.features.positions import figure as clocks, figure as positions
+from playground.features.shared.figures import attention, bars, graph, masks, runs, sublayers, tensor
+from playground.features.shared.figures.tokens import steps
+from playground.features.step import figure as training_step
+from playground.features.teacher_forcing import figure as lens_figure, figure as votes_figure
+from playground.features.train import figure as curves
+from playground.features.translate import figure as tree
 from playground.words import entries
 
 # What people type and tokenizers make: HTML, TeX, Plotly's templates, entities, nothing, blanks, controls, a lone surrogate.
@@ -60,8 +68,8 @@ def gallery(length=12, width=720, hard=True, **style):
         "top_tokens": bars.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
         "pairs": changes.pairs(words, weights[0], weights[-1], chosen=0, **cells),
         "losses": changes.losses(words, 100 * weights[0] - 5, 20 * weights[-1], kind="cross", least=-5, most=100, off=[True], **cells),
-        "votes": attribution.votes(answer, 4 * weights[0] - 1, *voters, tokens_of=(words[0], words[-1]), **cells),
-        "path": attribution.path(answer[:7], rng.normal(size=(len(words[:7]), 2)), tokens_of=(words[0], words[-1]), **cells),
+        "votes": votes_figure.votes(answer, 4 * weights[0] - 1, *voters, tokens_of=(words[0], words[-1]), **cells),
+        "path": votes_figure.path(answer[:7], rng.normal(size=(len(words[:7]), 2)), tokens_of=(words[0], words[-1]), **cells),
         "frequencies": bars.frequencies(words, np.arange(length) * 1000, **cells),
         "guesses": guesses.histogram(words[:4], rng.integers(0, 9, (len(words[:4]), 3)), ["50 %", "75 %", "95 %"], right=0, **cells),
         "mask_padding": masks.grid(padding, words, words, causes={"padding": padding}, **cells),
@@ -72,7 +80,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **style),
         "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
         "clocks": clocks.clocks(table, [0, 1], [0, 1], 1, [0.5, 7.0], **cells),
-        "lens": lens.grid(np.tile(weights[:1], (3, 1)), [words] * 3, LAYERS, decoder, decided=[0] * length, pinned=0, **cells),
+        "lens": lens_figure.grid(np.tile(weights[:1], (3, 1)), [words] * 3, LAYERS, decoder, decided=[0] * length, pinned=0, **cells),
         "head_aligned": heads.over_training(range(length), rng.random((2, 3, length)), chosen=(1, 2), step=0, **style),
         "head_entropy": heads.over_training(range(length), 3 * rng.random((2, 3, length)), chosen=(0, 0), **entropy, **style),
         "products": products.bars(table[0], table[-1], **cells),
@@ -89,13 +97,13 @@ def gallery(length=12, width=720, hard=True, **style):
             np.where(pair, 3 * weights, np.nan), [words] * length, [["<bos>", *words[:-1]]] * length, pair + 1 - causal, at=range(length),
             most=3.0, chosen=(0, 0), titles=("row", "place"), **cells,
         ),
-        "health_parts": diagnostics.parts(few[0], parts, kinds, numbers, measure="gradient", chosen=0, **cells),
-        "health_activation": diagnostics.parts(few[0], parts, kinds, numbers, measure="activation", second=(-few[0]).tolist(), **unchosen),
-        "health_course": diagnostics.over_training(
+        "health_parts": sublayers.parts(few[0], parts, kinds, numbers, measure="gradient", chosen=0, **cells),
+        "health_activation": sublayers.parts(few[0], parts, kinds, numbers, measure="activation", second=(-few[0]).tolist(), **unchosen),
+        "health_course": sublayers.over_training(
             range(len(few)), np.where(few > 0.01, few, 0), parts, kinds, measure="update", strong=[0], last=300,
             changes=[(len(few) // 2, "cut")], step=0, **style,
         ),
-        "health_entropy": diagnostics.evenness(few[:18, :8], parts[:18], **cells),
+        "health_entropy": sublayers.evenness(few[:18, :8], parts[:18], **cells),
         "runs_exact": runs.overlay("exact_match", [range(length)] * 6, [weights[0]] * 6, six, end=1, **cells),
         "runs_loss": runs.overlay("validation_loss", [[], [0.5]], [[], [float("nan")]], ["a", "b"], over="seconds", **cells),
         "pinned": runs.add_pinned(curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=dark),

@@ -5,7 +5,10 @@ from html import unescape
 import numpy as np
 import pytest
 
-from playground.figures import attribution, bars, changes, guesses
+from playground.features.interventions import figure as changes
+from playground.features.lessons import figure as guesses
+from playground.features.shared.figures import bars
+from playground.features.teacher_forcing import figure as votes_figure
 
 NAMES = ["a", "<b>", "c"]
 PARTS, VOTES = ["embedding", "self 1.1", "cross 1.1", "FFN 1"], [0.5, -1.25, 2.0, 0.0]
@@ -50,14 +53,14 @@ def test_before_and_after_stand_on_one_line_and_differ_in_shape():
 
 
 def test_each_vote_is_one_bar_in_its_row_only_heads_can_be_switched_off_and_the_path_goes_from_point_to_point():
-    picture = attribution.votes(PARTS, VOTES, KINDS, HEADS, tokens_of=("a", "<b>"))
+    picture = votes_figure.votes(PARTS, VOTES, KINDS, HEADS, tokens_of=("a", "<b>"))
     rows = {row: value for trace in picture["data"] for row, value in zip(trace["y"], trace["x"], strict=True)}
     assert [rows[row] for row in range(4)] == VOTES
     assert notes(picture) == ["+0.50", "−1.25", "+2.00", "+0.00"]
     assert picture["layout"]["yaxis"]["ticktext"] == PARTS
     clicks = {trace["y"][0]: (trace["meta"].get("field"), trace["customdata"]) for trace in picture["data"]}
     assert clicks == {0: (None, [""]), 1: ("off", ["d1.1"]), 2: ("off", ["c1.1"]), 3: (None, [""])}
-    picture = attribution.path(["embedding", "FFN 1"], np.array([[1.0, 0.5], [3.0, -1.0]]), tokens_of=("a", "b"))
+    picture = votes_figure.path(["embedding", "FFN 1"], np.array([[1.0, 0.5], [3.0, -1.0]]), tokens_of=("a", "b"))
     arrows = [note for note in picture["layout"]["annotations"] if note["showarrow"]]
     assert [(note["ax"], note["ay"], note["x"], note["y"]) for note in arrows] == [(0, 0, 1, 0.5), (1, 0.5, 3, -1)]
 

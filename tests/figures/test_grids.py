@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
-from playground.figures import attention, lens, masks, positions, runs, tensor, theme, vectors
+from playground.features.embeddings import figure as vectors
+from playground.features.positions import figure as positions
+from playground.features.shared.figures import attention, masks, runs, tensor, theme
+from playground.features.teacher_forcing import figure as lens_figure
 
 ROWS, COLUMNS = ["o", "l", "l", "<eos>"], ["l", "l", "o"]
 WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.0, 0.12345678, 0.87654322]])
@@ -131,7 +134,7 @@ def test_the_chosen_cell_is_framed_and_may_be_kept_secret():
 
 
 def test_cells_of_the_lens_hold_their_tokens_and_rings():
-    drawn = lens.grid(
+    drawn = lens_figure.grid(
         np.array([[0.2, 0.9, 0.5], [0.7, 1.0, 0.6]]), [["a", "b", "<s>"], ["c", "b", "d"]], ["embedding", "layer 1"], ["c", "b", "d"],
         decided=[1, 0, 1],
     )  # fmt: skip

@@ -6,7 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from playground.figures import board, curves, data, diagnostics, graph, heads, positions, products, runs, theme
+from playground.features.attention import figure as heads, figure as products
+from playground.features.board import figure as board
+from playground.features.data import figure as data
+from playground.features.positions import figure as positions
+from playground.features.shared.figures import graph, runs, sublayers, theme
+from playground.features.train import figure as curves
 from playground.rooms.experiment import MOST_ARMS
 from tests.figures.gallery import HISTORY
 
@@ -88,13 +93,13 @@ def test_products_add_up_to_the_score_and_query_and_key_share_a_scale():
 
 
 def parts(values, measure="gradient", **more):
-    return diagnostics.parts(values, NAMES, KINDS, [str(value) for value in values], measure=measure, chosen=1, **more)
+    return sublayers.parts(values, NAMES, KINDS, [str(value) for value in values], measure=measure, chosen=1, **more)
 
 
 def test_gauges_stand_at_the_logarithm_and_0_below_all_of_them():
     figure = parts([0.01, 0.0, 10.0])
     dots, axis = figure["data"][0], figure["layout"]["xaxis"]
-    assert dots["x"] == [-2, pytest.approx(-2 - diagnostics.ZERO), 1]
+    assert dots["x"] == [-2, pytest.approx(-2 - sublayers.ZERO), 1]
     assert dict(zip(axis["tickvals"], axis["ticktext"], strict=True))[dots["x"][1]] == "0"
     assert axis["range"][0] < dots["x"][1] < dots["x"][2] < axis["range"][1]
     assert dots["marker"]["symbol"] == ["circle", "square-open", "diamond"]  # kinds differ in shape, and 0 is open
@@ -114,16 +119,16 @@ def test_ticks_are_where_they_say(values):
 
 def test_courses_leave_gaps_fall_to_0_and_carry_the_true_numbers():
     more = {"measure": "gradient", "strong": [0], "last": 20, "step": 9, "changes": [(7, "cut")]}
-    figure = diagnostics.over_training([5, 9], COURSES, NAMES, KINDS, **more)
+    figure = sublayers.over_training([5, 9], COURSES, NAMES, KINDS, **more)
     by_name = {trace["name"]: trace for trace in figure["data"]}
     assert by_name["first"] is figure["data"][-1]  # the strong one lies on top
-    assert by_name["first"]["y"] == [-1, pytest.approx(-1 - diagnostics.ZERO)]
+    assert by_name["first"]["y"] == [-1, pytest.approx(-1 - sublayers.ZERO)]
     assert by_name["first"]["customdata"] == ["0.1", "0"]
     assert (by_name["second"]["y"], by_name["third"]["y"]) == ([0, None], [1, 2])
     assert (figure["layout"]["xaxis"]["range"], cursor(figure)) == ([0, 20], (9, 9))
     assert figure["layout"]["shapes"][1]["x0"] == 7.5  # what was done to the run stands between two steps
     assert [(note["text"], note["x"]) for note in figure["layout"]["annotations"]] == [("cut", 7.5)]
-    cells = diagnostics.evenness(np.array([[0.5, math.nan], [1.0, 0.25]]), NAMES[:2])["data"][0]
+    cells = sublayers.evenness(np.array([[0.5, math.nan], [1.0, 0.25]]), NAMES[:2])["data"][0]
     assert (cells["z"], cells["zmin"], cells["zmax"]) == ([[0.5, None], [1.0, 0.25]], 0, 1)
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from playground.figures import lengths, vectors
-from playground.figures.clocks import ROOM, clocks
+from playground.features.embeddings import figure as vectors
+from playground.features.evaluation import figure as lengths
+from playground.features.positions.figure import ROOM, clocks
 from playground.inspection.positions import frequencies, sinusoids
 
 XY = np.array([[0.0, 0.0], [1.0, 1.0], [-2.0, 1.5], [0.01, 0.0]])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.figures import theme, tokens
+from playground.features.shared.figures import theme, tokens
 
 # Machado, Oliveira and Fernandes (2009), full deficiency, in linear RGB
 SIGHT = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from playground.figures import tree
+from playground.features.translate import figure as tree
 
 # <bos> -> a, b (kept), c (pruned); a -> d (kept, best), e (pruned); b -> f (pruned); d -> <eos> (finished)
 NAMES = ["<bos>", "a", "b", "c", "d", "e", "f", "<eos>"]

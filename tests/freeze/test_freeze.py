@@ -13,14 +13,14 @@ import pytest
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
+from playground.features.registry import PANELS, TABS
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.view import View, examples
 from playground.freeze import folder as freezing
 from playground.freeze.folder import Pack
 from playground.freeze.plan import STEPS, Places, axis, choose_steps, heads, plan, size
-from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.boot import list_runs
-from playground.ui.panels import PANELS, TABS
-from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
 FIRST = Places("sentence 0", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
@@ -120,10 +120,10 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
     assert name == "answers/sentence-0-0"
     assert unpack_answer(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
     assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
-    (script,) = (tmp_path / "frozen" / "asset").glob("*/frozen_modules.js")
+    (script,) = (tmp_path / "frozen" / "asset").glob("*/ui/static/frozen_modules.js")
     modules = orjson.loads(script.read_text().removeprefix("globalThis.playgroundModules = ").partition(";\n")[0])
     imports = {name for text in modules.values() for name in re.findall(r'\b(?:from|import) "([./p].*?)"', text)}
-    assert imports == {f"page/{name}" for name in modules} - {"page/frozen.js", "page/main.js"}
+    assert imports == {f"page/{name}" for name in modules} - {"page/ui/static/frozen.js", "page/ui/static/main.js"}
     assert not [name for name, text in modules.items() if "import.meta" in text]
 
 

@@ -15,14 +15,14 @@ import pytest
 
 from playground.config import ModelConfig, Refusal, check
 from playground.cursor import FIELDS
+from playground.features.registry import TABS
+from playground.features.shared.queries.reader import Reader
 from playground.inspection.activations import record
 from playground.lessons import course
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
-from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import links
-from playground.ui.panels import TABS
 from playground.variants import build
 from playground.words import LANGUAGES, entries
 
@@ -154,7 +154,7 @@ def words_of(lesson: course.Lesson) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_words_for_everything_and_none_too_many(language):
-    files = ("lessons/course.py", "lessons/run_questions.py", "ui/panels/lessons/course.py")
+    files = ("lessons/course.py", "lessons/run_questions.py", "features/lessons/course.py")
     code = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
     wanted = set(re.findall(r"\"(course\.\w+)\"", code)).union(*map(words_of, LESSONS))
     assert {key for key in entries(language) if key.startswith("course.")} == wanted

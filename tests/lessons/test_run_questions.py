@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from playground.config import Refusal
+from playground.features.translate.query import PLAIN, DecodingOptions
 from playground.lessons import run_questions
-from playground.queries.translate import PLAIN, DecodingOptions
 
 
 def pieces(text: str) -> list:

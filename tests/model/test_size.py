@@ -6,9 +6,8 @@ from hypothesis import given, settings, strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import PRESETS, Experiment, ModelConfig, Refusal, limits, preset
-from playground.inspection.counting import counted_flops, counted_parameters
-from playground.model.size import CHUNK, admit, is_chunked, parameter_count, training_bytes
-from playground.model.sublayers import flops, parameters
+from playground.inspection.diagnostics import counted_flops, counted_parameters
+from playground.model.costs import CHUNK, admit, flops, is_chunked, parameter_count, parameters, training_bytes
 from playground.model.transformer import Transformer
 
 MEGABYTE = 2**20

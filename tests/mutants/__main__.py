@@ -33,7 +33,7 @@ OUTPUT = ROOT / "test-output" / "mutants"
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
 ROOMS = {
     "model": "**/*.py", "training": "**/*.py", "decoding": "**/*.py", "inspection": "**/*.py", "data": "**/*.py", "reading": "**/*.py",
-    "runs": "**/*.py", "queries": "**/*.py", "rooms": "**/*.py", "ui": "*.py",
+    "runs": "**/*.py", "features": "**/*.py", "rooms": "**/*.py", "ui": "*.py",
 }  # fmt: skip
 COPIED = ("playground", "tests", "benchmarks", "app.py", "pyproject.toml", "package.json", "setup.py", "README.md")
 LINKED = ("checkpoints", "node_modules")

@@ -59,8 +59,9 @@ def address(classname: str, name: str) -> str:
 
 
 def mirror(file: str) -> str:
-    """Where the tests of a module are by custom: tests/runs/test_cache for playground/runs/cache.py."""
-    folder, _, name = file.replace("playground/", "tests/", 1).removesuffix(".py").rpartition("/")
+    """Where the tests of a module are by custom: tests/runs/test_cache for playground/runs/cache.py, beside the modules of a feature."""
+    mirrored = file if file.startswith("playground/features/") else file.replace("playground/", "tests/", 1)
+    folder, _, name = mirrored.removesuffix(".py").rpartition("/")
     return f"{folder}/test_{name}"
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from tests.runs.tiny import CORPORA, LIMITS
 from tests.simulation import world as simulation

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs import orders, recording
 from playground.runs.disk import saves
 from playground.runs.names import owner_of

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from playground.config import Experiment
-from playground.model.size import training_bytes
+from playground.model.costs import training_bytes
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes

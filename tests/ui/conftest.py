@@ -14,7 +14,8 @@ import pytest
 from fastapi import FastAPI
 
 from playground.config import Refusal
-from playground.queries.reader import Reader
+from playground.features.shared import uploading
+from playground.features.shared.queries.reader import Reader
 from playground.reading.uploads import read_files
 from playground.rooms import registry
 from playground.runs.machine_speed import warm_up_and_measure
@@ -23,7 +24,6 @@ from playground.runs.run import Run
 from playground.ui.actions import Command, act
 from playground.ui.assets import PREFIX
 from playground.ui.server import start
-from playground.ui.upload import uploading
 from tests.runs.tiny import done
 
 

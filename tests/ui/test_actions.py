@@ -12,7 +12,7 @@ from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import at_step
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 MINE, THEIRS = "a" * 32, "b" * 32
 

@@ -12,13 +12,13 @@ import httpx
 import plotly
 import pytest
 
-from playground.figures import theme
+from playground.features.shared.figures import theme
 from playground.ui.assets import PREFIX, asset_path, choose_coding
 from playground.ui.delivery import FOR_EVER, MIN_GZIP_BYTES
 from playground.ui.plotly_bundle import TRACES, shake_tree
 from playground.words import say
 from tests.figures.gallery import gallery
-from tests.ui.panels.looking import all_blocks
+from tests.ui.looking import all_blocks
 
 WHOLE = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 
@@ -50,7 +50,7 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
     headers, _ = raw(site, script)
     assert (headers["Content-Encoding"], headers["Cache-Control"]) == ("br", FOR_EVER)  # by Gradio itself, which compresses better
     assert site.http.get("/assets/index-nobody.js").headers.get("Cache-Control") != FOR_EVER
-    for name in ("plotly.js", "main.js", "style.css"):
+    for name in ("plotly.js", "ui/static/main.js", "ui/static/style.css"):
         path = asset_path(name).removeprefix(".")
         (small, body), (large, same) = raw(site, path), raw(site, path, "gzip")
         assert (small["Content-Encoding"], large["Content-Encoding"]) == ("br", "gzip"), name

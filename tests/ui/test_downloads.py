@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from playground.features.shared.queries.reader import REFERENCE
 from playground.pretrained import load
-from playground.queries.reader import REFERENCE
 from playground.reading.pairs import Pairs
 from playground.ui import downloads
-from playground.ui.snippets import LANGUAGES
+from playground.ui.downloads import LANGUAGES
 from tests.runs.tiny import ME, PAIRS, YOU, done, tiny
-from tests.ui.panels.looking import all_blocks
+from tests.ui.looking import all_blocks
 
 ROOT = Path(__file__).parents[2]
 TEXT = "playground"

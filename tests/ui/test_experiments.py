@@ -13,17 +13,17 @@ from types import SimpleNamespace
 import plotly.graph_objects as go
 import pytest
 
+from playground.features.board.class_board import Board, ClassRun
+from playground.features.shared.queries.learning_curves import LearningCurve
+from playground.features.shared.view import percent
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
-from playground.queries.learning_curves import LearningCurve
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
-from playground.ui.class_board import Board, ClassRun
-from playground.ui.measured import percent
 from playground.words import listed, say
 from tests.runs.tiny import at_step, done
 from tests.ui.endpoints.calls import refused
-from tests.ui.panels.looking import TINY, block, ids
+from tests.ui.looking import TINY, block, ids
 from tests.ui.test_rooms import ANNA, ARMS, BEN, CANARY, TEACHER, do, enter
 
 CARL = "9" * 32

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from playground.config import BOS, EOS, PAD
-from playground.queries.reader import REFERENCE
-from tests.ui.panels.looking import block
+from playground.features.shared.queries.reader import REFERENCE
+from tests.ui.looking import block
 
 SENTENCES = {  # repeated words, repeated letters; the second of each only fills the batch, and leaves padding after the first
     "german_english": ("die Frau findet die Frau", "wir glauben , dass die Ärztin die Frau findet"),

@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from playground.config import KNOBS, Experiment, default, limits
 from playground.cursor import FIELDS, FORMER_VALUES
+from playground.features.shared.naming import CONTROLLED
 from playground.fields import MAX_TEXT, Number, Text
 from playground.ui import links
-from playground.ui.controls import CONTROLLED
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 FORMS = [name for name, field in FIELDS.items() if name == "run" or not isinstance(field, Text) or field.pattern]  # takes not any text
 ME, OTHER = "d" * 32, "e" * 32

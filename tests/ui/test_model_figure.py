@@ -10,10 +10,10 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import Experiment, ModelConfig, limits
 from playground.cursor import check
+from playground.features.map.architecture import ModelFigure, Part, model_figure
+from playground.features.registry import PLACES
 from playground.inspection.activations import record
 from playground.model.transformer import Transformer
-from playground.ui.model_figure import ModelFigure, Part, model_figure
-from playground.ui.panels import PLACES
 from playground.words import say
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]

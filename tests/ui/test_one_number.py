@@ -7,7 +7,7 @@ import pytest
 
 from playground.cli import main
 from playground.runs.disk.store import SHIPPED
-from tests.ui.panels.looking import block, complete
+from tests.ui.looking import block, complete
 
 NAMES = ["reverse", *(pytest.param(name, marks=pytest.mark.night) for name in ("numbers_de", "german_english"))]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import pytest
 
 from playground.config import Refusal
+from playground.features.registry import PANELS
+from playground.features.shared import uploading
 from playground.reading.filtering import Pair
 from playground.reading.pairs import Pairs
 from playground.rooms.registry import DAY
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
-from playground.ui.panels import PANELS
-from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import TINY, done
 from tests.ui.endpoints.calls import call, refused

@@ -15,7 +15,7 @@ from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import say
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 from tests.ui.test_rooms import ANNA, BEN, TEACHER, do, enter, events
 
 CARL = "9" * 32

@@ -14,7 +14,7 @@ from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
 from playground.words import say
 from tests.runs.tiny import done
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 TEACHER, ANNA, BEN = (letter * 32 for letter in "def")
 CANARY = "Canary-Marguerite"

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from playground.cursor import FIELDS
+from playground.features.attention import panel as attention
+from playground.features.registry import PANELS, TABS
 from playground.fields import Choice, Text
 from playground.ui import assets, routes
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
-from playground.ui.panels import PANELS, TABS, attention
 from playground.words import LANGUAGES
-from tests.ui.panels.looking import complete
+from tests.ui.looking import complete
 
 OF_SITE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

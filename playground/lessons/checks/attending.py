@@ -7,9 +7,9 @@ from itertools import pairwise, permutations
 import numpy as np
 
 from playground.config import Refusal
+from playground.features.interventions.query import compare_outputs
 from playground.inspection.interventions import Change, HeadId
 from playground.lessons.checks.posed import MIN_DIFFERENCE, CheckContext, Posed, make_option, percent, short, whole
-from playground.queries.interventions import compare_outputs
 
 RANKED = 3  # heads
 TRIED = 8  # heads ablated to find three that differ

@@ -7,8 +7,8 @@ from math import log, sqrt
 import numpy as np
 
 from playground.config import Refusal
+from playground.features.translate.query import DecodingOptions, translate
 from playground.lessons.checks.posed import CheckContext, Posed, short, whole
-from playground.queries.translate import DecodingOptions, translate
 
 BEAM = 4
 LEAST = 1e-30  # smaller probabilities are impractical to compute with

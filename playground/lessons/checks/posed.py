@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from playground.config import Refusal
+from playground.features.shared.queries.activations import activations
+from playground.features.shared.queries.reader import REFERENCE, Reader
+from playground.features.shared.queries.results import SentenceTrace
 from playground.inspection.activations import Stage
-from playground.queries.activations import activations
-from playground.queries.reader import REFERENCE, Reader
-from playground.queries.results import SentenceTrace
 from playground.runs.run import Run
 from playground.words import printed, say
 from playground.words.amounts import percentage

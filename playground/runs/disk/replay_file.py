@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.runs.disk.files import header, parse_json, read_safetensors, to_json, to_safetensors
 from playground.runs.replay import MAX_FRAMES, TOP_TOKENS, Completion, Frame, Replay, ReplayPlan
 from playground.runs.rounded import RoundedParameters, pack_rounded, round_parameters, rounded_shapes, shapes_of, unpack_rounded

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from playground.config import Experiment, Refusal
-from playground.model.size import admit
+from playground.model.costs import admit
 from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.disk.folder import pack_run

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, default
-from playground.queries import translate as translating
-from playground.queries.results import Candidate
+from playground.features.shared import uploading
+from playground.features.shared.naming import disclosed
+from playground.features.shared.queries.results import Candidate
+from playground.features.shared.view import steps as decoder_rows, texts
+from playground.features.translate import query as translating
 from playground.runs.history import Columns
 from playground.runs.run import Run
 from playground.ui.endpoints.arguments import Argument, check_owner, pick_arguments
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab
 from playground.ui.rights import LINK, PUBLIC, READER, VISITOR, Right
-from playground.ui.titles import disclosed
-from playground.ui.upload import uploading
-from playground.ui.view import steps as decoder_rows, texts
 
 ANY_OWNER = {"owner": Argument(str, "")}  # by default a client without runs
 MAX_WEIGHTS = 500_000  # in one answer; a single layer or head has fewer
@@ -154,7 +154,7 @@ ENDPOINTS: dict[str, Endpoint] = {
         READER,
         translate,
         pick_arguments("run", "text", "step", "method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix") | ANY_OWNER,
-        "read",  # the page reads on two threads (see queries/reader.py): one of them is always its own
+        "read",  # the page reads on two threads (see features/shared/queries/reader.py): one of them is always its own
         1,
     ),
     "attention": Endpoint(READER, attention, pick_arguments("run", "text", "kind", "layer", "head", "step") | ANY_OWNER, "read", 1),
@@ -162,3 +162,11 @@ ENDPOINTS: dict[str, Endpoint] = {
     "runs": Endpoint(PUBLIC, runs, ANY_OWNER, "look", 2),
     "lab": Endpoint(PUBLIC, lab, pick_arguments("name", "seeds") | ANY_OWNER, "lab", 1),  # an experiment: VISITOR
 }
+
+
+def explain_mismatch(name: str) -> Refusal:
+    """Explains why there is no such endpoint, or these are not its arguments."""
+    if name not in ENDPOINTS:
+        return Refusal("api.no_endpoint", name=name[:40], names=", ".join(ENDPOINTS))
+    needed = [argument for argument, argument_kind in ENDPOINTS[name].arguments.items() if argument_kind.required]
+    return Refusal("api.not_its_arguments", name=name, needed=", ".join(needed) or "–")

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from playground.config import KNOBS, Refusal, check, default, limits
 from playground.cursor import FIELDS, MAX_TEXT, Number, choices
+from playground.features.translate.query import METHODS
 from playground.knobs import as_text, shortened
 from playground.lessons.controlled import SEEDS
-from playground.queries.translate import METHODS
 from playground.words import ENGLISH, known, say
 
 REQUIRED = inspect.Parameter.empty

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import gradio as gr
 
-from playground.queries.reader import Reader
+from playground.features.shared.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.network import run_link

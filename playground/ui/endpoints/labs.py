@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from playground.config import Refusal
+from playground.features.shared.experiment import measure_result
 from playground.lessons import labs
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.lab import Lab, Outcome
@@ -13,7 +14,6 @@ from playground.runs.run import Run
 from playground.ui.actions import Command, act
 from playground.ui.endpoints.arguments import check_owner
 from playground.ui.endpoints.caller import Caller
-from playground.ui.panels.lessons.experiment import measure_result
 from playground.words import ENGLISH
 
 ENDED_EARLY = ("failed", "diverged")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from playground.config import Refusal, limits
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.reading.uploads import read_files
 from playground.runs.disk.folder import NAMES, Folder, describe, pack_state
 from playground.runs.disk.read_report import from_json, to_json

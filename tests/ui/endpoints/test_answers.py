@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, limits
+from playground.features.attention.query import KINDS
+from playground.features.translate.query import DecodingOptions, translate as translated
 from playground.lessons.labs import get
-from playground.queries.heads import KINDS
-from playground.queries.translate import DecodingOptions, translate as translated
 from playground.ui import server
 from playground.ui.endpoints.caller import Caller
 from playground.ui.endpoints.labs import lab
 from playground.words import entries
 from tests.runs.tiny import done
 from tests.ui.endpoints.calls import NAMES, begin, call, refused
-from tests.ui.panels.looking import TINY
+from tests.ui.looking import TINY
 
 SENTENCE = "hello"
 
@@ -166,7 +166,8 @@ def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(end
 def test_the_page_that_people_load_has_nothing_of_it(site):
     config = site.http.get("/config").json()
     assert not set(config["page"]["endpoints"]["components"]) & set(config["page"][""]["components"])
-    assert WORDS["api.arg_owner"] not in site.http.get("/").text
+    page = site.http.get("/").text
+    assert ('"pages":[["","Home",true]]' in page, WORDS["api.arg_owner"] in page, len(config["pages"])) == (True, False, 1), "no menu"
     assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from playground.config import EOS
 from playground.data.corpus import Corpus, Item
 from playground.decoding import greedy
+from playground.features.evaluation.lengths_query import teacher_forced
 from playground.lessons.controlled import CLOSE, DEVIATIONS, Arms, ControlledExperiment, Measured, Result, Results, is_measured, mean
 from playground.lessons.lab import Lines
 from playground.model.transformer import Transformer
-from playground.queries.lengths import teacher_forced
 
 AROUND = 6  # plotted positions before and after the first mistake
 DISTANCES = range(-AROUND, AROUND + 1)

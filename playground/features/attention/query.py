@@ -1,0 +1,126 @@
+"""The heads of a run: their names over held-out sentences, and how their attention developed in training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS
+from playground.features.shared.queries import results
+from playground.features.shared.queries.reader import Reader
+from playground.inspection import attention
+from playground.inspection.heads import HeadScores, Sample, read_weights, score
+from playground.model.transformer import Transformer
+from playground.runs.replay import Completion, Frame
+from playground.runs.run import Run
+
+SENTENCES = 32
+KINDS = ("encoder", "decoder", "cross")
+
+
+def name_heads(reader: Reader, run: Run, step: int | None, actual: int, kind: str) -> HeadScores:
+    """Names all heads of one kind at the requested `step`, for which the page shows the step `actual`.
+
+    Scored on held-out sentences with their right answers, in padded batches, by the parameters of that step. A frame of the replay has
+    no parameters: then on the replay's own sentences, as recorded, without padding.
+    """
+    if step is not None and run.parameters_at(step)[0] != actual:
+        return _name_in_replay(run, actual, kind)
+    examples = reader.examples(run, "heldout", SENTENCES)
+
+    def work(model: Transformer, _: int) -> HeadScores:
+        src, tgt = run.tokenizers
+        pairs = [(source, target, src.encode(source), tgt.encode(target)) for source, target in examples]
+        pairs = [pair for pair in pairs if pair[2] and max(len(pair[2]), len(pair[3])) < MAX_POSITIONS]
+        stacks = read_weights(model, [pair[2:] for pair in pairs], kind)
+        return score([_label_sample(run, kind, *pair[:2], pair[3], stack) for pair, stack in zip(pairs, stacks, strict=True)], kind)
+
+    return reader.work(run, step, ("heads named", kind), work)
+
+
+def _name_in_replay(run: Run, step: int, kind: str) -> HeadScores:
+    tgt, samples = run.tokenizers[1], []
+    for (source, _), completion in zip(run.replay.plan.probes, run.replay.frame(step).completions, strict=True):
+        if completion.cross is not None:
+            ids, weights = completion.ids, getattr(completion, kind).astype(np.float32)
+            samples.append(_label_sample(run, kind, source, tgt.decode(ids), ids, weights))
+    return score(samples, kind)
+
+
+def _label_sample(run: Run, kind: str, source: str, target: str, ids: Sequence[int], weights: np.ndarray) -> Sample:
+    """Labels the attention weights of a sentence with their tokens. `ids` are the target, with EOS or without."""
+    src, tgt = run.tokenizers
+    source_tokens = (*[text for text, _ in src.pieces(source)], SPECIAL_TOKENS[EOS])
+    if kind == "encoder":
+        return Sample(weights, source_tokens, source_tokens)
+    written = (*[tgt.piece(i) for i in ids], SPECIAL_TOKENS[EOS])[: weights.shape[2]]
+    if kind == "decoder":
+        return Sample(weights, written, (SPECIAL_TOKENS[BOS], *written[:-1]))
+    return Sample(weights, written, source_tokens, results.alignment(run, source, target, len(written)))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Two numbers of every head of one kind at each step of the replay: (L, H, steps)."""
+
+    steps: tuple[int, ...]
+    entropy: np.ndarray  # bits, mean over the rows with a choice
+    aligned: np.ndarray | None  # mean weight on the task's alignment; None without one
+    sentences: int
+
+
+def measure_curves(reader: Reader, run: Run, kind: str) -> Curves | None:
+    """Measures all heads of a kind over the replay, on its own sentences; None while it has no frame with attention.
+
+    The rows of a wrong output are compared with the right answer place by place: the third output token should attend to the source of
+    the answer's third token.
+    """
+    frames = run.replay.frames
+    if not any(run.replay.plan.attention) or not frames or run.tokenizers is None:
+        return None
+    return reader.remember(run, ("curves", kind, len(frames), frames[-1].step), lambda: _measure_curves(run, frames, kind))
+
+
+def _measure_curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
+    probes = [at for at, recorded in enumerate(run.replay.plan.attention) if recorded]
+    alignments = {at: _ProbeAlignment(run, *run.replay.plan.probes[at]) for at in probes} if kind == "cross" else {}
+    entropy, aligned = [], []
+    for frame in frames:
+        completions = [(at, frame.completions[at]) for at in probes]
+        entropy.append(_average([_sum_entropy(getattr(completion, kind), kind) for _, completion in completions]))
+        masses = [alignments[at].mass(completion) for at, completion in completions if alignments and alignments[at].known]
+        aligned += [_average(masses)] if masses else []
+    steps = tuple([frame.step for frame in frames])
+    return Curves(steps, np.stack(entropy, axis=-1), np.stack(aligned, axis=-1) if aligned else None, len(probes))
+
+
+class _ProbeAlignment:
+    """The alignment of a probe's rows: its output's where that is a right answer, else the reference's."""
+
+    def __init__(self, run: Run, source: str, target: str) -> None:
+        self.run, self.source = run, source
+        self.reference = results.alignment(run, source, target, len(run.tokenizers[1].encode(target)) + 1)
+        self.known = self.reference is not None
+        self.by_output: dict[tuple[int, ...], tuple[int | None, ...]] = {}
+
+    def mass(self, completion: Completion) -> tuple[np.ndarray, int]:
+        """Sums the weights on aligned places (L, H), and counts the rows that have one."""
+        ids = completion.ids
+        if ids not in self.by_output:
+            text = self.run.tokenizers[1].decode(ids)
+            self.by_output[ids] = results.alignment(self.run, self.source, text, len(ids)) or self.reference
+        place = attention.aligned(*completion.cross.shape[2:], self.by_output[ids])
+        return (completion.cross * place).sum(axis=(-2, -1), dtype=np.float64), int(place.any(axis=1).sum())
+
+
+def _sum_entropy(stack: np.ndarray, kind: str) -> tuple[np.ndarray, int]:
+    """Sums the entropies (L, H) in bits over the rows with a choice, and counts these rows."""
+    first = 1 if kind == "decoder" else 0
+    return attention.entropy(stack[:, :, first:]).sum(axis=-1), stack.shape[2] - first
+
+
+def _average(parts: list[tuple[np.ndarray, int]]) -> np.ndarray:
+    """Averages (L, H) sums over some rows each to a mean over all rows."""
+    return sum(total for total, _ in parts) / max(sum(rows for _, rows in parts), 1)

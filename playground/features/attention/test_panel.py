@@ -1,0 +1,95 @@
+"""The panels of attention and of vectors show the model's numbers under the right names."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from playground.features.embeddings.panel import NEAREST
+from playground.features.shared.queries.activations import activations
+from playground.inspection import rollout
+from playground.inspection.vectors import cosines, nearest
+from tests.ui.looking import block
+
+PARTS = ("encoder", "decoder", "cross")
+ABBA = {"run": "reverse", "text": "abba"}  # tokens that repeat
+HEAD = {"layer": "2", "head": "3"}
+SOURCE, FED = [*"abba", "<eos>"], ["<bos>", *"abba"]
+ROWS = ["<bos> → a", "a → b", "b → b", "b → a", "a → <eos>"]
+AXES = {"encoder": (SOURCE, SOURCE), "decoder": (ROWS, FED), "cross": (ROWS, SOURCE)}
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+@pytest.fixture(scope="module")
+def look(site):
+    return site.reader.look(site.runs.get("reverse"), None, "abba", "reference")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_matrix_lines_and_rollout_hold_the_models_numbers_under_their_tokens(site, look, part):
+    asked = ABBA | HEAD | {"part": part, "target": "reference"}
+    weights = getattr(look, part)[1, 2]
+    future = np.triu(np.ones_like(weights, dtype=bool), 1) if part == "decoder" else np.zeros_like(weights, dtype=bool)
+    lines = block(site.panel("attention", **asked, view="lines"), "lines")
+    assert (lines["rows"], lines["columns"]) == AXES[part]
+    np.testing.assert_allclose(lines["weights"], weights, atol=1e-4)
+    assert np.array_equal(np.array(lines["mask"]) == 0, future)
+    panel = site.panel("attention", **asked, view="rollout")
+    stacks = (look.encoder, look.decoder, look.cross)
+    flow = rollout.cross(*stacks)[0] if part == "cross" else rollout.rollout(getattr(look, part))
+    for name, expected in (("attention", weights), ("rollout", flow)):
+        picture = block(panel, name)["figure"]
+        assert (picture["layout"]["meta"]["rows"], picture["layout"]["meta"]["columns"]) == AXES[part]
+        drawn = np.array(picture["data"][0]["z"], dtype=float)  # what is masked has no number
+        assert np.array_equal(np.isnan(drawn), future)
+        np.testing.assert_allclose(drawn[~future], expected[~future], atol=1e-4)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_products_add_up_to_the_score_and_the_score_to_the_weight(site, look, part):
+    panel = site.panel("attention", **ABBA, **HEAD, part=part, target="reference", view="product", q=3, k=2)
+    stages = activations(site.reader, site.runs.get("reverse"), None, "abba", reference=True)[0].stages
+    score = stages[f"{'encoder' if part == 'encoder' else 'decoder'}.1.{'cross' if part == 'cross' else 'self'}_attention.scores"]
+    query, key, products = (trace["y"] for trace in block(panel, "product")["figure"]["data"])
+    assert products == pytest.approx([q * k for q, k in zip(query, key, strict=True)], abs=1e-3)
+    assert sum(products) == pytest.approx(score.values[2, 3, 2], abs=1e-3)
+    text = block(panel, "product-sum")["text"].replace("−", "-").replace("\u00a0×\u00a010", "e").translate(RAISED)
+    total, dims, scaled, weight = map(float, re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text))
+    assert (total, dims) == (pytest.approx(score.values[2, 3, 2], abs=1e-4), len(products))
+    assert scaled == pytest.approx(total / dims**0.5, abs=1e-4)
+    assert weight == pytest.approx(getattr(look, part)[1, 2, 3, 2], abs=1e-4)
+    sliders = [block(panel, name) for name in ("query", "key")]
+    assert [(slider["value"], slider["high"]) for slider in sliders] == [(3, 4), (2, 4)]
+    assert [f"“{axis[at]}”" in slider["label"] for axis, at, slider in zip(AXES[part], (3, 2), sliders, strict=True)] == [True, True]
+
+
+HELLO = {"run": "reverse", "text": "hello"}
+
+
+def points(panel: dict) -> dict:
+    return block(panel, "plane")["figure"]["data"][1]
+
+
+def labels(panel: dict) -> list[str]:
+    return [option["label"] for option in block(panel, "token")["options"]]
+
+
+def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
+    run = site.runs.get("reverse")
+    table, piece = site.reader.model_at(run, None)[0].src_embedding.weight.numpy(), run.tokenizers[0].piece
+    at = run.tokenizers[0].encode("h")[0]
+    panel = site.panel("embeddings", **HELLO, token=at)
+    assert block(panel, "nearest")["rows"] == [[piece(other), f"{cosine:.3f}"] for other, cosine in nearest(table, at, NEAREST)]
+    drawn = block(panel, "cosines")["figure"]
+    np.testing.assert_allclose(drawn["data"][0]["z"], cosines(table), atol=1e-3)
+    assert drawn["layout"]["meta"]["rows"] == [piece(id) for id in range(len(table))]
+    assert (labels(panel), block(panel, "token")["value"]) == (["h", "e", "l", "o", "<eos>"], str(at))
+    ring, place = block(panel, "plane")["figure"]["data"][3], points(panel)["customdata"].index(at)
+    assert (ring["x"], ring["y"]) == ([points(panel)["x"][place]], [points(panel)["y"][place]])
+    states = site.panel("embeddings", **HELLO, what="memory")  # of which each is chosen by its place in the sentence
+    options = block(states, "token")["options"]
+    assert (labels(states), block(states, "token")["value"]) == (["h", "e", "l", "l", "o", "<eos>"], options[0]["value"])
+    second = site.panel("embeddings", **HELLO, what="memory", token=options[3]["value"])
+    assert (block(second, "token")["value"], block(second, "nearest")["head"][0]) == (options[3]["value"], "Nearest to l (position 4)")

@@ -1,0 +1,175 @@
+"""Other displays of one head: as lines, as the products behind one score, and as attention rollout through all layers."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+
+import numpy as np
+
+from playground.features.attention import figure as products, kinds
+from playground.features.shared import blocks
+from playground.features.shared.blocks.general import Saved
+from playground.features.shared.figures import attention as pictures, theme
+from playground.features.shared.figures.tokens import longest, shortened
+from playground.features.shared.heads import format_weight, write_fed_note
+from playground.features.shared.naming import variant_name
+from playground.features.shared.queries.activations import SentenceActivations, activations
+from playground.features.shared.view import LARGE, View, steps, texts
+from playground.inspection import attention as facts, rollout as flows
+from playground.inspection.attention import product_fact, signed
+from playground.inspection.fact import percent
+from playground.model import attention
+from playground.words import paragraph
+
+MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
+SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
+
+
+def build_lines(
+    view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str], saved: Saved
+) -> dict:
+    """Builds the head view: a line for each weight; pointing at or pinning a query shows only its row."""
+    pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
+
+    def shorten_names(names: list[str]) -> list[str]:
+        return [shortened(name, longest(view.room(LARGE))) for name in names]
+
+    return kinds.lines(
+        "lines",
+        title,
+        f"{caption} {view.say('heads.lines_caption')}",
+        view.part,
+        rows=rows,
+        columns=columns,
+        short={"rows": shorten_names(rows), "columns": shorten_names(columns)},
+        weights=theme.rounded(weights),
+        mask=mask.astype(int).tolist(),
+        alignment=view.look.alignment if view.part == "cross" else None,
+        saved=saved,
+        hint=view.say("heads.lines_hint"),
+        row=view.row(len(rows)),
+        column=pinned[1] if pinned else None,
+        width=view.room(LARGE),
+        colours={"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
+        words={
+            "query": view.labels[f"rows_{view.part}"],
+            "key": view.labels[f"columns_{view.part}"],
+            "weight": view.labels["weight"],
+            "right_place": view.labels["right_place"],
+        },
+    )
+
+
+def build_product(view: View, title: str, layer: int, head: int) -> list[dict]:
+    """Builds the query-key view of the pinned pair, else of the strongest: two vectors, their products, and the resulting weight."""
+    if variant := variant_name(view.run, view.language):
+        return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
+    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    stages, at = forward.stages, SUBLAYER[view.part].format(layer)
+    rows = texts(forward.source) if view.part == "encoder" else steps(forward)
+    columns = texts(forward.fed if view.part == "decoder" else forward.source)
+    weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
+    q, k = choose_pair(view, weights)
+    sum_to_weight = write_arithmetic(view, forward, at, head, (q, k))
+    is_rotated = f"{at}.q_turned" in stages
+    query, key = (stages[f"{at}.{name}_turned" if is_rotated else f"{at}.{name}"].values[head, n] for name, n in (("q", q), ("k", k)))
+    score = stages[f"{at}.scores"].values[head, q]
+    scaled = stages[f"{at}.scaled"].values[head, q] if f"{at}.scaled" in stages else None
+    fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
+    notes = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
+    notes += [view.say("heads.product_turned")] * is_rotated
+    picture = view.draw(products.bars, query, key, kind=view.part, share=LARGE)
+    return [
+        blocks.row(
+            "pair",
+            blocks.slider("query", "q", f"{view.say('heads.query')} “{rows[q]}”", q, len(rows) - 1, first=1),
+            blocks.slider("key", "k", f"{view.say('heads.key')} “{columns[k]}”", k, len(columns) - 1, first=1),
+            css="controls",
+        ),
+        blocks.figure("product", picture, paragraph([*notes, write_fed_note(view, view.part), view.step_note(forward.step)]), title),
+        blocks.text("product-sum", sum_to_weight, css="pg-cell"),
+    ]
+
+
+def write_arithmetic(view: View, forward: SentenceActivations, at: str, head: int, cell: tuple[int, int]) -> str:
+    """Writes the arithmetic from a cell's score to its weight."""
+    stages, (q, k) = forward.stages, cell
+    weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
+    numbers = {
+        "sum": signed(stages[f"{at}.scores"].values[head, q, k], 4),
+        "weight": format_weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked"),
+    }
+    if f"{at}.scaled" not in stages:
+        return view.say("heads.arithmetic", **numbers)
+    scaled = signed(stages[f"{at}.scaled"].values[head, q, k], 4)
+    return view.say("heads.arithmetic_scaled", dims=stages[f"{at}.q"].values.shape[-1], score=scaled, **numbers)
+
+
+def build_explanation(view: View, layer: int, head: int, rows: list[str], columns: list[str], mask: np.ndarray) -> list[dict]:
+    """Builds the explanation of the picture: the arithmetic of one weight, the mask applied, and their code. A model variant gets only the
+    code; a step without saved parameters gets no arithmetic."""
+    code = blocks.code("source", attention.scaled_dot_product_attention, lit=_masking_lines())
+    if variant_name(view.run, view.language):
+        return [code]
+    hidden = int(mask.size - mask.sum())
+    key = "heads.mask_hides" if hidden else "heads.mask_open"
+    sentences = [view.say(key, mask=view.say(f"page.mask_{MASKS[view.part]}"), hidden=hidden, cells=mask.size)]
+    forward, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
+    if forward.step == view.look.step and forward.stages[f"{at}.weights"].values.shape[-2:] == weights.shape:  # else training moved on
+        crossing = facts.crossing(weights) if view.part == "cross" and view.step is None else None  # the caption's pair
+        q, k = choose_pair(view, weights * (mask.sum(axis=-1, keepdims=True) > 1), crossing)  # prefer a query with several visible keys
+        arithmetic = write_arithmetic(view, forward, at, head, (q, k))
+        sentences.insert(0, view.say("heads.weight_from", query_token=rows[q], key_token=columns[k], arithmetic=arithmetic))
+    return [*(blocks.text(f"how-{at}", text, css="pg-caption") for at, text in enumerate(sentences)), code]
+
+
+@cache
+def _masking_lines() -> tuple[int, ...]:
+    """Returns the lines of the attention function, counted from 1, that apply the mask."""
+    build_lines = inspect.getsource(attention.scaled_dot_product_attention).splitlines()
+    return tuple(n for n, line in enumerate(build_lines, 1) if "mask" in line and "torch.where" in line)
+
+
+def choose_pair(view: View, weights: np.ndarray, preferred: tuple[int, int] | None = None) -> tuple[int, int]:
+    """Returns (query, key) of the cursor; where the cursor has none, `preferred`, else the pair of the largest weight."""
+    row = view.row(len(weights))
+    if preferred and row is None and view.number("k") is None:
+        return preferred
+    q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
+    k = view.number("k")
+    return q, k if k is not None and k < weights.shape[1] else int(weights[q].argmax())
+
+
+def draw_rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> dict:
+    """Draws the attention rollout of this kind of attention like one head."""
+    look, part, residual = view.look, view.part, view.run.experiment.model.residual
+    alignment = look.alignment if part == "cross" else None
+    if part == "cross":
+        flow, share = flows.cross(look.encoder, look.decoder, look.cross, residual)
+        fact = flows.strongest(flow, rows, columns)
+    else:
+        flow, share = flows.rollout(getattr(look, part), residual), 1.0
+        fact = flows.own(flow, rows, columns)
+    sentences = [view.say(fact.key, **fact.values)]
+    if alignment and facts.aligned(*flow.shape, alignment).any():
+        rolled_out, raw = (percent(facts.alignment_mass(each, alignment)) for each in (flow, weights))
+        sentences.append(view.say("heads.rollout_aligned", percent=rolled_out, raw=raw))
+    if share < 1:
+        sentences.append(view.say("heads.rollout_share", percent=percent(share)))
+    sentences.append(view.say("heads.rollout_residual" if residual else "heads.rollout_no_residual"))
+    picture = view.draw(
+        pictures.matrix,
+        flow,
+        rows,
+        columns,
+        mask=mask,
+        kind=part,
+        pinned=view.pinned(*flow.shape),
+        alignment=alignment,
+        share=LARGE,
+        labels=view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]},
+    )
+    title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))
+    return blocks.figure("rollout", picture, paragraph([*sentences, write_fed_note(view, view.part)]), title)

@@ -1,0 +1,1 @@
+"""The Class tab: a class's runs, their pooled results, its progress in the course."""

@@ -1,0 +1,230 @@
+"""Collects the board of a class: the runs of a dealt experiment, with the names that the viewer may see, and statistics over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from playground.config import Refusal
+from playground.features.shared.naming import shown_setting
+from playground.features.shared.queries.learning_curves import LearningCurve, learning_curve
+from playground.features.shared.view import Screen, View, percent
+from playground.lessons.controlled import ControlledExperiment, is_complete
+from playground.lessons.labs import LABS
+from playground.rooms import activities, experiment
+from playground.rooms.room import TEACHER, Member, Room, ticket_of
+from playground.runs.run import Run
+from playground.runs.tables import parameters_of, try_read
+from playground.words import listed, say
+
+# Student's t: 95 % of the distribution lie between -t and t, with 1, 2, … degrees of freedom, to four digits.
+T_95 = (
+    12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
+    2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+T_MORE = 2.042  # with more degrees of freedom: that of 30, which makes an interval at most a twentieth too wide
+
+
+@dataclass(frozen=True)
+class ClassRun:
+    """A member's run, under the name that the viewer may see."""
+
+    number: int
+    name: str
+    arm: int
+    run: Run
+    curve: LearningCurve
+
+    @property
+    def score(self) -> float | None:
+        """Exact match at the newest validation."""
+        return self.curve.exact_match[-1] if self.curve.steps else None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run counts: it finished with the settings it began with."""
+        return self.score is not None and is_complete(self.run)
+
+    @property
+    def parameters(self) -> int | None:
+        return try_read(parameters_of, self.run)
+
+
+@dataclass(frozen=True)
+class Board:
+    """An experiment of a room, as the viewer may see it."""
+
+    room: Room
+    number: int  # the viewer's
+    name: str  # of the activity
+    activity: activities.Activity
+    arms: list[str]
+    runs: list[ClassRun]
+
+    @property
+    def teacher(self) -> bool:
+        return self.number == TEACHER
+
+    @property
+    def lab(self) -> ControlledExperiment | None:
+        """The lab whose arms were dealt."""
+        return find_lab(self.activity)
+
+    @property
+    def column(self) -> str:
+        """The learning curve's column that decides, as far as a curve does."""
+        return "validation_loss" if self.lab and self.lab.judged == "loss" else "exact_match"
+
+    def newest(self, run: ClassRun) -> float:
+        """Returns the deciding number at the newest validation of a run that has one."""
+        return getattr(run.curve, self.column)[-1]
+
+    def format(self, value: float) -> str:
+        """Formats a value of the deciding number: nats, or percent."""
+        return f"{value:.3f}" if self.column == "validation_loss" else percent(value)
+
+    @property
+    def ended(self) -> dict[int, list[ClassRun]]:
+        """The runs that count, by arm; without empty arms."""
+        ended = {arm: [run for run in self.runs if run.arm == arm and run.ended] for arm in range(len(self.arms))}
+        return {arm: runs for arm, runs in ended.items() if runs}
+
+    @property
+    def min_runs(self) -> int:
+        """The number of counted runs in the arm with the fewest."""
+        ended = self.ended
+        return min(len(ended.get(arm, ())) for arm in range(len(self.arms)))
+
+    def scores(self, arm: int) -> list[float]:
+        """Returns the scores of an arm's counted runs."""
+        return [self.newest(run) for run in self.ended.get(arm, ())]
+
+    def pooled(self, arm: int) -> Pooled | None:
+        return pool_values(self.scores(arm), (0.0, math.inf if self.column == "validation_loss" else 1.0))
+
+
+def list_experiments(room: Room) -> dict[str, activities.Activity]:
+    """Returns the experiments of a room by name, in order."""
+    return {name: activity for name, activity in room.activities.items() if activity["kind"] == experiment.KIND}
+
+
+def find_board(view: View) -> Board | None:
+    """Returns the cursor's experiment, else the newest; None in a room without one. Raises Refusal for a room that the caller is not in,
+    and for a hidden board."""
+    room, number = find_room(view)
+    activities_by_name, chosen = list_experiments(room), view.field("activity")
+    if not activities_by_name:
+        return None
+    name = chosen if chosen in activities_by_name else list(activities_by_name)[-1]
+    activity = activities_by_name[name]
+    if not experiment.shows_board(activity, room, number):
+        raise Refusal("board.not_shown")
+    return Board(room, number, name, activity, arm_names(activity, view.language), _find_runs(view, room, activity, is_named(view, number)))
+
+
+def find_room(view: View) -> tuple[Room, int]:
+    """Returns the page's room and the viewer's number. Raises Refusal."""
+    code = view.parameters.get("room", "")
+    if view.rooms is None or not code:
+        raise Refusal("board.no_room")
+    return view.rooms.authenticate(code, ticket_of(code, view.token))
+
+
+def is_named(view: View, number: int) -> bool:
+    """Whether members appear by name: to the teacher only, if they choose so."""
+    return number == TEACHER and view.choice("names") == "on"
+
+
+def member_name(view: View, member: Member, named: bool) -> str:
+    """Returns a member's name; a hidden member is a number for the teacher too."""
+    return (named and not member.hidden and member.nickname) or view.say("page.room_student", number=member.number)
+
+
+def class_name(screen: Screen, code: str) -> str:
+    """Returns the name of a class in saved files."""
+    return screen.say("board.class", code=code)
+
+
+def describe_arm(arm: dict, language: str) -> str:
+    """Describes the settings of an arm in a line."""
+    return listed(language, (shown_setting(knob, value, language) for knob, value in arm.items()))
+
+
+def find_lab(activity: activities.Activity) -> ControlledExperiment | None:
+    """Returns the lab whose arms an experiment deals; None for a teacher's own arms."""
+    lab = LABS.get(activity.get("lab", ""))
+    return lab if isinstance(lab, ControlledExperiment) else None
+
+
+def arm_names(activity: activities.Activity, language: str) -> list[str]:
+    """Names the arms: as in their lab, else by their settings."""
+    if lab := find_lab(activity):
+        return [lab.say(language, f"name_{arm}") for arm in lab.arms]
+    return [describe_arm(arm, language) for arm in activity["arms"]]
+
+
+def experiment_name(activity: activities.Activity, language: str) -> str:
+    """Names an experiment: as its lab, else by two of its arms."""
+    lab = find_lab(activity)
+    return lab.say(language, "title") if lab else " · ".join(arm_names(activity, language)[:2])
+
+
+def name_empty_arms(language: str, activity: activities.Activity) -> str:
+    """Returns a sentence that names the arms without a member; "" if there are none."""
+    names = [arm_names(activity, language)[arm] for arm in experiment.free_arms(activity)]
+    return say(language, "board.unheld", arms=listed(language, names)) if names else ""
+
+
+def _find_runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
+    """Returns the existing runs, in the order of their members."""
+    class_runs = []
+    for key, id in sorted(activity["runs"].items(), key=lambda item: int(item[0])):
+        run, number = view.runs.find(id), int(key)
+        member = room.member(number)
+        if run is None or member is None:
+            continue
+        run.mark_seen()  # marks it as viewed: an unwatched run would be stopped
+        class_runs.append(ClassRun(number, member_name(view, member, named), activity["dealt"][key], run, learning_curve(run)))
+    return class_runs
+
+
+class Pooled(NamedTuple):
+    """A mean with its interval; `low` and `high` are None with fewer than two values."""
+
+    count: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class Pairs(NamedTuple):
+    """Counts over `all` pairs of a value of the first arm and one of the second: the first is above, or both are the same."""
+
+    all: int
+    above: int
+    same: int
+
+
+def pool_values(values: Sequence[float], bounds: tuple[float, float] | None = None) -> Pooled | None:
+    """Averages independent values, with a 95 % t interval, cut at `bounds`; None without values."""
+    if not len(values):
+        return None
+    mean = float(np.mean(values))
+    if len(values) == 1:
+        return Pooled(1, mean, None, None)
+    t = T_95[len(values) - 2] if len(values) - 2 < len(T_95) else T_MORE
+    reach = t * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    low, high = mean - reach, mean + reach
+    if bounds:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    return Pooled(len(values), mean, low, high)
+
+
+def compare_pairs(first: Sequence[float], second: Sequence[float]) -> Pairs:
+    """Compares every value of `first` with every value of `second`."""
+    difference = np.subtract.outer(np.asarray(first, dtype=float), np.asarray(second, dtype=float))
+    return Pairs(difference.size, int((difference > 0).sum()), int((difference == 0).sum()))

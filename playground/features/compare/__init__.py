@@ -1,0 +1,1 @@
+"""The Runs tab: several runs side by side, on one sentence, and where they disagree."""

@@ -1,0 +1,1 @@
+"""The Data tab, and the preview of an upload."""

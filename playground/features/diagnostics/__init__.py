@@ -1,0 +1,1 @@
+"""The Diagnostics tab: gradients, activations and costs of every sublayer."""

@@ -1,0 +1,1 @@
+"""The Embeddings tab: the vectors of tokens and of states."""

@@ -1,0 +1,1 @@
+"""The Evaluation tab: scores, length generalisation, mistakes."""

@@ -1,0 +1,123 @@
+"""Length generalisation: the share of right sentences by target length, and of right tokens by place; the lengths of training framed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.features.shared.figures import theme, tokens
+from playground.features.shared.figures.runs import truncate
+
+STRIP, PITCH = 22, 50  # px: height of a run's strip, and distance of two strips
+MAX_CELL_PX, MAX_WIDTH_PX = 10, 620  # px: side of a cell of the map by place, and width of the map
+BELOW = 100  # px: axis, its title and the colour bar
+
+
+def by_length(
+    shares: Sequence[np.ndarray],
+    names: Sequence[str],
+    trained: Sequence[tuple[int, int]],
+    counts: Sequence[np.ndarray],
+    *,
+    width: int = 720,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """Draws a strip for each run: column n - 1 of its shares (N,) is for targets of n tokens, NaN where there are none.
+
+    names, trained (shortest, longest) and counts (N,) belong to the strips; N may differ. Shapes: the frames, one a strip, also beyond the
+    longest target. Raises ValueError if the lists differ in length.
+    """
+    if not len(shares) == len(names) == len(trained) == len(counts):
+        raise ValueError(f"{len(shares)} strips, {len(names)} names, {len(trained)} ranges and {len(counts)} counts")
+    longest = max(*map(len, shares), *(high for _, high in trained))
+    rows, palette = len(shares), theme.colors(dark)
+    z = np.full((rows, longest), np.nan)
+    sentences = np.zeros((rows, longest), dtype=int)
+    for row, (share, count) in enumerate(zip(shares, counts, strict=True)):
+        z[row, : len(share)], sentences[row, : len(count)] = share, count
+    down, half = rows * PITCH, STRIP / PITCH / 2  # px; half a strip in rows
+    texts = {"length": "<b>%{x}</b>", "share": "%{z:.0%}", "count": "%{customdata}"}
+    data = {
+        "type": "heatmap", "x": list(range(1, longest + 1)), "z": theme.rounded(z), "zmin": 0, "zmax": 1, "ygap": PITCH - STRIP,
+        "xgap": 1 if width / longest > 9 else 0, "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False,
+        "customdata": sentences.tolist(), "hovertemplate": theme.phrase(labels, "hover_reach", **texts) + "<extra></extra>",
+        "colorbar": _colorbar("share_exact", down, dark, labels),
+    }  # fmt: skip
+    notes = [
+        {
+            "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
+            "yanchor": "bottom", "yshift": 2, "font": {"size": theme.SIZE, "color": palette["text"]},
+        }
+        for row, name in enumerate(truncate(name, width - 24, 1) for name in names)
+    ]  # fmt: skip
+    frames = []
+    for row, (low, high) in enumerate(trained):
+        left, right, top, bottom = low - 0.5, high + 0.5, row - half, row + half
+        frames.append(_draw_frame([(left, top), (right, top), (right, bottom), (left, bottom)], dark))
+    layout = theme.layout(
+        down + 12 + BELOW, {"l": 12, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest", annotations=notes, shapes=frames,
+        meta={"rows": list(names), "columns": [str(n) for n in range(1, longest + 1)], "none": "–"},
+        xaxis=_length_axis(longest, dark, labels),
+        yaxis=theme.axis("", dark, range=[rows - 0.5, -0.5], showgrid=False, showline=False, showticklabels=False, ticks=""),
+    )  # fmt: skip
+    return {"data": [data], "layout": layout}
+
+
+def by_place(
+    shares: np.ndarray, trained: tuple[int, int], *, width: int = 720, dark: bool = False, labels: Mapping[str, str] | None = None
+) -> dict:
+    """Draws shares (N + 1, N) of right tokens: column n - 1 for targets of n tokens, row p for their token number p + 1, <eos> the last.
+
+    NaN where there is none. shapes[0] frames the lengths of training. Raises ValueError for another shape.
+    """
+    shares = np.asarray(shares, dtype=np.float64)
+    if shares.ndim != 2 or shares.shape[0] != shares.shape[1] + 1:
+        raise ValueError(f"expected one row more than columns, not shape {shares.shape}")
+    places, longest = shares.shape
+    room = width - 54 - 12
+    side = min(min(MAX_WIDTH_PX, room) / longest, 3 * MAX_CELL_PX if longest < 16 else MAX_CELL_PX)
+    across, down = side * longest, side * places
+    texts = {"place": "<b>%{y}</b>", "length": "<b>%{x}</b>", "share": "%{z:.0%}"}
+    data = {
+        "type": "heatmap", "x": list(range(1, longest + 1)), "y": list(range(1, places + 1)), "z": theme.rounded(shares),
+        "zmin": 0, "zmax": 1, "xgap": int(side > 9), "ygap": int(side > 9), "colorscale": theme.scale(theme.sequential(dark)),
+        "hoverongaps": False,
+        "hovertemplate": theme.phrase(labels, "hover_place", **texts) + "<extra></extra>",
+        "colorbar": _colorbar("share_tokens", down, dark, labels),
+    }  # fmt: skip
+    low, high = trained[0], min(trained[1], longest)
+    stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
+    layout = theme.layout(
+        down + 12 + BELOW, {"l": 54, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest",
+        shapes=[_draw_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], dark)],
+        meta={"rows": [str(n) for n in range(1, places + 1)], "columns": [str(n) for n in range(1, longest + 1)], "none": ""},
+        xaxis=_length_axis(longest, dark, labels) | {"domain": [0, round(min(across / room, 1), 4)]},
+        yaxis=theme.axis(theme.word(labels, "place"), dark, range=[places + 0.5, 0.5], showgrid=False, **_round_ticks(places)),
+    )  # fmt: skip
+    return {"data": [data], "layout": layout}
+
+
+def _length_axis(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict:
+    return theme.axis(theme.word(labels, "target_length"), dark, range=[0.5, longest + 0.5], showgrid=False, **_round_ticks(longest))
+
+
+def _round_ticks(longest: int) -> dict:
+    """Lays out at most a dozen ticks: 1, and multiples of a round number."""
+    step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 50) if longest <= 12 * step or step == 50)
+    return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 1 else set()))}
+
+
+def _draw_frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:
+    """Draws a line around the lengths of training, in a colour that contrasts with every shade of the cells."""
+    path = "M" + "L".join(f"{x:g},{y:g}" for x, y in corners) + "Z"
+    return {
+        "type": "path", "layer": "above", "path": path, "line": {"color": theme.colors(dark)["second"], "width": 2},
+        "fillcolor": "rgba(0,0,0,0)",
+    }  # fmt: skip
+
+
+def _colorbar(name: str, down: float, dark: bool, labels: Mapping[str, str] | None) -> dict:
+    bar = theme.colorbar(theme.word(labels, name), dark, y=round(-48 / down, 4), length=160, ticks=(0, 0.5, 1))
+    return bar | {"tickformat": ".0%"}

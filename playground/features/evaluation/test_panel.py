@@ -1,0 +1,75 @@
+"""The tab of scores says what was measured, goes on as long as it is asked, and puts only runs of one task side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.config import Refusal
+from playground.features.evaluation import query as evaluation
+from playground.features.registry import PANELS
+from playground.features.shared import uploading
+from playground.features.shared.queries import time_slices
+from playground.features.shared.view import View
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
+from playground.words import say
+from tests.ui.looking import block, complete, ids
+
+MINE, THEIRS = "a" * 32, "b" * 32
+WORDS = ("hello", "abcd", "word", "twelve", "reverse", "stories", "abcd")
+
+
+@pytest.fixture
+def file():
+    """An upload of which all but one target is right."""
+    pairs = [Pair(word, word[::-1], line) for line, word in enumerate(WORDS, 1)]
+    every = (Pair("wrong", "this", 9), *pairs, Pair("x" * 300, "x", 10))
+    yield uploading.store_upload(Pairs(every, {}, 9, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
+    uploading.UPLOADS.clear()
+
+
+def of_visitor(site, token, **asked):
+    return PANELS["evaluation"](View(site.runs, site.reader, {"run": "reverse", **asked}, token))
+
+
+def test_the_table_says_what_was_measured(site):
+    asked = {"split": "harder", "step": "60", "method": "beam", "beam": "2", "penalty": "1.4"}
+    panel = complete(site, "evaluation", run="numbers_de", **asked)
+    scores = evaluation.scores(site.reader, site.runs.corpora, site.runs.get("numbers_de"), 60, "harder", 2, 1.4)
+    measured, validation = scores.measured, scores.evaluated.validation
+    reach = [(measured.bleu, measured.bleu_reach), (measured.chrf, measured.chrf_reach)]
+    assert [row[1] for row in block(panel, "scores")["rows"]] == [
+        *(f"{100 * share:.1f}\N{NO-BREAK SPACE}%" for share in (validation.exact_match, validation.token_accuracy)),
+        *(f"{score:.1f}" + (f" ± {most:.1f}" if most else "") for score, most in reach),
+        f"{measured.length_ratio:.2f}",
+    ]
+    assert measured.bleu_signature in block(panel, "scores")["rows"][2][2]
+    assert f"{scores.sentences} of {scores.evaluated.of} {say('en', 'evaluation.harder')}" in block(panel, "scores-caption")["text"]
+    assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(scores.wrong, evaluation.MAX_MISTAKES)
+
+
+def test_a_run_is_scored_on_an_upload(site, file, monkeypatch):
+    monkeypatch.setattr(evaluation, "MAX_SENTENCES", 4)
+    monkeypatch.setattr(time_slices, "BUDGET_S", -1)
+    asked = {"lang": "zh", "split": "file", "file": file}
+    first = panel = of_visitor(site, MINE, **asked)
+    while panel["more"]:
+        panel = of_visitor(site, MINE, **asked)
+    assert block(first, "progress")["all"] == 7  # each source once, without the one that is too long
+    assert block(first, "stop")["to"] == {"split": "heldout"}
+    assert "stop" not in ids(panel)
+    values = dict(row[:2] for row in block(panel, "scores")["rows"])
+    assert values[say("zh", "evaluation.exact_match")] == "85.7\N{NO-BREAK SPACE}%"
+    assert [option["value"] for option in block(panel, "split")["options"]] == ["heldout", "harder", "file"]
+    assert block(panel, "look-0")["to"] == {"text": "wrong"}
+
+
+def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end(site, file):
+    for token, asked in ((MINE, "gone"), (THEIRS, file), ("", file)):
+        panel = of_visitor(site, token, split="file", file=asked)
+        assert block(panel, "split")["value"] == "heldout"
+        assert "file" not in [option["value"] for option in block(panel, "split")["options"]]
+    long = uploading.store_upload(Pairs((Pair("x" * 300, "x", 1),), {}, 1, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
+    with pytest.raises(Refusal) as refused:
+        of_visitor(site, MINE, split="file", file=long)
+    assert refused.value.key == "evaluation.file_too_long"

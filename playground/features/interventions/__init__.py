@@ -1,0 +1,1 @@
+"""The Interventions tab: heads switched off, another memory, one row edited."""

@@ -1,0 +1,152 @@
+"""Effects of interventions: probabilities before and after, and the importance of each head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.features.shared.figures import theme, tokens
+from playground.features.shared.figures.bars import names_axis, short
+
+ROW, TALLEST = 26, 700  # px, of height for one row, and for all of them
+NUMBERS, NUMBER = 116, 40  # px at the right, for two probabilities and for one count of points
+
+
+def pairs(
+    names: Sequence[str],
+    before: Sequence[float],
+    after: Sequence[float],
+    *,
+    chosen: int | None = None,
+    width: int = 420,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """Draws two probabilities (0 to 1) of each token, joined by a line: a ring for before, a filled diamond for after, so that they differ
+    in shape as well as colour. First token on top; `chosen` is the cursor's row. Raises ValueError if the lists differ in length.
+
+    Traces: 0 the lines between, 1 before, 2 after. Shape 0 frames the chosen row.
+    """
+    first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
+    if not first.shape == second.shape == (len(names),):
+        raise ValueError(f"{len(names)} tokens but probabilities of shape {first.shape} and {second.shape}")
+    palette, down = theme.colors(dark), list(range(len(names)))
+    row = _row_px(len(names))
+    every = tokens.thinning(row, theme.SIZE + 2)
+    data = [
+        {
+            "type": "scatter", "mode": "lines", "x": _interleave(theme.rounded(first), theme.rounded(second)), "y": _interleave(down, down),
+            "line": {"color": palette["line"], "width": 2}, "hoverinfo": "skip", "showlegend": False,
+        },
+        _draw_marks("before", first, down, labels, {"symbol": "circle-open", "size": 12, "color": palette["text"], "line": {"width": 2}}),
+        _draw_marks("after", second, down, labels, {"symbol": "diamond", "size": 9, "color": palette["second"]}),
+    ]  # fmt: skip
+    numbers = [_annotate(at, f"{short(first[at])} → {short(second[at])}", dark) for at in range(0, len(names), every)]
+    y, left = names_axis(names, width, dark, every)
+    x = theme.axis(theme.word(labels, "probability"), dark, range=[-0.02, 1.02], tickvals=[0, 0.5, 1], showgrid=True)
+    framed = chosen is not None and 0 <= chosen < len(names)
+    frame = {
+        "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": (chosen or 0) - 0.5, "y1": (chosen or 0) + 0.5, "visible": framed,
+        "line": {"width": 1, "color": palette["text"]}, "fillcolor": "rgba(0,0,0,0)",
+    }  # fmt: skip
+    top, head = _legend_px(data, width - left - NUMBERS), [theme.word(labels, word) for word in ("pair_token", "before", "after")]
+    layout = theme.layout(
+        len(names) * row + top + 46, {"l": left, "r": NUMBERS, "t": top, "b": 46}, dark, xaxis=x, yaxis=y, shapes=[frame],
+        annotations=numbers, hovermode="closest", showlegend=True, legend=theme.legend_above(dark),
+        meta={"tokens": list(names), "table": _tabulate(names, first, second, head)},
+    )  # fmt: skip
+    return {"data": data, "layout": layout}
+
+
+def losses(
+    names: Sequence[str],
+    exact: Sequence[float],
+    tokens_right: Sequence[float],
+    *,
+    kind: str,
+    most: float,
+    least: float = 0.0,
+    off: Sequence[bool] = (),
+    width: int = 420,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """Draws the points (of 100) that a model loses when one head alone is switched off: a bar for exact match with its number, a diamond
+    for token accuracy. Negative ones are gains. `least` and `most` are the ends of the scale, the same for figures side by side; the names
+    of heads that are `off` now are bold. Raises ValueError if the lists differ in length.
+    """
+    lost, fewer = np.asarray(exact, dtype=np.float64), np.asarray(tokens_right, dtype=np.float64)
+    if not lost.shape == fewer.shape == (len(names),):
+        raise ValueError(f"{len(names)} heads but losses of shape {lost.shape} and {fewer.shape}")
+    palette, down = theme.colors(dark), list(range(len(names)))
+    row = _row_px(len(names), 20)
+    every = tokens.thinning(row, theme.SIZE + 2)
+    data = [
+        {
+            "type": "bar", "orientation": "h", "name": theme.word(labels, "lost_exact"), "x": theme.rounded(lost), "y": down, "width": 0.7,
+            "marker": {"color": theme.hue(kind, dark), "line": {"width": 0}},
+            "hovertemplate": theme.phrase(labels, "hover_lost_exact", head="<b>%{y}</b>", value="%{x:.1f}") + "<extra></extra>",
+        },
+        {
+            "type": "scatter", "mode": "markers", "name": theme.word(labels, "lost_tokens"), "x": theme.rounded(fewer), "y": down,
+            "cliponaxis": False,
+            "marker": {"symbol": "diamond-open", "size": 8, "color": palette["text"], "line": {"width": 1.5}},
+            "hovertemplate": theme.phrase(labels, "hover_lost_tokens", head="<b>%{y}</b>", value="%{x:.1f}") + "<extra></extra>",
+        },
+    ]  # fmt: skip
+    y, left = names_axis(names, width, dark, every)
+    y["ticktext"] = [f"<b>{text}</b>" if at < len(off) and off[at] else text for at, text in zip(y["tickvals"], y["ticktext"], strict=True)]
+    x = theme.axis(theme.word(labels, "points_lost"), dark, range=[min(least, 0), max(most, 1)], nticks=5, zeroline=True)
+    numbers = [_annotate(at, _format_points(lost[at]), dark) for at in range(0, len(names), every)]
+    top, head = _legend_px(data, width - left - NUMBER), [theme.word(labels, word) for word in ("lost_head", "lost_exact", "lost_tokens")]
+    layout = theme.layout(
+        len(names) * row + top + 46, {"l": left, "r": NUMBER, "t": top, "b": 46}, dark,
+        xaxis=x | {"zerolinecolor": palette["line"]}, yaxis=y, annotations=numbers, hovermode="closest", showlegend=True,
+        legend=theme.legend_above(dark), meta={"kind": kind, "tokens": list(names), "table": _tabulate(names, lost, fewer, head)},
+    )  # fmt: skip
+    return {"data": data, "layout": layout}
+
+
+def _row_px(count: int, height: int = ROW) -> float:
+    """Returns the height in px of one of `count` rows."""
+    return max(min(height, TALLEST / max(count, 1)), 2)
+
+
+def _interleave(starts: Sequence[float], ends: Sequence[float]) -> list[float | None]:
+    """Interleaves start, end, gap, start, end, gap, …: one line for each pair."""
+    return [value for pair in zip(starts, ends, strict=True) for value in (*pair, None)]
+
+
+def _draw_marks(name: str, values: np.ndarray, down: list[int], labels: Mapping[str, str] | None, marker: dict) -> dict:
+    word = theme.word(labels, name)
+    return {
+        "type": "scatter", "mode": "markers", "name": word, "x": theme.rounded(values), "y": down, "cliponaxis": False,
+        "marker": marker,
+        "hovertemplate": theme.phrase(labels, "hover_pair", token="<b>%{y}</b>", when=word, value="%{x:.4f}") + "<extra></extra>",
+    }  # fmt: skip
+
+
+def _annotate(row: int, text: str, dark: bool) -> dict:
+    """Annotates a row at its right, outside the axes."""
+    return {
+        "x": 1, "xref": "paper", "xanchor": "left", "xshift": 8, "y": row, "yref": "y", "showarrow": False, "align": "left",
+        "text": tokens.escape(text), "font": {"size": theme.SIZE, "color": theme.colors(dark)["text"]},
+    }  # fmt: skip
+
+
+def _format_points(value: float) -> str:
+    """Formats points with a decimal only below 1, and with a real minus."""
+    return theme.minus(f"{value:.0f}" if abs(value) >= 1 or value == 0 else f"{value:.1f}")
+
+
+def _tabulate(names: Sequence[str], first: np.ndarray, second: np.ndarray, head: list[str]) -> dict:
+    """Tabulates the numbers of a figure."""
+    rows = [[tokens.visible(name), f"{left:.3f}", f"{right:.3f}"] for name, left, right in zip(names, first, second, strict=True)]
+    return {"head": head, "rows": rows}
+
+
+def _legend_px(data: Sequence[dict], room: float) -> int:
+    """Returns the legend's pixels above a figure: one line, or two where its words don't fit side by side."""
+    wide = sum(48 + tokens.extent(trace["name"], longest=99) for trace in data if trace.get("name"))
+    return 30 if wide <= room else 48

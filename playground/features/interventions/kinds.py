@@ -1,0 +1,89 @@
+"""Blocks of the Interventions tab: switches for heads, two outputs, and one row of attention."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from playground.features.shared.blocks.kind import Hue, Shades, Token, kind
+
+
+class Switch(TypedDict):
+    id: str
+    name: str
+    weights: list[list[float]] | None
+
+
+class SwitchLayer(TypedDict):
+    label: str
+    all: str
+    heads: list[Switch]
+
+
+class SwitchPart(TypedDict):
+    part: Hue
+    label: str
+    all: str
+    mask: list[list[int]]
+    layers: list[SwitchLayer]
+
+
+@kind
+def switches(id: str, label: str, none: str, is_off: str, parts: list[SwitchPart], off: list[str], colours: Shades):
+    """Every head as a switch; those in `off` are switched off. `all` and `none` label the buttons that switch many."""
+
+
+class Answer(TypedDict):
+    name: Literal["before", "after", "reference"]
+    label: str
+    tokens: list[Token]
+    verdict: str
+    right: bool | None
+
+
+class ComparedLine(Answer, total=False):
+    long: str  # the full name of the model that wrote it
+
+
+@kind
+def compare(id: str, lines: list[ComparedLine]):
+    """The sentence before and after a change, and the reference."""
+
+
+class Cell(TypedDict):
+    token: str
+    before: float
+    after: float
+    state: Literal["", "masked", "given"]
+    said: str
+    name: str
+
+
+class CellAct(TypedDict):
+    label: str
+    cells: str
+    on: bool
+
+
+class CellSlider(TypedDict):
+    """The cursor's `cells` are `first`, the slider's number, then `rest`."""
+
+    label: str
+    value: float
+    first: str
+    rest: str
+
+
+@kind
+def cells(
+    id: str,
+    title: str,
+    label: list[str],
+    place: dict[str, int],
+    cells: list[Cell],
+    chosen: int | None,
+    hint: str,
+    acts: list[CellAct],
+    slider: CellSlider | None,
+    sum: str,
+):
+    """One row of attention as clickable bars, without and with a change; `acts` and `slider` change the `chosen` one."""

@@ -1,0 +1,204 @@
+"""The Interventions tab: the sentence before and after heads are switched off, memory is changed, or one row is edited."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from playground.config import BOS, SPECIAL_TOKENS
+from playground.cursor import choices
+from playground.features.interventions import edit_row, figure as pictures, kinds
+from playground.features.interventions.query import InterventionResult, compare_outputs
+from playground.features.shared import blocks, panels
+from playground.features.shared.figures.bars import short
+from playground.features.shared.figures.tokens import steps
+from playground.features.shared.heads import MAX_THUMBNAIL_CELLS, compute_mask, pick_colours
+from playground.features.shared.queries.results import SentenceTrace
+from playground.features.shared.view import View, texts, tokens
+from playground.inspection import differences, interventions
+from playground.inspection.fact import Fact
+from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
+from playground.words import listed, paragraph
+
+MAX_NAMED = 6  # more are counted
+
+
+@panels.declare("interventions", "use", 3, panels.FORMULA)
+def panel(view: View) -> dict:
+    effect = compare_outputs(view.reader, view.run, view.step, view.text, read_change(view), view.reference)
+    change = effect.change
+    view.look = effect.before
+    edits_row = view.choice("change") == "row"
+    change_options = [{"value": name, "label": view.say(f"interventions.what_{name}")} for name in choices("change")]
+    chooser_blocks = edit_row.build_chooser(view, effect) if edits_row else [_build_switches(view, change)]
+    result_blocks = edit_row.build_step(view, effect) if edits_row else [_build_score(view, effect)]
+    return {
+        "step": effect.before.step,
+        "blocks": [
+            blocks.text("about", view.say("interventions.about"), css="pg-about"),
+            blocks.row(
+                "controls",
+                blocks.choice("what", "change", view.say("interventions.what"), change_options, "row" if edits_row else "heads"),
+                _build_memory_choice(view, effect),
+                css="controls",
+            ),
+            *_build_active_changes(view, change, edits_row),
+            *_build_outputs(view, effect),
+            blocks.row(
+                "main",
+                blocks.column("chooser", *chooser_blocks),
+                blocks.column("result", *result_blocks, _build_likely(view, effect)),
+                css="halves",
+            ),
+            *([] if edits_row else [_build_importance(view, effect)]),
+            blocks.code("source", interventions.edit_weights if edits_row else interventions.silence),
+        ],
+    }
+
+
+def read_change(view: View) -> Change:
+    """Reads the changes from the link."""
+    return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
+
+
+def name_head(view: View, head: HeadId, key: str = "interventions.head_one") -> str:
+    return view.say(key, part=view.say(f"interventions.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
+
+
+def _build_memory_choice(view: View, effect: InterventionResult) -> dict:
+    options = [{"value": "" if name == effect.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
+    return blocks.choice("memory", "squeeze", view.say("interventions.memory"), options, effect.change.memory or "")
+
+
+def _build_active_changes(view: View, change: Change, edits_row: bool) -> list[dict]:
+    """Builds a sentence with every active change, and the undo button."""
+    if not change:
+        return [blocks.text("in-force", view.say("interventions.nothing_row" if edits_row else "interventions.nothing"), css="pg-caption")]
+    changes = []
+    if change.off:
+        off = [head for head in interventions.heads(view.run.experiment.model) if head in change.off]
+        names = listed(view.language, (name_head(view, head) for head in off[:MAX_NAMED]))
+        key = "interventions.off_more" if len(off) > MAX_NAMED else "interventions.off"
+        changes.append(view.say(key, heads=names, count=len(off) - MAX_NAMED))
+    if change.memory:
+        changes.append(view.say("interventions.changed_memory", memory=view.say(f"interventions.memory_{change.memory}")))
+    if change.edit:
+        edit = change.edit
+        changes.append(view.say("interventions.changed_row", step=edit.row + 1, layer=edit.layer + 1, head=edit.head + 1))
+    memory_note = []
+    if change.memory in ("mean", "cut"):
+        memory_note = [blocks.text("squeezed", view.say(f"interventions.memory_{change.memory}_about"), css="pg-caption")]
+    undo = blocks.button("undo", "move", view.say("interventions.undo"), to={"off": "", "squeeze": "", "cells": ""})
+    active = blocks.text("in-force", view.say("interventions.in_force", changes=view.say("interventions.and").join(changes)), css="pg-cell")
+    return [blocks.row("force", active, undo, css="controls"), *memory_note]
+
+
+def _build_switches(view: View, change: Change) -> dict:
+    """Builds a switch for every head, with its attention in this sentence, by part and layer."""
+    config, look = view.run.experiment.model, view.look
+    has_thumbnails = sum(getattr(look, part).size for part in PARTS) <= MAX_THUMBNAIL_CELLS
+    name = partial(name_head, view, key="interventions.head_long")
+    parts = []
+    for part in PARTS:
+        weights = np.round(getattr(look, part), 2)  # (L, H, Q, K)
+        layers = [
+            {
+                "label": view.say("interventions.layer", layer=layer + 1),
+                "all": view.say("interventions.all_layer", part=view.say(f"interventions.part_{part}"), layer=layer + 1),
+                "heads": [
+                    {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if has_thumbnails else None}
+                    for head in (HeadId(part, layer, number) for number in range(config.n_heads))
+                ],
+            }
+            for layer in range(len(weights))
+        ]
+        part_label = view.say("interventions.all_part", part=view.say(f"interventions.part_{part}"))
+        mask = compute_mask(view, part).astype(int).tolist()
+        parts.append({"part": part, "label": view.say(f"interventions.part_{part}"), "all": part_label, "mask": mask, "layers": layers})
+    return kinds.switches(
+        "heads",
+        view.say("interventions.heads"),
+        none=view.say("interventions.none_off"),
+        is_off=view.say("interventions.is_off"),
+        parts=parts,
+        off=[str(head) for head in interventions.heads(config) if head in change.off],
+        colours=pick_colours(view),
+    )
+
+
+def _build_outputs(view: View, effect: InterventionResult) -> list[dict]:
+    """Builds both outputs with their differences marked, and described."""
+    ids = [[piece.id for piece in look.targets] for look in (effect.before, effect.after)]
+    removed, added = differences.mark_changes(*ids)
+    lines = [_build_line(view, "before", effect.before, removed, "gone"), _build_line(view, "after", effect.after, added, "new")]
+    if effect.before.references:
+        reference = view.reader.pieces(view.run, effect.before.references[0], "tgt")
+        lines.append(
+            {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(reference), "verdict": "", "right": None}
+        )
+    facts = (differences.output_fact(*ids), differences.probability_fact(effect.likely_before, effect.likely_after, texts(effect.fed)))
+    sentences = [_write_fact(view, fact) for fact in facts] if effect.change else []
+    sentences += [view.say("interventions.marks")] if any(removed) or any(added) else []
+    return [
+        kinds.compare("compare", lines),
+        blocks.text("caption", paragraph([*sentences, view.step_note(effect.before.step)]), css="pg-caption"),
+    ]
+
+
+def _write_fact(view: View, fact: Fact) -> str:
+    """Writes a fact with probabilities formatted as in the figures."""
+    return view.say(fact.key, **{name: short(value) if isinstance(value, float) else value for name, value in fact.values.items()})
+
+
+def _build_line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
+    output = tokens(look.targets, look.right, look.probabilities)
+    right = None if look.right is None else look.finished and all(look.right)
+    verdict = "" if right is None else view.say("interventions.right" if right else "interventions.wrong")
+    return {
+        "name": name,
+        "label": view.say(f"interventions.{name}"),
+        "long": view.say(f"interventions.{name}_long"),
+        "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(output, marked, strict=True)],
+        "verdict": verdict if look.finished else paragraph([verdict, view.say("interventions.endless")]),
+        "right": right,
+    }
+
+
+def _build_likely(view: View, effect: InterventionResult) -> dict:
+    """Draws the probability of each token of one sentence under both models."""
+    output = texts(effect.fed)
+    picture = view.draw(
+        pictures.pairs,
+        steps([SPECIAL_TOKENS[BOS], *output[:-1]], output),
+        effect.likely_before,
+        effect.likely_after,
+        chosen=view.row(len(effect.fed)),
+        share=2,
+        labels=view.labels | {"pair_token": view.labels["lens_columns"]},
+    )
+    options = [
+        {"value": name, "label": view.say(f"interventions.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))
+    ]
+    of_choice = blocks.choice("of", "target", view.say("interventions.likely_of"), options, view.choice("target"))
+    figure = blocks.figure("likely-pairs", picture, view.say("interventions.likely_about"), view.say("interventions.likely"))
+    return blocks.column("likely", figure, *([of_choice] if effect.before.references else []))
+
+
+def _build_score(view: View, effect: InterventionResult) -> dict:
+    """Builds the deferred block of scores before and after over many sentences."""
+    key = f"{_build_key(view, effect)} {effect.change.memory} {bool(effect.change.edit)}"
+    return blocks.later("score", "score", view.say("interventions.score_waiting"), key)
+
+
+def _build_importance(view: View, effect: InterventionResult) -> dict:
+    """Builds the deferred block of each head's importance."""
+    if view.run.working and view.step is None:
+        return blocks.text("importance-waits", view.say("interventions.while_training"), css="pg-caption")
+    return blocks.later("importance", "importance", view.say("interventions.importance_waiting"), _build_key(view, effect))
+
+
+def _build_key(view: View, effect: InterventionResult) -> str:
+    """Builds the key of the deferred blocks: all they depend on."""
+    off = "_".join(sorted(map(str, effect.change.off)))
+    return f"{view.run.id} {effect.before.step} {off} {view.language} {view.dark} {view.width}"

@@ -1,0 +1,134 @@
+"""The questions at the end of a lesson: on the run on screen, graded at once; and, for teachers, all answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+
+from playground.config import Refusal
+from playground.cursor import FIELDS
+from playground.features.lessons import figure as guesses, kinds
+from playground.features.shared import blocks, panels
+from playground.features.shared.figures import masks
+from playground.features.shared.figures.tokens import Name
+from playground.features.shared.naming import variant_name
+from playground.features.shared.view import View
+from playground.lessons import course
+from playground.lessons.checks import LATER, list_checks, list_repeated, pose
+from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
+from playground.lessons.course import Lesson
+from playground.rooms import answers
+from playground.rooms.question import LEAST
+
+CLASS_WORDS = {"guess": "class_choice", "guesses": "class_answers", "hover_guess": "class_hover"}  # figure's word -> checks.<word>
+MASK_WIDTH = 300  # px
+ANSWER = re.compile(r"([a-z_]{1,40})~([0-9a-f]{10})~(\d)", re.ASCII)  # question, hash of the posed question, index of the choice
+
+
+@panels.declare("checks")
+def panel(view: View) -> dict:
+    """Builds the questions of a lesson. The browser stores the answers and sends them with the request; no link holds them."""
+    if not (name := view.read_raw("lesson")):
+        return {"step": None, "blocks": []}
+    lesson = course.get(name)
+    if view.run.working and view.step is None:
+        return {"step": None, "blocks": [_build_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
+    draw, answers, content = view.number("toss"), read_answers(view.parameters), []
+    for check in list_checks(lesson):
+        if check in list_repeated(lesson):
+            earlier = course.LESSONS[course.number(lesson) - LATER].say(view.language, "title")
+            content.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
+        content += _build_question(view, lesson, check, draw, answers)
+    more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})
+    about = blocks.text("about", view.say("checks.about"), css="pg-caption")
+    return {"step": None, "blocks": [_build_heading(view), about, *content, blocks.row("more", more, css="controls")]}
+
+
+def read_answers(parameters: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+    """Reads the answers stored by the browser: {question: (hash of the posed question, index of the choice)}."""
+    return {name: (posed_hash, int(choice)) for name, posed_hash, choice in ANSWER.findall(parameters.get("checked", "")[:1000])}
+
+
+def build_model_answers(view: View, activity: answers.Activity | None) -> list[dict]:
+    """Builds a lesson's model answer, each question with its key for the run on screen, and the answers of a room's members."""
+    lesson, class_blocks = course.get(view.read_raw("lesson")), []
+    rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
+    for check in list_checks(lesson):
+        try:
+            posed = _pose(view, check, view.number("toss"))
+            rows.append((_write_text(view, check, posed), _write_reason(view, check, posed)))
+            class_blocks += _build_tally(view, check, posed, answers.tally(activity, lesson.name, check.name, _hash(posed)))
+        except Refusal as refusal:
+            rows.append((check.name, refusal.say(view.language)))
+    return [kinds.notes(lesson.name, view.say("checks.model_answers"), rows, view.say("course.open")), *class_blocks]
+
+
+def _build_tally(view: View, check: Check, posed: Posed, tally: answers.Tally) -> list[dict]:
+    """Builds a class's answers: how many are right, and how often students with the same question made each choice."""
+    if not tally.count:
+        return []
+    values = {"right": tally.right, "count": tally.count, "least": LEAST, "same": sum(tally.choices.values())}
+    caption = f"{_write_text(view, check, posed)} {view.say('checks.class_right', **values)}"
+    if not tally.choices:
+        return [blocks.text(f"class-{check.name}", f"{caption} {view.say('checks.class_others', **values)}", css="pg-caption")]
+    counts = [[tally.choices.get(at, 0)] for at in range(len(posed.options))]
+    names = [option.text(view.language) for option in posed.options]
+    words = {figure: view.say(f"checks.{word}") for figure, word in CLASS_WORDS.items()}
+    figure = view.draw(guesses.histogram, names, counts, [""], right=posed.key, labels=view.labels | words)
+    caption = f"{caption} {view.say('checks.class_same', **values)}"
+    return [blocks.figure(f"class-{check.name}", figure, caption, view.say("checks.class_title"))]
+
+
+def _build_heading(view: View) -> dict:
+    return blocks.text("title", view.say("checks.title"), css="pg-heading")
+
+
+def _pose(view: View, check: Check, draw: int) -> Posed:
+    if check.by_formula and (variant := variant_name(view.run, view.language)):
+        raise Refusal("page.has_variant", variant=variant)
+    return pose(check, CheckContext(view.reader, view.run, view.step, view.text, view.reference), draw)
+
+
+def _build_question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
+    """Builds a question, under its picture if it has one; or the reason why it can't be posed for this run."""
+    try:
+        posed = _pose(view, check, draw)
+    except Refusal as refusal:
+        return [blocks.text(f"refused-{check.name}", refusal.say(view.language), css="pg-caption")]
+    options: list[blocks.Value] = [{"value": str(at), "label": option.text(view.language)} for at, option in enumerate(posed.options)]
+    posed_hash = _hash(posed)
+    answered_hash, choice = answers.get(check.name, ("", 0))
+    grading = {}
+    if answered_hash == posed_hash and choice < len(options):
+        link: kinds.Link = {"label": view.say("checks.show"), "to": dict(posed.to)}
+        grading = {"value": str(choice), "right": str(posed.key), "why": _write_reason(view, check, posed), "way": link}
+    question = kinds.check(check.name, lesson.name, posed_hash, _write_text(view, check, posed), options, **grading)
+    return [*_draw_mask(view, check, posed), question]
+
+
+def _hash(posed: Posed) -> str:
+    """Returns a hash that is equal for students who get the same question with the same choices."""
+    return sha256(repr((posed.options, sorted(posed.values.items()))).encode()).hexdigest()[:10]
+
+
+def _write_text(view: View, check: Check, posed: Posed) -> str:
+    return view.say(f"checks.{check.name}", **_translate_values(view, posed))
+
+
+def _write_reason(view: View, check: Check, posed: Posed) -> str:
+    return view.say(f"checks.{check.name}_why", answer=posed.answer.text(view.language), **_translate_values(view, posed))
+
+
+def _translate_values(view: View, posed: Posed) -> dict:
+    return {name: value.text(view.language) if isinstance(value, Option) else value for name, value in posed.values.items()}
+
+
+def _draw_mask(view: View, check: Check, posed: Posed) -> list[dict]:
+    """Draws a mask without clues: its places are numbers, and it has one kind of hatching."""
+    if posed.picture is None:
+        return []
+    rows, columns = ([Name(str(at + 1)) for at in range(size)] for size in posed.picture.shape)
+    words = {"rows_encoder": view.say("checks.query"), "columns_encoder": view.say("checks.column")}
+    figure = view.draw(masks.grid, posed.picture, rows, columns, width=min(MASK_WIDTH, view.width), labels=view.labels | words)
+    return [blocks.figure(f"picture-{check.name}", figure, view.say("checks.picture"), css="small")]

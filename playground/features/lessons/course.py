@@ -1,0 +1,173 @@
+"""The course: the list of lessons, a lesson to do, or the teacher's notes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playground.config import Refusal
+from playground.features.lessons import checks, kinds
+from playground.features.shared import blocks, panels
+from playground.features.shared.labs import build_question, build_verdict, lock_choices
+from playground.features.shared.naming import title
+from playground.features.shared.view import View
+from playground.lessons import course
+from playground.lessons.checks import list_checks
+from playground.lessons.course import LESSONS, Lesson
+from playground.lessons.labs import get
+from playground.lessons.run_questions import ASKED
+
+
+@panels.declare("course", "lessons", 1)
+def panel(view: View) -> dict:
+    name = view.read_raw("lesson")
+    lesson = course.get(name) if name else None
+    notes = view.choice("notes") == "on"
+    page = _build_notes(view, lesson) if notes else _build_lesson(view, lesson) if lesson else _build_list(view)
+    return {"step": None, "blocks": page}
+
+
+def declare_lessons(language: str) -> list[dict[str, Any]]:
+    """Lists every lesson with its steps, for the page's script, which watches for their completion on any tab."""
+    return [
+        {
+            "name": lesson.name,
+            "title": lesson.say(language, "title"),
+            "to": _link_lesson(lesson),
+            "look": lesson.say(language, "look").split("\n"),
+            "steps": [step | {"when": task.when} for step, task in zip(_list_steps(language, lesson), lesson.steps, strict=True)],
+        }
+        for lesson in LESSONS
+    ]
+
+
+def _list_steps(language: str, lesson: Lesson) -> list[dict[str, Any]]:
+    """Lists the tasks of a lesson, each with a link to the place where it is done."""
+    return [
+        {
+            "name": step.name,
+            "text": lesson.step(language, step.name),
+            "to": dict(step.to),
+            "knobs": step.knobs,
+            "sees": step.when.get("sees") or step.brings or None,
+        }
+        for step in lesson.steps
+    ]
+
+
+def _build_list(view: View) -> list[dict]:
+    lessons = [
+        {
+            "name": lesson.name,
+            "title": lesson.say(view.language, "title"),
+            "text": lesson.say(view.language, "goal"),
+            "to": _link_lesson(lesson),
+            "minutes": view.say("course.minutes", minutes=sum(lesson.minutes)),
+        }
+        for lesson in LESSONS
+    ]
+    return [
+        blocks.text("about", view.say("course.about"), css="pg-about"),
+        kinds.lessons("lessons", lessons),
+        blocks.calibration("calibration"),
+        blocks.row(
+            "end",
+            blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"}),
+            kinds.forget("forget"),
+            css="controls",
+        ),
+    ]
+
+
+def _link_lesson(lesson: Lesson) -> dict[str, str]:
+    """Returns the link to a lesson, with its run on screen."""
+    return {"lesson": lesson.name} | ({"run": lesson.run} if lesson.run else {})
+
+
+def _write_title(view: View, lesson: Lesson) -> str:
+    return view.say("course.heading", number=course.number(lesson), title=lesson.say(view.language, "title"))
+
+
+def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
+    following = course.after(lesson)
+    buttons = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
+    if following:
+        label = view.say("course.next", title=following.say(view.language, "title"))
+        buttons.insert(0, blocks.button("next", "move", label, to=_link_lesson(following)))
+    return [
+        blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
+        blocks.text("title", _write_title(view, lesson), css="pg-heading"),
+        blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
+        *_build_question(view, lesson),
+        kinds.steps("steps", lesson.name, view.say("course.do"), _list_steps(view.language, lesson)),
+        kinds.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
+        blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
+        *_build_checks(view, lesson),
+        blocks.row("ways", *buttons, css="controls"),
+    ]
+
+
+def _build_checks(view: View, lesson: Lesson) -> list[dict]:
+    """Builds the deferred questions on the run on screen."""
+    if not list_checks(lesson):
+        return []
+    state = (lesson.name, view.run.id, view.run.version, view.step, view.field("text"), view.choice("target"), view.number("toss"))
+    return [blocks.later("checks", "checks", view.say("checks.wait"), f"{state} {checks.read_answers(view.parameters)}")]
+
+
+def _build_question(view: View, lesson: Lesson) -> list[dict]:
+    """Builds the lesson's question: a link to its lab, or its own with a link to the lesson's run. The tour asks on its way."""
+    if lesson.asks is None:
+        return [blocks.button("start", "move", view.say("course.start"), to=dict(lesson.does[0].to))]
+    if lesson.question is None:
+        lab = get(lesson.lab)
+        minutes = view.say("lessons.minutes", minutes=lab.minutes)
+        card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question"), "minutes": minutes}
+        return [kinds.cards("ask", view.say("course.ask"), [card])]
+    question, guess, sure, answered = build_question(view, lesson.say, lesson.question.guesses, ("lesson", lesson.name))
+    answer = _build_answer(view, lesson, guess, sure) if answered else []
+    return [
+        blocks.text("ask", view.say("course.ask"), css="pg-heading"),
+        *_build_run_button(view, lesson.run),
+        blocks.text("question", lesson.say(view.language, "question"), css="pg-course-text"),
+        *(lock_choices(question) if len(answer) > 1 else question),
+        *answer,
+    ]
+
+
+def _build_run_button(view: View, run: str) -> list[dict]:
+    """Builds the button to the lesson's run, while another is on screen."""
+    if run in ("", view.run.id):
+        return []
+    name = title(view.runs.get(run), view.language, view.token)
+    return [blocks.button("run", "move", view.say("course.open_run", name=name), to={"run": run})]
+
+
+def _build_answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
+    """Builds the answer computed from the run on screen."""
+    try:
+        answer, numbers = lesson.question.answer(view.reader, view.run, view.step, view.text)
+    except Refusal as refusal:  # the rest of the lesson stays
+        return [blocks.text("verdict", refusal.say(view.language), css="pg-cell")]
+    pairs, total = (numbers.get(name, 0) for name in ASKED)
+    sample = view.say("course.sample", pairs=pairs, all=total) if pairs < total else ""
+    return build_verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure, sample)
+
+
+def _build_notes(view: View, chosen: Lesson | None) -> list[dict]:
+    """Builds the teacher's notes on one lesson, or on all."""
+    content = [blocks.button("student", "move", view.say("course.student"), to={"notes": ""})]
+    if not chosen:
+        minutes = sum(sum(lesson.minutes) for lesson in LESSONS)
+        content.append(blocks.text("about", view.say("course.teacher_about", minutes=minutes), css="pg-about"))
+        content.append(blocks.button("mystery", "move", view.say("course.mystery"), to={"tab": "labs", "lab": "mystery", "notes": ""}))
+    for lesson in (chosen,) if chosen else LESSONS:
+        show_minutes, work_minutes, talk_minutes = lesson.minutes
+        rows = [
+            (view.say("course.show", minutes=show_minutes), lesson.say(view.language, "show")),
+            (view.say("course.work", minutes=work_minutes), lesson.say(view.language, "goal")),
+            (view.say("course.wrong"), lesson.say(view.language, "wrong")),
+            (view.say("course.talk", minutes=talk_minutes), lesson.say(view.language, "ask")),
+        ]
+        content.append(kinds.notes(lesson.name, _write_title(view, lesson), rows, view.say("course.open")))
+        content += [kinds.answers(f"answers-{lesson.name}", lesson.name)]
+    return content

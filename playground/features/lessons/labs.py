@@ -1,0 +1,144 @@
+"""Labs: a question, a guess with its confidence, then the experiment, its numbers, and the verdict on the guess."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from playground.cursor import FIELDS
+from playground.features.lessons import kinds
+from playground.features.shared import blocks, experiment, panels
+from playground.features.shared.labs import build_exhibits, build_question, build_verdict, lock_choices, say_label
+from playground.features.shared.view import View
+from playground.lessons.controlled import ControlledExperiment
+from playground.lessons.lab import Lab, Value
+from playground.lessons.labs import KINDS, LABS, START, get
+from playground.lessons.thumbnails import load_thumbnail
+
+
+@panels.declare("labs", "lessons", 2)
+def panel(view: View) -> dict:
+    name = view.read_raw("lab")
+    if not name:
+        return {"step": None, "blocks": _build_list(view)}
+    lab = get(name)
+    return {"step": None, "of": lab.say(view.language, "title"), **_build_page(view, lab)}
+
+
+def list_titles(language: str) -> dict[str, str]:
+    """Returns the title of every lab, for the page's script."""
+    return {name: lab.say(language, "title") for name, lab in LABS.items()}
+
+
+def list_dealable(language: str) -> dict[str, dict[str, Any]]:
+    """Returns the labs whose arms a teacher can deal to a class: the arms' names, the default ones, and the minutes needed."""
+
+    def describe(lab: ControlledExperiment) -> dict[str, Any]:
+        names = {arm: lab.say(language, f"name_{arm}") for arm in lab.arms}
+        return {"arms": [*names.values()], "first": [names[arm] for arm in lab.decisive], "minutes": lab.minutes}
+
+    return {lab.name: describe(lab) for lab in LABS.values() if _is_dealt(lab)}
+
+
+def _is_dealt(lab: Lab) -> bool:
+    return isinstance(lab, ControlledExperiment) and not lab.is_mystery
+
+
+def _build_list(view: View) -> list[dict]:
+    groups = {"start": list(START), **{f"kind_{kind}": [] for kind in (*KINDS, "mystery")}}
+    for name, lab in LABS.items():
+        if name not in START:
+            mystery = isinstance(lab, ControlledExperiment) and lab.is_mystery
+            groups["kind_mystery" if mystery else f"kind_{lab.kind}"].append(name)
+    return [
+        blocks.text("about", view.say("lessons.about"), css="pg-about"),
+        blocks.calibration("calibration"),
+        *(_build_cards(view, group, names, view.say(f"lessons.{group}")) for group, names in groups.items()),
+        blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
+    ]
+
+
+def _build_cards(view: View, id: str, names: list[str], title: str = "") -> dict:
+    """Builds a list of labs; the starting ones have thumbnails."""
+    cards = [
+        {
+            "name": name,
+            "title": LABS[name].say(view.language, "title"),
+            "text": LABS[name].say(view.language, "short"),
+            "minutes": view.say("lessons.minutes", minutes=LABS[name].minutes),
+            **(_build_thumbnail(view, LABS[name]) if id == "start" else {}),
+        }
+        for name in names
+    ]
+    return kinds.cards(id, title, cards)
+
+
+def _build_thumbnail(view: View, lab: Lab) -> dict:
+    """Returns the curves of a lab's result, and the name of its axes."""
+    drawing = load_thumbnail(lab.name)
+    return {"thumbnail": drawing["lines"], "axes": lab.say(view.language, f"card_{drawing['exhibit']}")}
+
+
+def _build_page(view: View, lab: Lab) -> dict:
+    """Returns {"blocks"}, and with "more" the "pause" in milliseconds until the next poll."""
+    question, guess, sure, answered = build_question(view, lab.say, lab.guesses, ("lab", lab.name))
+    head = [
+        blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
+        blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
+        blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
+        *_build_deal_button(view, lab),
+    ]
+    if not isinstance(lab, ControlledExperiment):
+        if not answered:
+            return {"blocks": head + question}
+        return {"blocks": head + lock_choices(question) + _build_result(view, lab, guess, sure) + _build_ending(view, lab)}
+    if not (answered or lab.is_mystery):
+        return {"blocks": head + question}
+    state = experiment.build_experiment(view, lab)
+    guess_verdict = experiment.build_verdict(view, lab, state.outcome, guess, sure) if answered and state.outcome else []
+    question, ending = (lock_choices(question), _build_ending(view, lab)) if guess_verdict else (question, [])
+    # a mystery shows its exhibits before the guess
+    page = state.blocks + (question if state.visible else []) + guess_verdict if lab.is_mystery else question + guess_verdict + state.blocks
+    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.ARMS_POLL_MS} if state.is_training else {})}
+
+
+def _build_deal_button(view: View, lab: Lab) -> list[dict]:
+    """Builds the button that deals the lab to a class; only its teacher sees it (see static/room.css)."""
+    if not _is_dealt(lab):
+        return []
+    return [blocks.button("deal", "room", view.say("board.deal_lab"), command="deal_lab", values={"lab": lab.name, "order": "together"})]
+
+
+def _build_ending(view: View, lab: Lab) -> list[dict]:
+    """Builds the code that ran, and the next labs."""
+    return [
+        *(blocks.code(f"code-{number}", function) for number, function in enumerate(lab.code)),
+        *([_build_cards(view, "next", list(lab.next), view.say("lessons.next"))] if lab.next else []),
+    ]
+
+
+def _build_result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
+    chosen = dict(parse_qsl(view.field("set")))
+    toss = view.number("toss")
+    settings = lab.settings(chosen)
+    outcome = view.open_reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
+    return [
+        *build_verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not chosen else ""),
+        blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
+        blocks.row("controls", *_build_controls(view, lab, settings, toss), css="controls"),
+        blocks.row("exhibits", *build_exhibits(view, lab, outcome.exhibits), css="grids"),
+    ]
+
+
+def _build_controls(view: View, lab: Lab, settings: dict[str, Value], toss: int) -> list[dict]:
+    controls = []
+    for control in lab.controls:
+        options = [
+            {
+                "value": urlencode(settings | {control.name: value}),
+                "label": say_label(view, lab, str(value), f"{value:g}" if isinstance(value, float) else ""),
+            }
+            for value in control.choices
+        ]
+        controls.append(blocks.choice(control.name, "set", lab.say(view.language, f"control_{control.name}"), options, urlencode(settings)))
+    return [*controls, blocks.button("toss", "move", view.say("lessons.toss"), to={"toss": toss % FIELDS["toss"].high + 1})]

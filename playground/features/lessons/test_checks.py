@@ -1,0 +1,108 @@
+"""What a lesson asks at its end: three questions each, with keys that other panels bear out, told to nobody before an answer."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from playground.lessons import checks
+from playground.lessons.course import LESSONS as WITH_TOUR
+from playground.rooms.registry import DAY
+from playground.ui.assets import PREFIX
+from playground.words import say
+from tests.ui.learner import Learner
+from tests.ui.test_rooms import ANNA, TEACHER, do
+
+LESSONS = WITH_TOUR[1:]  # the tour asks on its way
+RUNS = ("reverse", "sort", "german_english", "numbers_de", "numbers_zh")
+NAMES = [lesson.name for lesson in LESSONS]
+AT_NIGHT = [pytest.param(*each, NAMES, marks=pytest.mark.night) for each in zip(RUNS, (1, 3, 2, 4, 7), strict=True)]
+
+
+def asked(site, lesson: str, run: str, **parameters) -> list[dict]:
+    return site.panel("checks", run=run, lesson=lesson, **parameters)["blocks"]
+
+
+def questions(blocks: list[dict]) -> list[dict]:
+    return [block for block in blocks if block["kind"] == "check"]
+
+
+def sentence(site, run: str) -> str:
+    return site.reader.probes(site.runs.get(run))[-2][0]
+
+
+def answered(site, lesson: str, given: dict[str, tuple[dict, str]], **parameters) -> dict[str, dict]:
+    """The questions of a lesson after these answers, as a browser keeps them."""
+    checked = ".".join(f"{name}~{block['asked']}~{value}" for name, (block, value) in given.items())
+    return {block["id"]: block for block in questions(asked(site, lesson, checked=checked, **parameters))}
+
+
+@pytest.mark.parametrize(("run", "draw", "lessons"), [("numbers_de", 1, NAMES), *AT_NIGHT])
+def test_a_learner_who_reads_the_pictures_is_right(site, run, draw, lessons):
+    text, count = sentence(site, run), 0
+    learner, place = Learner(site, run, text), {"run": run, "text": text, "toss": draw}
+    for lesson in lessons:
+        blocks = asked(site, lesson, **place)
+        known = [(block, learner.answers(block, blocks[:at])) for at, block in enumerate(blocks) if block["kind"] == "check"]
+        given = {block["id"]: (block, answer) for block, answer in known if answer}
+        count += len(given)
+        for name, block in answered(site, lesson, given, **place).items():
+            assert block["value"] == block["right"] or name not in given, (lesson, name, block["text"], block["why"])
+    assert count > 2.5 * len(lessons)
+
+
+def test_nobody_is_told_the_key_before_an_answer_nor_by_an_answer_to_another_question(site, monkeypatch):
+    place = {"run": "reverse", "text": sentence(site, "reverse")}
+    first = questions(asked(site, "attention", **place))
+    assert all(block["right"] == block["why"] == block["value"] == "" and block["way"] is None for block in first)
+    one = first[0]
+    for checked in (f"{one['id']}~0000000000~0", f"{one['id']}~{one['asked']}~9", "nonsense", f"{one['id']}~{one['asked']}~٣"):
+        assert questions(asked(site, "attention", checked=checked, **place)) == first
+    after = answered(site, "attention", {one["id"]: (one, "1")}, **place)
+    assert after[one["id"]]["value"] == "1"
+    assert after[one["id"]]["right"] in {option["value"] for option in one["options"]}
+    assert after[one["id"]]["way"]["to"]["tab"] == "attention"
+    assert [block for name, block in after.items() if name != one["id"]] == first[1:]
+    hashes = {questions(asked(site, "attention", **place | more))[0]["asked"] for more in ({"toss": 2}, {"text": "hello"})}
+    assert len(hashes | {one["asked"]}) == 3
+    monkeypatch.setattr(type(site.runs.get("reverse")), "working", True)
+    blocks = asked(site, "attention", "reverse")
+    assert (questions(blocks), blocks[-1]["text"]) == ([], say("en", "checks.while_training"))
+
+
+def test_only_the_teacher_is_told_the_model_answers_and_how_the_class_chose_once_a_group_has_answered(site):
+    code = do(site, TEACHER, "open", language="en", ends=time.time() + DAY)["room"]["code"]
+
+    def of_room(token: str, lesson: str, **more: str) -> dict:
+        query = {"code": code, "run": "reverse", "lesson": lesson, "text": sentence(site, "reverse")} | more
+        return site.http.get(f"{PREFIX}/room/answers", params=query, headers={"X-Playground-Token": token}).json()
+
+    def bars(**other) -> list[dict]:
+        return [one for one in of_room(TEACHER, "attention", **other)["blocks"] if one["id"].startswith("class-")]
+
+    do(site, ANNA, "join", code=code, nickname="")
+    assert of_room(ANNA, "weight")["key"] == "rooms.not_teacher"
+    assert of_room("nobody in it" * 3, "weight")["key"] == "rooms.not_in"
+    rows = dict(of_room(TEACHER, "weight", lang="zh")["blocks"][0]["rows"])
+    weight = next(lesson for lesson in LESSONS if lesson.name == "weight")
+    assert (rows[weight.say("zh", "ask")], len(rows)) == (weight.say("zh", "answer"), 1 + len(checks.list_checks(weight)))
+    assert dict(of_room("learns alone" * 3, "weight", code="", lang="zh")["blocks"][0]["rows"]) == rows
+    place = {"run": "reverse", "text": sentence(site, "reverse")}
+    block = questions(asked(site, "attention", **place))[0]
+    right = answered(site, "attention", {block["id"]: (block, "0")}, **place)[block["id"]]["right"]
+    choices = (right, "0", right)
+    for at, choice in enumerate(choices):
+        assert bars() == []
+        member = f"{at}" * 32
+        do(site, member, "join", code=code, nickname=f"Nickname {at}")
+        report = {"lesson": "attention", "question": block["id"], "asked": block["asked"], "choice": int(choice), "right": choice == right}
+        assert do(site, member, "check", code=code, **report) == {"done": True}
+    (figure,) = bars()
+    assert figure["figure"]["data"][0]["x"] == [choices.count(option["value"]) for option in block["options"]]
+    assert say("en", "checks.class_right", right=choices.count(right), count=3) in figure["caption"]
+    assert "Nickname" not in json.dumps(figure)
+    assert [one["kind"] for one in bars(toss="2")] == ["text"]
+    assert do(site, TEACHER, "check", code=code, **report)["key"] == "rooms.teacher_reports"
+    assert do(site, member, "check", code=code, **report | {"choice": True})["key"] == "page.not_a_command"

@@ -1,0 +1,178 @@
+"""The Map tab: the model as one drawing, and the tour through it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from playground.cursor import choices
+from playground.features.map import kinds, stage, worksheet
+from playground.features.map.layout import MAX_UNFOLDED, build_plan, list_path
+from playground.features.map.stage import name_columns, name_rows
+from playground.features.shared import blocks, heads as head_choice, panels
+from playground.features.shared.figures import theme
+from playground.features.shared.queries.activations import Cell, SentenceActivations, activations
+from playground.features.shared.view import View
+from playground.inspection.activations import Stage
+from playground.inspection.formulas import divisor, formula
+from playground.lessons.tour import STOPS, Reading, find_reading, list_notes
+from playground.model.attention import head_widths
+from playground.runs.cache import LRU
+from playground.words import paragraph
+from playground.words.amounts import percentage
+
+PLANS = LRU(64, 8_000_000)  # of drawings; a click on a cell changes none
+OWN_FORMULA = {"projections", "sublayer", "cross", "loop"}  # of stops whose formula covers more than the open stage
+# Variant -> the one whose formula it shares: like pre-norm, no norm has none around the sum; the text explains memory_mode.
+SAME_FORMULA = {"sublayer_none": "sublayer_pre", "sublayer_alone_none": "sublayer_alone_pre", "cross_mean": "cross", "cross_cut": "cross"}
+OWN_QUESTION = {"positions_rotary", "positions_none"}  # stops that ask for another number than in the paper's model
+WORDS = ("label", "check", "previous", "next", "skip", "end", "keys", "sign", "no_number", "nearly")
+
+
+@panels.declare("map", "inside", 1, panels.FORMULA)
+def panel(view: View) -> dict:
+    config, stop = view.run.experiment.model, view.choice("stop", tuple(STOPS))
+    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    chosen = head_choice.choose_head(view, view.part)  # the drawing shows this head in every layer
+    head = chosen[1]
+    context = view.reader, view.run, view.step, view.text, view.reference
+    reading_at_stop = find_reading(activations(*context)[0].stages, config, stop, head) if stop else None
+    address = view.field("stage") or (reading_at_stop.address if reading_at_stop else "")
+    cell = _choose_cell(view, address, reading_at_stop)
+    forward, derivation = activations(*context, Cell(address, head, *cell) if address and cell else None)
+    opened = forward.stages.get(address)
+    unfolded = _choose_layers(address, layers)
+    visible = {stack: n or 0 for stack, n in unfolded.items()}
+    plan = PLANS.get_or_make((forward.number, view.language, head, *visible.values()), lambda: build_plan(view, forward, head, visible))
+    drawing = kinds.map(
+        "map",
+        view.say("map.label"),
+        open=opened.address if opened else "",
+        close=next((f"{stack}.{n}" for stack, n in unfolded.items() if n and layers[stack] > MAX_UNFOLDED), ""),
+        here=list_breadcrumbs(view, forward, opened, head),
+        **plan,
+        colours=_pick_colours(view.dark),
+        words={name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
+        blocks=stage.build_stage(view, forward, derivation, opened, head, cell, brief=bool(stop)) if opened else [],
+    )
+    if stop:
+        content = [build_stop(view, forward, stop, head), drawing]
+    else:
+        about_text = blocks.text("about", view.say("map.about"), css="pg-caption")
+        choice_row = blocks.row("choices", *_build_choices(view, chosen, config.n_heads), css="controls")
+        content = [about_text, choice_row, drawing, _build_worksheet(view, opened)]
+    return {"step": forward.step, "held": head_choice.format_head(view.part, *chosen), "blocks": content}
+
+
+def list_breadcrumbs(view: View, forward: SentenceActivations, opened: Stage | None, head: int) -> list[dict]:
+    """Lists the breadcrumbs from the whole model to the open stage. A piece with a "stage" links to it; an "aside" is a remark."""
+    pieces: list[dict] = [{"text": view.say("map.whole"), "stage": ""}]
+    if opened:
+        pieces += [{"text": name} for name in list_path(view, opened)]
+    if opened and opened.layer is not None:
+        pieces[2]["stage"] = ".".join(opened.address.split(".")[:2])
+    if opened and opened.axes[0] == "H":
+        pieces.append({"text": view.say("map.head_of", head=head + 1, heads=opened.values.shape[0]), "aside": True})
+    return [*pieces, {"text": view.say("map.at_step", step=f"{forward.step:,}"), "aside": True}]
+
+
+def _build_choices(view: View, chosen: tuple[int, int], heads: int) -> list[dict]:
+    """Builds the choices of the shown head and of the decoder's input."""
+    layer, head = chosen
+    numbers = [{"value": str(n + 1), "label": str(n + 1)} for n in range(heads)]
+    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
+    resets = {"layer": layer + 1, "follow": "off"}  # the cursor stores a head with its layer
+    controls = [blocks.choice("head", "head", view.say("map.head"), numbers, str(head + 1), resets=resets)] if heads > 1 else []
+    return [*controls, blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target"))]
+
+
+def _choose_cell(view: View, address: str, at_stop: Reading | None) -> tuple[int, int] | None:
+    """Returns the cursor's (row, column), which the model may not have; by default the cell that the tour's stop asks for."""
+    row, col = view.number("row"), view.number("col")
+    if None not in (row, col):
+        return row, col
+    return at_stop.place if at_stop and at_stop.address == address else None
+
+
+def _choose_layers(address: str, layers: Mapping[str, int]) -> dict[str, int | None]:
+    """Returns the requested layer of each stack, else None: "decoder.3" requests a layer, and so does every stage in it."""
+    stack, _, rest = address.partition(".")
+    number = rest.partition(".")[0]
+    is_layer = number.isascii() and number.isdigit() and len(number) < 3 and int(number) < layers.get(stack, 0)
+    return {name: int(number) if is_layer and name == stack else None for name in layers}
+
+
+def _pick_colours(dark: bool) -> dict:
+    """Returns the colour scales of the large pictures, for the small ones."""
+    palette = theme.colors(dark)
+    return {
+        "signed": theme.diverging(dark),
+        "probability": theme.sequential(dark),
+        "plain": [palette["paper"], palette["paper"], palette["line"]],
+        "masked": palette["masked"],
+        "hatch": palette["hatch"],
+    }
+
+
+def _build_worksheet(view: View, opened: Stage | None) -> dict:
+    """Builds the link to a printable worksheet of such calculations, by a student's number; by default of the open attention."""
+    words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
+    words["attention"] = view.say("map.worksheet_kind")
+    options = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
+    return kinds.worksheet("worksheet", options, opened.part if opened else "encoder", words)
+
+
+def build_stop(view: View, forward: SentenceActivations, stop: str, head: int) -> dict:
+    """Builds the stop; `head` counts from 0."""
+    names, config = tuple(STOPS), view.run.experiment.model
+    at, question = names.index(stop), find_reading(forward.stages, config, stop, head)
+    stage = forward.stages[question.address]
+    rows, columns = name_rows(view, forward, stage)[0], name_columns(view, forward, stage)[0]
+    variant = f"{stop}_{question.variant}".removesuffix("_")
+    column = question.cell[-1] if question.cell else 0
+    place = {"row": rows[question.row], "number": question.row + 1, "column": columns[column], "at": column + 1}
+    unit = stop if question.is_whole else "cell" if stage.axes[-1] in "STV" else "dimension"
+
+    def write_slip(name: str, index: int) -> str:
+        """Writes the hint for reading another row or column, or for counting the hatched cells."""
+        names = {"row": rows, "column": columns}.get(name)
+        return view.say(f"tour.slip_{name}", number=index + 1, name=names[index] if names else "")
+
+    return kinds.tour(
+        "tour",
+        stop=stop,
+        place=view.say("tour.place", number=at + 1, count=len(names)),
+        title=view.say(f"tour.title_{stop}"),
+        text=_write_text(view, stop, variant, head),
+        formula=_write_formula(view, forward, question.address, SAME_FORMULA.get(variant, variant) if stop in OWN_FORMULA else ""),
+        ask=view.say(f"tour.ask_{variant if variant in OWN_QUESTION else stop}", **place),
+        answer=question.value if math.isfinite(question.value) else None,
+        tolerance=question.tolerance if math.isfinite(question.value) else 0.0,
+        right=view.say("tour.right", value=f"{question.value:.0f}" if question.is_whole else f"{question.value:.4f}"),
+        where=view.say(f"tour.where_{unit}", **place),
+        mistakes=[{"value": value, "text": write_slip(name, index)} for value, name, index in question.mistaken],
+        previous=names[at - 1] if at else "",
+        next=names[at + 1] if at + 1 < len(names) else "",
+        words={name: view.say(f"tour.{name}") for name in WORDS} | {"not_finite": view.say("tour.not_finite")},
+    )
+
+
+def _write_text(view: View, stop: str, variant: str, head: int) -> str:
+    """Writes the explanation of the stop, with this model's deviations from the formula."""
+    config = view.run.experiment.model
+    values = {"head": head + 1, "heads": config.n_heads, "width": config.d_model, "layers": config.encoder_layers}
+    scale = divisor(config) if config.attention_scale else ""
+    d_k, d_v = head_widths(config)
+    note_values = {"d_k": d_k, "d_v": d_v, "percent": percentage(config.dropout, None)}
+    sentences = [view.say(f"tour.note_{name}", **note_values) for name in list_notes(config, stop)]
+    return paragraph([view.say(f"tour.text_{variant}", scale=scale, d_k=d_k, **values), *sentences])
+
+
+def _write_formula(view: View, forward: SentenceActivations, address: str, key: str) -> str:
+    """Writes the formula of a stage, or of a stop by its words `key`."""
+    config = view.run.experiment.model
+    if not key:
+        words_key, values = formula(config, forward.stages[address])
+        return view.say(words_key, **values)
+    bias = {letter: f" + b_{letter}" if config.bias else "" for letter in "QKVO"}
+    return view.say(f"tour.formula_{key}", **bias, scale=f" / {divisor(config)}" if config.attention_scale else "")

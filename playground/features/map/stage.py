@@ -1,0 +1,192 @@
+"""One open stage of the map as blocks: its numbers large, its shape, formula and code, and the derivation of the chosen cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from playground.features.map import kinds
+from playground.features.map.layout import choose_scale, find_limit, list_path, slice_mask, slice_stage
+from playground.features.shared import blocks as make, derivation as derivation_view
+from playground.features.shared.figures import tensor as pictures
+from playground.features.shared.queries.activations import SentenceActivations
+from playground.features.shared.view import NARROW, View, steps, texts
+from playground.inspection import tensors
+from playground.inspection.activations import Stage
+from playground.inspection.arithmetic import Derivation
+from playground.inspection.formulas import StageInfo, describe
+from playground.words import paragraph
+
+WINDOWS = (128, 64)  # columns in a window of a large picture: the largest whose cells are MIN_CELL px wide
+MIN_CELL = 4
+MAX_DIGIT_ROWS = 40  # rows up to which cells can show digits
+PICTURE_SHARE = 0.44  # of the width: the most a picture may take to leave room for the arithmetic
+WIDE_PAGE = 780  # px: from this width on the arithmetic is beside every picture
+UNDER_STRIP, MIN_STRIP = 200, 170  # px: the slider and margins of a windowed picture; its least height
+TOUR_HEIGHT = 330  # px above a picture on the tour
+CLICKABLE_CELL = 12  # px: least width of a clickable cell beside the arithmetic
+LIKELIEST = 40  # tokens shown of a large vocabulary
+LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "U": "value_size", "F": "inner", "V": "vocabulary"}
+
+
+def build_stage(
+    view: View,
+    forward: SentenceActivations,
+    derivation: Derivation | None,
+    stage: Stage,
+    head: int,
+    at: tuple[int, int] | None,
+    brief: bool = False,
+) -> list[dict]:
+    """Builds everything about one stage; `head` counts from 0 and only matters where the stage has heads; `derivation` is that of the
+    chosen cell `at`. `brief` (on the tour) drops formula, code and caption, which the tour has, hides no answer, and is lower."""
+    values, explanation = slice_stage(stage.values, stage, head), describe(view.run.experiment.model, stage)
+    rows, row_title, row_side = name_rows(view, forward, stage)
+    columns, column_title, column_side = name_columns(view, forward, stage)
+    chosen = at if at and at[0] < values.shape[0] and at[1] < values.shape[1] else None
+    secret = not brief and view.choice("hide") == "on" and derivation_view.has_question(derivation)
+    mask = slice_mask(stage, head)
+    picture_width = int(view.width * PICTURE_SHARE)
+    is_clickable = view.width >= NARROW and picture_width >= CLICKABLE_CELL * len(columns)
+    side_by_side = view.width >= WIDE_PAGE or is_clickable or pictures.readable(len(rows), len(columns), picture_width, names=rows)
+    width = picture_width if side_by_side else view.width
+    digits = _has_narrow_cells(stage, width) if brief else _writes_digits(view, len(rows))
+    window = _choose_columns(view, stage, values, chosen, width, digits)
+    picture = view.draw(
+        pictures.heatmap,
+        values[:, window],
+        rows,
+        [columns[at] for at in window],
+        kind=stage.part,
+        scale=choose_scale(stage),
+        limit=find_limit(stage, head),
+        mask=None if mask is None else mask[:, window],
+        chosen=(chosen[0], window.index(chosen[1])) if chosen and chosen[1] in window else None,
+        secret=secret,
+        titles=(row_title, column_title),
+        at=window,
+        sides=(row_side, column_side),
+        width=width,
+        tallest=view.below(TOUR_HEIGHT if brief else 140) if len(window) == len(columns) else max(view.tallest - UNDER_STRIP, MIN_STRIP),
+    )
+    facts = tensors.facts(tensors.view_tensor(stage, forward.stages, head, rows, columns))
+    caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in facts)
+    cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
+    large = make.figure("stage", picture, paragraph([caption, view.step_note(forward.step)]), _write_title(view, stage, head))
+    cells = make.row("cells", *_build_cell_controls(view, rows, columns, chosen, window, stage, width, digits, brief), css="controls")
+    code = None if brief else make.code("source", explanation.source, lit=explanation.lines)
+    formula, shape = _build_formula(view, explanation)
+    calculation = derivation_view.build_sums(view, forward, derivation, cell, secret, brief)
+    sums = make.column("arithmetic", None if brief else formula, shape, *calculation, code)
+    if side_by_side:
+        return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]
+    return [large, cells, sums]
+
+
+def _write_title(view: View, stage: Stage, head: int) -> str:
+    names = list_path(view, stage)
+    title = f"{names[-1]} · {' › '.join(names[:-1])}"
+    return title if stage.axes[0] != "H" else f"{title} · {view.say('map.head_of', head=head + 1, heads=stage.values.shape[0])}"
+
+
+def _build_formula(view: View, explanation: StageInfo) -> list[dict]:
+    """Builds the paper's formula, and the shape: (H, T, S) = (4, 6, 6), heads, target tokens, source tokens."""
+    size_names = LETTERS | ({"K": "own_size"} if view.run.experiment.model.d_k else {})
+    names = view.say("map.and").join(view.say(f"map.letter_{size_names[letter]}") for letter in explanation.letters)
+    letters, sizes = ", ".join(explanation.letters), ", ".join(map(str, explanation.sizes))
+    return [
+        make.text("formula", view.say(explanation.key, **explanation.values), css="map-formula"),
+        make.text("shape", view.say("map.shape", letters=letters, sizes=sizes, names=names), css="pg-caption"),
+    ]
+
+
+def name_rows(view: View, forward: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
+    """Returns the names of the rows, the title of their axis, and their side of the sentence."""
+    letter = stage.axes[1] if stage.axes[0] == "H" else stage.axes[0]
+    if letter == "S":
+        return texts(forward.source), view.say("map.axis_source"), "src"
+    inputs = texts(forward.fed)
+    if len(stage.axes) == 1 or stage.axes[-1] not in "TSV":
+        return inputs, view.say("map.axis_fed"), "fed"
+    title = "map.axis_next" if stage.axes[-1] == "V" else "map.axis_asks"
+    return steps(forward), view.say(title), "tgt"  # attention, logits and probabilities belong to the next token
+
+
+def name_columns(view: View, forward: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
+    """Returns the same for the columns. Dimensions count from 1."""
+    letter = stage.axes[-1]
+    if len(stage.axes) == 1:
+        return [view.say("map.axis_id")], "", ""
+    if letter == "V":
+        tokenizer = view.run.tokenizers[1]
+        return [tokenizer.piece(id) for id in range(stage.values.shape[-1])], view.say("map.axis_vocabulary"), ""
+    if letter == "S":
+        return texts(forward.source), view.say("map.axis_src_answers"), "src"
+    if letter == "T":
+        return texts(forward.fed), view.say("map.axis_fed_answers"), "fed"
+    letter = "K" if letter == "U" else letter  # the column of a head, whatever its size
+    return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
+
+
+def _choose_columns(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None, width: int, digits: bool) -> list[int]:
+    """Returns the columns shown on `width` px: all, the requested window, or the likeliest of a large vocabulary."""
+    total = values.shape[1]
+    if _shows_likeliest(stage):
+        likeliest = np.argsort(-values.max(axis=0), kind="stable")[:LIKELIEST].tolist()
+        return sorted({*likeliest, chosen[1]} if chosen else likeliest)
+    size = _measure_window(width, digits)
+    first_column = view.number("window", total - 1)
+    first = (first_column if first_column is not None else chosen[1] if chosen else 0) // size * size
+    return list(range(first, min(first + size, total)))
+
+
+def _shows_likeliest(stage: Stage) -> bool:
+    return stage.axes[-1] == "V" and stage.values.shape[-1] > LIKELIEST
+
+
+def _measure_window(width: int, digits: bool) -> int:
+    """Returns the number of columns in a window on `width` px: fewer if their cells show digits."""
+    window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= MIN_CELL), WINDOWS[-1])
+    return min(pictures.max_columns(width), window) if digits else window
+
+
+def _writes_digits(view: View, rows: int) -> bool:
+    return view.choice("digits") == "on" and rows <= MAX_DIGIT_ROWS
+
+
+def _has_narrow_cells(stage: Stage, width: int) -> bool:
+    """Returns whether the stage has too many dimensions for clickable cells on `width` px."""
+    return stage.axes[-1] not in "STV" and (width - pictures.BESIDE) / stage.values.shape[-1] < CLICKABLE_CELL
+
+
+def _build_cell_controls(
+    view: View,
+    rows: list[str],
+    columns: list[str],
+    chosen: tuple[int, int] | None,
+    window: list[int],
+    stage: Stage,
+    width: int,
+    digits: bool,
+    brief: bool,
+) -> list[dict]:
+    """Builds the keyboard choice of a cell, the switch for digits (unless `brief`), and the slider to other columns."""
+    total, size = len(columns), _measure_window(width, digits)
+    has_tokens = stage.axes[-1] in "ST"
+    pick = kinds.pick(
+        "pick",
+        [f"{at + 1} · {text}" for at, text in enumerate(rows)],
+        [{"value": at, "label": f"{at + 1} · {columns[at]}" if has_tokens else columns[at]} for at in range(total)],
+        *(chosen or (None, None)),
+        words={name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
+    )
+    controls = [pick]
+    if _shows_likeliest(stage):
+        key = "map.only_likeliest" if len(window) == LIKELIEST else "map.only_likeliest_and"
+        return [*controls, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
+    if total > pictures.max_columns(width) and len(rows) <= MAX_DIGIT_ROWS and not has_tokens and not brief:
+        options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
+        controls.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if digits else ""))
+    if total > size:
+        last = (total - 1) // size * size
+        controls.insert(0, make.slider("window", "window", view.say("map.window", total=total), window[0], last, step=size, first=1))
+    return controls

@@ -1,0 +1,1 @@
+"""The Masks tab: which positions a query can attend to."""

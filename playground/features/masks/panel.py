@@ -1,0 +1,173 @@
+"""The Masks tab: which positions a query can attend to, by the model's own mask functions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
+from playground.cursor import choices
+from playground.data.batches import batches, split_batch
+from playground.features.shared import blocks, panels
+from playground.features.shared.figures import masks as pictures
+from playground.features.shared.figures.tokens import steps
+from playground.features.shared.queries.reader import Reader
+from playground.features.shared.queries.results import references
+from playground.features.shared.view import View
+from playground.inspection import masks
+from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.packing import segment_mask
+from playground.model.transformer import Transformer
+from playground.runs.corpora import Corpora
+from playground.runs.run import Run
+
+SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
+PARTS = {"decoder": 1, "encoder": 2, "cross": 2}  # -> figures side by side
+MAX_SENTENCES = 4  # sentences in the batch
+
+
+@panels.declare("masks", "inside", 3, panels.FORMULA)
+def panel(view: View) -> dict:
+    is_packed = view.run.experiment.training.packing
+    kinds = [name for name in choices("mask") if is_packed or name != "packed"]
+    kind = view.choice("mask", kinds)
+    options = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in kinds]
+    chooser = blocks.choice("mask", "mask", view.say("page.mask"), options, kind)
+    about = view.say(f"page.mask_{kind}_about")
+    if is_packed and kind != "packed":
+        about = f"{about} {view.say('page.mask_packs')}"
+    mask_blocks = _build_packed(view) if kind == "packed" else _build_padded(view, kind)
+    footnote = blocks.text("three", view.say("page.mask_three"), css="pg-about")
+    return {"step": None, "blocks": [chooser, blocks.text("about", about, css="pg-caption"), *mask_blocks, footnote]}
+
+
+def _build_padded(view: View, kind: str) -> list[dict]:
+    """Builds the masks of the page's sentence and a few examples, one row each, padded to one length."""
+    page_pair, examples = _find_page_pair(view), dict(enumerate(_choose_examples(view.examples(), 6)))
+    choices_by_id = {str(at): pair for at, pair in examples.items() if pair[0] != page_pair[0]}
+    chosen = [at for at in view.field("masks").split(",") if at in choices_by_id] or [*choices_by_id][:: max(len(choices_by_id) - 1, 1)][:2]
+    picked = sorted(set(chosen), key=int)[: MAX_SENTENCES - 1]
+    pairs = [page_pair, *(choices_by_id[at] for at in picked)]
+    src = [view.reader.pieces(view.run, source) for source, _ in pairs]
+    tgt = [view.reader.pieces(view.run, target, "tgt") for _, target in pairs]
+    batch = masks.batch([[piece.id for piece in row] + [EOS] for row in src], [[BOS] + [piece.id for piece in row] for row in tgt])
+    mask = batch[kind]
+    bos, eos, pad = (SPECIAL_TOKENS[token] for token in (BOS, EOS, PAD))
+    source = _pad_rows([[piece.text for piece in row] + [eos] for row in src], pad)
+    inputs = _pad_rows([[bos] + [piece.text for piece in row] for row in tgt], pad)
+    targets = _pad_rows([[piece.text for piece in row] + [eos] for row in tgt], pad)
+    decoder = [steps(*sides) for sides in zip(inputs, targets, strict=True)]
+    rows = source if kind == "padding" else decoder
+    columns = source if kind in ("memory", "padding") else inputs
+    lengths = [len(row) + 1 for row in (src if kind in ("memory", "padding") else tgt)]
+    figures = []
+    for at, number in enumerate(["own", *picked]):
+        end = lengths[at] if kind == "causal" else None  # the causal mask is the same for every sentence and hides no padding
+        visible = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))[:end, :end]
+        reasons = {"target": {"padding": batch["target_padding"], "future": batch["causal"]}, "causal": {"future": batch["causal"]}}
+        causes = {name: hidden[at][:end, :end] for name, hidden in reasons.get(kind, {"padding": mask}).items()}
+        picture = view.draw(
+            pictures.grid,
+            visible,
+            rows[at][:end],
+            columns[at][:end],
+            kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
+            width=max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300)),
+            causes=causes,
+            legend=at == 0,
+        )
+        title, caption = pairs[at][0], _write_caption(view, visible, lengths[at])
+        if view.presented:  # the figure stands alone
+            title, caption = f"{view.say(f'page.mask_{kind}')} · {title}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
+        figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
+    options = [{"value": at, "label": source} for at, (source, _) in choices_by_id.items()]
+    return [
+        blocks.row("grids", *figures, css="grids"),
+        blocks.code("source", SOURCE[kind]),
+        blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
+    ]
+
+
+def _build_packed(view: View) -> list[dict]:
+    """Builds all three masks of one row of the first training batch."""
+    row = packed_row(view.reader, view.runs.corpora, view.run)
+    packed = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
+    src, tgt = (tokenizer.piece for tokenizer in view.run.tokenizers)
+    source, inputs, targets = ([piece_of(id) for id in ids] for piece_of, ids in ((src, row.src), (tgt, row.tgt_in), (tgt, row.tgt_out)))
+    decoder = steps(inputs, targets)
+    axes = {"encoder": (source, source), "decoder": (decoder, inputs), "cross": (decoder, source)}
+    figures = []
+    for part, share in PARTS.items():
+        picture = view.draw(pictures.grid, packed[part].allowed, *axes[part], kind=part, causes=packed[part].causes, share=share)
+        title = view.say(f"page.mask_packed_{part}")
+        figures.append(blocks.figure(f"packed-{part}", picture, _write_packed_caption(view, row, packed[part]), title))
+    return [
+        figures[0],
+        blocks.row("packed", *figures[1:], css="halves"),
+        blocks.code("source", segment_mask),
+        blocks.code("decode", Transformer.decode),
+    ]
+
+
+def _find_page_pair(view: View) -> tuple[str, str]:
+    """Returns the page's sentence with its reference, or with the model's output when no reference is known."""
+    source, _ = view.reader.read(view.run, view.text)
+    known_targets = references(view.run, source)
+    return source, known_targets[0] if known_targets else view.run.tokenizers[1].decode(piece.id for piece in view.look.targets)
+
+
+def _choose_examples(examples: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:
+    """Chooses examples of as many different lengths as possible, sorted by length."""
+    by_length = {len(source): (source, target) for source, target in reversed(examples)}
+    lengths = sorted(by_length)
+    chosen_count = min(count, len(lengths))
+    return [by_length[lengths[round(at * (len(lengths) - 1) / max(chosen_count - 1, 1))]] for at in range(chosen_count)]
+
+
+def _pad_rows(rows: list[list[str]], filler: str) -> list[list[str]]:
+    """Pads all rows to the longest."""
+    longest = max(map(len, rows))
+    return [row + [filler] * (longest - len(row)) for row in rows]
+
+
+def _write_caption(view: View, mask: np.ndarray, length: int) -> str:
+    hidden = int((~mask).sum())
+    return view.say("page.mask_caption", hidden=hidden, cells=mask.size, padding=mask.shape[-1] - length)
+
+
+def _write_packed_caption(view: View, row: PackedRow, mask: masks.Mask) -> str:
+    """Writes the number of pairs in the row, and the cells hidden by each reason; a cell counts for the first that applies."""
+    remaining, counts = np.ones_like(mask.allowed), {"future": 0}
+    for name, allowed in mask.causes.items():
+        counts[name] = int((remaining & ~allowed).sum())
+        remaining = remaining & allowed
+    key = "page.mask_packed_caption" if counts["future"] else "page.mask_packed_caption_both"
+    return view.say(key, pairs=row.pairs, hidden=int((~mask.allowed).sum()), cells=mask.allowed.size, **counts)
+
+
+class PackedRow(NamedTuple):
+    """Token ids, the number of each token's pair (from 1; 0 is padding), and the number of pairs."""
+
+    src: tuple[int, ...]  # S
+    tgt_in: tuple[int, ...]  # T
+    tgt_out: tuple[int, ...]  # T
+    src_segment_ids: tuple[int, ...]
+    tgt_segment_ids: tuple[int, ...]
+    pairs: int
+
+
+def packed_row(reader: Reader, corpora: Corpora, run: Run) -> PackedRow | None:
+    """Returns the row of the run's first batch with the most pairs; None when the run doesn't pack."""
+    config = run.experiment.training
+    if not config.packing:
+        return None
+
+    def find() -> PackedRow:
+        items = next(batches(corpora.get(run.experiment, run.pairs).train, config.batch_size, config.batch_unit, config.seed))
+        (batch,) = split_batch(items, 1, packed=True)
+        row = int(batch.tgt_segment_ids.amax(dim=1).argmax())  # the first of equals
+        src, tgt_in, tgt_out, src_ids, tgt_ids = (tuple(tensor[row].tolist()) for tensor in batch)
+        return PackedRow(src, tgt_in, tgt_out, src_ids, tgt_ids, max(tgt_ids))
+
+    return reader.remember(run, ("packed",), find)

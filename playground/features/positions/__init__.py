@@ -1,0 +1,1 @@
+"""The Positions tab: encodings of positions."""

@@ -1,0 +1,42 @@
+"""Finds every panel: it is enough that a module of a feature declares one (see shared/panels.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import walk_packages
+
+from playground import features
+from playground.config import Refusal, default
+from playground.features.shared.naming import variant_name
+from playground.features.shared.panels import ATTENTION, FORMULA, PANELS as DECLARED, SECTIONS
+from playground.features.shared.view import View
+from playground.runs.run import Run
+
+for _module in walk_packages(features.__path__, f"{features.__name__}."):
+    if not _module.name.rpartition(".")[2].startswith(("test_", "conftest")):
+        import_module(_module.name)
+
+_ORDERED = sorted(DECLARED, key=lambda name: (DECLARED[name].section == "", DECLARED[name].section, DECLARED[name].order))
+PANELS: dict[str, Callable[[View], dict]] = {name: DECLARED[name].build for name in _ORDERED}
+BY_FORMULA = tuple(name for name in _ORDERED if DECLARED[name].needs == FORMULA)
+BY_ATTENTION = tuple(name for name in _ORDERED if DECLARED[name].needs == ATTENTION)
+# Sections of the page -> their tabs.
+PLACES = {section: tuple(name for name in _ORDERED if DECLARED[name].section == section) for section in SECTIONS}
+TABS = tuple(name for tabs in PLACES.values() for name in tabs)
+
+
+def list_unavailable(run: Run) -> tuple[str, ...]:
+    """Returns the panels that would show something a run's model isn't or doesn't have."""
+    model = run.experiment.model
+    if model.alteration.recurrent:
+        return BY_FORMULA + BY_ATTENTION
+    return BY_FORMULA if model.variant != default("variant") else ()
+
+
+def check(name: str, view: View) -> None:
+    """Raises Refusal for a panel that is unavailable."""
+    if name in list_unavailable(view.run):
+        touring, recurrent = name == "map" and view.read_raw("stop"), view.run.experiment.model.alteration.recurrent
+        key = "tour.has_variant" if touring else "page.is_recurrent" if recurrent else "page.has_variant"
+        raise Refusal(key, variant=variant_name(view.run, view.language))

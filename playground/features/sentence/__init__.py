@@ -1,0 +1,1 @@
+"""The line above every tab: the sentence and its greedy output."""

@@ -1,0 +1,93 @@
+"""The derivation of the chosen number as blocks: a table of terms whose labels link to their sources, and the sum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from playground.features.shared import blocks as make, heads as head_choice
+from playground.features.shared.queries.activations import SentenceActivations
+from playground.features.shared.view import View
+from playground.inspection.arithmetic import Derivation, Label
+
+SIGNS = {"product": "×", "gradient": "×", "exp": "−", "square": "−"}
+SIDES = ("left", "right", "part")
+WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
+
+
+def build_sums(view: View, forward: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool, brief: bool) -> list[dict]:
+    """Builds the calculation of the chosen `cell`, or an invitation to choose one. With `brief` the tour asks the question itself."""
+    if derivation is None:
+        return [make.text("invite", view.say("map.invite"), css="map-invite")]
+    title, label = view.say("map.sheet_title", cell=cell), partial(_build_label, view, forward)
+    return [build_sheet(view, derivation, title, label, secret=secret, question=not brief, still=view.number("row") is None)]
+
+
+def has_question(derivation: Derivation | None) -> bool:
+    """Returns whether there is something to calculate: not for a number that is only looked up or copied."""
+    return derivation is not None and derivation.steps[-1].text != derivation.result
+
+
+def build_sheet(
+    view: View, derivation: Derivation, title: str, label: Callable[[Label], dict], own: str = "map.sheet_equals",
+    secret: bool = False, question: bool = True, still: bool = False,
+) -> dict:  # fmt: skip
+    """Builds a derivation; `label` labels its numbers, `own` is the words key of the result. When `secret`, the last line is left to the
+    student, and `answer` is only for the page's script; without `question` nothing is asked; `still`: the page doesn't scroll to it."""
+    heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
+    steps = [
+        {"why": view.say(step.key, **step.values), "text": _set_heads(step.text, heads), "result": step.result} for step in derivation.steps
+    ]
+    if secret:
+        steps[-1] |= {"text": "", "result": "?"}
+    return make.sheet(
+        "sheet",
+        title,
+        secret=secret,
+        answer=float(derivation.recorded),
+        asks=question and has_question(derivation),
+        equals="" if secret else _write_equals(view, derivation, own),
+        sign=SIGNS.get(derivation.operation, ""),
+        head=list(heads.values()),
+        terms=[
+            {
+                "left": label(term.left),
+                "left_value": term.left_value,
+                "right": label(term.right) if term.right else None,
+                "right_value": term.right_value,
+                "part": term.part,
+            }
+            for term in derivation.terms
+        ],
+        leads=[{"label": label(lead.label), "value": lead.value} for lead in derivation.leads],
+        steps=steps,
+        still=still,
+        words={name: view.say(f"map.sheet_{name}") for name in WORDS} | {"count": view.say("map.sheet_count", count=len(derivation.terms))},
+    )
+
+
+def _set_heads(text: str, heads: Mapping[str, str]) -> str:
+    """Replaces the columns of a formula line by their headings."""
+    columns = {"Σ left": f"Σ {heads['left']}", "max left": f"max {heads['left']}", "Σ": f"Σ {heads['part']}"} if heads else {}
+    return re.sub("|".join(columns), lambda name: columns[name[0]], text) if columns else text
+
+
+def _write_equals(view: View, derivation: Derivation, own: str) -> str:
+    """Writes the model's own number, whose last digits may differ: the sheet continues with its printed digits."""
+    same = derivation.recorded == derivation.result
+    return view.say(own if same else f"{own}_nearly", value=derivation.recorded.replace("-", "−"))
+
+
+def _build_label(view: View, forward: SentenceActivations, label: Label) -> dict:
+    """Builds a number's label with, if the model computed it, a link to it."""
+    entry = {"text": label.text, "title": view.say(f"map.term_{label.name}")}
+    if label.stage in forward.stages:
+        stage = forward.stages[label.stage]
+        *head, row, col = label.index if stage.values.ndim > 1 else (*label.index, 0)
+        entry["to"] = {"stage": label.stage, "row": row, "col": col}
+        if head:
+            entry["to"] |= {"head": head[0] + 1, "layer": head_choice.choose_head(view, view.part)[0] + 1}
+    elif label.parameter:
+        entry["title"] += f" · {label.parameter}"
+    return entry

@@ -1,0 +1,175 @@
+"""One attention head, wherever it is drawn: which head, its mask, the names of its axes, its picture and its caption."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from playground.features.shared import blocks
+from playground.features.shared.blocks.general import Saved
+from playground.features.shared.figures import attention as pictures, theme
+from playground.features.shared.queries.reader import REFERENCE
+from playground.features.shared.queries.results import SentenceTrace
+from playground.features.shared.view import LARGE, View, steps, texts
+from playground.inspection import attention as facts, masks
+from playground.inspection.fact import short
+from playground.words import paragraph
+
+MAX_THUMBNAIL_CELLS = 400_000
+CLEARER_MARGIN = 0.2  # more weight on the right places that another head needs before the page mentions it
+
+
+def choose_head(view: View, part: str) -> tuple[int, int]:
+    """Returns (layer, head) of the cursor, counted from 0; else the head the page already shows, so that neither a step nor a sentence
+    changes it; else the best head by the run's newest parameters. With "follow" on, the best head of each step."""
+    model = view.run.experiment.model
+    layers, heads = model.encoder_layers if part == "encoder" else model.decoder_layers, model.n_heads
+    if view.choice("follow") == "on":
+        return find_best_head(view.look, part)
+    head = view.head(layers, heads) or view.shown_head(part, layers, heads)
+    return head or find_best_head(view.reader.look(view.run, None, view.text, REFERENCE), part)
+
+
+def find_best_head(look: SentenceTrace, part: str) -> tuple[int, int]:
+    """Returns (layer, head) of the best aligned head where the task has an alignment, else of the lowest mean entropy."""
+    aligned = _measure_alignment(look, part)
+    scores = -facts.entropy(getattr(look, part)).mean(axis=-1) if aligned is None else aligned
+    layer, head = np.unravel_index(int(scores.argmax()), scores.shape)
+    return int(layer), int(head)
+
+
+def find_clearer_head(look: SentenceTrace, part: str, layer: int, head: int) -> tuple[int, int] | None:
+    """Returns a head that keeps to the right places far better than this one; None if there is none."""
+    scores, other = _measure_alignment(look, part), find_best_head(look, part)
+    return other if scores is not None and scores[other] >= scores[layer, head] + CLEARER_MARGIN else None
+
+
+def _measure_alignment(look: SentenceTrace, part: str) -> np.ndarray | None:
+    """Returns each head's mean weight (L, H) on the places of the task's alignment; None without an alignment."""
+    if part != "cross" or not look.alignment or all(at is None for at in look.alignment):
+        return None
+    return np.array([[facts.alignment_mass(weights, look.alignment) for weights in layer] for layer in look.cross])
+
+
+def build_follow_choice(view: View) -> dict:
+    """Builds the choice between keeping the head and following the best one at each step."""
+    options = [{"value": value, "label": view.say(f"page.follow_{value}")} for value in ("off", "on")]
+    return blocks.choice("follow", "follow", view.say("page.follow"), options, view.choice("follow"))
+
+
+def format_head(part: str, layer: int, head: int) -> str:
+    """Formats a head as the page stores it and sends it with its next request (see `View.held`)."""
+    return f"{part}.{layer + 1}.{head + 1}"
+
+
+def build_small_heads(
+    view: View, id: str, label: str, selected: tuple[int, int], weights: np.ndarray, mask: np.ndarray, names: list | None = None
+) -> dict:
+    """Builds a thumbnail of each head of `weights` (L, H, Q, K), without pictures when there are more than MAX_THUMBNAIL_CELLS."""
+    small = np.round(weights, 2).tolist() if weights.size <= MAX_THUMBNAIL_CELLS else []
+    return blocks.heads(id, label, *selected, weights=small, mask=mask.astype(int).tolist(), colours=pick_colours(view), names=names)
+
+
+def pick_colours(view: View) -> dict:
+    """Returns the colours of thumbnails."""
+    palette = theme.colors(view.dark)
+    return {"scale": theme.sequential(view.dark), "masked": palette["masked"], "hatch": palette["hatch"]}
+
+
+def write_title(view: View, part: str, layer: int, head: int) -> str:
+    return view.say("page.head_title", part=view.say(f"page.part_{part}"), layer=layer + 1, head=head + 1)
+
+
+def name_axes(view: View, part: str) -> tuple[list[str], list[str]]:
+    """Returns the names of the rows (queries) and of the columns (keys)."""
+    source, fed, decoder = texts(view.look.source), texts(view.look.fed), steps(view.look)
+    return {"encoder": (source, source), "decoder": (decoder, fed), "cross": (decoder, source)}[part]
+
+
+def compute_mask(view: View, part: str) -> np.ndarray:
+    """Returns the mask (Q, K) by the model's own mask functions, True where a query can attend. All True for a model with a deliberate bug:
+    its weights show what it masks."""
+    source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
+    batch_masks = masks.batch([source], [fed])
+    mask = {"encoder": batch_masks["padding"], "decoder": batch_masks["target"], "cross": batch_masks["memory"]}[part][0]
+    if view.run.experiment.model.alteration.kind == "bug":
+        mask = np.ones_like(mask)
+    return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
+
+
+def draw_large_head(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
+    """Draws one head large, with its caption and the sentence on the pinned cell. `above`: pixels taken above the picture."""
+    part = part or view.part
+    rows, columns = name_axes(view, part)
+    layer, head = choose_head(view, part)
+    weights, mask = getattr(view.look, part)[layer, head], compute_mask(view, part)
+    picture = view.draw(
+        pictures.matrix,
+        weights,
+        rows,
+        columns,
+        mask=mask,
+        kind=part,
+        pinned=view.pinned(*weights.shape),
+        alignment=view.look.alignment if part == "cross" else None,
+        share=LARGE,
+        tallest=view.below(above),
+    )
+    caption = write_caption(view, part, layer, head, weights, mask)
+    figure = blocks.figure(id, picture, caption, write_title(view, part, layer, head), saved=describe_file(view, part, layer, head))
+    return [figure, *describe_pinned(view, id, weights, mask, rows, columns)]
+
+
+def describe_file(view: View, part: str, layer: int, head: int) -> Saved:
+    """Describes the files to which a picture of this head and its arrays are saved."""
+    step, fed = view.look.step, REFERENCE if view.reference else "output"
+    return {
+        "file": f"attention-{part}-L{layer + 1}H{head + 1}",
+        "run": view.run.name,
+        "step": step,
+        "arrays": {"run": view.run.id, "step": str(step), "text": view.text, "part": part, "target": fed},
+    }
+
+
+def describe_pinned(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> list[dict]:
+    """Describes the pinned cell or row in a sentence; nothing without a pin."""
+    pinned, row = view.pinned(*weights.shape), view.row(weights.shape[0])
+    if pinned:
+        q, k = pinned
+        value = view.say("page.cell_masked") if not mask[q, k] else format_weight(weights[q, k])
+        sentence = view.say("page.cell", query_token=rows[q], row=q + 1, key_token=columns[k], column=k + 1, value=value)
+    elif row is not None:
+        k = int(weights[row].argmax())
+        sentence = view.say("page.row", query_token=rows[row], row=row + 1, key_token=columns[k], value=f"{weights[row, k]:.3f}")
+    else:
+        return []
+    return [blocks.text(f"{id}-cell", sentence, css="pg-cell")]
+
+
+def write_caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
+    """Writes the caption, computed from the weights: the step, where the weight lies, its mass on the right places, the effect of the mask;
+    a head that keeps to the right places far better; the decoder's input unless it is the reference."""
+    alignment = view.look.alignment if part == "cross" else None
+    names, columns = name_axes(view, part)
+    rows = names if part == "encoder" else texts(view.look.targets)
+    statements = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)]
+    if alignment and statements[-1].key != "figures.looks_aligned":
+        statements.append(facts.alignment_fact(weights, alignment))
+    if part == "cross" and view.step is None:
+        statements.insert(0, facts.crossing_fact(weights, rows, columns))
+    statements.append(facts.masked_fact(weights, mask, "future"))
+    sentences = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in statements if fact]
+    if view.step is None and (other := find_clearer_head(view.look, part, layer, head)):
+        sentences.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
+    sentences.append(write_fed_note(view, part))
+    sentences.append(view.step_note(view.look.step))
+    return paragraph([view.say("page.caption_step", step=view.look.step), *sentences])
+
+
+def format_weight(value: float) -> str:
+    """Formats a weight with four decimals, or two significant digits below 0.001, so that only 0 is written as 0."""
+    return f"{value:.4f}" if value >= 0.001 or value == 0 else short(value)
+
+
+def write_fed_note(view: View, part: str) -> str:
+    """Returns the note on the decoder's input (see `View.fed_note`); "" for the encoder, which doesn't depend on it."""
+    return "" if part == "encoder" else view.fed_note

@@ -1,0 +1,133 @@
+"""Guessing, for labs and lessons: a guess with its confidence, required before the result; the verdict on it; and a lab's exhibits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from playground.cursor import choices
+from playground.features.shared import blocks
+from playground.features.shared.figures import graph, tensor
+from playground.features.shared.figures.tokens import Name
+from playground.features.shared.view import View
+from playground.lessons.lab import Dots, Grid, Lab, Lines, TextTable
+from playground.words import paragraph, printed
+
+SURE = choices("sure")  # percent
+FIELDS = {"lab": ("guess", "sure"), "lesson": ("predicted", "certain")}  # cursor fields of the guess and its confidence
+UNKNOWN = "unknown"  # the guess of a student who doesn't know
+Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
+Exhibit = Grid | Lines | Dots | TextTable
+MAX_NARROW_COLUMNS = 6  # of a table that fits beside another
+
+
+def build_question(view: View, say: Say, guesses: Sequence[str], about: tuple[str, str]) -> tuple[list[dict], str, str, bool]:
+    """Returns (the question's blocks, the guess, its confidence, whether the answer may be shown). `about`: ("lab" or "lesson", its name).
+
+    While a class guesses, the answer is hidden from everyone, and a guess may change until the question is closed.
+    """
+    fields = FIELDS[about[0]]
+    guess = view.choice(fields[0], (UNKNOWN, *guesses))
+    sure = view.choice(fields[1])
+    if view.awaits and guess == UNKNOWN:
+        guess = ""
+    options = [{"value": value, "label": say(view.language, f"guess_{value}")} for value in guesses]
+    question = [blocks.choice("guess", fields[0], view.say("lessons.guess"), options, guess)]
+    answered = not view.awaits and (guess == UNKNOWN or bool(guess and sure))
+    if guess and not answered:
+        levels = [{"value": value, "label": view.say("lessons.percent", percent=value)} for value in SURE]
+        question.append(blocks.choice("sure", fields[1], view.say("lessons.sure"), levels, sure))
+    elif not guess and not view.awaits:
+        question.append(blocks.button("unknown", "move", view.say("lessons.unknown"), to={fields[0]: UNKNOWN}))
+    if view.awaits == "closed":
+        question = lock_choices(question)
+    return [*question, blocks.question("class", *about)], guess, sure, answered
+
+
+def lock_choices(question: list[dict]) -> list[dict]:
+    """Disables the guess once the answer is shown."""
+    return [block | {"off": True} if block["kind"] == "choice" else block for block in question]
+
+
+def build_verdict(
+    view: View,
+    say: Say,
+    record_as: str,
+    answer: str,
+    numbers: Mapping[str, Any],
+    guess: str,
+    sure: str,
+    more: str = "",
+    *,
+    also: Sequence[str] = (),
+    is_open: bool = False,
+) -> list[dict]:
+    """Builds the verdict on a guess, and the reason; the browser counts it under `record_as` unless `sure` is empty. Guesses in `also` are
+    right within the tolerance; no guess counts where the experiment leaves the question open."""
+    right, has_guessed = guess in (answer, *also), guess != UNKNOWN
+    sure = "" if is_open else sure
+    key = "undecided" if is_open else "right" if guess == answer else "right_also" if right else "wrong"
+    sentence = view.say(f"lessons.{key}", answer=say(view.language, f"guess_{answer}"))
+    reason = say(view.language, f"why_{answer}", **numbers)
+    return [
+        blocks.text("verdict", paragraph((has_guessed and sentence, reason, more)), css="pg-cell"),
+        blocks.record("record", record_as, int(sure) if has_guessed and sure else 0, right),
+        blocks.calibration("calibration"),
+    ]
+
+
+def build_exhibits(view: View, lab: Lab, exhibits: Sequence[Exhibit]) -> list[dict]:
+    """Builds exhibits; a table is placed beside other tables, but in its own row among figures, whose captions and plots align."""
+    width = view.room(2, gap=26)
+    only_tables = all(isinstance(exhibit, TextTable) for exhibit in exhibits)
+    return [_build_exhibit(view, lab, exhibit, width, only_tables) for exhibit in exhibits]
+
+
+def _build_exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, only_tables: bool) -> dict:
+    title = lab.say(view.language, f"show_{exhibit.name}")
+    caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.caption)
+    if isinstance(exhibit, TextTable):
+        rows = [[say_label(view, lab, cell) for cell in row] for row in exhibit.rows]
+        table = blocks.table(f"{exhibit.name}-table", [say_label(view, lab, name) for name in exhibit.columns], rows, title)
+        css = "column" if only_tables and len(exhibit.columns) <= MAX_NARROW_COLUMNS else "column wide"
+        return blocks.row(exhibit.name, table, blocks.text(f"{exhibit.name}-caption", caption, css="pg-caption"), css=css)
+    if isinstance(exhibit, Dots):
+        by_label = {say_label(view, lab, name): row for name, row in exhibit.values.items()}
+        figure = view.draw(graph.dots, by_label, percent=lab.say(view.language, "axis_percent"), width=width)
+        return blocks.figure(exhibit.name, figure, caption, title)
+    if isinstance(exhibit, Lines):
+        by_label = {say_label(view, lab, name): line for name, line in exhibit.lines.items()}
+        axis = lab.say(view.language, f"axis_{exhibit.name}")
+        percent = lab.say(view.language, "axis_percent") if exhibit.percent else ""
+        bands = {say_label(view, lab, name): band for name, band in exhibit.bands.items()}
+        logs = {"log_x": exhibit.log_x, "log_y": exhibit.log_y, "bands": bands}
+        figure = view.draw(graph.lines, exhibit.x, by_label, title=axis, percent=percent, width=width, **logs)
+        return blocks.figure(exhibit.name, figure, caption, title)
+    figure, css = _draw_grid(view, lab, exhibit, width)
+    return blocks.figure(exhibit.name, figure, caption, title, css=css)
+
+
+def _draw_grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:
+    """Draws a grid with every number on its cell: as wide as its neighbours, or as the page, or scrolling sideways in its own box."""
+    rows, columns = ([Name(say_label(view, lab, name)) for name in names] for names in (exhibit.rows, exhibit.columns))
+    numbers, digits = exhibit.values.size <= tensor.CELLS, exhibit.digits if exhibit.scale != "plain" else 0
+    needed_width = tensor.needed_width(exhibit.values, rows, columns, width, digits) if numbers else view.width
+    css = "" if needed_width <= width else "wide" if needed_width <= view.width else "wide scrolls"
+    figure = view.draw(
+        tensor.heatmap, exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits,
+        numbers=numbers, width=max(needed_width, view.width if css else width), labels=_build_labels(view, lab, exhibit),
+    )  # fmt: skip
+    if "scrolls" in css:
+        figure["layout"]["width"] = needed_width
+    return figure, css
+
+
+def _build_labels(view: View, lab: Lab, exhibit: Grid) -> dict[str, str]:
+    """Returns the figure's words; a lab defines its hatching if that isn't a mask."""
+    key = f"hatched_{exhibit.name}"
+    return view.labels | ({"masked": lab.say(view.language, key)} if lab.knows(view.language, key) else {})
+
+
+def say_label(view: View, lab: Lab, name: str, otherwise: str = "") -> str:
+    """Translates a label; labels that aren't words stay as they are."""
+    return lab.say(view.language, f"name_{name}") if lab.knows(view.language, f"name_{name}") else otherwise or printed(name)

@@ -1,0 +1,1 @@
+"""The Step tab: one training step in slow motion."""

@@ -1,0 +1,181 @@
+"""The batch of a training step: its rows, its losses, and the sum behind a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from playground.features.shared import blocks, derivation as derivation_view
+from playground.features.shared.view import LARGE, View
+from playground.features.step import figure as pictures
+from playground.features.step.query import TakenStep
+from playground.features.step.rows_query import BatchRows
+from playground.inspection.arithmetic import SYMBOLS, Derivation, Label
+from playground.inspection.backward import explain_loss, explain_mean
+from playground.words import paragraph, printed
+
+ROWS_SHOWN = 8  # rows of a batch at a time
+LEGIBLE_SHARE = 0.75  # of the tokens must fit uncut; <eos> may be cut among letters
+BATCH_LABELS = ("x", "normed", "delta", "token_loss")  # labels of a token of the batch
+SOURCE = ("src", "encoder")  # prefixes of modules that read source tokens
+MEMORY = ("cross_attention.W_k", "cross_attention.W_v")  # and their suffixes
+
+
+def build_loss(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
+    """Builds the loss of every token, and the arithmetic of the chosen one's; of the mean while none is chosen."""
+    slow, chosen = step.slow, view.inside("line", "place", rows.losses.shape)
+    if chosen and rows.real[chosen]:
+        target = int(rows.tgt_out[chosen])
+        derivation = explain_loss(step.logits(*chosen), target, slow.live.label_smoothing, float(rows.losses[chosen]))
+        name = spell_tokens(view, [target], "tgt")[0]
+        title = view.say("step.sheet_token", token=name, row=chosen[0] + 1, place=chosen[1] + 1)
+        sums = build_sheet(view, rows, derivation, title, "step.own_loss")
+    else:
+        places = [tuple(place) for place in np.argwhere(rows.real).tolist()]
+        derivation = explain_mean(rows.losses[rows.real], places, slow.loss)
+        sums = build_sheet(view, rows, derivation, view.say("step.sheet_mean"), "step.own_mean", still=True)
+    worst = np.unravel_index(int(np.nanargmax(rows.losses)), rows.losses.shape)
+    caption = view.say(
+        "step.caption_loss",
+        tokens=f"{slow.tokens:,}",
+        padding=int((~rows.real).sum()),
+        worst=spell_tokens(view, [rows.tgt_out[worst]], "tgt")[0],
+        row=int(worst[0]) + 1,
+        place=int(worst[1]) + 1,
+        most=format_4g(float(rows.losses[worst])),
+        even=format_4g(float(np.log(view.run.tokenizers[1].size))),
+    )
+    caption = paragraph([caption, _describe_rows(view, rows)])
+    picture = _LossGrid(view, rows, rows.losses, change=False)
+    about = [blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums]
+    layout = picture.lay_out("step-losses", caption, view.say("step.title_loss"), "arithmetic", about)
+    return [*layout, _build_shifted(view, rows, chosen[0] if chosen else find_first_row(view, rows))]
+
+
+def build_after(view: View, step: TakenStep, rows: BatchRows) -> list[dict]:
+    """Builds the change of each token's loss, and of the mean."""
+    slow, change = step.slow, rows.losses_after - rows.losses
+    fell, rose = (int((sign * change[rows.real] > 0).sum()) for sign in (-1, 1))
+    caption = view.say("step.caption_after", fell=f"{fell:,}", rose=f"{rose:,}", tokens=f"{slow.tokens:,}")
+    caption = paragraph([caption, _describe_rows(view, rows)])
+    table = [
+        [view.say("step.loss_before"), format_4g(slow.loss)],
+        [view.say("step.loss_after"), format_4g(slow.loss_after)],
+        [view.say("step.loss_change"), format_4g(slow.loss_after - slow.loss)],
+    ]
+    numbers = blocks.table("losses-table", ["", view.say("step.loss_column")], table, view.say("step.mean_title"), rowheads=True)
+    key = "step.said_fell" if slow.loss_after < slow.loss else "step.said_rose"
+    text = view.say(key, change=format_4g(abs(slow.loss_after - slow.loss)))
+    picture, about = _LossGrid(view, rows, change, change=True), [numbers, blocks.text("said", text, "pg-caption")]
+    return picture.lay_out("step-changes", caption, view.say("step.title_after"), "numbers", about)
+
+
+def find_first_row(view: View, rows: BatchRows) -> int:
+    """Returns the first shown row of the batch: the block of ROWS_SHOWN rows with the chosen one."""
+    return (view.number("line", len(rows.tgt_out) - 1) or 0) // ROWS_SHOWN * ROWS_SHOWN
+
+
+def _describe_rows(view: View, rows: BatchRows) -> str:
+    """Writes the range of drawn rows, unless all are drawn."""
+    first, count = find_first_row(view, rows), len(rows.tgt_out)
+    return view.say("step.rows_shown", first=first + 1, last=min(first + ROWS_SHOWN, count), rows=count) if count > ROWS_SHOWN else ""
+
+
+def build_sliders(view: View, rows: BatchRows) -> list[dict]:
+    """Builds sliders for a token's row and place, since a cell is too small for a finger."""
+    count, length = rows.tgt_out.shape
+    line, place = view.number("line", count - 1) or 0, view.number("place", length - 1) or 0
+    return [
+        blocks.slider("line", "line", view.say("step.line", rows=count), line, count - 1, first=1),
+        blocks.slider("place", "place", view.say("step.place"), place, length - 1, first=1),
+    ]
+
+
+class _LossGrid:
+    """A figure with one value per target token, on half of the page if its tokens are legible there, else on all of it."""
+
+    def __init__(self, view: View, rows: BatchRows, values: np.ndarray, change: bool) -> None:
+        self.view, self.rows = view, rows
+        first = find_first_row(view, rows)
+        at = list(range(first, min(first + ROWS_SHOWN, len(values))))
+        chosen = view.inside("line", "place", values.shape)
+        length = int(rows.real[at].any(axis=0).nonzero()[0].max()) + 1
+        targets = [spell_tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
+        self.share = LARGE if length * pictures.needed_width(targets, LEGIBLE_SHARE) <= view.room(LARGE) else None
+        self.picture = view.draw(
+            pictures.losses,
+            values[at, :length],
+            targets,
+            [spell_tokens(view, rows.tgt_in[row, :length], "tgt") for row in at],
+            rows.segments[at, :length],
+            at=at,
+            most=float(np.nanmax(np.abs(values))) or 1.0,
+            change=change,
+            chosen=(chosen[0] - first, chosen[1]) if chosen and chosen[0] in at and chosen[1] < length else None,
+            titles=(view.say("step.axis_line"), view.say("step.axis_place")),
+            share=self.share,
+        )
+
+    def lay_out(self, id: str, caption: str, title: str, name: str, about: list[dict]) -> list[dict]:
+        """Lays out the figure with its sliders beside the blocks `about`, in a column called `name`."""
+        figure, column = blocks.figure(id, self.picture, caption, title), blocks.column(name, *about)
+        sliders = build_sliders(self.view, self.rows)
+        if self.share:
+            return [blocks.row("sides", blocks.column("picture", figure, *sliders), column, css="large-small")]
+        return [figure, blocks.row("sides", blocks.column("choice", *sliders), column, css="large-small")]
+
+
+def _build_shifted(view: View, rows: BatchRows, row: int) -> dict:
+    """Builds one row of the batch: the decoder's input, the targets shifted by one place, and the loss under every token."""
+    real = rows.real[row]
+    length = int(real.sum())
+    numbers = [[format_4g(float(value)) for value in values[row, :length]] for values in (rows.probabilities, rows.losses)]
+    lines = {
+        "pair": [str(int(pair)) for pair in rows.segments[row, :length]],
+        "tgt_in": spell_tokens(view, rows.tgt_in[row, :length], "tgt"),
+        "tgt_out": spell_tokens(view, rows.tgt_out[row, :length], "tgt"),
+        "p": numbers[0],
+        "loss": numbers[1],
+    }
+    head = [view.say("step.axis_place"), *(str(place + 1) for place in range(length))]
+    table = [[view.say(f"step.line_{name}"), *line] for name, line in lines.items() if name != "pair" or rows.segments[row].max() > 1]
+    return blocks.table("shifted", head, table, view.say("step.title_shifted", row=row + 1), rowheads=True, tokens=True)
+
+
+def build_sheet(view: View, rows: BatchRows, derivation: Derivation, title: str, own: str, still: bool = False) -> dict:
+    """Builds a derivation whose terms are tokens; `own` is the words key of the result. `still`: the page doesn't scroll to it."""
+    return derivation_view.build_sheet(view, derivation, title, build_labeller(view, rows), own, question=False, still=still)
+
+
+def build_labeller(view: View, rows: BatchRows) -> Callable[[Label], dict]:
+    """Returns a function that writes a sheet's label; a token of the batch gets its text, row and place."""
+
+    def write_label(label: Label) -> dict:
+        title = view.say(f"map.term_{label.name}")
+        if label.name == "logit_of":
+            return {"text": f"{SYMBOLS[label.name]}[{spell_tokens(view, label.index, 'tgt')[0]}]", "title": title}
+        if label.name not in BATCH_LABELS:
+            return {"text": label.text, "title": title}
+        if len(label.index) == 1:  # the sheet shows the token beside it
+            return {"text": "", "title": f"{title} · {label.stage}"}
+        row, place, *_ = label.index
+        module = label.stage or ""
+        is_source = module.startswith(SOURCE) or module.endswith(MEMORY)
+        ids = rows.src if is_source else rows.tgt_out if label.name == "token_loss" else rows.tgt_in
+        token = spell_tokens(view, ids[row, place : place + 1], "src" if is_source else "tgt")[0]
+        position = view.say("step.where", row=row + 1, place=place + 1)
+        return {"text": f"{row + 1}.{place + 1} “{token}”", "title": f"{title} · {position}" + (f" · {module}" if module else "")}
+
+    return write_label
+
+
+def spell_tokens(view: View, ids: Sequence[int] | np.ndarray, side: str) -> list[str]:
+    """Spells token ids by the run's tokenizer of the "src" or "tgt" side."""
+    tokenizer = view.run.tokenizers[side == "tgt"]
+    return [tokenizer.piece(int(id)) for id in ids]
+
+
+def format_4g(value: float) -> str:
+    """Formats four significant digits, with a true minus."""
+    return printed(f"{value:.4g}")

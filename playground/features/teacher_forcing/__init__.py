@@ -1,0 +1,1 @@
+"""The Teacher forcing tab: teacher forcing and free running side by side."""

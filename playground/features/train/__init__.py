@@ -1,0 +1,1 @@
+"""The Training tab: the curves of a run beside its attention."""

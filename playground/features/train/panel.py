@@ -1,0 +1,182 @@
+"""The Training tab: cross-attention on the page's sentence, beside the run's curves and its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from playground.config import EOS, Refusal
+from playground.features.shared import blocks, heads, panels
+from playground.features.shared.heads import draw_large_head
+from playground.features.shared.naming import label
+from playground.features.shared.queries import results
+from playground.features.shared.queries.reader import REFERENCE
+from playground.features.shared.selected_runs import unpin_button, with_pinned
+from playground.features.shared.view import View
+from playground.features.train import figure as curves, kinds
+from playground.lessons.tour import STOPS
+from playground.runs.history import Probe
+from playground.runs.orders import FINISHED
+from playground.runs.recording import BRIEF
+from playground.runs.run import Run
+from playground.runs.tokens import get_pieces, tokens_correct
+from playground.words import paragraph
+from playground.words.amounts import duration, percentage
+
+HISTORY = ("steps", "validations")  # its tables to download
+TOO_LONG = "runs.too_long"  # refuses the sentence only, not the curves
+MAX_TRIES = 3  # to read sentence and probes from one snapshot
+PRESENTED_CAPTION, MIN_CURVE = 300, 150  # px: a presented figure's caption; least height of a legible curve
+NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
+MIN_EXACT = 0.5  # below, a model should be trained better before it is examined
+OVERFIT = 3  # validation / training loss above which a model has memorised its pairs
+RECENT = 10  # steps averaged for the training loss
+
+
+@panels.declare("training", "train", 1)
+def panel(view: View) -> dict:
+    empty_figures = view.draw(curves.skeletons, steps=view.run.steps)
+    if view.presented:  # leaves room for the caption
+        empty_figures["accuracy"]["layout"]["height"] = min(max(view.page[1] - PRESENTED_CAPTION, MIN_CURVE), curves.HEIGHT)
+    figures = with_pinned(view, empty_figures)
+    values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
+    curve = {
+        name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
+        for name in ("loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second")
+    }
+    numbers, folded = (
+        [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in names]
+        for names in (NUMBERS, FOLDED)
+    )
+    files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
+    numbers = kinds.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
+    curve_column = blocks.column(
+        "curves", build_outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin_button(view), *_link_step(view)
+    )
+    below = [
+        blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
+        blocks.downloads("history", view.say("page.history_download"), "history", files),
+    ]
+    try:
+        view.require_readable(view.run)
+    except Refusal as refusal:  # the numbers reveal no sentence
+        return {"step": None, "blocks": [blocks.text("private", refusal.say(view.language), css="pg-caption"), curve_column, *below]}
+    view.reference = True  # the same rows at every step: only the weights change
+    try:
+        probes = _load_sentence(view)
+    except Refusal as refusal:
+        if refusal.key != TOO_LONG:
+            raise
+        refused = blocks.column("attention", blocks.text("refused", refusal.say(view.language), css="pg-error"))
+        return {"step": None, "blocks": [blocks.row("top", refused, curve_column, css="halves"), *below]}
+    attention_blocks, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
+    if view.attends:
+        attention_blocks = [*draw_large_head(view, "learn-cross", part="cross"), heads.build_follow_choice(view)]
+        held = {"held": heads.format_head("cross", *heads.choose_head(view, "cross"))}
+    return {
+        "step": view.look.step,
+        **held,
+        "blocks": [
+            *_link_tour(view),
+            blocks.row("top", blocks.column("attention", *attention_blocks), curve_column, css="halves"),
+            _build_probes(view, probes),
+            *below,
+        ],
+    }
+
+
+def _link_tour(view: View) -> list[dict]:
+    """Builds the button to the tour, which only covers Transformers; the page's script hides it once the tour is begun."""
+    if not view.attends:
+        return []
+    return [blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})]
+
+
+def _link_step(view: View) -> list[dict]:
+    """Builds the button to one training step in slow motion, for models without a variant."""
+    if view.run.experiment.model.variant != "none":
+        return []
+    return [blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"})]
+
+
+def _load_sentence(view: View) -> tuple[Probe, ...]:
+    """Sets `view.look` and returns the newest probes, both of the same step: retried when a newer snapshot was made in between."""
+    for _ in range(MAX_TRIES):
+        snapshot = view.run.snapshot
+        view.look = view.reader.look(view.run, view.step, view.text, REFERENCE)
+        if view.step is not None or (snapshot and snapshot.step == view.look.step):
+            break
+    return (snapshot and snapshot.probes) or view.run.probes
+
+
+def _build_probes(view: View, newest: tuple[Probe, ...]) -> dict:
+    """Builds the probe sentences: the newest, or those of a replay step."""
+    joiner = " " if view.reader.units(view.run)[0] == "words" else ""
+    if view.step is None:
+        probes, caption = newest, view.say("page.probes_caption")
+    else:
+        at, probes = read_probes(view.run, view.step)
+        caption = paragraph([view.say("page.probes_at", step=at), view.rounding_note(at)])
+    return kinds.probes("probes", view.say("page.probes"), caption, joiner, [asdict(probe) for probe in probes])
+
+
+def build_outcome(view: View) -> dict:
+    """Builds the line above the curves: a progress bar in training; then the outcome, the replay, the export, and a knob to try."""
+    if view.run.status not in FINISHED:
+        return blocks.row("ended", kinds.outcome("outcome", ""), css="ended")
+    knob = _suggest_knob(view)
+    buttons = [blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob)] if knob else []
+    if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
+        buttons.insert(0, blocks.button("take", "take", view.say("page.take_home")))
+    if len(view.run.replay.steps) > 1:
+        buttons.insert(0, blocks.button("play", "play", view.say("outcome.play")))
+    return blocks.row("ended", kinds.outcome("outcome", _write_outcome(view)), *buttons, css="ended")
+
+
+def _write_outcome(view: View) -> str:
+    """Writes the exact match reached, the time it took, and the step of the first fully right sample output."""
+    run, last = view.run, view.run.history.validations.last()
+    values = {"step": f"{run.step:,}", "time": duration(run.seconds, view.language)}
+    if run.status in ("failed", "diverged") or last is None:
+        return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **values)
+    reached = view.say("outcome.reached", percent=percentage(last["exact_match"]), **values)
+    first_step = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: find_first_right(run))
+    first = view.say("outcome.never_right") if first_step is None else view.say("outcome.first_right", step=f"{first_step:,}")
+    return paragraph([reached, first, view.say("outcome.by_heart", times=OVERFIT) if _has_overfit(run) else ""])
+
+
+def _has_overfit(run: Run) -> bool:
+    """Returns whether the model overfits: little is right, and validation loss far exceeds training loss, so more steps are useless."""
+    losses, last = run.history.steps.column("loss")[-RECENT:], run.history.validations.last()
+    return bool(losses) and last is not None and last["exact_match"] < MIN_EXACT and last["loss"] > OVERFIT * sum(losses) / len(losses)
+
+
+def _suggest_knob(view: View) -> str:
+    """Suggests the knob to try next: a lower learning rate after divergence, more pairs after overfitting ("" if there are no more),
+    positions for a model without them, more steps for a short run, else positions."""
+    run, last = view.run, view.run.history.validations.last()
+    if run.status in ("failed", "diverged"):
+        return "learning_rate"
+    if _has_overfit(run):
+        return "" if run.experiment.data.task == "own" else "train_size"
+    is_short = not last or last["exact_match"] < MIN_EXACT
+    return "steps" if is_short and run.experiment.model.positions != "none" else "positions"
+
+
+def read_probes(run: Run, step: int) -> tuple[int, tuple[Probe, ...]]:
+    """Returns (step, probes) of the last frame at or before `step`; no probes from an empty replay."""
+    frame = run.replay.frame(step)
+    if frame is None or run.tokenizers is None:
+        return step, ()
+    src, tgt = run.tokenizers
+    probes = []
+    for (source, target), completion in zip(run.replay.plan.probes, frame.completions, strict=True):
+        right = tokens_correct(completion.ids, map(tgt.encode, results.references(run, source) or (target,)))
+        pieces = (get_pieces(src, src.encode(source)), get_pieces(tgt, tgt.encode(target)), get_pieces(tgt, completion.ids))
+        probes.append(Probe(*pieces, right, completion.ids[-1] == EOS))
+    return frame.step, tuple(probes)
+
+
+def find_first_right(run: Run) -> int | None:
+    """Returns the first step of the replay at which a probe was right as a whole, EOS included; None without one."""
+    frames = ((step, read_probes(run, step)[1]) for step in run.replay.steps)
+    return next((step for step, probes in frames if any(probe.finished and all(probe.right) for probe in probes)), None)

@@ -1,0 +1,126 @@
+"""The first tab: three numbers, the end told in a sentence, the replay of one head at one size, and the sentence that is always there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from playground.features.shared.view import View, percent
+from playground.features.train.panel import build_outcome
+from playground.runs.replay import Replay
+from playground.runs.run import Run
+from playground.words import LANGUAGES, say
+from tests.runs.tiny import tiny
+from tests.ui.looking import block, ids
+
+SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
+TYPED = {"numbers_de": "77", "numbers_zh": "1905", "german_english": "sucht ein Mädchen den Hund ?"}
+
+
+def frames(site, run: str, text: str, every: int = 1, **more) -> dict[int, dict]:
+    """The training tab at stops of the replay, the first and the last among them."""
+    steps = site.runs.get(run).replay.steps
+    return {step: site.panel("training", run=run, text=text, step=step, **more) for step in sorted({*steps[::every], steps[-1]})}
+
+
+def picture(panel: dict) -> dict:
+    return block(panel, "learn-cross")
+
+
+def frame_of(drawn: dict) -> tuple:
+    """All that must not change while the replay plays."""
+    layout = drawn["figure"]["layout"]
+    return drawn["title"], layout["meta"]["rows"], layout["meta"]["columns"], layout["height"], layout["margin"], layout["xaxis"]["domain"]
+
+
+@pytest.mark.parametrize("run", [SHIPPED[0], *(pytest.param(name, marks=pytest.mark.night) for name in SHIPPED[1:])])
+def test_every_frame_has_one_size_and_sentence_matrix_and_probes_are_of_the_very_step(site, run):
+    record = site.runs.get(run)
+    texts = (record.replay.plan.probes[-2][0], TYPED.get(run, "playground"))
+    for text in (*texts, "§ § §"):  # the last is no sentence of any task: the newest output is fed
+        panels = frames(site, run, text, every=8 if run == SHIPPED[0] else 1)  # the night looks at all
+        now = frame_of(picture(site.panel("training", run=run, text=text)))
+        assert all(frame_of(picture(panel)) == now for panel in panels.values())
+        for step, panel in panels.items() if text in texts else ():
+            sentence, look = site.panel("sentence", run=run, text=text, step=step), site.reader.look(record, step, text, "reference")
+            assert panel["step"] == look.step == site.reader.look(record, step, text).step == step
+            assert picture(panel)["caption"].startswith(say("en", "page.caption_step", step=step))
+            layer, head = map(int, panel["held"].split(".")[1:])
+            np.testing.assert_allclose(picture(panel)["figure"]["data"][0]["z"], look.cross[layer - 1, head - 1], atol=1e-4)
+            for source, probe in zip(record.replay.plan.probes, block(panel, "probes")["rows"], strict=True):
+                if source[0] == text:
+                    written = [token for token in probe["output"] if token != "<eos>"]
+                    assert [token["text"] for token in sentence["output"]][: len(written)] == written
+        first, *_, last = (np.array(picture(panel)["figure"]["data"][0]["z"], dtype=float) for panel in panels.values())
+        assert text != texts[1] or np.nanmax(np.abs(first - last)) > 0.5
+
+
+def test_the_head_is_the_best_of_the_last_snapshot_unless_one_is_held_chosen_or_followed(site):
+    def held(tab: str = "training", **asked) -> str:
+        return site.panel(tab, run="reverse", **asked)["held"]
+
+    last = held(follow="on")
+    asked = {"run": "reverse", "text": "playground"}
+    assert {panel["held"] for panel in frames(site, **asked, every=12).values()} == {last}
+    for tab in ("training", "attention"):
+        assert held(tab, text="abba", step=5, held="cross.1.2") == "cross.1.2"
+    assert held(held="cross.1.2", layer=2, head=4) == "cross.2.4"
+    for odd in ("encoder.1.2", "cross.0.1", "cross.9.1", "cross.1.9", "cross", "cross.1.2.3", "x" * 3000):
+        assert held(held=odd) == held(), odd
+    followed = frames(site, **asked, every=6, follow="on", held="cross.1.2")
+    assert len({panel["held"] for panel in followed.values()}) > 2
+    for part in ("encoder", "decoder", "cross"):  # on the attention tab no step changes it
+        assert len({held("attention", part=part, step=step) for step in followed}) == 1
+
+
+def end_of(site, run: Run, language: str = "en") -> list[dict]:
+    view = View(site.runs, site.reader, {"run": "reverse", "lang": language})
+    view.run = run
+    return build_outcome(view)["blocks"]
+
+
+@pytest.mark.parametrize(
+    ("status", "exact", "knob", "loss", "knobs"),
+    [
+        ("done", 0.98, "positions", 0.1, {}), ("done", 0.1, "steps", 0.4, {}), ("diverged", 0.9, "learning_rate", 0.4, {}),
+        ("stopped", None, "steps", 0.4, {}), ("done", 0.1, "positions", 0.4, {"positions": "none"}),
+        ("done", 0.1, "train_size", 0.1, {}), ("done", 0.1, "", 0.1, {"task": "own"}),  # known by heart
+    ],
+)  # fmt: skip
+def test_the_end_leads_to_the_knob_that_is_next(site, status, exact, knob, loss, knobs):
+    run = Run("some-run", "brisk-otter", tiny(steps=40, **knobs), status=status, step=40, seconds=12.3)
+    run.parts["replay"] = Replay()
+    run.history.steps.append(40, loss, 0.1, 0.5, 1234.5)
+    if exact is not None:
+        run.history.validations.append(30, 0.5, 0.9, exact, 50, 50)
+    for language in LANGUAGES:
+        text, *ways = end_of(site, run, language)
+        led = [(way["act"], way["knob"], say(language, f"knobs.{knob}.label") in way["label"]) for way in ways]
+        assert led == [("knob", knob, True)][: len(knob)]
+        assert (say(language, "outcome.by_heart", times=3) in text["text"]) == (knob in ("", "train_size"))
+        if status != "diverged":
+            assert ("%" in text["text"]) == (exact is not None)  # what was not evaluated promises nothing
+            assert exact is None or (percent(exact) in text["text"] and say(language, "outcome.never_right") in text["text"])
+
+
+@pytest.mark.parametrize(
+    ("run", "text", "named", "use"),
+    [
+        ("reverse", "Hello world", ("H and ␣: read", "a–z"), "helloworld"),
+        ("german_english", "die frau liebt den Konig", ("frau and Konig", "111 words"), "die Frau liebt den König"),
+        ("reverse", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", ("A, B, C, D and 22 more: read",), "abcdefghijklmnopqrstuvwxyz"),
+    ],
+)
+def test_unknown_tokens_are_named_and_a_readable_sentence_offered(site, run, text, named, use):
+    unknown, readable = (site.panel("sentence", run=run, text=one)["unknown"] for one in (text, use))
+    assert (unknown["use"], use in unknown["label"], readable) == (use, True, None)
+    assert [words in unknown["told"] for words in named] == [True] * len(named)
+    offered = {one["word"]: one["text"] for one in unknown["words"]}
+    if "frau" in text:
+        assert (offered["Frau"], offered["König"]) == ("die Frau liebt den Konig", "die frau liebt den König")
+
+
+def test_a_sentence_that_is_too_long_leaves_the_curves(site):
+    panel = site.panel("training", run="reverse", text="abc" * 100)
+    assert block(panel, "refused")["text"] == say("en", "runs.too_long", tokens=301, most=256)
+    assert {"loss", "accuracy", "numbers"} <= ids(panel)

@@ -1,0 +1,1 @@
+"""The Translate tab: all decoding methods."""

@@ -1,0 +1,243 @@
+"""The Translate tab: all decoding methods, each step's likeliest tokens, and their cost. The greedy output is above the tab."""
+
+from __future__ import annotations
+
+from playground.config import UNK
+from playground.cursor import choices
+from playground.decoding import greedy, sample, search, top_k_top_p_filter
+from playground.features.shared import blocks, panels
+from playground.features.shared.decoding import SEARCHED, build_beam_controls, draw_attention, draw_likeliest, find_first_wrong
+from playground.features.shared.heads import choose_head
+from playground.features.shared.queries.results import Candidate, SentenceTrace
+from playground.features.shared.view import View, tokens
+from playground.features.translate import steps as beam_tree, steps as candidates
+from playground.features.translate.query import (
+    METHODS,
+    DecodingOptions,
+    Translation,
+    count_samples,
+    find_least_certain,
+    trace_output,
+    translate,
+)
+from playground.model.kv_cache import KVCache
+from playground.words import listed
+from playground.words.amounts import percentage
+
+WARM = 2.0  # temperature suggested when all outputs are the same
+SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
+
+
+@panels.declare("translate", "use", 1)
+def panel(view: View) -> dict:
+    options = DecodingOptions(
+        method=view.choice("method", METHODS),
+        width=view.number("beam"),
+        length_penalty=view.number("penalty"),
+        temperature=view.number("temperature"),
+        top_k=view.number("top_k"),
+        top_p=view.number("top_p"),
+        seed=view.number("draw"),
+        prefix=view.field("prefix"),
+        cache=view.choice("cache") == "on",
+        copy_unknown=view.choice("unknown") == "copy",
+    )
+    answer = translate(view.reader, view.run, view.step, view.text, options)
+    best = answer.candidates[0]
+    lines = [_build_line(view, answer, at) for at in range(len(answer.candidates))]
+    differs = options.method != "greedy" or answer.prefix or _list_copied(answer)  # from the line above the tab
+    return {
+        "step": answer.step,
+        "telling": _suggest_sentence(view) if options.method == "greedy" and view.step is None else "",
+        "blocks": [
+            blocks.row("controls", *_build_controls(view, options), *_build_unknown_choice(view, answer, options), css="controls"),
+            *([blocks.chips("candidates", *lines, pick="tgt")] if differs else []),
+            *_build_greedy_note(view, best),
+            *_build_prefix_notes(view, answer),
+            *_build_copied_note(view, answer),
+            blocks.text("verdict", _write_verdict(view, best, answer.references), css="pg-caption"),
+            *(_build_spread(view, options) if options.method == "sample" else []),
+            *(beam_tree.build_verdict_and_tree(view, answer, options) if options.method == "beam" else []),
+            _build_step(view, answer, options),
+            *([blocks.row("cache", *_build_work(view, answer, options), css="halves")] if view.attends else []),
+            blocks.code("source", SOURCES[options.method]),
+            *([blocks.code("kept", top_k_top_p_filter)] if options.method == "sample" else []),
+            *([blocks.code("cache-source", KVCache)] if view.attends else []),
+        ],
+    }
+
+
+def _build_greedy_note(view: View, best: Candidate) -> list[dict]:
+    """Notes that the line above the tab is greedy decoding's, when that output differs from this one."""
+    greedy_pieces = view.reader.look(view.run, view.step, view.text).targets
+    if [piece.id for piece in greedy_pieces] == [piece.id for piece in best.pieces]:
+        return []
+    return [blocks.text("greedy", view.say("decoding.frame_is_greedy"), css="pg-caption")]
+
+
+def _suggest_sentence(view: View) -> str:
+    """Suggests a sentence that is decoded wrong, else the one with the greatest doubt."""
+    if view.run.working:
+        return ""
+    return find_first_wrong(view) or find_least_certain(view.reader, view.run, view.reader.examples(view.run, "heldout", SEARCHED))
+
+
+def _build_controls(view: View, options: DecodingOptions) -> list[dict]:
+    method_options = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
+    controls = [blocks.choice("method", "method", view.say("page.method"), method_options, options.method)]
+    if options.method == "beam":
+        controls += build_beam_controls(view, options.width, options.length_penalty)
+    if options.method == "sample":
+        counts = [{"value": count, "label": view.say("decoding.draw_count", count=count)} for count in choices("draws")]
+        controls += [
+            blocks.choice("draws", "draws", view.say("decoding.draws"), counts, view.choice("draws")),
+            blocks.slider("temperature", "temperature", view.say("page.temperature"), options.temperature),
+            blocks.slider("top_k", "top_k", view.say("decoding.top_k"), options.top_k),
+            blocks.slider("top_p", "top_p", view.say("decoding.top_p"), options.top_p),
+            blocks.field("seed", "draw", view.say("decoding.seed"), str(options.seed)),
+            blocks.button("draw", "draw", view.say("page.draw_again")),
+        ]
+    return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), options.prefix, view.say("decoding.prefix_hint"))]
+
+
+def _build_unknown_choice(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
+    """Builds the choice of the replacement for <unk>, when the output has one."""
+    if not any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces):
+        return []
+    unknown_options = [{"value": value, "label": view.say(f"decoding.unknown_{value}")} for value in choices("unknown")]
+    return [blocks.choice("unknown", "unknown", view.say("decoding.unknown"), unknown_options, "copy" if options.copy_unknown else "off")]
+
+
+def _list_copied(answer: Translation) -> list[str]:
+    """Lists the words copied from the source, in the order of the outputs."""
+    return list(dict.fromkeys(word for candidate in answer.candidates for word in candidate.copied if word is not None))
+
+
+def _build_copied_note(view: View, answer: Translation) -> list[dict]:
+    words = _list_copied(answer)
+    return [blocks.text("copied", view.say("decoding.copied", words=listed(view.language, words)), css="pg-caption")] if words else []
+
+
+def _build_prefix_notes(view: View, answer: Translation) -> list[dict]:
+    """Notes the given prefix, and the unknown tokens of prefix and source."""
+    join = "".join if view.reader.units(view.run)[1] == "characters" else " ".join
+    notes = []
+    if answer.prefix:
+        text = join(piece.text for piece in answer.prefix)
+        notes.append(blocks.text("given", view.say("decoding.given", text=text), css="pg-caption"))
+    for id, key, pieces in (("unknown", "page.unknown_words", answer.source), ("unknown-prefix", "decoding.prefix_unknown", answer.prefix)):
+        unknown = dict.fromkeys(piece.text for piece in pieces if not piece.known)
+        if unknown:
+            notes.append(blocks.text(id, view.say(key, words=listed(view.language, unknown)), css="pg-warning"))
+    return notes
+
+
+def _build_line(view: View, answer: Translation, at: int) -> dict:
+    candidate, count = answer.candidates[at], len(answer.candidates)
+    label = view.say("page.output") if count == 1 else view.say("page.candidate", rank=at + 1, score=f"{candidate.score:.2f}")
+    output = tokens(candidate.pieces, candidate.right, candidate.probabilities)
+    for token in output[: len(answer.prefix)]:
+        token["given"] = True
+    for token, word in zip(output, candidate.copied, strict=False):
+        if word is not None:
+            token |= {"text": word, "copied": True}
+    return {"label": label, "tokens": output, "side": "tgt" if at == 0 else ""}
+
+
+def _write_verdict(view: View, best: Candidate, references: tuple[str, ...] | None) -> str:
+    if references is None:
+        return view.say("page.no_reference")
+    if best.right is None:
+        return view.say("decoding.no_verdict")
+    if best.correct:
+        return view.say("page.verdict_right")
+    wrong = sum(not right for right in best.right)
+    return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(references))
+
+
+def _build_work(view: View, answer: Translation, options: DecodingOptions) -> list[dict]:
+    """Builds the cache switch, and the work it saves for this sentence."""
+    cached, uncached = answer.cached, answer.uncached
+    head = [view.say(f"decoding.work_{key}") for key in ("cache", "positions", "products", *([] if options.cache else ["ms"]))]
+    rows = [
+        [view.say(f"decoding.cache_{key}"), f"{use.positions:,}", f"{use.multiplications:,}", *([] if options.cache else [f"{use.ms:.1f}"])]
+        for key, use in (("on", cached), ("off", uncached))
+    ]
+    if options.cache:
+        caption = view.say("decoding.work_on", times=f"{uncached.multiplications / cached.multiplications:.1f}")
+    else:
+        caption = view.say("decoding.work_off", same=view.say("decoding.same" if answer.same else "decoding.not_same"))
+    cache_options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in choices("cache")]
+    return [
+        blocks.column(
+            "cache-switch",
+            blocks.choice("cache", "cache", view.say("decoding.cache"), cache_options, "on" if options.cache else "off"),
+            blocks.text("saved", caption, css="pg-caption"),
+        ),
+        blocks.table("work", head, rows, rowheads=True),
+    ]
+
+
+def _find_trace(view: View, answer: Translation) -> SentenceTrace:
+    """Returns the trace of the best output, without recomputing it when it is the greedy one."""
+    pieces = answer.candidates[0].pieces
+    greedy = view.reader.look(view.run, view.step, view.text)
+    if greedy.targets == pieces and greedy.step == answer.step:
+        return greedy
+    return trace_output(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in pieces))
+
+
+def _build_step(view: View, answer: Translation, options: DecodingOptions) -> dict:
+    """Builds all steps with their likeliest tokens, and one with its cross-attention: by default the first mistake or most hesitation."""
+    look = _find_trace(view, answer)
+    best, prefix_length, steps = answer.candidates[0], len(answer.prefix), len(look.targets)
+    at = view.row(steps)
+    at = candidates.find_telling_step(look, best.right, prefix_length) if at is None else at
+    likely = look.likely[at]
+    view.look = look
+    attention_blocks = []
+    if view.attends:
+        attention, attention_caption = draw_attention(view, look, at, *choose_head(view, "cross"), share=2)
+        attention_blocks = [blocks.figure("looks", attention, attention_caption, view.say("page.looks"))]
+    caption = view.say(
+        "page.likely_caption",
+        token=likely[0].text,
+        percent=percentage(likely[0].probability),
+        second=likely[1].text if len(likely) > 1 else "–",
+    )
+    if options.method == "sample" and at >= prefix_length:
+        settings = {"temperature": f"{options.temperature:g}", "top_k": options.top_k or "–", "top_p": f"{options.top_p:g}"}
+        caption = f"{caption} {view.say('decoding.drawn_from', **settings)}"
+    title = view.say("decoding.likely_given" if at < prefix_length else "page.likely", step=at + 1, said=look.targets[at].text)
+    return blocks.row(
+        "step",
+        blocks.column("every-step", *candidates.build_table(view, look, prefix_length)),
+        blocks.column(
+            "one-step",
+            blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
+            blocks.figure("likely", draw_likeliest(view, look, at, share=2), caption, title),
+            *attention_blocks,
+        ),
+        css="halves",
+    )
+
+
+def _build_spread(view: View, options: DecodingOptions) -> list[dict]:
+    """Builds a table of the different outputs and their counts; nothing when only one is sampled."""
+    count = int(view.choice("draws"))
+    if count < 2:
+        return []
+    outputs = count_samples(view.reader, view.run, view.step, view.text, options, count)
+    marks = {True: "✓", False: "✗", None: "–"}
+    rows = [[text or "–", times, f"≈ {percentage(times / count, 0)} %", marks[correct]] for text, times, correct in outputs]
+    head = [view.say(f"decoding.spread_{name}") for name in ("output", "times", "share", "right")]
+    right = sum(times for _, times, correct in outputs if correct)
+    caption = view.say("decoding.spread_said", count=count, different=len(outputs), first=options.seed, last=options.seed + count - 1)
+    if any(correct is not None for _, _, correct in outputs):
+        caption = f"{caption} {view.say('decoding.spread_correct', right=right, count=count, percent=percentage(right / count, 0))}"
+    table = blocks.table("spread", head, rows, view.say("decoding.spread", count=count), tokens=True)
+    caption_blocks = [blocks.text("spread-said", caption, css="pg-caption")]
+    if len(outputs) == 1 and options.temperature < WARM:
+        warmer = f"{WARM:g}"
+        caption_blocks.append(blocks.button("warmer", "move", view.say("decoding.warmer", temperature=warmer), to={"temperature": warmer}))
+    return [*caption_blocks, table]

@@ -1,0 +1,119 @@
+"""The tabs where decoding is seen: every way of it, and teacher forcing beside free running."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from playground.words import say
+from tests.ui.looking import block, find
+
+LONG = "wir glauben , dass die Ärztin die Frau findet"
+EARLY = {"run": "german_english", "text": LONG, "step": 79}  # the model is half taught: beam search loses the right answer
+
+
+def ask(site, **parameters) -> dict:
+    return site.panel("translate", **{"run": "reverse", "text": "hello", **parameters})
+
+
+def lines(panel: dict) -> list[list[str]]:
+    return [[token["text"] for token in line["tokens"]] for line in block(panel, "candidates")["lines"]]
+
+
+def written(panel: dict) -> list[str]:
+    """What each step wrote, by the names of the steps."""
+    return [row[0].split(" → ")[1] for row in block(panel, "steps")["rows"]]
+
+
+def test_beam_search_shows_its_tree_a_score_that_can_be_worked_out_and_the_verdict(site):
+    for language, penalty in (("en", 0.6), ("zh", 1.2)):
+        answer = ask(site, **EARLY, method="beam", beam=4, penalty=penalty, lang=language)
+        tree, verdict = block(answer, "tree"), block(answer, "beam-verdict")["text"]
+        assert "we believe that the doctor finds the woman" in verdict
+        assert verdict.startswith(say(language, "decoding.search_error", reference="|", score="", best="").split("|")[0])
+        drawn = tree["figure"]["layout"]["meta"]
+        assert 0 < drawn["drawn"] < drawn["considered"]
+        assert str(drawn["considered"]) in tree["caption"]
+        pattern = r"(-[\d.]+) / \(\(5 \+ (\d+)\) / 6\)\^([\d.]+) = (-[\d.]+\d)"
+        total, length, exponent, score = map(float, re.search(pattern, tree["caption"].replace("−", "-")).groups())
+        assert (length, exponent, len(lines(answer))) == (len(lines(answer)[0]), penalty, 4)
+        assert total / ((5 + length) / 6) ** penalty == pytest.approx(score, abs=1e-3)
+    assert lines(answer)[0] != [piece.text for piece in site.reader.look(site.runs.get(EARLY["run"]), EARLY["step"], LONG).targets]
+    assert block(answer, "greedy")["text"] == say("zh", "decoding.frame_is_greedy")
+    easy = ask(site, method="beam")
+    assert (block(easy, "beam-verdict")["text"], find(easy, "greedy")) == (say("en", "decoding.found"), None)
+    assert find(ask(site, method="beam", text="h9llo"), "beam-verdict") is None  # nobody knows the right answer
+
+
+def test_a_prefix_is_written_first_and_marked_and_an_unknown_one_named(site):
+    answer = ask(site, method="beam", prefix="xy")
+    output = block(answer, "candidates")["lines"][0]["tokens"]
+    assert [(token["text"], bool(token.get("given"))) for token in output[:3]] == [("x", True), ("y", True), (output[2]["text"], False)]
+    assert block(answer, "at")["value"] >= 2  # a step that the model took by itself
+    assert block(answer, "verdict")["text"] == say("en", "decoding.no_verdict")
+    assert block(ask(site, prefix="ol"), "verdict")["text"] == say("en", "page.verdict_right")
+    answer = ask(site, **EARLY, prefix="she xyzzy")
+    assert block(answer, "unknown-prefix")["text"] == say("en", "decoding.prefix_unknown", words="xyzzy")
+    assert find(ask(site, prefix=" \u200b\x00"), "given") is None
+
+
+def test_a_draw_is_repeated_by_its_seed_and_twenty_are_counted(site):
+    hot = {"method": "sample", "temperature": 3}
+    assert lines(ask(site, **hot, draw=3)) == lines(ask(site, **hot, draw=3))
+    for narrow in ({"top_k": 1}, {"top_p": 0.05}):
+        assert lines(ask(site, **hot, **narrow))[0] == written(ask(site))
+    assert block(ask(site, **hot, draw=7), "seed")["value"] == "7"
+    answer = ask(site, method="sample", temperature=2, draws=20)
+    rows = block(answer, "spread")["rows"]
+    counts = [row[1] for row in rows]
+    assert (sum(counts), counts) == (20, sorted(counts, reverse=True))
+    assert len({row[0] for row in rows}) == len(rows) > 1
+    assert all((row[3] == "✓") == (row[0] == "olleh") for row in rows)
+    same = ask(site, method="sample", draws=20, temperature=0.1)
+    assert len(block(same, "spread")["rows"]) == 1
+    assert find(ask(site, method="sample", draws=20, **block(same, "warmer")["to"]), "warmer") is None
+
+
+def test_it_proposes_a_sentence_that_goes_wrong_or_else_the_one_of_the_greatest_doubt(site):
+    proposed = site.panel("translate", run="reverse")["telling"]
+    look = site.reader.look(site.runs.get("reverse"), None, proposed)
+    assert not (look.finished and all(look.right))
+    german = site.runs.get("german_english")
+    doubt = {text: min(site.reader.look(german, None, text).probabilities) for text, _ in site.reader.examples(german, "heldout", 100)}
+    assert site.panel("translate", run="german_english")["telling"] == min(doubt, key=lambda text: doubt[text])
+    assert site.panel("translate", run="german_english", method="beam")["telling"] == ""
+
+
+LETTERS = "abcdefghijklmnopqrst"  # longer than any word in training
+RIGHT = [*reversed(LETTERS), "<eos>"]
+FORCED, FREE, CORRECTED = (say("en", f"teacher_forcing.{name}") for name in ("forced", "free", "corrected"))
+
+
+def forcing(site, **parameters) -> dict:
+    return site.panel("teacher_forcing", **{"run": "reverse"} | parameters)
+
+
+def lanes(panel: dict) -> dict[str, dict]:
+    return {lane["name"]: {row["name"]: row["tokens"] for row in lane["rows"]} for lane in block(panel, "lanes")["lanes"]}
+
+
+def test_a_long_word_parts_the_lives_and_the_caption_the_votes_and_a_correction_say_where(site):
+    panel = forcing(site, text=LETTERS)
+    forced, free = lanes(panel)[FORCED], lanes(panel)[FREE]
+    assert [token["text"] for token in forced["fed"]] == ["<bos>", *reversed(LETTERS)]
+    assert [token["text"] for token in free["fed"][1:]] == [token["text"] for token in free["says"][:-1]]
+    assert [token["right"] for token in forced["says"]] == [
+        token["text"] == wanted for token, wanted in zip(forced["says"], RIGHT, strict=True)
+    ]
+    at = next(at for at, (token, wanted) in enumerate(zip(free["says"], RIGHT, strict=False)) if token["text"] != wanted)
+    wrote, right = free["says"][at]["text"], RIGHT[at]
+    assert block(panel, "lanes")["parted"] == at
+    assert say("en", "teacher_forcing.parted", step=at + 1, wrote=wrote, right=right) in block(panel, "caption")["text"]
+    assert block(panel, "votes-title")["text"] == say("en", "votes.title", step=at + 1, token=wrote, other=right)
+    option = next(one for one in block(panel, "fix")["options"] if one["label"].split()[0] == LETTERS[-1])
+    after = forcing(site, text=LETTERS, fix=option["value"])
+    assert (lanes(after)[FREE], block(after, "fix")["value"]) == (free, option["value"])
+    assert lanes(after)[CORRECTED]["says"][int(option["value"].split(":")[0])]["text"] == LETTERS[-1]
+    for fix in ("x", "1", ":", "1:2:3", "99:99999", "-1:4", "0:0", "٣:٤", "1:" + "9" * 50):
+        assert list(lanes(forcing(site, fix=fix))) == [FORCED, FREE], fix
