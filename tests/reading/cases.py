@@ -124,8 +124,8 @@ CASES = {
          "keyed/item en→de: Hi→Hallo · It's→Es · y # z→Y"),
         (QT.format("a", "", "b"), "qt source→de: a→b"), (QT.format("a", ' type="unfinished"', "b"), "!none_kept_untranslated count=1"),
         (QT.format("%n a", "", "<numerusform>b</numerusform>\n<numerusform>c</numerusform>"), "qt/item source→de: %n a→b · %n a→c"),
-        (tuple(f"<resources><string name='x'>{one}</string><plurals name='y'><item quantity='one'>{two}</item></plurals></resources>"
-               for one, two in (("It\\'s <b>a</b>", "c"), ('"b "', "d"))), "strings/item: It's a→b · c→d"),
+        (tuple(f"<resources><string name='x'>{text}</string><plurals name='y'><item quantity='one'>{item}</item></plurals></resources>"
+               for text, item in (("It\\'s <b>a</b>", "c"), ('"b "', "d"))), "strings/item: It's a→b · c→d"),
         ("<resources><string name='x'>a</string></resources>", "!one_side"),
         ("INFO x\nS-7\tHi\nH-7\t-0.3\tHal\nD-7\t-0.3\tHal\nP-7\t-0.3 -0.2\nS-0\tBye\nH-0\t-1\tAde\n\nS-1\tx\nBLEU = 3\n",
          "fairseq S→T: (header) · Hi→Hal · @6 (empty_target) · @8 (blank) · (empty_target) · (header)"),

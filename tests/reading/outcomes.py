@@ -1,4 +1,4 @@
-"""What became of an upload, as one line that can be compared: how it was read, row by row, or the refusal."""
+"""The outcome of an upload as one line that can be compared: how it was read, row by row, or the refusal."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SAID = ("line", "one", "two", "lines_one", "lines_two")  # values of a refusal t
 
 
 def word(dice: random.Random, most: int = 4) -> str:
-    """A word of two syllables or more that nobody has ever read."""
+    """Returns an invented word of two syllables or more."""
     return "".join(dice.choices(SYLLABLES, k=dice.randint(2, most)))
 
 
 def named(*contents: str | bytes | dict) -> list[tuple[str, bytes]]:
     """Files with their names: those of a dictionary, else a.txt and b.txt."""
-    given = contents[0].items() if contents and isinstance(contents[0], dict) else zip(("a.txt", "b.txt", "c.txt"), contents, strict=False)
-    return [(name, content if isinstance(content, bytes) else content.encode()) for name, content in given]
+    files = contents[0].items() if contents and isinstance(contents[0], dict) else zip(("a.txt", "b.txt", "c.txt"), contents, strict=False)
+    return [(name, content if isinstance(content, bytes) else content.encode()) for name, content in files]
 
 
 def read(*contents: str | bytes | dict, max_characters: int = LINE_LIMIT, **choices) -> Pairs:
@@ -42,12 +42,12 @@ def two(pairs: Pairs) -> list[tuple[str, str]]:
 
 
 def clean(pairs) -> list[tuple[str, str]]:
-    """What is kept of these texts."""
+    """Returns the pairs that reading keeps of these texts."""
     return [(src, tgt) for src, tgt in ((normalise(src), normalise(tgt)) for src, tgt in pairs) if src and tgt]
 
 
 def check(pairs: Pairs) -> None:
-    """What holds for everything that was ever read: each row is kept or dropped, once, and can be told of."""
+    """Checks what holds for every upload: each row is kept or dropped, once, and can be reported."""
     lines = [pair.line for pair in pairs.pairs[: len(pairs.pairs) - sum(pairs.given)]] + [
         line for lines in pairs.dropped.values() for line in lines
     ]

@@ -1,4 +1,4 @@
-"""Which row names the columns, and which columns hold the sentences: by their names and by what is in them."""
+"""Columns: the row that names them, and those that hold the sentences, by their names and by their cells."""
 
 from itertools import product
 
@@ -129,7 +129,7 @@ FEATURES = {"V;IND;PRS;3;SG": "t", "V;IND;PST;3;SG": "te", "V.PTCP;PRS": "nd", "
 
 
 def forms(order: tuple[int, int, int] = (0, 1, 2)) -> str:
-    stems = sorted(f"{one}{other}e" for one in ("ba", "do", "fi", "gu", "ke") for other in ("l", "m", "n", "p", "r", "s", "k", "g"))
+    stems = sorted(f"{onset}{coda}e" for onset in ("ba", "do", "fi", "gu", "ke") for coda in ("l", "m", "n", "p", "r", "s", "k", "g"))
     rows = [(f"{stem}n", stem + end, features) for stem in stems for features, end in FEATURES.items()]
     return table(*[[row[place] for place in order] for row in rows])
 

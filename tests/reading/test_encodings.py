@@ -49,7 +49,7 @@ def sentences(language: str) -> list[str]:
 
 
 def lesson(language: str) -> str:
-    return "".join(f"{one}\t{two}\n" for one, two in zip(sentences("en"), sentences(language), strict=True))
+    return "".join(f"{english}\t{other}\n" for english, other in zip(sentences("en"), sentences(language), strict=True))
 
 
 def lines_of(data: bytes, encoding: str = "") -> list[str]:
@@ -158,10 +158,10 @@ def test_a_broken_byte_costs_its_line_only_and_a_line_that_cannot_be_read_is_nam
 
 
 def test_other_files_are_named_or_go_through_as_they_are_and_noise_is_no_text():
-    for data, what in (
+    for data, kind in (
         (b"%PDF-1.7", "PDF"), (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Word/Excel 97"), (b"\x80\x04\x95\x0b\0\0\0\0\0\0\0]\x94.", "pickle"),
         (b"\x80\x02]q\0.", "pickle"), (b"\x80\x03}q\0.", "pickle"), (b"\xde\x12\x04\x95\0\0\0\0", "MO"),
     ):  # fmt: skip
-        assert outcome(data) == f"!packed what={what}"
+        assert outcome(data) == f"!packed what={kind}"
     assert [decode("f", data)[:2] for data in (b"PK\x03\x04...", b"PAR1...")] == [([], b"PK\x03\x04..."), ([], b"PAR1...")]
     assert refusal(bytes(random.Random(0).choices([*range(1, 9), *range(14, 256)], k=4000))).key == "data.not_utf8"

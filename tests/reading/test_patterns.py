@@ -41,19 +41,19 @@ def patterns() -> Iterator[tuple[str, re.Pattern, set[str]]]:
         for name, value in vars(module).items():
             values = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [value]
             used = ways[file][name] if name.startswith("_") else set().union(*(uses[name] for uses in ways.values()))
-            for at, one in enumerate(values):
-                if isinstance(one, re.Pattern):
-                    yield f"{file.stem}.{name}[{at}]", one, used or {"search"}
+            for at, entry in enumerate(values):
+                if isinstance(entry, re.Pattern):
+                    yield f"{file.stem}.{name}[{at}]", entry, used or {"search"}
 
 
 def uses(file: Path) -> defaultdict[str, set[str]]:
     """Name -> the methods of patterns that are called on it in a file."""
-    found = defaultdict(set)
+    names = defaultdict(set)
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Attribute) and node.attr in WAYS:
             owner = node.value.value if isinstance(node.value, ast.Subscript) else node.value
-            found[getattr(owner, "id", None) or getattr(owner, "attr", "")].add(node.attr)
-    return found
+            names[getattr(owner, "id", None) or getattr(owner, "attr", "")].add(node.attr)
+    return names
 
 
 def example(items: Sequence[tuple[Any, Any]]) -> str:
@@ -78,8 +78,8 @@ def _example(item: tuple[Any, Any]) -> str:
 
 def _named(members: Any) -> str:
     """Letters that stand in a set, and the first of each range."""
-    found = [value[0] if kind is kinds.RANGE else value for kind, value in members if kind in (kinds.LITERAL, kinds.RANGE)]
-    return "".join(map(chr, found))
+    codes = [value[0] if kind is kinds.RANGE else value for kind, value in members if kind in (kinds.LITERAL, kinds.RANGE)]
+    return "".join(map(chr, codes))
 
 
 def _fits(item: tuple[Any, Any], letter: str) -> bool:
@@ -138,14 +138,14 @@ def run(pattern: re.Pattern, way: str) -> Callable[[str | bytes], object]:
 
 def seconds(act: Callable[[str | bytes], object], text: str | bytes) -> float:
     """Of processor time, the least of three tries."""
-    taken = []
+    times = []
     for _ in range(3):
         began = time.thread_time()
         act(text)
-        taken.append(time.thread_time() - began)
-        if taken[-1] < FLOOR_S:
+        times.append(time.thread_time() - began)
+        if times[-1] < FLOOR_S:
             break
-    return min(taken)
+    return min(times)
 
 
 def worst(pattern: re.Pattern, ways: set[str]) -> Iterator[tuple[str, str, str, float]]:
@@ -159,11 +159,11 @@ def worst(pattern: re.Pattern, ways: set[str]) -> Iterator[tuple[str, str, str, 
             for way in sorted(ways & {"match", "fullmatch"} | ({"finditer"} if ways - {"match", "fullmatch"} else set())):
                 act, rate = run(pattern, way), 0.0
                 for text in texts:
-                    taken = seconds(act, text.encode() if is_bytes else text)
-                    if taken >= FLOOR_S and taken / len(text) > GROWTH * rate > 0:
-                        yield way, before, pump, taken / len(text) / rate
+                    duration = seconds(act, text.encode() if is_bytes else text)
+                    if duration >= FLOOR_S and duration / len(text) > GROWTH * rate > 0:
+                        yield way, before, pump, duration / len(text) / rate
                         break
-                    rate = max(taken, 1e-6) / len(text)
+                    rate = max(duration, 1e-6) / len(text)
 
 
 @pytest.mark.parametrize(("pattern", "ways"), [pytest.param(pattern, ways, id=name) for name, pattern, ways in patterns()])

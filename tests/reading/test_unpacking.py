@@ -69,7 +69,7 @@ PAPERS = (
 
 
 def other_kinds() -> list[tuple]:
-    """What stands in a tar beside files."""
+    """Makes members of a tar that are no files."""
     entries = []
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE):
         info = tarfile.TarInfo("x.de")
@@ -176,8 +176,8 @@ LOCKED[LOCKED.index(b"PK\x01\x02") + 8] |= 1
 
 def test_refusals():
     for data, key, values in (
-        *((data, "data.packed", {"what": what}) for what, data in {
-            **{what: zipped(("[Content_Types].xml", b""), (name, b"")) for what, name in (
+        *((data, "data.packed", {"what": kind}) for kind, data in {
+            **{kind: zipped(("[Content_Types].xml", b""), (name, b"")) for kind, name in (
                 ("Word (.docx)", "word/document.xml"), ("PowerPoint (.pptx)", "ppt/x.xml"), ("Excel (.xlsb)", "xl/workbook.bin"))},
             "OpenDocument/EPUB": zipped(("mimetype", b"application/vnd.oasis"), ("content.xml", b"")), "xz": b"\xfd7zXZ\0...",
             "7z": b"7z\xbc\xaf\x27\x1c...", "rar": b"Rar!\x1a\x07\x00", "bzip2": b"BZh91AY&SY...", "zstd": b"\x28\xb5\x2f\xfd...",
@@ -240,9 +240,9 @@ def test_the_file_that_cannot_be_used_is_named_and_the_other_not_read_against_it
         refusal = refused({"both.zip": data}, **choices)
         assert refusal.key != "data.same_language"
         assert all(unusable in refusal.say(language) for language in ("en", "zh"))
-    for content, taken, members in (
+    for content, single, members in (
         ({"up": tarred(("x.en", TURNS), other_kinds()[1])}, "x.en", "x.de"),
         ({"up": zipped(("x.en", "\n".join(ENGLISH).encode()), ("x.pdf", b"%PDF-1.7"))}, "x.en", "x.pdf"),  # no columns either
     ):
         refusal = refused(content)
-        assert (refusal.key, refusal.values) == ("data.lost_side", {"name": "up", "taken": taken, "members": members})
+        assert (refusal.key, refusal.values) == ("data.lost_side", {"name": "up", "taken": single, "members": members})

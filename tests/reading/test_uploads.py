@@ -62,10 +62,10 @@ def test_files_that_are_scored_together_give_the_pairs_that_are_read_and_are_dec
 
 
 def test_each_file_has_an_encoding_of_its_own():
-    one, other = "早上好。\n明天见！\n我喜欢看书。\n", "Guten Morgen.\nTschüß!\nIch lese gerne Bücher.\n"
+    chinese, german = "早上好。\n明天见！\n我喜欢看书。\n", "Guten Morgen.\nTschüß!\nIch lese gerne Bücher.\n"
     for choice in ("", "gbk,latin-1", "gbk,", ",latin-1"):
-        pairs = read(one.encode("gbk"), other.encode("latin-1"), encoding=choice)
-        assert two(pairs) == list(zip(one.split(), other.splitlines(), strict=True))
+        pairs = read(chinese.encode("gbk"), german.encode("latin-1"), encoding=choice)
+        assert two(pairs) == list(zip(chinese.split(), german.splitlines(), strict=True))
         assert [encoding.name for encoding in pairs.encodings] == ["gb18030", "windows-1252"]
         assert [encoding.guessed for encoding in pairs.encodings] == [not part for part in (choice or ",").split(",")]
 

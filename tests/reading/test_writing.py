@@ -31,7 +31,7 @@ def content(files) -> bytes:
 
 
 def back(files):
-    """What is read from the files that hold pairs."""
+    """Reads the files that hold pairs."""
     return read_files([file for file in files if file[0] != "_about.txt"])
 
 

@@ -72,7 +72,7 @@ REFUSED = {
         "31.4.1987", "29.2.1900", "0.3.1987", "3.13.1987", "3.3.1899", "3.3.2100", "3 march 1987", "3. March 1987", "3 Sept 1987",
         "1987-03-03", "03.03.1987", "٣.3.1987", "3.3.1987 ",
     ],
-    **{f"numbers_{one}": ["007", "1000000", "-3", "3.5", "1,000", "三", "٣", "12 "] for one in ("de", "zh", "en")},
+    **{f"numbers_{language}": ["007", "1000000", "-3", "3.5", "1,000", "三", "٣", "12 "] for language in ("de", "zh", "en")},
 }  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def test_all_translations_with_the_place_of_each_word():
         (TWICE, "no hop", [("nothing", (0,))]), (two_ways, "x", [("y", (0,))]),
         (BANK, "die Bank", [("the bank", (0, 1)), ("the bench", (0, 1))]),  # in the order of the rules
     ):  # fmt: skip
-        assert [tuple(answer) for answer in Grammar(rules).parse(src)] == [(src, *one) for one in translations]
+        assert [tuple(answer) for answer in Grammar(rules).parse(src)] == [(src, *translation) for translation in translations]
 
 
 def test_what_is_drawn_parses_back_to_itself_and_weights_are_odds():

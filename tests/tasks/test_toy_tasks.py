@@ -1,4 +1,4 @@
-"""What every toy task promises, whichever it is, and what the harder split keeps back."""
+"""Promises of every toy task, and the sentences that the harder split keeps back."""
 
 import random
 import re
@@ -56,9 +56,9 @@ def test_every_example_is_an_answer_that_fits_and_belongs_to_its_split_alone(nam
 def test_training_shows_every_unit_that_the_other_splits_use(name):
     task, training = TASKS[name], examples(name, "train", 8_000, 1)
     for at, unit in enumerate((task.src_unit, task.tgt_unit)):
-        known_units = {one for example in training for one in units(example[at], unit)}
+        known_units = {part for example in training for part in units(example[at], unit)}
         for split in ("heldout", "harder"):
-            assert {one for example in examples(name, split, 500, 1) for one in units(example[at], unit)} <= known_units
+            assert {part for example in examples(name, split, 500, 1) for part in units(example[at], unit)} <= known_units
 
 
 @given(st.sampled_from(LEARNT), st.integers(0, 99))

@@ -228,22 +228,19 @@ def spread_lists(cells: list) -> Iterator[list[str]]:
 
     Two lists of sentences with different lengths give an empty row: their alignment is unknown.
     """
-    sources, targets = (cell if isinstance(cell, list) else None for cell in [*cells, "", ""][:2])
+    first, second = [*cells, "", ""][:2]
     rest = [" ".join(cell) if isinstance(cell, list) else cell for cell in cells[2:]]
-    if sources is not None and targets is not None:
-        spaced = [" " in text for text in (*sources, *targets)]
-        if len(sources) == len(targets) > 0 and any(spaced):
-            yield from ([source, target, *rest] for source, target in zip(sources, targets, strict=True))
-        elif len(sources) != len(targets) and min(len(sources), len(targets)) > 0 and 2 * sum(spaced) > len(spaced):
+    if isinstance(first, list) and isinstance(second, list):
+        spaced = [" " in text for text in (*first, *second)]
+        if len(first) == len(second) > 0 and any(spaced):
+            yield from ([source, target, *rest] for source, target in zip(first, second, strict=True))
+        elif len(first) != len(second) and min(len(first), len(second)) > 0 and 2 * sum(spaced) > len(spaced):
             yield []
         else:
-            yield [" ".join(sources), " ".join(targets), *rest]
-    elif sources is None and targets is None:
-        yield [*cells[:2], *rest]
-    elif sources is not None:
-        yield from ([text, *cells[1:2], *rest] for text in sources or [""])
-    else:
-        yield from ([cells[0], text, *rest] for text in targets or [""])
+            yield [" ".join(first), " ".join(second), *rest]
+        return
+    sources, targets = (cell or [""] if isinstance(cell, list) else [cell] for cell in (first, second))
+    yield from ([source, target, *rest][: len(cells)] for source in sources for target in targets)
 
 
 def make_row(line: int, cells: list[str], fault: str = "") -> Row:

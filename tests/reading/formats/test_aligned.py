@@ -30,8 +30,8 @@ POEM = [  # Robert Frost, The Road Not Taken (1915)
 SHI = ["床前明月光，", "疑是地上霜。", "举头望明月，", "低头思故乡。"]  # 李白，静夜思
 
 
-def in_turn(one, other) -> list[str]:
-    return [line for pair in zip(one, other, strict=True) for line in pair]
+def in_turn(left, right) -> list[str]:
+    return [line for pair in zip(left, right, strict=True) for line in pair]
 
 
 def in_blocks(lines: list[str]) -> str:
@@ -40,14 +40,14 @@ def in_blocks(lines: list[str]) -> str:
 
 
 def test_lines_in_turn_are_pairs_where_they_are_two_languages():
-    for one, other, between in (
+    for left, right, between in (
         (ENGLISH[:5], CHINESE, "\n"), (CHINESE, ENGLISH[:5], "\n"), (ENGLISH[:5], CHINESE, "\n\n"), (ENGLISH[:4], GERMAN[:4], "\n"),
         ([*ENGLISH, "OK."], [*CHINESE * 3, "OK."], "\n"), (ENGLISH * 3, GERMAN * 3, "\n"),
         (ENGLISH * 40, GERMAN * 40, "\n"),  # more than are looked at first
     ):  # fmt: skip
-        pairs = read(between.join(in_turn(one, other)))
+        pairs = read(between.join(in_turn(left, right)))
         assert (pairs.kind, pairs.dropped) == ("interleaved", {})
-        assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(one, other, strict=True)))
+        assert pairs.pairs == tuple((*pair, 1 + n * 2 * len(between)) for n, pair in enumerate(zip(left, right, strict=True)))
 
 
 @given(st.integers(1, 28), st.sampled_from([CHINESE * 3, GERMAN]))
@@ -87,7 +87,7 @@ def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what
         in_blocks(in_turn(ENGLISH, GERMAN)), in_blocks(in_turn(ENGLISH[:5], CHINESE)),
         "\n".join(in_turn(ENGLISH * 3, GERMAN * 3)), in_blocks(["cat", "Katze", "dog", "Hund", "house", "Haus"]),
         in_blocks(["3 1 2", "1 2 3", "2 1", "1 2"]), in_blocks(["walk twice", "WALK WALK", "jump", "JUMP"] * 5),
-        "\n".join(f"Q: {one}\nA: {other}" for one, other in VERSES), "\n".join(map("\t".join, VERSES)),
+        "\n".join(f"Q: {left}\nA: {right}" for left, right in VERSES), "\n".join(map("\t".join, VERSES)),
     ):  # fmt: skip
         pairs = read(content)
         assert not pairs.dropped
@@ -109,9 +109,9 @@ def test_where_lines_begin_to_drift(lost, side):
 def test_ten_lines_are_too_few_and_lengths_that_say_nothing_drift_nowhere():
     lengths = [1, 39, 2, 35, 3, 30, 1, 38, 2, 36, 4]
     for count, key in ((11, "data.unequal_from"), (10, "data.unequal")):
-        one, other = (["word " * length for length in lengths[:count]] for _ in range(2))
-        del other[3]
-        assert refused("\n".join(one), "\n".join(other)).key == key
+        left, right = (["word " * length for length in lengths[:count]] for _ in range(2))
+        del right[3]
+        assert refused("\n".join(left), "\n".join(right)).key == key
     for alike in (("same\n" * 50, "gleich\n" * 49), ("a\n" * 50, "b\n" * 10)):
         assert refused(*alike).key == "data.unequal"
 

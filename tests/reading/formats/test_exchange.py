@@ -119,9 +119,9 @@ def test_files_of_translators():
         ("needs-translation", "b", False),
     ):  # fmt: skip
         attribute = f' state="{state}"' if state else ""
-        one = f'<file source-language="en"><trans-unit><source>a</source><target{attribute}>{target}</target></trans-unit></file>'
-        other = f"<file><unit><segment{attribute}><source>a</source><target>{target}</target></segment></unit></file>"
-        for content, names in ((one, "en→target"), (other, "source→target")):
+        old = f'<file source-language="en"><trans-unit><source>a</source><target{attribute}>{target}</target></trans-unit></file>'
+        new = f"<file><unit><segment{attribute}><source>a</source><target>{target}</target></segment></unit></file>"
+        for content, names in ((old, "en→target"), (new, "source→target")):
             expected = f"xliff {names}: a→{target}{' +same' * (target == 'a')}" if translated else "!none_kept_untranslated count=1"
             cases.append((f"<xliff>{content}</xliff>", expected))
     for content, expected in cases:
@@ -144,13 +144,13 @@ def test_entities_are_refused_and_a_dtd_may_be_named_and_is_not_fetched(monkeypa
 
 
 def test_values_as_a_person_sees_them():
-    for value, seen in (
+    for value, text in (
         *((same, same) for same in ("7", "1.50", "-0.0", "1E400", "9" * 5000, "true", "false", "Infinity")), ("null", ""), ("[]", ""),
         ("{}", ""), ("NaN", ""), ('"null"', "null"), ('"\\u00e9\\n"', "é\n"), ('"\\ud800x"', "\ud800x"), ('"raw\ttab"', "raw\ttab"),
         ('"\\ud83d\\ude00"', "😀"), ('"NA"', "NA"),
     ):  # fmt: skip
-        text = f'[{{"src": "a", "tgt": {value}}}, {{"src": "c", "tgt": "d"}}]'
-        assert [row.cells for row in read_json(Source("a.json", text.encode(), [text])).rows] == [["a", seen], ["c", "d"]]
+        document = f'[{{"src": "a", "tgt": {value}}}, {{"src": "c", "tgt": "d"}}]'
+        assert [row.cells for row in read_json(Source("a.json", document.encode(), [document])).rows] == [["a", text], ["c", "d"]]
 
 
 def test_broken_documents_are_refused_with_line_and_column():

@@ -23,12 +23,12 @@ from tests.reading.outcomes import check_refusal
 SHEET = "xl/worksheets/sheet1.xml"
 
 
-def workbook(*rows: list, **others: list[list]) -> bytes:
+def workbook(*rows: list, **more_sheets: list[list]) -> bytes:
     book = openpyxl.Workbook()
     book.active.title = "First"
     for row in rows:
         book.active.append(row)
-    for name, more in others.items():
+    for name, more in more_sheets.items():
         sheet = book.create_sheet(name)
         for row in more:
             sheet.append(row)
@@ -78,7 +78,7 @@ VALUES = [
 def test_values_as_a_person_sees_them_and_of_a_formula_its_last_result():
     table = read(workbook(*(["a", value, "x"] for value, _ in VALUES)))
     assert (table.kind, table.unit, table.columns, table.pair) == ("xlsx", "row", (), None)
-    assert rows(table) == [(line, ["a", seen, "x"]) for line, (_, seen) in enumerate(VALUES, 1)]
+    assert rows(table) == [(line, ["a", text, "x"]) for line, (_, text) in enumerate(VALUES, 1)]
     data = workbook(["a", "=A1&A1"], ["b", "=A2"])
     empty = b"<f>A1&amp;A1</f><v></v>" if b"<v></v>" in zipfile.ZipFile(io.BytesIO(data)).read(SHEET) else b"<f>A1&amp;A1</f><v />"
     with_result = changed(data, SHEET, lambda xml: xml.replace(empty, b"<v>aa</v>").replace(b'r="B1"', b'r="B1" t="str"'))
@@ -118,8 +118,8 @@ def test_the_first_sheet_with_two_columns_that_can_be_seen_is_read_and_the_other
 def test_two_of_which_one_or_both_are_workbooks_are_joined_by_their_ids_as_two_tables_of_text_are():
     sides = [("id", "text"), (1, "Hi"), (2, "Bye"), (3, "x")], [("id", "text"), (2, "Ade"), (1, "Hallo")]
     files = {"csv": ["".join(f"{key},{text}\n" for key, text in side) for side in sides], "xlsx": [workbook(*side) for side in sides]}
-    for one, other in product(files, repeat=2):
-        pairs = outcomes.read({f"en.{one}": files[one][0], f"de.{other}": files[other][1]})
+    for left, right in product(files, repeat=2):
+        pairs = outcomes.read({f"en.{left}": files[left][0], f"de.{right}": files[right][1]})
         assert (pairs.pairs, pairs.dropped) == ((("Hi", "Hallo", 2), ("Bye", "Ade", 3)), {"header": (1,), "empty_target": (4,)})
     assert outcomes.refused({"en.xlsx": files["xlsx"][0], "de.txt": "Hallo\nAde"}).key == "data.one_table"
 

@@ -74,8 +74,8 @@ def test_a_sign_separates_in_nine_of_ten_lines_and_nothing_within_a_cell_of_a_ta
         rows = [(cell.format(n), str(n + 4)) for n in range(30)]
         pairs = read("\n".join(map(delimiter.join, [*filter(None, [head]), *rows])))
         assert (pairs.kind, pairs.header, two(pairs)) == ("csv", bool(head), rows)
-    beside = ["id,rule,result", *(f"{n},A{n} -> B,C{n}" for n in range(30))]  # names tell it
-    assert two(read("\n".join(beside))) == [(f"A{n} -> B", f"C{n}") for n in range(30)]
+    rules = ["id,rule,result", *(f"{n},A{n} -> B,C{n}" for n in range(30))]  # names tell it
+    assert two(read("\n".join(rules))) == [(f"A{n} -> B", f"C{n}") for n in range(30)]
     good = [f"word {n} - Wort {n}" for n in range(18)]
     pairs = read("\n".join([*good, "a - b - c", "nothing"]))
     assert (two(pairs), pairs.dropped) == ([tuple(line.split(" - ")) for line in good], {"extra_columns": (19,), "one_column": (20,)})
@@ -106,7 +106,7 @@ def test_dictionaries_on_lines_and_in_a_column_and_what_is_none_costs_its_row_or
 
 
 def test_html_as_it_is_seen():
-    for html, seen in (
+    for html, text in (
         ("a < b > c", "a < b > c"), ("a&nbsp;b &lt;i&gt; &auml; &#39; &#x4e2d;", "a\u00a0b <i> ä ' 中"), ("<b>Hal</b>lo", "Hallo"),
         ("one<br>two<br/>three<BR />", "one two three "), ("<div>one</div><div>two</div>", " one  two "),
         ('<span style="color: red">red</span>', "red"), ('<img src="x.jpg">cat[sound:x.mp3]', "cat "),
@@ -114,4 +114,4 @@ def test_html_as_it_is_seen():
         ("<!-- remark -->text", "text"), ("{{c1::word}} [not a sound]", "{{c1::word}} [not a sound]"),
         ("<3 and <![ and <", "<3 and <![ and <"), ("<a href=unclosed", "<a href=unclosed"),
     ):  # fmt: skip
-        assert strip_markup(html) == seen
+        assert strip_markup(html) == text

@@ -1,4 +1,4 @@
-"""What words and letters tell: traces of other tools, the language of a line; and sentences in canonical form."""
+"""Words and letters: traces of other tools, the language of a line; and sentences in canonical form."""
 
 import random
 import re
@@ -145,9 +145,9 @@ def test_normalised_text_is_clean_and_stays_as_it_is(raw):
 
 
 @given(odd_text, odd_text)
-def test_what_is_hidden_makes_no_difference(one, two):
+def test_what_is_hidden_makes_no_difference(left, right):
     for hidden in "\u200b\u00ad\u202e\u2060\ufeff\x07":
-        assert normalise(f"{one}{hidden}{two}") == normalise(one + two)
+        assert normalise(f"{left}{hidden}{right}") == normalise(left + right)
 
 
 def test_the_quick_way_changes_nothing(monkeypatch):
