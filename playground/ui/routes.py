@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from playground.config import Refusal
 from playground.features.board import panel as board
+from playground.features.compare import table as run_table
 from playground.features.data.panel import preview
 from playground.features.map import worksheet
 from playground.features.registry import PANELS, check
@@ -127,7 +128,7 @@ class Responses:
         return _send_file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
     def table(self, request: Request) -> Response:
-        return _send_file(*table.write_csv(self._view(request)))
+        return _send_file(*run_table.write_csv(self._view(request)))
 
     def board(self, request: Request) -> Response:
         return _send_file(*board.write_csv(self._view(request)))
