@@ -24,6 +24,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
+from playground.training.metrics import build_eval_set, validate
 from playground.words import known
 from playground.words.amounts import percentage
 
@@ -35,6 +36,8 @@ SMALL = dict(
 NATS = ("loss", "train")  # losses; all other numbers are fractions
 VALIDATED = ("exact", "tokens", "loss")  # numbers of the last validation
 CLOSE = 0.05  # a smaller difference between arms is none
+CLEAR = 0.2  # loss of exact match from which a part is needed
+HARDER = 100  # number of longer sentences tested
 SEEDS = 5  # maximum number of seeds of a verdict
 ENOUGH_SEEDS = 3  # with fewer, a verdict is weak
 REACH = 30  # maximum change in hundredths when searching for the margin
@@ -60,6 +63,7 @@ class Result:
 
 
 Results = Mapping[str, Sequence[Result]]  # per arm, one for each seed
+Arms = Sequence[Sequence[Result]]  # the same without names, in the order of the arms
 Measured = Mapping[str, float | Sequence[float]]
 Measure = Callable[[Transformer, Corpus], Measured]
 
@@ -105,6 +109,16 @@ def margin(judge: Callable[[Results], str], means: Results) -> Margin | None:
     return None
 
 
+def is_measured(results: Arms) -> bool:
+    """Whether all arms have their extra measurements of the end."""
+    return all(result.profiles for arm_results in results for result in arm_results)
+
+
+def measure_harder(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+    """Measures exact match on longer sentences, or those of the harder kind."""
+    return {"harder": validate(model, build_eval_set(corpus, corpus.harder[:HARDER])).exact_match}
+
+
 def untouched(run: Run) -> bool:
     """Whether a run began at step 0 and its settings never changed."""
     return run.parent is None and not run.history.events
@@ -117,7 +131,8 @@ def is_complete(run: Run) -> bool:
 
 @dataclass(frozen=True)
 class ControlledExperiment(Lab):
-    """One question. `arms` are the knobs that differ from `base`; `judge` returns the guess that the results support."""
+    """One question. `arms` are the knobs that differ from `base`; `judge` returns the guess that the results support, and `benchmarks labs`
+    checks that it is the expected one for at least four of five seeds."""
 
     arms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     base: Mapping[str, Any] = field(default_factory=dict)
@@ -128,14 +143,17 @@ class ControlledExperiment(Lab):
     measures: tuple[str, ...] = ("exact_match",)  # validation columns to plot unless a loss decides
     early: int | None = None  # an earlier step whose exact match is judged too
     more: Measure | None = None  # extra measurement at the end
+    shows: Callable[[Arms], tuple[Lines | Dots | TextTable, ...]] | None = None  # its own exhibits
+    shows_first: bool = False  # own exhibits come before the curves
     minutes: int = 6
-    expects: str | None = None  # the answer of `benchmarks labs` for at least four of five seeds; "" without one, None untested
+    kind: str = "ablation"
+    family: str = ""  # an area with texts common to several experiments
     is_mystery: bool = False  # the seed selects the question: seeds can't be combined, and exhibits come before the guess
 
     def find_key(self, language: str, key: str) -> str:
-        """Returns the key of its own text, or else of the one common to all experiments."""
-        own = f"{self.area}.{key}"
-        return own if known(language, own) else f"experiment.{key}"
+        """Returns the key of its own text, or else of one common to its family or all experiments."""
+        keys = [f"{area}.{key}" for area in (self.area, self.family, "experiment")]
+        return next((own for own in keys if known(language, own)), keys[-1])
 
     def experiment(self, arm: str, seed: int) -> Experiment:
         return Experiment().with_(**{**SMALL, **self.base, **self.arms_of(seed)[arm], "seed": seed})
@@ -183,7 +201,7 @@ class ControlledExperiment(Lab):
         self.settings(choices)
         return self.verdict([[result] for result in self.train(seed)])
 
-    def verdict(self, results: Sequence[Sequence[Result]]) -> Outcome:
+    def verdict(self, results: Arms) -> Outcome:
         """Judges all arms, each with the same seeds. `numbers["weak"]` is the reason for a weak verdict: too few "seeds", or too large a
         "spread" between them; else ""."""
         arms = {arm_results[0].arm: arm_results for arm_results in results}
@@ -203,18 +221,19 @@ class ControlledExperiment(Lab):
         """Whether no guess counts as wrong: seeds find no answer, or it may be chance."""
         return self.expects == "" or outcome.answer == "open" or outcome.numbers["weak"] == "spread"
 
-    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines | Dots | TextTable, ...]:
+    def exhibits(self, results: Arms) -> tuple[Lines | Dots | TextTable, ...]:
         """Returns plots and tables, also during training; a decisive number without a curve only once all arms have it."""
         measured = all(self.judged in result.numbers for arm_results in results for result in arm_results)
         decides = (self.decides(results),) if measured and self.judged not in VALIDATED else ()
-        return (*decides, self.course(results), self.ends(results))
+        common, own = (*decides, self.course(results), self.ends(results)), self.shows(results) if self.shows else ()
+        return (*own, *common) if self.shows_first else (*common, *own)
 
-    def decides(self, results: Sequence[Sequence[Result]]) -> Dots:
+    def decides(self, results: Arms) -> Dots:
         """Plots the decisive number of each arm and seed."""
         values = {arm_results[0].arm: tuple(100 * result.numbers[self.judged] for result in arm_results) for arm_results in results}
         return Dots(f"decides_{self.judged}", values)
 
-    def course(self, results: Sequence[Sequence[Result]]) -> Lines:
+    def course(self, results: Arms) -> Lines:
         """Plots the loss, where it decides, else percentages correct, over the steps: per arm and measure the mean over seeds, with the
         range between the lowest and the highest."""
         is_loss = self.judged == "loss"
@@ -232,7 +251,7 @@ class ControlledExperiment(Lab):
         caption = {"step": int(x[-1]), "seeds": len(results[0])}
         return Lines("course_loss" if is_loss else "course", x, lines, percent=not is_loss, caption=caption, bands=bands)
 
-    def ends(self, results: Sequence[Sequence[Result]]) -> TextTable:
+    def ends(self, results: Arms) -> TextTable:
         """Tabulates the last numbers of each arm and seed, also during training."""
         names = tuple(dict.fromkeys(name for arm_results in results for result in arm_results for name in result.numbers))
         rows = [

@@ -16,6 +16,7 @@ from playground.config import Refusal
 from playground.words import known, paragraph, say
 
 Value = float | int | str
+COMPOSED = {"about": ("setup", "about"), "question": ("question", "asks")}  # texts that begin or end with one common to several labs
 
 
 @dataclass(frozen=True)
@@ -112,13 +113,16 @@ class Lab:
     """One question, answered by `run(seed, **controls)`; `code` lists the functions shown as source."""
 
     name: str
-    kind: str  # one of labs.KINDS
     guesses: tuple[str, ...]
     run: Callable[..., Outcome] | None = None
     code: tuple[Callable, ...] = ()
     controls: tuple[Control, ...] = ()
     next: tuple[str, ...] = ()
     minutes: int = 4  # including reading and guessing
+    kind: str = "worked_example"  # one of labs.KINDS
+    order: int = 0  # among labs of its kind
+    starts: bool = False  # among the first that the page recommends
+    expects: str | None = None  # the answer that its numbers support, with any seed; "" without one, None untested
 
     @property
     def area(self) -> str:
@@ -126,8 +130,8 @@ class Lab:
 
     def say(self, language: str, key: str, **values: Value) -> str:
         """Returns the lab's text. What all verdicts share stands once, in `verdict_numbers` before and `verdict_reason` after the `why_` of
-        an answer."""
-        keys = ("verdict_numbers", key, "verdict_reason") if key.startswith("why_") else (key,)
+        an answer; and what several labs have in common, in `setup` before `about` and `asks` after `question`."""
+        keys = COMPOSED.get(key, (key,)) if not key.startswith("why_") else ("verdict_numbers", key, "verdict_reason")
         parts = (part for part in keys if part == key or self.knows(language, part))
         return paragraph(say(language, self.find_key(language, part), **values) for part in parts)
 

@@ -1,21 +1,19 @@
-"""Thumbnails of the recommended labs: the lines of each lab's own result. Those that need training are saved in thumbnails.json; `python -m
-playground.lessons.thumbnails` updates it. The axes have labels, the lines don't: before guessing, a student sees that they differ, not
+"""Thumbnails of the recommended labs: the lines of each lab's own result, saved in thumbnails.json in its folder; `python -m
+playground.lessons.thumbnails` updates them. The axes have labels, the lines don't: before guessing, a student sees that they differ, not
 which is which."""
 
 from __future__ import annotations
 
 import json
-import sys
 from functools import cache
-from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
 
 from playground.lessons.lab import Lab, Lines
-from playground.lessons.labs import LABS, START
+from playground.lessons.labs import FOLDERS, LABS, START
 
-PATH = Path(__file__).with_name("thumbnails.json")
+FILE = "thumbnails.json"
 POINTS = 26  # maximum per line
 
 
@@ -34,15 +32,12 @@ def draw_thumbnail(lab: Lab) -> Drawing:
 
 
 @cache
-def load_thumbnails() -> dict[str, Drawing]:
-    """Loads the saved thumbnails by lab name."""
-    return json.loads(PATH.read_text(encoding="utf-8"))
-
-
-def write(path: Path = PATH, names: tuple[str, ...] = START) -> None:
-    """Computes and saves the thumbnails of these labs."""
-    path.write_text(json.dumps({name: draw_thumbnail(LABS[name]) for name in names}) + "\n", encoding="utf-8")
+def load_thumbnail(name: str) -> Drawing:
+    """Loads the saved thumbnail of a lab."""
+    return json.loads((FOLDERS[name] / FILE).read_text(encoding="utf-8"))[name]
 
 
 if __name__ == "__main__":
-    write(*map(Path, sys.argv[1:2]))
+    for folder in {FOLDERS[name] for name in START}:
+        drawings = {name: draw_thumbnail(LABS[name]) for name in START if FOLDERS[name] == folder}
+        (folder / FILE).write_text(json.dumps(drawings) + "\n", encoding="utf-8")

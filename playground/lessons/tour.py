@@ -1,8 +1,9 @@
 """The stops of the first lesson: one sentence traced through the model on screen, with a number to read off at each.
 
-A stop shows one stage and asks for one of its numbers. The stage and cell depend on the model's configuration (positions, norms, residuals)
-and values: `reading` returns them, with the number from the model's tensors. Where a model lacks the part, its stop says so and asks for
-the substitute.
+A stop shows one stage and asks for one of its numbers. The stage and cell depend on the model's configuration (positions, norms,
+residuals) and values: `find_reading` returns them, with the number from the model's tensors. Where a model lacks the part, its stop says so
+and asks for the substitute. Where it differs from the paper and the formula would be misread, the stop has notes, unless its reading is a
+`variant`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import numpy as np
 
 from playground.config import ModelConfig
 from playground.inspection.activations import Stage
+from playground.model.attention import head_widths
 
 PRECISION = 0.0055  # half of the last printed digit (figures/tensor.py prints two), with a margin
 RELATIVE = 0.01
 NEIGHBOURS = 40  # maximum of cells of the row or column checked as likely mistakes
 
 Stages = Mapping[str, Stage]
+Applies = Callable[[ModelConfig], bool]
 
 
 @dataclass(frozen=True)
@@ -162,4 +165,37 @@ STOPS: dict[str, Callable[[Stages, ModelConfig, int], Reading]] = {
     "cross": _cross,
     "token": _token,
     "loop": _loop,
+}
+
+
+def list_notes(config: ModelConfig, stop: str) -> tuple[str, ...]:
+    """Returns the keys of the notes at this stop of the tour."""
+    return tuple(name for name, applies in NOTES.get(stop, {}).items() if applies(config))
+
+
+def _is_pre_norm(config: ModelConfig) -> bool:
+    return config.norm == "pre"
+
+
+def _is_rotary(config: ModelConfig) -> bool:
+    return config.encoding.rotary
+
+
+def _has_own_key_size(config: ModelConfig) -> bool:
+    d_k, d_v = head_widths(config)
+    return d_k != d_v
+
+
+NOTES: Mapping[str, Mapping[str, Applies]] = {
+    "embedding": {
+        "unscaled": lambda config: not config.embedding_scale,
+        "shared": lambda config: config.share_embeddings == "all",
+    },
+    "projections": {"normed": _is_pre_norm, "key_size": _has_own_key_size},
+    "scores": {"rotated": _is_rotary},
+    "mixed": {"rotated": _is_rotary},
+    "sublayer": {"dropout": lambda config: config.dropout > 0},
+    "feed_forward": {"normed": _is_pre_norm, "last_norm": _is_pre_norm},
+    "cross": {"normed": _is_pre_norm},
+    "token": {"last_norm": _is_pre_norm, "tied": lambda config: config.share_embeddings != "none"},
 }

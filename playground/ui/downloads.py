@@ -13,9 +13,8 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from playground.config import Refusal
-from playground.export.contents import file_name, pack_zip
+from playground.export.contents import file_name, pack_zip, scores_of
 from playground.export.exported_run import export_run
-from playground.export.scores import scores_of
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.network import run_link

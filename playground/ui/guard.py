@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym
+from playground.runs.admission import Visitors
 from playground.runs.limits import Limits
-from playground.runs.visitors import Visitors
 from playground.ui.address import address_of
 from playground.ui.command import token_of
 from playground.ui.gate import RETRY_AFTER_S, respond_refusal

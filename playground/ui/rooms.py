@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from playground.config import Refusal
-from playground.lessons.checks import registry
+from playground.lessons.checks import list_checks
 from playground.lessons.checks.posed import MAX_OPTIONS
 from playground.lessons.course import COURSE
 from playground.queries.reader import Reader
@@ -205,7 +205,7 @@ def _report_answer(rooms: Rooms, call: ActionRequest) -> None:
     """Reports the caller's answer to a check question."""
     names = [call.value(name, str) for name in ("lesson", "question", "asked")]
     answer = answers.Answer(*names, call.value("choice", int), call.value("right", bool))
-    questions = {name: [check.name for check in registry.list_checks(lesson)] for name, lesson in COURSE.items()}
+    questions = {name: [check.name for check in list_checks(lesson)] for name, lesson in COURSE.items()}
 
     def add_answer(room: Room, number: int) -> Room:
         return activities.put_activity(room, answers.NAME, answers.record(room, number, answer, questions, MAX_OPTIONS))

@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from playground.lessons.checks import registry
+from playground.lessons import checks
 from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
@@ -69,7 +69,7 @@ def test_a_lesson_is_done_by_doing_it(visit):
     expect(page.locator(".pg-lesson-next")).to_have_text(words("course.answer"))
     page.locator("#pg-lesson-bar .pg-lesson-hint button").click()
     has_address(page, tab="course", lesson=FIRST.name)
-    questions = [question(page, check.name) for check in registry.list_checks(FIRST)]
+    questions = [question(page, check.name) for check in checks.list_checks(FIRST)]
     expect(questions[0]).to_be_in_viewport()
     for one in questions:
         expect(step(page, "answer")).not_to_have_class("done")  # the last one is wanted too

@@ -14,11 +14,12 @@ from hypothesis import given, strategies as st
 
 from playground.choices import BUGS
 from playground.config import PAD, Experiment
-from playground.lessons import bugs, judges
-from playground.lessons.controlled import CLOSE, Result, best, margin, spread
-from playground.lessons.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
-from playground.lessons.labs import LABS
-from playground.lessons.norm_depth import better_norm
+from playground.lessons import controlled
+from playground.lessons.controlled import CLOSE, Result, best, margin, measure_harder, spread
+from playground.lessons.labs import LABS, bugs
+from playground.lessons.labs.ablations import judges
+from playground.lessons.labs.ablations.norm_depth import better_norm
+from playground.lessons.labs.exposure_bias import AROUND, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
 from playground.runs.queue import train_inline
 from playground.tasks.toy_tasks import TASKS
 from playground.training.metrics import build_eval_set
@@ -31,8 +32,8 @@ TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, train_size=100, batch_size=4,
 
 def made_up(arms: dict[str, list[float] | dict[str, float]]) -> dict[str, list[Result]]:
     """Results with these numbers, or these shares of right sentences, one for each seed."""
-    results = {arm: [found] if isinstance(found, dict) else found for arm, found in arms.items()}
-    results = {arm: [one if isinstance(one, dict) else {"exact": one} for one in found] for arm, found in results.items()}
+    results = {arm: [by_seed] if isinstance(by_seed, dict) else by_seed for arm, by_seed in arms.items()}
+    results = {arm: [each if isinstance(each, dict) else {"exact": each} for each in by_seed] for arm, by_seed in results.items()}
     return {arm: [Result(arm, seed, None, {}, numbers) for seed, numbers in enumerate(of_arm, 1)] for arm, of_arm in results.items()}
 
 
@@ -87,8 +88,8 @@ def test_spread_and_the_best_arm_by_hand():
     for arms, deviation in (([[1.0, 0.5], [0.2, 0.2]], 0.25), ([[0.1, 0.2, 0.3]], 0.1), ([[1.0], [0.2]], 0)):
         assert spread(made_up(dict(enumerate(arms))).values(), "exact") == pytest.approx(deviation)
     near, noisy = ([0.9], [0.9 - CLOSE / 2]), ([1.0, 0.4], [0.6, 0.6])
-    for (one, two), answer in ((([0.9], [0.5]), "one"), (([0.9], [0.84]), "one"), (near, "same"), (noisy, "same")):
-        assert best(made_up({"one": one, "two": two})) == answer
+    for (first, second), answer in ((([0.9], [0.5]), "one"), (([0.9], [0.84]), "one"), (near, "same"), (noisy, "same")):
+        assert best(made_up({"one": first, "two": second})) == answer
     early, late = came("with", 1, 0.2, exact=0.2, train=1.0), came("without", 1, 0.2, 0.6, exact=0.6, train=0.5)
     for result, pairs in ((early, [100]), (late, [100, 300])):
         result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
@@ -101,33 +102,33 @@ def test_the_margin_is_the_smallest_change_with_another_answer(name, data):
     lab = LABS[name]
     shares = st.integers(0, 100).map(lambda hundredth: hundredth / 100)
     arms = made_up({arm: {number: data.draw(shares) for number in ("exact", "tokens", "early", "loss", "train")} for arm in lab.arms})
-    answer, found = lab.judge(arms), margin(lab.judge, arms)
+    answer, nearest = lab.judge(arms), margin(lab.judge, arms)
     for change, arm, number in product((-0.05, -0.01, 0.01, 0.05), arms, ("exact", "tokens")):
         moved = min(max(arms[arm][0].numbers[number] + change, 0), 1)
         other = lab.judge({**arms, arm: [replace(arms[arm][0], numbers={**arms[arm][0].numbers, number: moved})]})
-        assert other == answer or abs(found.change) <= abs(change)
-    assert found is None or found.answer != answer
+        assert other == answer or abs(nearest.change) <= abs(change)
+    assert nearest is None or nearest.answer != answer
 
 
-@pytest.mark.parametrize(("name", "one", "two", "answer", "weak"), [
+@pytest.mark.parametrize(("name", "first", "second", "answer", "weak"), [
     ("no_ffn", [0.9, 0.9], [0.2, 0.2], "with", "seeds"),
     ("no_ffn", [0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
     ("no_ffn", [0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
     ("no_ffn", [0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
     ("depth", [1.5, 1.0, 2.0], [3.0, 3.0, 3.0], "one", ""),  # in nats
 ])  # fmt: skip
-def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, one, two, answer, weak):
+def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(name, first, second, answer, weak):
     lab, measure, times = (LABS[name], "exact", 100) if name == "no_ffn" else (LABS[name], "loss", 1)
     arms = [
         [came(arm, seed, 0.5, **{"exact": 0.5, "loss": 1.0} | {measure: value}) for seed, value in enumerate(values, 1)]
-        for arm, values in zip(lab.arms, (one, two), strict=False)
+        for arm, values in zip(lab.arms, (first, second), strict=False)
     ]
     numbers = (outcome := lab.verdict(arms)).numbers
-    assert (outcome.answer, numbers["weak"], numbers["seeds"]) == (answer, weak, len(one))
-    variances = [np.var(values, ddof=1) for values in (one, two) if len(values) > 1]
+    assert (outcome.answer, numbers["weak"], numbers["seeds"]) == (answer, weak, len(first))
+    variances = [np.var(values, ddof=1) for values in (first, second) if len(values) > 1]
     assert numbers["spread"] == pytest.approx(times * np.sqrt(np.mean(variances)) if variances else 0)
     means = [numbers[f"{arm}_{measure}"] for arm in list(lab.arms)[:2]]
-    assert means == pytest.approx([times * np.mean(values) for values in (one, two)], abs=1e-3)
+    assert means == pytest.approx([times * np.mean(values) for values in (first, second)], abs=1e-3)
 
 
 PAIRS = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}
@@ -172,7 +173,7 @@ def test_a_judge_by_hand(judge, arms, answer):
 @pytest.fixture
 def examined(monkeypatch):
     """An examination gives, instead of a share, who was examined, with what and how."""
-    for module in (bugs, judges):
+    for module in (bugs, controlled):
         monkeypatch.setattr(module, "validate", lambda model, exam, **how: SimpleNamespace(exact_match=(model, exam, how)))
 
 
@@ -189,7 +190,7 @@ def test_padded_sentences_have_room_for_a_longer_one_and_harder_ones_are_longer_
     paper, restless = beside("dropout_always", dropout=0.5)
     quiet, _, _ = bugs.without_dropout(restless, training.corpus)["quiet"]
     assert torch.equal(quiet(SRC, TGT).logits, paper(SRC, TGT).logits), "the same parameters, and no dice are thrown"
-    model, exam, _ = judges.harder(training.model, training.corpus)["harder"]
+    model, exam, _ = measure_harder(training.model, training.corpus)["harder"]
     assert (model, exam.pairs) == (training.model, len(training.corpus.harder))
     assert min(int((chunk.batch.src != PAD).sum(dim=1).min()) for chunk in exam.batches) > training.corpus.longest
 
@@ -205,7 +206,7 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
     run = train_inline.new_run(mystery.experiment("broken", 31))
     assert (run.experiment.model.variant, mystery.recognise(run)) == (bugs.bug_of(31), ("broken", 31))
     assert mystery.judge({"right": [], "broken": [Result("broken", 31, run, {}, {})]}) == bugs.bug_of(31)
-    assert {lab.arms["broken"]["variant"] for lab in bugs.BUG_LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own
+    assert {lab.arms["broken"]["variant"] for lab in bugs.LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own
 
 
 ONE_ANSWER = [name for name in TASKS if name != "one_to_many"]  # tests/tasks/test_toy_tasks.py holds that the others have one
@@ -217,11 +218,11 @@ def test_both_exact_matches_agree_to_the_sentence_and_part_only_after_the_first_
     corpus = training.corpus
     decoded = decode(training.model.eval(), corpus, corpus.heldout)
     assert len(decoded) == len(corpus.heldout)
-    for one in decoded:
-        assert one.forced.all() == one.written
-        first = first_mistake(one)
-        assert (first is None) == one.written
-        assert first is None or int(np.flatnonzero(~one.free)[0]) == first
+    for sentence in decoded:
+        assert sentence.forced.all() == sentence.written
+        first = first_mistake(sentence)
+        assert (first is None) == sentence.written
+        assert first is None or int(np.flatnonzero(~sentence.free)[0]) == first
     measured = compared(training.model, corpus)
     assert measured["written"] == training.validate().exact_match
     for way in WAYS:
@@ -240,7 +241,7 @@ def test_distances_by_hand():
         Decoded(flags(0, 1, 0), flags(0, 1, 0), False),
         Decoded(flags(1, 1, 1), flags(1, 1, 1), True),
     ]
-    assert [first_mistake(one) for one in decoded] == [2, 0, None]
+    assert [first_mistake(sentence) for sentence in decoded] == [2, 0, None]
     assert by_distance(decoded, "forced", (-2, -1, 0, 1, 2)) == [1, 1, 0, 1, 0.5]
     assert by_distance(decoded, "free", (-2, -1, 0, 1, 2)) == [1, 1, 0, 0.5, 0]
     assert np.isnan(by_distance(decoded, "free", (3,))[0])

@@ -53,7 +53,7 @@ def values_of(name: str, wanted: str) -> list[str]:
 
 
 def screen(fields: dict, /, **holds) -> dict:
-    """What the page has on screen, in the words of static/rules.js."""
+    """Returns the page's screen in the terms of static/rules.js."""
     wants = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "live": "", "sentence": ""} | holds
     knobs = {wants["live"]: 1} if wants["live"] else {}
     text = fields["text"] or "a b"
@@ -101,7 +101,7 @@ def undone(step: course.Step) -> dict[str, list[dict]]:
 
 @pytest.fixture(scope="module")
 def page() -> dict:
-    """What the page's own rules know, and of which screens they say that a step is done."""
+    """Returns the conditions that the page's rules know, and the screens on which they call a step done."""
     if shutil.which("node") is None:
         pytest.skip("Node is not installed")
     cases = {}
@@ -110,8 +110,8 @@ def page() -> dict:
         cases |= {(lesson.name, step.name, f"without {kind}"): (step, screens) for kind, screens in undone(step).items()}
         for other in lesson.does:
             cases[lesson.name, step.name, f"taken to {other.name}"] = step, [screen(CURSOR | dict(other.to))]
-    asked = json.dumps([{"when": step.when, "screens": screens} for step, screens in cases.values()])
-    answer = json.loads(subprocess.run(["node", str(RULES)], input=asked, capture_output=True, text=True, check=True, timeout=120).stdout)
+    posed = json.dumps([{"when": step.when, "screens": screens} for step, screens in cases.values()])
+    answer = json.loads(subprocess.run(["node", str(RULES)], input=posed, capture_output=True, text=True, check=True, timeout=120).stdout)
     return answer | {"done": dict(zip(cases, answer["done"], strict=True))}
 
 
@@ -124,10 +124,10 @@ def test_a_step_is_done_when_all_that_it_asks_for_holds_and_by_no_less(page):
 
 def test_every_place_knob_run_and_lab_exists_and_no_question_is_asked_twice():
     for lesson, step in STEPS:
-        asked = step.when.get("at", {})
-        for name, value in [*step.to.items(), *asked.items()]:
+        at = step.when.get("at", {})
+        for name, value in [*step.to.items(), *at.items()]:
             assert values_of(name, value), (lesson.name, step.name, name, value)
-        assert {fields.get("tab", "training") for fields in (step.to, asked)} <= set(TABS)
+        assert {fields.get("tab", "training") for fields in (step.to, at)} <= set(TABS)
         for name, value in [*(step.knobs or {}).items(), *step.when.get("settings", {}).items()]:
             assert check(name, value) == value
         assert step.to.get("run") in (None, *SHIPPED)

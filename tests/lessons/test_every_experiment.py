@@ -8,21 +8,15 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, strategies as st
 
-from playground.config import BOS, EOS, KNOBS, Experiment, ModelConfig
-from playground.lessons import norm_depth, why_attention
+from playground.config import EOS, KNOBS, Experiment
 from playground.lessons.controlled import SMALL, ControlledExperiment, Result
 from playground.lessons.lab import Lines
-from playground.lessons.labs import LABS
-from playground.lessons.why_attention import WHY_ATTENTION, sequential_steps
-from playground.model.attention import MultiHeadAttention
-from playground.model.layers import FeedForward
-from playground.model.transformer import Transformer
+from playground.lessons.labs import LABS, why_attention
+from playground.lessons.labs.ablations import norm_depth
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
 from playground.variants import ALL, build
-from playground.variants.recurrent import GRU
 from playground.words import LANGUAGES, entries
 from tests.runs.tiny import CORPORA
 
@@ -56,7 +50,7 @@ def ended(name: str, arm: str) -> Result:
 def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
     """Of a question about pairs the two of each. The code of what was changed is shown, and every arm sees its source from the start."""
     lab = LABS[name]
-    arms, pairs = lab.arms_of(3), {arm.rpartition("_")[0] if all("_" in one for one in lab.arms_of(1)) else "" for arm in lab.arms_of(1)}
+    arms, pairs = lab.arms_of(3), {arm.rpartition("_")[0] if all("_" in name for name in lab.arms_of(1)) else "" for arm in lab.arms_of(1)}
     assert lab.is_mystery == (lab.arms_of(1) != lab.arms_of(2))
     assert lab.recognise(train_inline.new_run(Experiment())) is None
     assert {*lab.decisive} <= {*arms}
@@ -66,16 +60,16 @@ def test_its_arms_differ_in_one_thing_and_can_be_trained_side_by_side(name):
         changed = {knob for knob, value in experiment.flat().items() if value != (SMALL | dict(lab.base)).get(knob, KNOBS[knob].default)}
         assert changed <= {*arms[arm], "seed"}
         model = build(experiment.model, 30, 30, torch.Generator().manual_seed(1)).eval()
-        one, other = (model.encode(torch.tensor([[token, 9, 8, EOS]]))[0] for token in (5, 6))
-        assert not torch.allclose(one, other, atol=1e-4), arm
+        first, second = (model.encode(torch.tensor([[token, 9, 8, EOS]]))[0] for token in (5, 6))
+        assert not torch.allclose(first, second, atol=1e-4), arm
         if "variant" in arms[arm] and not lab.is_mystery:
             variant = ALL[arms[arm]["variant"]]
             parts = filter(None, (variant.change, variant.batch, variant.loss))
             assert {code.__name__ for code in lab.code} & {name for part in parts for name in (part.__name__, *part.__code__.co_names)}
     for pair in pairs:
-        first, *others = (arm for arm in arms if arm.startswith(pair))
-        assert others
-        for other in others:
+        first, *rest = (arm for arm in arms if arm.startswith(pair))
+        assert rest
+        for other in rest:
             changed = {knob for knob, value in experiments[other].flat().items() if value != experiments[first].flat()[knob]}
             assert len({LAYERS.get(knob, knob) for knob in changed}) == 1, changed
 
@@ -96,9 +90,7 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
     lab, arms = LABS[name], tuple(LABS[name].arms_of(1))
     numbers = tuple(ended(name, arms[0]).numbers)
     values = {f"{arm}_{number}": 12.5 for arm in arms for number in numbers} | {"seeds": 2, "spread": 1.5}
-    plainly = type(lab).exhibits is ControlledExperiment.exhibits  # shows nothing but the course and the ends
-    exhibits = [] if plainly else lab.exhibits([[ended(name, arm)] for arm in arms])
-    own = [exhibit for exhibit in exhibits if exhibit.name not in ("course", "ends")]
+    own = lab.shows([[ended(name, arm)] for arm in arms]) if lab.shows else ()  # beside the course and the ends
     plain = {"title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)}
     plain |= {f"name_{word}" for word in (*arms, *numbers)}
     plain |= {f"name_{label}" for exhibit in own for label in (exhibit.lines if isinstance(exhibit, Lines) else exhibit.columns)}
@@ -112,8 +104,8 @@ def test_all_its_sentences_can_be_said_and_it_has_no_others(name):
             parts = ("show", "caption", "axis") if isinstance(exhibit, Lines) else ("show", "caption")
             assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.caption) for part in parts)
         assert steps <= set(re.findall(r"\d+", lab.say(language, "about")))
-    spoken = plain | {"verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
-    spoken |= {f"{part}_{one}" for part in ("show", "caption", "axis") for one in ("course", "ends", *(exhibit.name for exhibit in own))}
+    spoken = plain | {"asks", "setup", "verdict_numbers", "verdict_reason", *(f"why_{guess}" for guess in lab.guesses)}
+    spoken |= {f"{part}_{end}" for part in ("show", "caption", "axis") for end in ("course", "ends", *(exhibit.name for exhibit in own))}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= spoken
 
 
@@ -123,49 +115,6 @@ def test_only_torchs_initialisation_starves_the_first_layers_of_a_deep_post_norm
         ratios = {}
         for arm in norm_depth.NORM_DEPTH.arms:
             experiment = norm_depth.NORM_DEPTH.experiment(arm, seed).with_(train_size=100)
-            (ratios[arm],) = norm_depth.gradients_at_start(model_of(experiment.model), CORPORA.get(experiment), seed)["ratios"]
+            (ratios[arm],) = norm_depth.gradients_at_start(build(experiment.model, 30, 30).eval(), CORPORA.get(experiment), seed)["ratios"]
         assert ratios.pop("plain_post") < 0.05
         assert 0.3 < min(ratios.values()) <= max(ratios.values()) < 4
-
-
-def model_of(config: ModelConfig) -> Transformer:
-    return build(config, 30, 30).eval()
-
-
-def counted(model: Transformer, run) -> int:
-    """How many steps of a GRU and how many sublayers were computed one after another."""
-    found, hooks = [0], []
-
-    def count(module, inputs, output):
-        found[0] += inputs[0].shape[1] if isinstance(module, GRU) else 1
-    for part in model.modules():
-        if isinstance(part, (GRU, MultiHeadAttention, FeedForward)):
-            hooks.append(part.register_forward_hook(count))
-    run()
-    for hook in hooks:
-        hook.remove()
-    return found[0]
-
-
-@torch.inference_mode()
-@given(st.sampled_from([*WHY_ATTENTION.arms.values(), {"encoder_layers": 3, "decoder_layers": 2}]), st.integers(1, 9), st.integers(1, 9))
-def test_the_sequential_steps_are_those_that_hooks_count(knobs, source, target):
-    """Fed in one pass; and written, where a state that is known is not computed again: what it is fed has one row for each new token."""
-    config = ModelConfig(**{"d_model": 16, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1, **knobs})
-    model, src = model_of(config), torch.full((2, source), EOS)
-    fed, written = sequential_steps(config, source, target)
-    assert counted(model, lambda: model(src, torch.full((2, target), BOS))) == fed
-    if not config.alteration.recurrent:  # a GRU takes one step for each token either way
-
-        def write() -> None:
-            memory, _ = model.encode(src)
-            for length in range(1, target + 1):
-                model.decode(torch.full((2, length), BOS), memory, torch.ones(2, 1, 1, source, dtype=torch.bool))
-        assert counted(model, write) == written
-    else:
-        assert written == fed
-
-
-def test_the_four_models_have_about_as_many_parameters():
-    sizes = [sum(part.numel() for part in model_of(WHY_ATTENTION.experiment(arm, 1).model).parameters()) for arm in WHY_ATTENTION.arms]
-    assert 49_000 < min(sizes) < max(sizes) < min(52_000, 1.05 * min(sizes))  # as its words say

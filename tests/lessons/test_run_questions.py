@@ -50,13 +50,13 @@ def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
     assert (result, numbers["one"], numbers["other"]) == ("other", *(f"{stranger}{joint}ab" for stranger in run_questions.STRANGERS))
 
 
-@pytest.mark.parametrize(("harder", "others", "answer"), [(True, 0, "never"), (True, 4, "few"), (True, 5, "many"), (False, 1, "few")])
-def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, harder, others, answer):
+@pytest.mark.parametrize(("harder", "unequal", "answer"), [(True, 0, "never"), (True, 4, "few"), (True, 5, "many"), (False, 1, "few")])
+def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, harder, unequal, answer):
     splits = {"harder": [(f"long {n}", "") for n in range(10 * harder)], "heldout": [(f"short {n}", "") for n in range(10)]}
     reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])
-    beams = [f"{'long' if harder else 'short'} {n}" for n in range(others)]
+    beams = [f"{'long' if harder else 'short'} {n}" for n in range(unequal)]
     writing(monkeypatch, lambda text, way: f"{text in beams and way == DecodingOptions(method='beam', width=4)}")
-    assert run_questions.beam(reader, None, None, "") == (answer, {"other": others, "all": 10, "right": 10, "best_right": 10 - others})
+    assert run_questions.beam(reader, None, None, "") == (answer, {"other": unequal, "all": 10, "right": 10, "best_right": 10 - unequal})
 
 
 def run(tokens=(), exact=(), losses=(), heldout=0.0):

@@ -14,7 +14,7 @@ from playground.config import EOS, ModelConfig, Refusal, limits
 from playground.decoding import greedy, trace
 from playground.model.packing import padded
 from playground.model.transformer import Transformer
-from playground.runs.capture import complete
+from playground.runs.completer import complete
 from playground.runs.disk.replay_file import pack_replay, unpack_replay
 from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording

@@ -16,7 +16,7 @@ from playground.config import Refusal
 from playground.reading.formats.limits import SECONDS
 from playground.reading.uploads import Choices, read_files
 from playground.runs import upload_process
-from playground.runs.upload_turns import HALF_LIFE_S, MAX_WAITING, UploadQueue
+from playground.runs.upload_process import HALF_LIFE_S, MAX_WAITING, UploadQueue
 from playground.words import LANGUAGES
 from tests.reading.test_unpacking import zipped
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.hostile.people import People
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
 from playground.ui.rights import OFF, Right, Table, needs, right_of
 from tests import rights
+from tests.hostile.people import People
 from tests.rights import PEOPLE, Row, who_may
 from tests.runs.tiny import at_step
 from tests.ui.panels.looking import TINY

@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.config import Refusal
 from playground.inspection.interventions import Change, HeadId
-from playground.lessons.checks.posed import MIN_DIFFERENCE, Check, CheckContext, Posed, make_option, percent, short, whole
+from playground.lessons.checks.posed import MIN_DIFFERENCE, CheckContext, Posed, make_option, percent, short, whole
 from playground.queries.interventions import compare_outputs
 
 RANKED = 3  # heads
@@ -102,11 +102,3 @@ def head_count(context: CheckContext) -> Posed:
     wrong = [(below + above) * heads, below + 2 * above, heads, 3 * heads, below + above, 2 * (below + above) * heads]
     to = {"tab": "interventions", "change": "heads", "off": ""}
     return context.number((below + 2 * above) * heads, wrong, to, whole, encoder=below, decoder=above, n_heads=heads)
-
-
-LARGEST_WEIGHT = Check("largest_weight", largest_weight)
-ATTENDED = Check("attended", attended)
-ROW_REST = Check("row_rest", row_rest)
-RANKED_HEADS = Check("ranked_heads", ranked_heads, by_formula=True)
-HEAD_WIDTH = Check("head_width", head_width, by_formula=True)
-HEAD_COUNT = Check("head_count", head_count, by_formula=True)

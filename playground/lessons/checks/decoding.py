@@ -7,7 +7,7 @@ from math import log, sqrt
 import numpy as np
 
 from playground.config import Refusal
-from playground.lessons.checks.posed import Check, CheckContext, Posed, short, whole
+from playground.lessons.checks.posed import CheckContext, Posed, short, whole
 from playground.queries.translate import DecodingOptions, translate
 
 BEAM = 4
@@ -74,11 +74,3 @@ def beam_best(context: CheckContext) -> Posed:
     to = {"tab": "translate", "method": "beam", "beam": str(BEAM)}
     second = next(candidate.score for candidate in candidates if candidate.text == texts[1])
     return context.text_of(texts[0], texts[1:], to, score=short(candidates[0].score), second=short(second), width=BEAM)
-
-
-FED_TOKEN = Check("fed_token", fed_token)
-DECODER_STEPS = Check("decoder_steps", decoder_steps)
-SECOND_LIKELIEST = Check("second_likeliest", second_likeliest)
-LOG_SUM = Check("log_sum", log_sum)
-TEMPERATURE = Check("temperature", temperature)
-BEAM_BEST = Check("beam_best", beam_best)

@@ -7,7 +7,7 @@ from math import exp, sqrt
 import numpy as np
 
 from playground.config import Refusal
-from playground.lessons.checks.posed import Check, CheckContext, Posed, percent, short, signed, whole
+from playground.lessons.checks.posed import CheckContext, Posed, percent, short, signed, whole
 from playground.model.attention import head_widths
 
 CROSS = "decoder.0.cross_attention"
@@ -112,11 +112,3 @@ def feed_forward_size(context: CheckContext) -> Posed:
     wrong = [wide * hidden, 4 * wide * wide, 2 * (wide + hidden), 2 * hidden * hidden, wide * hidden + bias]
     to = {"tab": "map", "stage": "encoder.0.feed_forward.hidden"}
     return context.number(2 * wide * hidden + bias, wrong, to, whole, d_model=wide, d_ff=hidden, bias=bias)
-
-
-RATIO = Check("ratio", ratio, by_formula=True)
-SCALING = Check("scaling", scaling, by_formula=True)
-SHIFTED = Check("shifted", shifted, by_formula=True)
-RESIDUAL_SUM = Check("residual_sum", residual_sum, by_formula=True)
-NORMALISED = Check("normalised", normalised, by_formula=True)
-FEED_FORWARD_SIZE = Check("feed_forward_size", feed_forward_size, by_formula=True)

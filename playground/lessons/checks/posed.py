@@ -56,12 +56,11 @@ class Posed:
 
 @dataclass(frozen=True)
 class Check:
-    """`pose` raises Refusal for a run or a sentence that doesn't allow the question. `by_formula`: the key follows from the paper's
-    formulas and would be wrong for a model with a bug or a variant."""
+    """`pose` raises Refusal for a run or a sentence that doesn't allow the question. `by_formula`: see BY_FORMULA of this package."""
 
     name: str
     pose: Callable[[CheckContext], Posed]
-    by_formula: bool = False
+    by_formula: bool
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.config import BOS, EOS
 from playground.inspection import masks
-from playground.lessons.checks.posed import Check, CheckContext, Posed, make_option, short, whole
+from playground.lessons.checks.posed import CheckContext, Posed, make_option, short, whole
 from playground.model.positions import sinusoids
 
 MASKS = ("padding", "causal", "target")
@@ -104,14 +104,3 @@ def hidden_cells(context: CheckContext) -> Posed:
     mask = masks.batch([[EOS]], [[piece.id for piece in context.look.fed]])["causal"][0]
     wrong = [size * (size + 1) // 2, size * size, size - 1, size, 2 * size + 1]
     return context.number(int((~mask).sum()), wrong, {"tab": "masks", "mask": "causal"}, whole, size=size, cells=size * size)
-
-
-IDS = Check("ids", ids)
-DIFFERENT_IDS = Check("different_ids", different_ids)
-EMBEDDING_SIZE = Check("embedding_size", embedding_size, by_formula=True)
-DISTANCE = Check("distance", distance, by_formula=True)
-SINE = Check("sine", sine, by_formula=True)
-ORDERS = Check("orders", orders)
-WHICH_MASK = Check("which_mask", which_mask, by_formula=True)
-VISIBLE_KEYS = Check("visible_keys", visible_keys, by_formula=True)
-HIDDEN_CELLS = Check("hidden_cells", hidden_cells, by_formula=True)

@@ -11,7 +11,7 @@ from playground.cursor import FIELDS
 from playground.figures import guesses, masks
 from playground.figures.tokens import Name
 from playground.lessons import course
-from playground.lessons.checks import registry
+from playground.lessons.checks import LATER, list_checks, list_repeated, pose
 from playground.lessons.checks.posed import Check, CheckContext, Option, Posed
 from playground.lessons.course import Lesson
 from playground.rooms import answers
@@ -33,9 +33,9 @@ def panel(view: View) -> dict:
     if view.run.working and view.step is None:
         return {"step": None, "blocks": [_build_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
     draw, answers, content = view.number("toss"), read_answers(view.parameters), []
-    for check in registry.list_checks(lesson):
-        if check in registry.list_repeated(lesson):
-            earlier = course.LESSONS[course.number(lesson) - registry.LATER].say(view.language, "title")
+    for check in list_checks(lesson):
+        if check in list_repeated(lesson):
+            earlier = course.LESSONS[course.number(lesson) - LATER].say(view.language, "title")
             content.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
         content += _build_question(view, lesson, check, draw, answers)
     more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})
@@ -52,7 +52,7 @@ def build_model_answers(view: View, activity: answers.Activity | None) -> list[d
     """Builds a lesson's model answer, each question with its key for the run on screen, and the answers of a room's members."""
     lesson, class_blocks = course.get(view.read_raw("lesson")), []
     rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
-    for check in registry.list_checks(lesson):
+    for check in list_checks(lesson):
         try:
             posed = _pose(view, check, view.number("toss"))
             rows.append((_write_text(view, check, posed), _write_reason(view, check, posed)))
@@ -85,7 +85,7 @@ def _build_heading(view: View) -> dict:
 def _pose(view: View, check: Check, draw: int) -> Posed:
     if check.by_formula and (variant := variant_name(view.run, view.language)):
         raise Refusal("page.has_variant", variant=variant)
-    return registry.pose(check, CheckContext(view.reader, view.run, view.step, view.text, view.reference), draw)
+    return pose(check, CheckContext(view.reader, view.run, view.step, view.text, view.reference), draw)
 
 
 def _build_question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.lessons import course
-from playground.lessons.checks import registry
+from playground.lessons.checks import list_checks
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED
@@ -107,7 +107,7 @@ def _build_lesson(view: View, lesson: Lesson) -> list[dict]:
 
 def _build_checks(view: View, lesson: Lesson) -> list[dict]:
     """Builds the deferred questions on the run on screen."""
-    if not registry.list_checks(lesson):
+    if not list_checks(lesson):
         return []
     state = (lesson.name, view.run.id, view.run.version, view.step, view.field("text"), view.choice("target"), view.number("toss"))
     return [blocks.later("checks", "checks", view.say("checks.wait"), f"{state} {checks.read_answers(view.parameters)}")]

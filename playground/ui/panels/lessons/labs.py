@@ -9,7 +9,7 @@ from playground.cursor import FIELDS
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value
 from playground.lessons.labs import KINDS, LABS, START, get
-from playground.lessons.thumbnails import load_thumbnails
+from playground.lessons.thumbnails import load_thumbnail
 from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.exhibits import build_exhibits, say_label
@@ -75,7 +75,7 @@ def _build_cards(view: View, id: str, names: list[str], title: str = "") -> dict
 
 def _build_thumbnail(view: View, lab: Lab) -> dict:
     """Returns the curves of a lab's result, and the name of its axes."""
-    drawing = load_thumbnails()[lab.name]
+    drawing = load_thumbnail(lab.name)
     return {"thumbnail": drawing["lines"], "axes": lab.say(view.language, f"card_{drawing['exhibit']}")}
 
 

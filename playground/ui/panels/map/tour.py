@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from playground.inspection.formulas import divisor, formula
-from playground.lessons.tour import STOPS, find_reading
-from playground.lessons.tour_notes import list_notes
+from playground.lessons.tour import STOPS, find_reading, list_notes
 from playground.model.attention import head_widths
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from playground.lessons.checks import registry
+from playground.lessons import checks
 from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
@@ -87,7 +87,7 @@ def test_only_the_teacher_is_told_the_model_answers_and_how_the_class_chose_once
     assert of_room("nobody in it" * 3, "weight")["key"] == "rooms.not_in"
     rows = dict(of_room(TEACHER, "weight", lang="zh")["blocks"][0]["rows"])
     weight = next(lesson for lesson in LESSONS if lesson.name == "weight")
-    assert (rows[weight.say("zh", "ask")], len(rows)) == (weight.say("zh", "answer"), 1 + len(registry.list_checks(weight)))
+    assert (rows[weight.say("zh", "ask")], len(rows)) == (weight.say("zh", "answer"), 1 + len(checks.list_checks(weight)))
     assert dict(of_room("learns alone" * 3, "weight", code="", lang="zh")["blocks"][0]["rows"]) == rows
     place = {"run": "reverse", "text": sentence(site, "reverse")}
     block = questions(asked(site, "attention", **place))[0]

@@ -8,8 +8,7 @@ import pytest
 
 from playground.choices import BUGS
 from playground.config import Refusal
-from playground.lessons import bugs
-from playground.lessons.labs import LABS
+from playground.lessons.labs import LABS, bugs
 from playground.runs.model_cache import ModelCache
 from playground.ui.controls import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN

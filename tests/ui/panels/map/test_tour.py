@@ -10,8 +10,7 @@ import pytest
 
 from playground.inspection.activations import record
 from playground.inspection.worksheet import KINDS as SHEETS, worksheet
-from playground.lessons.tour import STOPS
-from playground.lessons.tour_notes import NOTES, list_notes
+from playground.lessons.tour import NOTES, STOPS, list_notes
 from playground.queries.activations import SentenceActivations
 from playground.ui.panels.map import tour
 from playground.words import LANGUAGES, say

@@ -1,0 +1,146 @@
+"""Masks made step by step (sections 3.1 and 3.2.3): from the lengths of two sentences to the weights of attention."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
+from playground.inspection.masks import batch
+from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.packing import padded
+
+VOCABULARY = (*SPECIAL_TOKENS, "a", "b", "c", "d")
+SOURCES = ((4, 5, 6, EOS), (7, EOS))  # "a b c" and "d"
+TARGETS = ((BOS, 6, 5, 4), (BOS, 7))  # reversed, as the decoder is fed them
+FILLS = ("-1e30", "-inf", "-1e-9")
+LARGE, INFINITE, TYPO = FILLS
+D_K = 4
+
+
+def valid(lengths: Tensor, longest: int) -> Tensor:
+    """Returns True where a batch has a token: lengths (B,) -> (B, L)."""
+    return torch.arange(longest) < lengths[:, None]
+
+
+def outer(valid: Tensor) -> Tensor:
+    """Returns True where both query and key are tokens: (L,) -> (L, L)."""
+    return valid[:, None] & valid[None, :]
+
+
+def future(length: int) -> Tensor:
+    """Masks future tokens, the triangle above the diagonal: (L, L)."""
+    return torch.ones(length, length, dtype=torch.bool).triu(1)
+
+
+def filled(scores: Tensor, hidden: Tensor, fill: float) -> Tensor:
+    """Returns the weights (L, L) with `fill` added to the masked scores (L, L)."""
+    return (scores + torch.where(hidden, fill, 0.0)).softmax(dim=-1)  # not hidden * fill: 0 times infinity is NaN
+
+
+def share(weights: Tensor, hidden: Tensor, tokens: Tensor) -> float:
+    """Measures the attention weight on masked keys, averaged over the tokens that are not padding (L,)."""
+    return (weights * hidden).sum(dim=-1)[tokens].mean().item()
+
+
+def run(seed: int, fill: str) -> Outcome:
+    tgt_in = padded(TARGETS)
+    lengths = torch.tensor([len(ids) for ids in TARGETS])
+    real = valid(lengths, tgt_in.shape[1])
+    both, coming = outer(real[1]), future(tgt_in.shape[1])
+    hidden = ~both | coming
+    q, k, v = torch.randn(3, tgt_in.shape[1], D_K, generator=torch.Generator().manual_seed(seed))
+    scores = q @ k.T / math.sqrt(D_K)
+    weights = {other: filled(scores, hidden, float(other)) for other in FILLS}
+    ours = scaled_dot_product_attention(q, k, v, ~hidden)[1]
+    before, after = scores.softmax(dim=-1), {other: share(weights[other], hidden, real[1]) for other in FILLS}
+    numbers = {
+        "before": share(before, hidden, real[1]), "typo": after[TYPO], "large": after[LARGE], "infinite": after[INFINITE],
+        "difference": (weights[LARGE] - ours)[real[1]].abs().max().item(), "nans": int(weights[INFINITE].isnan().sum()),
+    }  # fmt: skip
+    return Outcome(
+        "nothing" if after[TYPO] > 0.99 * numbers["before"] else "all" if after[TYPO] < 1e-6 else "some",
+        numbers,
+        (*_steps(tgt_in, lengths, real, both, coming), *_fills(fill, scores, weights, hidden, ours), *_of_the_model(hidden)),
+    )
+
+
+def _steps(tgt_in: Tensor, lengths: Tensor, real: Tensor, both: Tensor, coming: Tensor) -> tuple[Grid, ...]:
+    """Shows the steps from lengths to the masked cells of the second sentence."""
+    sentence, places, cells = _tokens(tgt_in[1]), number_labels(tgt_in.shape[1]), both.numel()
+    caption = {
+        "first": lengths[0].item(),
+        "second": lengths[1].item(),
+        "longest": tgt_in.shape[1],
+        "pad": PAD,
+        "pads": int((tgt_in == PAD).sum()),
+    }
+    counts = {"cells": cells, "both": int(both.sum()), "padding": int((~both).sum()), "future": int(coming.sum())}
+    counts |= {"twice": int((~both & coming).sum()), "hidden": int((~both | coming).sum())}
+    steps = {"outer": both, "complement": ~both, "triangle": coming, "union": ~both | coming}
+    return (
+        Grid("batch", tgt_in.numpy(), ("1", "2"), places, "plain", "decoder", caption=caption),
+        Grid("valid", real.int().numpy(), ("1", "2"), places, "plain", "decoder", caption=caption),
+        *(Grid(name, cell.int().numpy(), sentence, sentence, "plain", "decoder", caption=counts) for name, cell in steps.items()),
+    )
+
+
+def _fills(fill: str, scores: Tensor, weights: dict[str, Tensor], hidden: Tensor, ours: Tensor) -> tuple[Grid, ...]:
+    """Shows the softmax's inputs and outputs, unhatched: they show the weights of masked cells."""
+    sentence = _tokens(padded(TARGETS)[1])
+    query = len(TARGETS[1]) - 1  # the last token
+    row = torch.stack([scores.softmax(dim=-1)[query], *(weights[other][query] for other in FILLS)])
+    nowhere = torch.stack([weights[INFINITE][-1], weights[LARGE][-1], ours[-1]])
+    unseen = hidden[query]
+    caption = {
+        "token": sentence[query], "fill": fill.replace("-", "−", 1), "hidden_cells": int(hidden.sum()), "cells": hidden.numel(),
+        "unmasked": row[0][unseen].sum().item(), "large": row[1][unseen].sum().item(), "typo": row[-1][unseen].sum().item(),
+        "hidden": weights[fill][query][unseen].sum().item(), "empty": int(weights[fill].isnan().sum()),
+        "nans": int(nowhere[0].isnan().sum()), "even": nowhere[1, 0].item(), "ours": nowhere[2].sum().item(),
+    }  # fmt: skip
+    return (
+        Grid("scores", scores.numpy(), sentence, sentence, "signed", "decoder", ~hidden.numpy(), caption=caption),
+        Grid("fills", row.numpy(), ("none", *FILLS), sentence, "probability", "decoder", caption=caption),
+        Grid("weights", weights[fill].numpy(), sentence, sentence, "probability", "decoder", caption=caption),
+        Grid("nowhere", nowhere.numpy(), (INFINITE, LARGE, "ours"), sentence, "probability", "decoder", caption=caption),
+    )
+
+
+def _of_the_model(hidden: Tensor) -> tuple[Grid, ...]:
+    """Shows the model's masks of the whole batch; rows are queries, columns are keys."""
+    masks, tgt_in = batch(SOURCES, TARGETS), padded(TARGETS)
+    places = number_labels(tgt_in.shape[1])
+    asking = tuple(f"{number} {token}" for number, ids in enumerate(tgt_in, 1) for token in _tokens(ids))
+    memory = np.broadcast_to(masks["memory"], masks["target"].shape)  # the same row for every query
+    different = (masks["target"][1] != ~hidden.numpy()).any(axis=1)
+    mask_rows = (
+        ("source", masks["padding"][:, 0], ("1", "2"), "encoder"),
+        ("target", masks["target"].reshape(len(asking), -1), asking, "decoder"),
+        ("memory", memory.reshape(len(asking), -1), asking, "cross"),
+    )
+    grids = []
+    for name, mask, rows, hue in mask_rows:
+        caption = {"hidden": int((~mask).sum()), "cells": mask.size, "rows": int(different.sum())}
+        grids.append(Grid(name, mask.astype(int), rows, places, "plain", hue, mask, caption=caption))
+    return tuple(grids)
+
+
+def _tokens(ids: Tensor) -> tuple[str, ...]:
+    return tuple(VOCABULARY[token] for token in ids.tolist())
+
+
+LAB = Lab(
+    "masks",
+    ("all", "some", "nothing"),
+    run,
+    (padded, valid, outer, future, filled, padding_mask, causal_mask, target_mask, scaled_dot_product_attention),
+    (Control("fill", FILLS, LARGE),),
+    expects="nothing",
+    order=20,
+    next=("softmax", "loss"),
+)
