@@ -1,6 +1,7 @@
 import js from "@eslint/js";
 import globals from "globals";
 
+import plain from "./tests/js/lint/plain_english.js";
 import strays from "./tests/js/lint/strays.js";
 
 const LANGUAGES = ["English", "EN", "中文"]; // in their own words, whatever the page's
@@ -10,9 +11,9 @@ const KEYS = ["Enter", "Escape", "Esc", "Home", "End"]; // as browsers and keybo
 export default [
   { ignores: ["node_modules/", "venv/", ".venv/", "build/", "**/*.d.ts"] },
   js.configs.recommended,
+  { plugins: { words: { rules: { plain, strays } } }, rules: { "words/plain": "error" } },
   {
     files: ["playground/**/*.js"],
-    plugins: { words: { rules: { strays } } },
     languageOptions: { globals: globals.browser },
     rules: {
       "no-template-curly-in-string": "error",

@@ -161,6 +161,9 @@ def add_serve(commands: Commands) -> None:
 
 
 def serve(options: argparse.Namespace) -> int:
+    import gc
+
+    gc.disable()  # as in app.py
     from playground.ui.server import serve as serve_page
 
     serve_page()

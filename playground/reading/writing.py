@@ -25,7 +25,7 @@ CREDIT, GROUP = "credit", "group"
 BARS = "|||"
 _NO_TEXT = re.compile(r"#|1[.)] ")  # the beginning of a comment, and of the first numbered line
 SIGN = "'"
-# Fullwidth signs count as such in East Asian text. ui/static/csv.js has the same rule; tests/js/test_scripts.py compares them.
+# Fullwidth signs count as such in East Asian text. ui/static/downloads.js has the same rule; tests/js/test_scripts.py compares them.
 _DANGEROUS = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _LANGUAGES = ("x-source", "x-target")  # TMX requires languages; these declare them unknown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,12 +15,12 @@ from playground.cursor import FIELDS, FOLLOWED, check
 from playground.fields import Lists
 from playground.logs import event, pseudonym
 from playground.rooms import activities, class_settings
-from playground.rooms.attempts import Attempts
 from playground.rooms.class_settings import RunLimits
 from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, require, ticket_of
 from playground.rooms.store import SavedRooms, find_member, replace_member
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
+from playground.runs.rate_limit import RateLimit
 from playground.runs.runtime import now as time_of_day
 from playground.words import LANGUAGES
 
@@ -38,8 +39,9 @@ class Rooms(SavedRooms):
         """Reads the rooms saved in `folder`; `limits` are the server's limits on runs."""
         self.run_limits = RunLimits(limits or Limits())
         passed = clock or time.monotonic
-        self._wrong, self._opened = Attempts(WRONG_CODES, WRONG_SECONDS, passed), Attempts(OPENED, OPENED_SECONDS, passed)
-        self._joined = Attempts(MAX_MEMBERS, DAY, passed)  # addresses of members
+        self._wrong, self._opened = RateLimit(WRONG_CODES, WRONG_SECONDS, passed), RateLimit(OPENED, OPENED_SECONDS, passed)
+        self._wrong_in_class = RateLimit(CLASS_CODES, WRONG_SECONDS, passed)
+        self._joined = RateLimit(2, 2 * DAY, passed)  # addresses of members: not full for at least a day after one has joined
         super().__init__(folder, clock or time_of_day)
 
     # ---- opening and joining ------------------------------------------------------------------------------------------------------------
@@ -51,13 +53,13 @@ class Rooms(SavedRooms):
         now = self._clock()
         require(now < ends <= now + (MAX_DAYS + 1) * DAY, "rooms.bad_date", days=MAX_DAYS)
         with self._lock:
-            self._opened.check(address)
+            _require_rate(self._opened, address)
             count = sum(room.number_of(ticket_of(room.code, token)) == TEACHER for room in self._rooms.values())
             require(count < MAX_ROOMS_EACH, "rooms.too_many_yours", most=MAX_ROOMS_EACH)
             require(len(self._rooms) < MAX_ROOMS, "rooms.too_many", most=MAX_ROOMS)
             code = self._new_code()
             room = Room(code, owner_of(ticket_of(code, token)), language, opened=now, ends=float(ends))
-            self._opened.note(address)
+            self._opened.take(address)
             self._save(room)
             event(log, "room_opened", room=pseudonym(code), language=language)
             return room
@@ -68,11 +70,12 @@ class Rooms(SavedRooms):
         require(token, "runs.no_token")
         name = clean_name(nickname)
         with self._lock:
-            self._wrong.check(address, CLASS_CODES if self._joined.count(address) else None)
+            wrong = self._wrong_in_class if self._joined.wait(address, 2) else self._wrong
+            _require_rate(wrong, address)
             room = self._find_open(clean_code(code))
             if room is None:
                 self._check_readable(clean_code(code))
-                self._wrong.note(address)
+                wrong.take(address)
                 raise Refusal("rooms.unknown", code=clean_code(code)[:8])
             ticket = ticket_of(room.code, token)
             number = room.number_of(ticket)
@@ -81,7 +84,7 @@ class Rooms(SavedRooms):
             if number is not None:
                 return self._save(replace_member(room, replace(find_member(room, number), nickname=name)))
             require(len(room.members) < MAX_MEMBERS, "rooms.full", code=room.code, most=MAX_MEMBERS)
-            self._joined.note(address)
+            self._joined.take(address)
             new = Member(room.last_number + 1, owner_of(ticket), name)
             return self._save(activities.add_members(replace(room, members=(*room.members, new), last_number=new.number)))
 
@@ -190,3 +193,9 @@ class Rooms(SavedRooms):
         """Replaces the room by `make(room)`. Raises Refusal for a caller who is not the teacher."""
         with self._lock:
             self._save(make(self._authenticate_teacher(code, ticket)))
+
+
+def _require_rate(limit: RateLimit, address: str) -> None:
+    """Raises Refusal when the address has no attempt left."""
+    if seconds := limit.wait(address):
+        raise Refusal("rooms.too_often", minutes=math.ceil(seconds / 60))

@@ -1,4 +1,8 @@
-"""The page's static files: its scripts, its style and Plotly, compressed once and cached by browsers for ever."""
+"""The page's static files: scripts and styles from anywhere below playground/, and Plotly, compressed once and cached by browsers for ever.
+
+Each file is named by its path below playground/, so that relative imports between scripts mean the same in a browser, in Node and to the
+type checker. Scripts outside ui/static belong to one feature: FEATURES imports them all.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,16 @@ import plotly
 from playground.ui.plotly_bundle import TRACES, shake_tree
 
 PREFIX = "/gradio_api/playground"  # of all our routes: the prefix that a Space's proxy forwards
-STATIC = Path(__file__).parent / "static"
-PLOTLY = "plotly.js"
+ROOT = Path(__file__).parents[1]
+CORE = "ui/static/"  # scripts and styles that belong to no feature
+STATIC = ROOT / CORE
+MAIN, FEATURES, PLOTLY = f"{CORE}main.js", f"{CORE}features.js", "plotly.js"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
+# Styles of no feature; those of features come after the first. Order matters: a later file overrides an earlier one.
+STYLES = (
+    *("style", "frame", "dock", "inside", "upload", "downloads", "keyboard", "present", "room", "plain", "space_frame", "narrow"),
+    "contrast",
+)
 COMPRESSED = {"br": lambda body: brotli.compress(body, quality=9), "gzip": lambda body: gzip.compress(body, 6)}  # the smaller one first
 # Patches where Plotly has no setting: a true minus in cells and hover texts; the colour of numbers on light cells, whose contrast on our
 # scales is at worst 2.5 in #444 and 4.9 in #111; and ids of gradients, hatchings and clips without the page's address, which changes with
@@ -28,17 +39,33 @@ PATCHES = {
 }
 
 
-def list_assets() -> list[str]:
+@cache
+def list_assets() -> tuple[str, ...]:
     """Returns the names of all files of the page."""
-    return [PLOTLY, *sorted(file.name for file in STATIC.iterdir() if file.suffix in TYPES)]
+    files = (file.relative_to(ROOT).as_posix() for suffix in TYPES for file in ROOT.rglob(f"*{suffix}"))
+    return PLOTLY, *sorted(files)
+
+
+def list_modules() -> list[str]:
+    """Returns the names of the modules that main.js imports, directly or not, and of itself."""
+    apart = (f"{CORE}first", f"{CORE}frozen", PLOTLY)  # they run before the page, only in a frozen one, or at the first figure
+    return [name for name in list_assets() if name.endswith(".js") and not name.startswith(apart)]
+
+
+def list_styles() -> list[str]:
+    """Returns the names of the page's styles, in their order."""
+    first, *rest = (f"{CORE}{name}.css" for name in STYLES)
+    return [first, *(name for name in list_assets() if name.endswith(".css") and not name.startswith(CORE)), *rest]
 
 
 def read_raw_asset(name: str) -> bytes:
     """Returns a file of the page. Raises KeyError for an unknown name."""
     if name not in list_assets():
         raise KeyError(name)
+    if name == FEATURES:
+        return "".join(f'import "../../{module}";\n' for module in list_modules() if not module.startswith(CORE)).encode()
     if name != PLOTLY:
-        return (STATIC / name).read_bytes()
+        return (ROOT / name).read_bytes()
     body = shake_tree((Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")).encode()
     for theirs, ours in PATCHES.items():
         body = body.replace(theirs, ours)
@@ -62,8 +89,8 @@ def asset_version() -> str:
     """Returns a hash of all files of the page. As a part of the path it lets browsers cache for ever, and keeps a file from importing one
     of another version."""
     digest = hashlib.sha256(f"{plotly.__version__} {PATCHES} {TRACES}".encode())
-    for file in sorted(STATIC.iterdir()):
-        digest.update(file.read_bytes())
+    for name in list_assets()[1:]:
+        digest.update(name.encode() + (ROOT / name).read_bytes())
     return digest.hexdigest()[:12]
 
 

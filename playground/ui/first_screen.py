@@ -17,7 +17,7 @@ from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View
 from playground.runs.cache import LRU
 from playground.runs.registry import Runs
-from playground.ui.assets import STATIC, asset_path
+from playground.ui.assets import STATIC, asset_path, list_modules
 from playground.ui.controls import GROUPS
 from playground.words import preferred, say
 
@@ -71,8 +71,7 @@ class FirstScreen:
 
 def preloads() -> str:
     """Returns tags that preload every file of the page, Plotly last."""
-    files = sorted(file.name for file in STATIC.iterdir() if file.name.endswith(".js") and not file.name.startswith(("first", "frozen")))
-    modules = "".join(f'<link rel="modulepreload" href="{asset_path(name)}">' for name in files)
+    modules = "".join(f'<link rel="modulepreload" href="{asset_path(name)}">' for name in list_modules())
     return f'{modules}<link rel="preload" as="script" fetchpriority="low" href="{asset_path("plotly.js")}">'
 
 

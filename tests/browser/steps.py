@@ -110,8 +110,8 @@ def press_tab(page: Page, name: str) -> None:
     """Presses the place in which a tab is, and the tab."""
     place = next(place for place, names in PLACES.items() if name in names)
     if page.locator("body").get_attribute("data-place") != place:
-        page.locator(f"#pg-place-{place}-button").click()
-    page.locator(f"#pg-tab-{name}-button").click()
+        page.locator(f"#pg-to-place-{place}").click()
+    page.locator(f"#pg-to-tab-{name}").click()
 
 
 def drawn(panel: Locator) -> None:

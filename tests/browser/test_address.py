@@ -117,7 +117,7 @@ def test_bad_link(visit: Callable[..., Page]):
         expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can’t be “{value}”")
     expect(source(page)).to_have_text([good["text"]])  # one word, which the first run has not seen
     expect(page.locator("#pg-sentence")).to_have_value(good["text"])
-    expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#pg-to-tab-training")).to_have_attribute("aria-selected", "true")
     expect(page.locator("body")).to_have_attribute("data-place", "train")
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     expect(page.locator("#pg-train")).to_be_visible()
@@ -126,7 +126,7 @@ def test_bad_link(visit: Callable[..., Page]):
 
 def is_at(page: Page, name: str, **more: str | None) -> None:
     has_address(page, tab=None if name == "training" else name, **more)
-    expect(page.locator(f"#pg-tab-{name}-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(f"#pg-to-tab-{name}")).to_have_attribute("aria-selected", "true")
     expect(page.locator(f"#pg-panel-{name}")).to_have_attribute("aria-busy", "false")
 
 

@@ -126,7 +126,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     expect(teacher.locator("[data-block='text verdict'], .pg-question button:visible, [data-panel=labs] .pg-figure")).to_have_count(0)
     key(teacher, "Escape")
     # each trains their arm; two have ended and three train when the server is killed
-    teacher.locator("#pg-place-train-button").click()
+    teacher.locator("#pg-to-place-train").click()
     teacher.locator("#pg-deal-open").click()
     teacher.locator("#pg-deal-values").fill("0.01, 0.02")
     teacher.locator("#pg-deal-yes").click()

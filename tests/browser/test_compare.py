@@ -23,7 +23,7 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     one = train(page)
     has_status(page, "done")
     panel = tab(page, "runs")
-    expect(page.locator("#pg-place-compare-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#pg-to-place-compare")).to_have_attribute("aria-selected", "true")
     row = {run: panel.locator(f"tr[data-run='{run}']") for run in (four, one)}
     ticks = panel.locator(".pg-runs input")
     for at in range(ticks.count()):  # whatever was proposed

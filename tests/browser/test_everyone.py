@@ -26,7 +26,7 @@ def test_chinese_and_dark(visit):
     """A Chinese browser is met in Chinese, controls and captions and errors, and a dark one in the dark; one click says it in English."""
     page = visit(locale="zh-CN", color_scheme="dark")
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
-    for place in (*BILINGUAL, "#pg-train", "#pg-tab-training-button"):
+    for place in (*BILINGUAL, "#pg-train", "#pg-to-tab-training"):
         expect(page.locator(place)).to_have_text(HAN)
     expect(page.locator("[data-block='figure learn-cross'] .xtitle")).to_have_text(HAN)
     expect(page.locator("#knob-steps input")).to_have_value("85")

@@ -98,7 +98,7 @@ def test_upload_and_train(visit):
     )
     expect(first_row(page)).to_have_text(["2", "one and one", "eins und eins"])
     run = train_own(page)
-    expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#pg-to-tab-training")).to_have_attribute("aria-selected", "true")
     tab(page, "data")
     expect(data).to_have_attribute("data-run", run)
     drawn(data)

@@ -67,8 +67,8 @@ def test_a_class_follows_lets_go_and_comes_back(visit: Callable[..., Page], serv
     expect(teacher.locator("#pg-room-members")).to_be_hidden()  # beside the code, which a class sees
     teacher.keyboard.press("Escape")
     chip(teacher, code, 2, 2)
-    teacher.locator("#pg-place-inside-button").click()
-    teacher.locator("#pg-tab-attention-button").click()
+    teacher.locator("#pg-to-place-inside").click()
+    teacher.locator("#pg-to-tab-attention").click()
     for page in (teacher, wide, narrow):
         has_address(page, tab="attention")
         ready(page)

@@ -79,7 +79,7 @@ def test_what_opens_is_in_sight_wherever_the_page_around_is_scrolled(framed):
     page, app = framed()
     for at in (0, 300, int(height(page)) + 64 - WINDOW["height"]):
         scroll(page, at)
-        for place in ("#pg-sentence", "#pg-place-compare-button", "#pg-tab-data-button", "#pg-train"):
+        for place in ("#pg-sentence", "#pg-to-place-compare", "#pg-to-tab-data", "#pg-train"):
             in_sight(page, app.locator(place))
         app.locator("#pg-share").click()
         in_sight(page, app.locator("#pg-dialog"))
@@ -96,7 +96,7 @@ def test_what_opens_is_in_sight_wherever_the_page_around_is_scrolled(framed):
     eventually(page, lambda: height(page), lambda pixels: pixels > WINDOW["height"])
     scroll(page, 300)
     in_sight(page, app.locator("#pg-sentence"))
-    app.locator("#pg-place-compare-button").click()  # a new tab begins at its beginning
+    app.locator("#pg-to-place-compare").click()  # a new tab begins at its beginning
     eventually(page, lambda: page.evaluate("scrollY"), lambda now: now < 100)
 
 
@@ -115,4 +115,4 @@ def test_where_nothing_is_kept_a_window_of_its_own_is_offered(framed):
     assert "run=german_english" in opened.value.url
     expect(opened.value.locator("#pg-own-window")).to_have_count(0)
     scroll(page, 500)
-    in_sight(page, app.locator("#pg-place-lessons-button"))
+    in_sight(page, app.locator("#pg-to-place-lessons"))

@@ -120,10 +120,10 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
     assert name == "answers/sentence-0-0"
     assert unpack_answer(base64.b64decode(content), "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
     assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
-    (script,) = (tmp_path / "frozen" / "asset").glob("*/frozen_modules.js")
+    (script,) = (tmp_path / "frozen" / "asset").glob("*/ui/static/frozen_modules.js")
     modules = orjson.loads(script.read_text().removeprefix("globalThis.playgroundModules = ").partition(";\n")[0])
     imports = {name for text in modules.values() for name in re.findall(r'\b(?:from|import) "([./p].*?)"', text)}
-    assert imports == {f"page/{name}" for name in modules} - {"page/frozen.js", "page/main.js"}
+    assert imports == {f"page/{name}" for name in modules} - {"page/ui/static/frozen.js", "page/ui/static/main.js"}
     assert not [name for name, text in modules.items() if "import.meta" in text]
 
 

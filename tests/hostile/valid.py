@@ -49,7 +49,7 @@ def _reads(people: People) -> list[Call]:
         "/": {"run": "reverse", "lang": "zh"}, "/config": {}, "/theme.css": {}, "/favicon.ico": {}, "/manifest.json": {},
         "/robots.txt": {}, "/health": {}, "/metrics": {}, f"{PAGE}/metrics": {},
         "/assets/{path:path}": {}, "/static/{path:path}": {},
-        f"{PAGE}/asset/{{version}}/{{name}}": {}, f"{PAGE}/{{version}}/preview.png": {},
+        f"{PAGE}/asset/{{version}}/{{name:path}}": {}, f"{PAGE}/{{version}}/preview.png": {},
         f"{PAGE}/boot": {"run": "reverse", "d_model": "64", "lang": "en"}, f"{PAGE}/health": {},
         f"{PAGE}/runs": {"lang": "zh"}, f"{PAGE}/qr": {"text": "a"},
         f"{PAGE}/worksheet": {"run": "reverse", "text": "ab"}, f"{PAGE}/run/{{run}}": {"lang": "en"},
@@ -69,7 +69,7 @@ def _reads(people: People) -> list[Call]:
     places = {"run": people.run, "version": "1", "path:path": "img/logo.svg", "api_name": "translate", "event_id": "0" * 32}
     reads = []
     for row, query in queries.items():
-        here = places | {"session_hash": "hostile", "name": "main.js" if "asset" in row else "training"}
+        here = places | {"session_hash": "hostile", "name": "ui/static/main.js" if "asset" in row else "training"}
         reads.append(Call(f"GET {row}", "GET", re.sub(r"\{([^}]+)\}", lambda match, here=here: here[match[1]], row), query))
     return [*reads, Call("GET a panel", "GET", f"{PAGE}/panel/attention", run | {"text": "ab"})]
 

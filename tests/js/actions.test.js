@@ -41,20 +41,20 @@ test("a new run is shown where one is, with the sentence, the head and the pinne
 });
 
 test("a run that is chosen brings its settings, once both are known; the link that opened the page keeps its own", () => {
-  const asked = [];
-  meet({ settings: () => asked.push(settings()) });
+  const calls = [];
+  meet({ settings: () => calls.push(settings()) });
   change({ boot: { knobs: ["d_model", "task"], defaults: { d_model: 64, task: "reverse" }, live: [], labels: {}, statuses: { working: [] } }, knobs: null });
   at({ run: "old" });
   chooseRun("other");
   change({ card: { id: "other", examples: [], settings: { d_model: 32, task: "own", own: "abc", precision: "x" } } });
-  assert.deepEqual(asked, []);
+  assert.deepEqual(calls, []);
   change({ knobs: { d_model: 64, task: "reverse" } });
-  assert.deepEqual(asked, [{ d_model: 32, task: "own" }]);
+  assert.deepEqual(calls, [{ d_model: 32, task: "own" }]);
   assert.equal(page.own, "abc");
   change({ knobs: { d_model: 128, task: "own" } }); // from then on they are moved by hand
   move({ run: "third" }); // it was not chosen: Back, or a link within the page
   change({ card: { id: "third", examples: [], settings: { d_model: 8, task: "sort" } } });
-  assert.equal(asked.length, 1);
+  assert.equal(calls.length, 1);
   change({ boot: null, knobs: null, card: null });
 });
 

@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs";
 import { RULES, SENTENCES, holds } from "../../playground/ui/static/rules.js";
 
 function isDone({ when, screens }) {
-  const seen = new Set();
+  const values = new Set();
   const all = screens.map(({ inSight, ...screen }) =>
-    holds(when, { ...screen, isAnswered: () => false, isChecked: () => false, isInSight: (selector) => inSight.includes(selector) }, seen));
+    holds(when, { ...screen, isAnswered: () => false, isChecked: () => false, isInSight: (selector) => inSight.includes(selector) }, values));
   return all.some(Boolean);
 }
 

@@ -40,13 +40,13 @@ test("a word has the form that its number asks for", () => {
 test("a sentence takes the place of an older one of its kind, and what was wrong goes when something came through", async ({ mock }) => {
   mock.timers.enable({ apis: ["setTimeout"] }); // they go by themselves after a while
   const { reply } = await import("../../playground/ui/static/actions.js");
-  const shown = () => document.querySelectorAll(".pg-notice").map((note) => note.dataset.text);
+  const notices = () => document.querySelectorAll(".pg-notice").map((note) => note.dataset.text);
   notice("saved");
   for (const error of ["too many steps", "too few steps"]) reply({ error });
   notice("copied");
-  assert.deepEqual(shown(), ["too few steps", "copied"]);
+  assert.deepEqual(notices(), ["too few steps", "copied"]);
   reply({});
-  assert.deepEqual(shown(), ["copied"]);
+  assert.deepEqual(notices(), ["copied"]);
 });
 
 test("an answer that is given up while it comes in is none, one that breaks off is the server's being away, and no JSON is its error", async () => {

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layOut, WIDTH } from "../../playground/ui/static/figure_layout.js";
-import { partsOf } from "../../playground/ui/static/figure_parts.js";
+import { WIDTH, layOut, partsOf } from "../../playground/ui/static/figure_layout.js";
 
 const part = (name, kind, shows = [], stages = [name]) => ({ name, kind, text: name, about: name, hue: "encoder", shows, stages });
 const sublayer = (name, kind, shows, residual = true) => ({

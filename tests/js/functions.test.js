@@ -7,7 +7,7 @@ import { openPage } from "./page.js";
 
 openPage("?lang=en&run=a");
 Object.assign(globalThis, { setInterval: () => 0, matchMedia: () => ({ matches: true, addEventListener() {} }) });
-const from = (name) => import(`../../playground/ui/static/${name}.js`);
+const from = (name, folder = "ui/static") => import(`../../playground/${folder}/${name}.js`);
 const { change, move, page } = await from("store");
 const { opensFor, shareLink } = await from("dialogs");
 const { nearest } = await from("knobs");
@@ -21,21 +21,21 @@ move({ text: "playground" });
 links.push(shareLink());
 // The rest is imported now: what draws would listen.
 const { stopUpNext } = await from("course");
-const { csvOf, tableOf } = await from("csv");
-const { fillCurve } = await from("curves");
+const { csvOf, tableOf } = await from("downloads");
+const { fillCurve } = await from("pen");
 const { nearest: nearestGrid, place } = await from("frozen_server");
 const { KEYS: gridKeys } = await from("gridkeys");
-const { HELP } = await from("help_keys");
+const { HELP } = await from("dialogs");
 const { neighbour, KEYS: groupKeys } = await from("keyboard");
-const { ACTS: pageKeys } = await from("page_keys");
+const { ACTS: pageKeys } = await from("keyboard");
 const { Path, onBeat, reached, trailAfter } = await from("pen");
 const { ACTS: presentKeys } = await from("present");
-const { KEYS: roomKeys } = await from("room_chip");
-const { judged } = await from("tour");
+const { KEYS: roomKeys } = await from("room_dialog");
+const { judged } = await from("tour", "features/map");
 
 /** A test of a function by rows of what it gives and what it is given. */
 const table = (title, act, rows) => test(title, () => {
-  for (const [wanted, ...given] of rows) assert.deepEqual(act(...given), wanted, JSON.stringify(given));
+  for (const [wanted, ...values] of rows) assert.deepEqual(act(...values), wanted, JSON.stringify(values));
 });
 
 page.boot.course.push({ name: "tour", steps: [{ name: "ids" }, { name: "sum" }] });
@@ -44,9 +44,9 @@ table("the tour goes on at the first stop that isn't done", (...tour) => {
   return stopUpNext();
 }, [["ids"], ["sum", "ids"], ["ids", "ids", "sum"]]);
 
-const mine = { settings: { own: "x" } }, others = { settings: { own: "" } };
+const own = { settings: { own: "x" } }, bare = { settings: { own: "" } };
 table("a link to a run of sentences that are not shared promises no view of them", opensFor,
-  [["share_help", null], ["share_help", others], ["share_help_private", mine], ["share_help", { ...mine, sentences_shared: true }]]);
+  [["share_help", null], ["share_help", bare], ["share_help_private", own], ["share_help", { ...own, sentences_shared: true }]]);
 table("a number is brought into its bounds and to the nearer step; what is no number is none", nearest, [
   [8, "d_model", -5], [512, "d_model", 9999], [64, "d_model", 63], [56, "d_model", 59], [64, "d_model", 64], [null, "d_model", null],
   [null, "d_model", NaN], [1e-5, "learning_rate", 0], [1, "learning_rate", 7], [0.0123, "learning_rate", 0.0123],
@@ -90,11 +90,11 @@ test("training and validation fill traces of their own; a pinned line keeps its 
 });
 
 test("the first shape marks the step of the replay, and hides while the newest is shown; the axis is as long as the run", () => {
-  const at = (step) => fillCurve(skeleton(), run, step).layout.shapes, made = skeleton();
+  const at = (step) => fillCurve(skeleton(), run, step).layout.shapes, curve = skeleton();
   assert.deepEqual(at("2"), [{ type: "line", visible: true, x0: 2, x1: 2 }, { type: "rect", x0: 3 }]);
   assert.deepEqual([at("")[0].visible, at("0")[0].visible], [false, true]); // before the first step is a place as well
   assert.deepEqual(fillCurve({ data: [], layout: {} }, run, "2").layout.shapes, []);
-  const axis = (xaxis, steps) => fillCurve({ ...made, layout: { ...made.layout, xaxis } }, { ...run, steps }, "").layout.xaxis;
+  const axis = (xaxis, steps) => fillCurve({ ...curve, layout: { ...curve.layout, xaxis } }, { ...run, steps }, "").layout.xaxis;
   assert.deepEqual(axis({ autorange: false, range: [0, 90], nticks: 6 }, 40), { autorange: false, range: [0, 40], nticks: 6 });
   assert.deepEqual(axis({ autorange: false, range: [0, 90] }, 0).range, [0, 90]); // nothing is known of the run yet
   assert.deepEqual(axis({ autorange: true }, 40), { autorange: true });
@@ -119,14 +119,14 @@ const heads = { fields: ["part", "layer", "head"], values: [["cross", "", ""], [
 const widths = { fields: ["width", "height"], values: [["960", "900"], ["340", "840"]] };
 const head = (part, layer, head) => ({ part, layer, head });
 
-table("the nearest step and width, a head that there is, or another of the same part; no other sentence", (...asked) => place(...asked).at, [
+table("the nearest step and width, a head that there is, or another of the same part; no other sentence", (...values) => place(...values).at, [
   [0, steps, { step: "" }], [2, steps, { step: "10" }], [2, steps, { step: "22" }], [3, steps, { step: "9999" }],
   [0, widths, { width: "1180", height: "780" }], [0, widths, { width: "700", height: "780" }], [1, widths, { width: "360", height: "780" }],
   [3, heads, head("encoder", "1", "1")], [2, heads, head("encoder", "9", "1")], [-1, heads, head("rollout", "", "")],
   [-1, { fields: ["text"], values: [["abc"]] }, { text: "abd" }],
 ]);
 
-table("a near step is as good as the one that was asked for, another head is not", (...asked) => place(...asked).isExact, [
+table("a near step is as good as the one that was asked for, another head is not", (...values) => place(...values).isExact, [
   [true, steps, { step: "22" }], [false, heads, head("encoder", "9", "1")],
 ]);
 
@@ -134,9 +134,9 @@ test("the grid that knows the pinned cell, else the one that knows all but it", 
   const text = (...values) => ({ fields: ["text"], values: values.map((value) => [value]) });
   const cells = { axes: [text("abc"), { fields: ["q"], values: [["0"], ["1"]] }], refused: ["view", "step"], pins: [] };
   const grids = [{ axes: [text("abc", "def"), steps], refused: ["view"], pins: ["q"] }, cells];
-  const asked = (fields) => nearestGrid(grids, { text: "abc", step: "", view: "matrix", q: "", ...fields }, { step: "", view: "matrix", q: "" });
-  assert.deepEqual(asked({ q: "1" }), { at: 1, found: [{ at: 0, isExact: true }, { at: 1, isExact: true }] });
-  for (const other of [{ q: "1", text: "def" }, { q: "1", step: "10" }, { view: "lines", q: "1" }]) assert.equal(asked(other).at, 0);
+  const answerTo = (fields) => nearestGrid(grids, { text: "abc", step: "", view: "matrix", q: "", ...fields }, { step: "", view: "matrix", q: "" });
+  assert.deepEqual(answerTo({ q: "1" }), { at: 1, found: [{ at: 0, isExact: true }, { at: 1, isExact: true }] });
+  for (const other of [{ q: "1", text: "def" }, { q: "1", step: "10" }, { view: "lines", q: "1" }]) assert.equal(answerTo(other).at, 0);
 });
 
 /** Two rows, of three and of two boxes, 10 px high and 20 wide. */
@@ -174,11 +174,11 @@ const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(
 const drawn = (xs, ys, count) => points(new Path(pixels).upTo(xs, ys, count));
 
 test("a line leads through the points that have come, on its way between two of them; what is not a number is a gap", () => {
-  for (const [wanted, ...given] of [
+  for (const [wanted, ...inputs] of [
     [[["M", 10, 70], ["L", 20, 90], ["L", 30, 80]], [1, 2, 3], [3, 1, 2], 3], [[["M", 10, 70], ["L", 20, 90]], [1, 2, 3], [3, 1, 2], 2],
     [[["M", 10, 70], ["L", 15, 80]], [1, 2, 3], [3, 1, 2], 1.5], [[["M", 10, 70]], [1], [3], 1.9], [[], [], [], 0],
     [[["M", 10, 70], ["M", 30, 80], ["L", 40, 90]], [1, 2, 3, 4], [3, null, 2, 1], 4], [[["M", 10, 70]], [1, 2], [3, null], 1.5],
-  ]) assert.deepEqual(drawn(...given), wanted, JSON.stringify(given));
+  ]) assert.deepEqual(drawn(...inputs), wanted, JSON.stringify(inputs));
   const xs = Array.from({ length: 200 }, (_, at) => at / 8), ys = xs.map((x) => Math.sin(9 * x)), path = new Path(pixels);
   for (let count = 0; count < 200; count += 0.7) path.upTo(xs, ys, count);
   const last = path.upTo(xs, ys, 200);

@@ -6,7 +6,7 @@ import { beforeEach, test } from "node:test";
 import { openPage } from "./page.js";
 
 const document = openPage("?lang=en");
-const { drawLines } = await import("../../playground/ui/static/lines.js");
+const { drawLines } = await import("../../playground/features/attention/lines.js");
 const { cursor, move } = await import("../../playground/ui/static/store.js");
 
 const block = {
@@ -48,7 +48,7 @@ test("the query under the pointer stands out with its weights, and lets go again
   assert.deepEqual([numbers(element), on("query"), on("key")], [["0.25", "0.75", "masked"], [false, true], [true, true, false]]);
   happen(element.querySelector("svg"), "pointerleave");
   assert.deepEqual([strands(element), numbers(element)], [strands(drawn()), ["", "", ""]]);
-  for (const one of [element, pinned]) happen(hits(one, "key")[1], "pointerover");
+  for (const drawing of [element, pinned]) happen(hits(drawing, "key")[1], "pointerover");
   assert.deepEqual(strengths(element), [0.03, 0.3 + 0.7 * 0.096, 0.03, 0.3 + 0.7 * 0.75]);
   assert.deepEqual(strengths(pinned), [0.3 + 0.7 * 0.9, 0.3 + 0.7 * 0.096, 0.03, 0.03]);
   assert.equal(pinned.querySelectorAll("line.pinned").length, 1);

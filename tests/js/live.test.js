@@ -8,10 +8,9 @@ import { openPage, streams } from "./page.js";
 const document = openPage("?lang=en");
 const { change, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
-await import("../../playground/ui/static/announce.js");
-const { measured } = await import("../../playground/ui/static/learning.js");
-const { drawStatusLine } = await import("../../playground/ui/static/status.js");
-const { follow, isBehind, isGrowing, newest, shownStep, taken, toldStep } = live;
+await import("../../playground/ui/static/status.js");
+const { drawStatusLine, measured } = await import("../../playground/ui/static/status.js");
+const { follow, isBehind, isGrowing, newest, shownStep, mergeUpdate, toldStep } = live;
 const statuses = { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] };
 const words = {
   started: "{name} is training.", training_part: "{percent} %", training_over: "Over: {status}", status_training: "training", status_done: "done",
@@ -20,7 +19,7 @@ const words = {
 change({ boot: { words, statuses, glossary: { terms: [], not: [] }, knobs: [], labels: {}, live: [], choices: {} } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
-const all = (update, run = nothing("a")) => taken(run, { id: "a", ...update });
+const all = (update, run = nothing("a")) => mergeUpdate(run, { id: "a", ...update });
 
 test("updates grow a run, rows that come again are not there twice, and what an update doesn't say stays", () => {
   const first = all({ version: 4, from: 0, status: "training", rows: rows(1, 2), eta: 5, validations: { step: [1] }, replay: [0, 1] });

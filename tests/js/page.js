@@ -1,8 +1,8 @@
 // A page small enough to read, for scripts that look around when they are imported: elements that hold one another, and events that rise.
 //
 // How to test a script of playground/ui/static, in a file tests/js/<script>.test.js of its own (each runs in a process of its own):
-//   - what only computes (rules.js, curves.js) is imported and called with plain values; nothing of this file is needed;
-//   - what draws or listens: openPage("?tab=map") first, then `const { drawLines } = await import("../../playground/ui/static/lines.js")`.
+//   - what only computes (rules.js, figure_layout.js) is imported and called with plain values; nothing of this file is needed;
+//   - what draws or listens: openPage("?tab=map") first, then `const { drawLines } = await import("../../playground/features/attention/lines.js")`.
 //     Static imports would run before the page is there.
 // What a script needs and this page lacks is added here, no larger than it is needed.
 
@@ -179,7 +179,7 @@ class Stream {
   }
 }
 
-/** What the head of the page says: a few fields of the cursor, declared as playground/cursor.py declares them, and two languages. */
+/** Data in the head of the page: a few fields of the cursor, declared as playground/cursor.py declares them, and two languages. */
 export const KNOWN = {
   cursor: {
     defaults: { run: "", step: "", text: "", tab: "training", part: "cross", layer: "", head: "", q: "", k: "", lang: "", lab: "", guess: "" },
@@ -193,10 +193,10 @@ export const KNOWN = {
 
 /** An empty page at this address, in place of a browser's. Returns its document. */
 export function openPage(query = "", known = KNOWN) {
-  const root = new Element("html"), body = new Element("body"), page = new Listening(), said = new Element("script");
-  said.setAttribute("id", "pg-known");
-  said.append(JSON.stringify(known));
-  root.append(said, body);
+  const root = new Element("html"), body = new Element("body"), page = new Listening(), script = new Element("script");
+  script.setAttribute("id", "pg-known");
+  script.append(JSON.stringify(known));
+  root.append(script, body);
   root.parentElement = page;
   const document = Object.assign(page, {
     documentElement: root, body, hidden: false, activeElement: body,
@@ -224,11 +224,11 @@ export function openPage(query = "", known = KNOWN) {
     observe() {}
     disconnect() {}
   };
-  const others = {
+  const globals = {
     innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
     navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
     EventSource: Stream, addEventListener: (...listening) => page.addEventListener(...listening),
   };
-  for (const [name, value] of Object.entries(others)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   return document;
 }

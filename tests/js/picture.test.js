@@ -1,4 +1,4 @@
-// Figures are drawn in turns, and those of one frame at once: whoever waits for one is told, and none stands under another run's name.
+// Figures are drawn in turns, and those of one frame at once: a waiting caller hears of it, and none stands under another run's name.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

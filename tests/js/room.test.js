@@ -15,15 +15,15 @@ Object.assign(globalThis, { innerHeight: 900, setInterval: () => 0, matchMedia: 
 globalThis.fetch = async (url, { body = "{}" } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);
   sent.push([action, JSON.parse(body)]);
-  return { json: async () => answers[action] ?? { done: true } };
+  return { json: async () => answers[action] ?? { done: true, blocks: [] } };
 };
 mock.timers.enable({ apis: ["setTimeout"] });
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
 const { h } = await import("../../playground/ui/static/dom.js");
 const { act, exit, explore, fixed, isFollowing, leaving } = await import("../../playground/ui/static/room.js");
-const { asked, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
+const { listenerInputs, meet, pointAt, setControls } = await import("../../playground/ui/static/knobs.js");
 const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
-await import("../../playground/ui/static/experiment.js");
+await import("../../playground/features/board/experiment.js");
 const { awaits, drawQuestion } = await import("../../playground/ui/static/room_question.js");
 const boot = {
   words: {}, knobs: ["task", "d_model"], groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [],
@@ -125,7 +125,7 @@ test("a fixed setting takes its value again whatever moves it, a task that is no
   await fix({ settings: { d_model: 32 }, labs: ["skip"] }, TEACHER);
   assert.deepEqual([page.knobs.d_model, isOpenLab("masks")], [64, true]);
   await fix({ settings: { d_model: 32 }, labs: ["skip"] });
-  assert.deepEqual([isOpenLab("masks"), isOpenLab("skip"), asked({}).asked.fixed], [false, true, "d_model"]);
+  assert.deepEqual([isOpenLab("masks"), isOpenLab("skip"), listenerInputs({}).asked.fixed], [false, true, "d_model"]);
   change({ knobs: { task: "sort", d_model: 128 } });
   assert.deepEqual(page.knobs, { task: "sort", d_model: 32 });
   await fix({ tasks: ["copy", "sort"] });
@@ -134,7 +134,7 @@ test("a fixed setting takes its value again whatever moves it, a task that is no
   await fix({ settings: { task: "own", own: "abc" } });
   assert.equal(page.own, "abc");
   exit();
-  assert.deepEqual([asked({}).asked.fixed, fixed().settings], ["", {}]);
+  assert.deepEqual([listenerInputs({}).asked.fixed, fixed().settings], ["", {}]);
   change({ knobs: { task: "reverse", d_model: 128 } });
   setControls({ task: "sort" });
   assert.deepEqual(page.wanted, { task: "sort", d_model: 128, steps: 400 }, "a lesson sets what it names, and the steps of its task");
@@ -171,9 +171,9 @@ test("nothing is sent by a teacher, for another lab, of a closed question, or by
 
 function drawn() {
   const element = document.createElement("div");
-  drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, async () => {});
+  drawQuestion(element, { kind: "question", id: "class", field: "lab", name: "softmax" }, { query: {}, preview: () => {} });
   const buttons = element.hidden ? [] : element.children[0].children.filter((child) => child.tag === "button");
-  return { ids: buttons.map((one) => one.getAttribute("id").replace("pg-question-", "")), buttons };
+  return { ids: buttons.map((control) => control.getAttribute("id").replace("pg-question-", "")), buttons };
 }
 
 test("how far a question is says whether its answer waits and what a teacher can do; only a teacher asks", async () => {
@@ -210,7 +210,7 @@ test("the bar of a dealt arm goes with its ×, until another experiment is dealt
   }
 });
 
-test("Q shows a hall the code by which it comes in: the teacher's that of the room, anybody else's that of the link", async () => {
+test("Q shows a hall the code by which it comes in: the teacher's that of the room, all others' that of the link", async () => {
   Object.assign(Object.getPrototypeOf(document.body), { showModal() {}, select() {}, close() {} });
   const { ACTS } = await import("../../playground/ui/static/present.js");
   for (const [room, wanted] of [[{}, null], [{ ...TEACHER, ends: 0, language: "zh" }, ROOM.code]]) {
@@ -223,9 +223,9 @@ test("Q shows a hall the code by which it comes in: the teacher's that of the ro
 
 test("what leads to a control scrolls its column to the middle of it, nothing else, and marks it alone", () => {
   const moved = [], box = (top, height) => ({ getBoundingClientRect: () => ({ top, height }), scrollBy: (by) => moved.push(by.top) });
-  const [one, other] = ["d_model", "task"].map((name) => h("div", { id: `knob-${name}` }));
-  document.body.append(Object.assign(h("div", { id: "pg-knobs" }, one, other), box(100, 600)));
-  Object.assign(one, box(900, 40), { offsetHeight: 40, scrollIntoView: () => moved.push("page") });
+  const [first, other] = ["d_model", "task"].map((name) => h("div", { id: `knob-${name}` }));
+  document.body.append(Object.assign(h("div", { id: "pg-knobs" }, first, other), box(100, 600)));
+  Object.assign(first, box(900, 40), { offsetHeight: 40, scrollIntoView: () => moved.push("page") });
   pointAt("d_model");
-  assert.deepEqual([moved, one.classList.contains("pg-flash"), other.classList.contains("pg-flash")], [[520], true, false]);
+  assert.deepEqual([moved, first.classList.contains("pg-flash"), other.classList.contains("pg-flash")], [[520], true, false]);
 });

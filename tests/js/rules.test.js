@@ -11,7 +11,7 @@ const screen = (more = {}) => ({
   run: { id: "abba", step: 0, validations: {}, ...more.run },
   sentence: null, hasRead: false, isAnswered: () => false, isInSight: () => false, ...more.rest,
 });
-const done = (when, more, seen = new Set()) => holds(when, screen(more), seen);
+const done = (when, more, values = new Set()) => holds(when, screen(more), values);
 const unknown = { rest: { card: null } }; // before the run on screen is known
 const exact = (...shares) => ({ run: { validations: { exact_match: shares } } });
 const rate = { settings: { learning_rate: 0.001 } }, isRate = { live: "learning_rate" };
@@ -50,8 +50,8 @@ test("each condition, where it holds and where it does not", () => {
 });
 
 test("different: so many values one after another, each while the rest held, of one field or of several together", () => {
-  const seen = new Set(), when = { at: { tab: "map" }, different: [["shift"], 3] };
-  const at = (shift, tab = "map") => done(when, { cursor: { shift, tab } }, seen);
+  const values = new Set(), when = { at: { tab: "map" }, different: [["shift"], 3] };
+  const at = (shift, tab = "map") => done(when, { cursor: { shift, tab } }, values);
   assert.deepEqual([at("3"), at("3"), at("4"), at("5", "training"), at("4"), at("6")], [false, false, false, false, false, true]);
   assert.ok(at("3")); // once done it stays done as long as the rest holds
   const heads = new Set(), of = (layer, head) => done({ different: [["layer", "head"], 3] }, { cursor: { layer, head } }, heads);

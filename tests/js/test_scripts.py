@@ -1,4 +1,4 @@
-"""What `npm run check` does not say of the scripts: they guard tables as the server does, and the linter knows text without a language.
+"""The scripts guard tables as the server does, and the linter knows text without a language; the rest is `npm run check`.
 
 A new test of a script that computes is a table in functions.test.js; one that draws or listens has a `<script>.test.js`, see page.js.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from playground.reading.writing import SIGN, guard_rows
+from tests.test_plain_english import PEOPLE
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -30,12 +31,17 @@ def outcome(*command: str | Path, **options: str) -> tuple[int, str]:
 
 
 def test_a_table_that_the_page_saves_is_guarded_against_formulas_as_one_that_the_server_sends():
-    (rule,) = re.findall(r"^const FORMULA = /(.*)/;", (ROOT / STATIC / "csv.js").read_text(encoding="utf-8"), re.MULTILINE)
+    (rule,) = re.findall(r"^const FORMULA = /(.*)/;", (ROOT / STATIC / "downloads.js").read_text(encoding="utf-8"), re.MULTILINE)
     starts = [sign + chr(code) for code in range(0x10000) for sign in ("", SIGN)]
     _, *rows = guard_rows(["text"], [[start] for start in starts])
     dangerous = [start for start, (cell,) in zip(starts, rows, strict=True) if cell != start]
     assert [start for start in starts if re.match(rule, start)] == dangerous
     assert "=" in dangerous
+
+
+def test_comments_of_styles_and_types_name_the_visitor_or_the_page():
+    files = [*(ROOT / "playground").rglob("*.css"), ROOT / STATIC / "page.d.ts"]
+    assert not [text for file in files for text in re.findall(r"/\*.*?\*/|// .*", file.read_text(encoding="utf-8")) if PEOPLE.search(text)]
 
 
 @needs_tools

@@ -1,6 +1,5 @@
-"""The kinds of blocks for the type checker of the page's scripts: `python -m tests.js.typedefs` renews static/blocks.d.ts."""
+"""The kinds of blocks for the type checker of the page's scripts: `npm run types` writes them to static/blocks.d.ts before each check."""
 
-import sys
 import types
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -12,9 +11,7 @@ from playground.features.shared.blocks import KINDS, Block
 
 PLAYGROUND = Path(__file__).parents[2] / "playground"
 FILE = PLAYGROUND / "ui" / "static" / "blocks.d.ts"
-BEGINNING = """\
-// What the server says of every kind of block, made from the kinds.py of all features: `python -m tests.js.typedefs`.
-"""
+BEGINNING = "// Fields of every kind of block, made from the kinds.py of all features by `npm run types`.\n"
 for _file in sorted((PLAYGROUND / "features").glob("*/kinds.py")):
     import_module(f"playground.features.{_file.parent.name}.kinds")
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
@@ -23,8 +20,10 @@ SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(N
 def typescript() -> str:
     """The whole file: an interface for every record and for every kind, `Blocks` by their names, and `Block`, which is any of them."""
     hints = {name: fields_of(declared) for name, declared in KINDS.items()}
-    records = {record.__name__: record for fields in hints.values() for hint in fields.values() for record in _records(hint)}
-    parts = [_interface(name, cleandoc(one.__doc__ or ""), fields_of(one), one.__optional_keys__) for name, one in records.items()]
+    records = {kind.__name__: kind for fields in hints.values() for hint in fields.values() for kind in _records(hint)}
+    parts = [
+        _interface(name, cleandoc(record.__doc__ or ""), fields_of(record), record.__optional_keys__) for name, record in records.items()
+    ]
     for name, fields in hints.items():
         parts.append(_interface(f"{name.title()}Block", getdoc(KINDS[name]), {"kind": Literal[name], **fields}))
     by_name = "".join(f"  {name}: {name.title()}Block;\n" for name in hints)
@@ -38,9 +37,9 @@ def fields_of(declared: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _interface(name: str, doc: str | None, fields: dict[str, Any], absent: Iterable[str] = ()) -> str:
-    said = "/** " + doc.replace("\n", "\n * ") + " */\n" if doc else ""
+    comment = "/** " + doc.replace("\n", "\n * ") + " */\n" if doc else ""
     lines = "".join(f"  {field}{'?' if field in absent else ''}: {_type(hint)};\n" for field, hint in fields.items())
-    return f"{said}export interface {name} {{\n{lines}}}\n"
+    return f"{comment}export interface {name} {{\n{lines}}}\n"
 
 
 def _type(hint: Any) -> str:
@@ -77,4 +76,3 @@ def _records(hint: Any) -> Iterable[type]:
 
 if __name__ == "__main__":
     FILE.write_text(typescript(), encoding="utf-8")
-    sys.stdout.write(f"{FILE}\n")

@@ -50,7 +50,7 @@ def test_files_come_in_the_best_coding_and_are_kept_for_ever(site):
     headers, _ = raw(site, script)
     assert (headers["Content-Encoding"], headers["Cache-Control"]) == ("br", FOR_EVER)  # by Gradio itself, which compresses better
     assert site.http.get("/assets/index-nobody.js").headers.get("Cache-Control") != FOR_EVER
-    for name in ("plotly.js", "main.js", "style.css"):
+    for name in ("plotly.js", "ui/static/main.js", "ui/static/style.css"):
         path = asset_path(name).removeprefix(".")
         (small, body), (large, same) = raw(site, path), raw(site, path, "gzip")
         assert (small["Content-Encoding"], large["Content-Encoding"]) == ("br", "gzip"), name

@@ -24,8 +24,8 @@ from playground.freeze.folder import freeze
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
+from playground.ui.assets import list_modules, read_raw_asset
 from playground.words import LANGUAGES, say
-from tests.js.typedefs import FILE, typescript
 from tests.runs.tiny import done
 from tests.ui.looking import TINY, all_blocks, block, complete, faults, find, ids
 
@@ -215,11 +215,6 @@ def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, trained
         activations(site.reader, run, None, "abc")
 
 
-def test_the_scripts_type_checker_is_told_the_same():
-    assert FILE.read_text(encoding="utf-8") == typescript(), "run: python -m tests.js.typedefs"
-
-
 def test_the_page_draws_exactly_these_kinds():
-    script = (FILE.parent / "kinds.js").read_text(encoding="utf-8")
-    table = script.partition("const KINDS = {")[2].partition("\n};")[0]
-    assert sorted(re.findall(r"^  (?:async )?(\w+)[(:,]", table, re.MULTILINE)) == sorted(KINDS)
+    scripts = "".join(read_raw_asset(name).decode() for name in list_modules())
+    assert sorted(re.findall(r'^register\("(\w+)"', scripts, re.MULTILINE)) == sorted(KINDS)

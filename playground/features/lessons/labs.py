@@ -103,7 +103,7 @@ def _build_page(view: View, lab: Lab) -> dict:
 
 
 def _build_deal_button(view: View, lab: Lab) -> list[dict]:
-    """Builds the button that deals the lab to a class; only its teacher sees it (see static/experiment.css)."""
+    """Builds the button that deals the lab to a class; only its teacher sees it (see static/room.css)."""
     if not _is_dealt(lab):
         return []
     return [blocks.button("deal", "room", view.say("board.deal_lab"), command="deal_lab", values={"lab": lab.name, "order": "together"})]

@@ -1,11 +1,10 @@
-// What a visitor does to a run. Every command carries the token that says whose runs may be changed.
+// Commands of a visitor to a run. Every command carries the token that says whose runs may be changed.
 // @ts-check
 
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, forgive, h, icon, notice, say, send, update } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
-import { showKnobs } from "./drawer.js";
-import { pointAt, setAll } from "./knobs.js";
+import { pointAt, setAll, showKnobs } from "./knobs.js";
 import { grey } from "./picture.js";
 import { tellTabs } from "./storage.js";
 
@@ -57,14 +56,14 @@ export function reply(answer) {
 }
 
 /** Shows another run, with the sentence that the visitor typed, if that run can read it (see readCard); else the sentence waits for one
- * that can. What a panel proposed is nobody's own. */
+ * that can. A sentence that a panel proposed is not the visitor's own. */
 export function chooseRun(run) {
   const text = (cursor.text !== page.proposed?.text && cursor.text) || page.unread;
   change({ following: text ? run : "", taking: run });
   move({ run, text });
 }
 
-/** The controls take over how the run was made that somebody chose or came back to: what Train makes differs from it by what is moved then. */
+/** The controls take over the settings of a run that was chosen or come back to: what Train makes differs from it by what is moved then. */
 function takeSettings() {
   const { taking, card, knobs } = page;
   if (!taking || card?.id !== taking || !knobs) return;
@@ -74,7 +73,7 @@ function takeSettings() {
 }
 subscribe(["taking", "card", "knobs"], takeSettings);
 
-/** Whoever comes by a link to a run of their own sentences trains on with them. */
+/** A link to a run of own sentences brings these sentences: Train goes on with them. */
 subscribe(["card", "own"], () => {
   const own = page.own || page.card?.settings.own;
   if (own && own !== page.own) change({ own: String(own) });
@@ -82,20 +81,20 @@ subscribe(["card", "own"], () => {
 
 const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would not be seen
 
-/** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is
+/** Opens a run. What is carried there stays as it is: the sentence, also an example, the head, the pinned cell; of what is
  * carried to an `other` model, that which it can read (see readCard). */
-function open({ run, carry = [], tab, other = false, gone }) {
+function open({ run, carry = [], tab, other = false, gone: isGone }) {
   change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run, early: page.held.early || other } : page.held });
-  const kept = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
-  move({ run, ...kept, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: gone });
+  const carried = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
+  move({ run, ...carried, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: isGone });
 }
 
 // ---- under Train: what it would change, and pause, resume, step, stop ------------------------------------------------------------------
 
 export function drawRunButtons(host) {
-  const one = (action, act) => button({ id: `pg-${action}`, "aria-label": say(action), title: say(action), onclick: act }, icon(action));
+  const control = (action, act) => button({ id: `pg-${action}`, "aria-label": say(action), title: say(action), onclick: act }, icon(action));
   const pauseOrResume = () => command(isResumable() ? "resume" : "pause");
-  const buttons = [one("pause", pauseOrResume), one("step", () => command("step")), one("stop", () => command("stop"))];
+  const buttons = [control("pause", pauseOrResume), control("step", () => command("step")), control("stop", () => command("stop"))];
   host.replaceChildren(h("div", { class: "pg-buttons" }, buttons), h("p", { id: "pg-difference" }));
   fillRunButtons();
   drawDifference();
@@ -104,7 +103,7 @@ export function drawRunButtons(host) {
 function fillRunButtons() {
   const pause = document.getElementById("pg-pause");
   if (!pause) return;
-  const mine = Boolean(page.card?.mine), resumable = isResumable(), paused = page.live.status === "paused";
+  const isOwn = Boolean(page.card?.mine), resumable = isResumable(), paused = page.live.status === "paused";
   const key = resumable ? "resume" : "pause";
   if (pause.dataset.key !== key) {
     pause.dataset.key = key;
@@ -112,25 +111,25 @@ function fillRunButtons() {
     pause.title = say(key);
     pause.setAttribute("aria-label", say(key));
   }
-  update(pause, { disabled: !mine || !(resumable || isActive()) });
-  update(document.getElementById("pg-step"), { disabled: !mine || !paused });
-  update(document.getElementById("pg-stop"), { disabled: !mine || !(isActive() || paused) });
+  update(pause, { disabled: !isOwn || !(resumable || isActive()) });
+  update(document.getElementById("pg-step"), { disabled: !isOwn || !paused });
+  update(document.getElementById("pg-stop"), { disabled: !isOwn || !(isActive() || paused) });
 }
 subscribe(["live", "card"], fillRunButtons);
 
-/** What would be different from the run on screen. Changing a control never opens a dialogue; it says here what it means. */
+/** Draws the differences from the run on screen. Changing a control never opens a dialog; its meaning stands here. */
 function drawDifference() {
   const place = document.getElementById("pg-difference"), { boot, card, knobs, own } = page;
   if (!place || !boot || !card || !knobs) return;
   const had = card.settings;
   const changed = boot.knobs.filter((name) => knobs[name] !== null && !boot.live.includes(name) && asText(knobs[name]) !== asText(had[name]));
   const show = (name, value) => boot.choices[name]?.[asText(value)] ?? asText(value);
-  const one = (name) => `${boot.labels[name]} ${show(name, had[name])} → ${show(name, knobs[name])}`;
-  changed.sort((one, other) => Number(other === "task") - Number(one === "task")); // another task is the largest change of all
-  const first = changed.slice(0, 2).map(one).join(", "), more = changed.length - 2; // two lines
+  const difference = (name) => `${boot.labels[name]} ${show(name, had[name])} → ${show(name, knobs[name])}`;
+  changed.sort((first, other) => Number(other === "task") - Number(first === "task")); // another task is the largest change of all
+  const first = changed.slice(0, 2).map(difference).join(", "), more = changed.length - 2; // two lines
   const text = more > 0 ? say("difference_more", { changes: first, more }) : first;
-  const others = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
-  const changes = [others, text].filter(Boolean).join(", ");
+  const sentences = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
+  const changes = [sentences, text].filter(Boolean).join(", ");
   place.textContent = place.title = changes ? say("difference", { changes }) : say("difference_none");
 }
 subscribe(["boot", "knobs", "card", "own"], drawDifference);

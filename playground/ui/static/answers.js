@@ -1,4 +1,4 @@
-// What the server says of a run that rests is kept: looking back and forth costs nothing, and what comes next can be read ahead.
+// A cache of answers about a run that rests: looking back and forth costs nothing, and what comes next can be read ahead.
 // @ts-check
 
 import { cursor } from "./store.js";
@@ -8,9 +8,9 @@ import { isActive } from "./live.js";
 const MOST = 90; // answers that are kept
 const PATIENCE = 300; // milliseconds that one part of the page waits for another
 const known = new Map(); // question -> promise of its answer
-const asked = new Map(); // part of the page -> what it asked last
+const pending = new Map(); // part of the page -> what it asked last
 
-/** What an answer shows: its blocks, or one with the sentence of a refusal. */
+/** Blocks of an answer, or one with the sentence of a refusal. */
 export const blocksOf = ({ error, blocks }) => (error ? [{ kind: "text", id: "error", css: "pg-error", text: error }] : blocks);
 
 /** The answer to a question, which is asked once as long as nothing trains; null when a newer one on the same channel took its place. */
@@ -30,9 +30,9 @@ function ask(path, query, channel) {
 /** Asks for a part of the page. The answer comes when other parts have theirs too, so that they change together and show one step. */
 export async function askFor(part, path, query) {
   const coming = ask(path, query, part);
-  asked.set(part, coming);
+  pending.set(part, coming);
   const answer = await coming;
-  await Promise.race([Promise.all(asked.values()), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+  await Promise.race([Promise.all(pending.values()), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
   return answer;
 }
 

@@ -1,35 +1,36 @@
-// The questions at the end of a lesson: what somebody answered, kept in this browser, and sent along when the lesson is asked for, so that
+// The questions at the end of a lesson: the visitor's answers, kept in this browser, and sent along when the lesson is asked for, so that
 // the server can say what was right. No address holds it. In a room it is reported as well: the teacher is told how the class chose, and
 // never who. And the model answers, which the server tells the teacher of a room.
 // @ts-check
 
-import { change, cursor, move, page, sentenceText, subscribe } from "./store.js";
-import { button, h, read, same, say } from "./dom.js";
+import { change, cursor, move, page, sentenceText } from "./store.js";
+import { button, h, read, replaceChildren, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { prose } from "./glossary.js";
 import { act, activities, isMember } from "./room.js";
-import { forget, keep, kept } from "./storage.js";
+import { forget, keep, recall } from "./storage.js";
+import { register, render } from "./kinds.js";
 
 const KEY = "playground-checks"; // {lesson: {question: [the hash of what was asked, the choice]}}
 
-/** What was answered in a lesson, as the server reads it. */
+/** Answers of a lesson, as the server reads them. */
 export function answersOf(lesson) {
-  return Object.entries(kept(KEY)[lesson] ?? {}).map(([name, given]) => [name, ...given].join("~")).join(".");
+  return Object.entries(recall(KEY)[lesson] ?? {}).map(([name, answer]) => [name, ...answer].join("~")).join(".");
 }
 
 /** Whether each question that stands at the end of a lesson has its answer. */
 export function isChecked(lesson) {
-  const asked = [...document.querySelectorAll(`.pg-check[data-lesson="${CSS.escape(lesson)}"]`)];
-  return asked.length > 0 && asked.every((element) => element.hasAttribute("data-over"));
+  const questions = [...document.querySelectorAll(`.pg-check[data-lesson="${CSS.escape(lesson)}"]`)];
+  return questions.length > 0 && questions.every((element) => element.hasAttribute("data-over"));
 }
 
 let fresh = ""; // what was chosen just now, and is to be reported once the server has said whether it is right
 
 /** Tells the room what was chosen. */
-function report({ id, lesson, asked, value, right }) {
-  if (fresh !== `${id} ${asked}`) return;
+function report({ id, lesson, asked: hash, value, right }) {
+  if (fresh !== `${id} ${hash}`) return;
   fresh = "";
-  if (isMember()) act("check", { lesson, question: id, asked, choice: Number(value), right: value === right });
+  if (isMember()) act("check", { lesson, question: id, asked: hash, choice: Number(value), right: value === right });
 }
 
 export function forgetAnswers() {
@@ -39,16 +40,13 @@ export function forgetAnswers() {
 
 /**
  * A question with its choices. Once one is chosen they stay, say which was right, and can't be chosen any more; the focus stays where it is.
- * @param {HTMLElement} element
- * @param {import("./blocks").CheckBlock} block
  */
-export function drawCheck(element, block) {
-  const focused = element.contains(document.activeElement) ? document.activeElement.getAttribute("data-value") : null;
+register("check", (element, block) => {
   const isOver = block.right !== "", id = `pg-check-${block.id}`;
   const choose = (value) => {
     if (isOver) return;
     fresh = `${block.id} ${block.asked}`;
-    keep(KEY, { [block.lesson]: { ...kept(KEY)[block.lesson], [block.id]: [block.asked, value] } });
+    keep(KEY, { [block.lesson]: { ...recall(KEY)[block.lesson], [block.id]: [block.asked, value] } });
     change({ checked: { [block.id]: value } });
   };
   const option = ({ value, label }) => {
@@ -68,21 +66,19 @@ export function drawCheck(element, block) {
     verdict.append(h("b", { class: isRight ? "pg-right" : "pg-wrong" }, `${isRight ? "✓" : "✗"} ${say(isRight ? "right" : "wrong")}`), " ", block.why, " ");
     if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => move(block.way.to) }, block.way.label));
   }
-  element.replaceChildren(text, h("div", { class: "pg-check-options", role: "group", "aria-labelledby": id }, block.options.map(option)), verdict);
-  if (focused !== null) element.querySelector(`[data-value="${CSS.escape(focused)}"]`)?.focus();
-}
+  replaceChildren(element, text, h("div", { class: "pg-check-options", role: "group", "aria-labelledby": id }, block.options.map(option)), verdict);
+});
 
 /**
  * The model answers of a lesson: for the teacher of a room with how the class answered, for a visitor in no room behind a button.
  * @param {HTMLElement} element
  * @param {import("./blocks").AnswersBlock} block
- * @param {(host: Element, blocks: any[]) => Promise<void>} render
+ * @param {import("./kinds.js").Panel} panel
  */
-export async function drawAnswers(element, block, render) {
-  Object.assign(element, { pgBlock: block, pgRender: render });
+async function drawAnswers(element, block, panel) {
   const show = () => {
     element.dataset.opened = block.lesson;
-    drawAnswers(element, block, render);
+    drawAnswers(element, block, panel);
   };
   const query = { code: page.room?.code ?? "", lesson: block.lesson, run: cursor.run, step: cursor.step, text: sentenceText(), toss: cursor.toss };
   const counted = /** @type {[string, import("./page").CourseAnswers][]} */ (activities("answers"))[0]?.[1].counted?.[block.lesson] ?? 0;
@@ -93,11 +89,7 @@ export async function drawAnswers(element, block, render) {
   const answer = await read("room/answers", query, `room/answers ${block.lesson}`);
   if (!answer) return void (element.pgText = "");
   element.replaceChildren();
-  await render(element, blocksOf(answer));
+  await render(element, blocksOf(answer), panel);
 }
 
-subscribe(["room", "lang"], () => {
-  for (const element of document.querySelectorAll(".pg-answers")) {
-    if (element.pgRender) drawAnswers(/** @type {HTMLElement} */ (element), /** @type {any} */ (element.pgBlock), element.pgRender);
-  }
-});
+register("answers", drawAnswers, { always: true, on: ["room", "lang"] });

@@ -1,22 +1,23 @@
-// The course: which lesson somebody is at, and what of it the page has seen them do. Kept in this browser only. How it is shown at the side
+// The course: which lesson is under way, and which of its steps the page has seen done. Kept in this browser only. How it is shown at the side
 // of the page is in dock.js.
 // @ts-check
 
 import { FIELDS, change, cursor, move, page, presentNames, subscribe } from "./store.js";
 import { say } from "./dom.js";
-import { announce } from "./announce.js";
+import { announce } from "./status.js";
 import { isChecked } from "./checks.js";
 import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
-import { keep, kept } from "./storage.js";
+import { keep, recall } from "./storage.js";
+import { act, isMember } from "./room.js";
 
 const TOUR = "tour"; // the lesson whose steps are the stops on the map
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
-const seen = new Map(); // step -> the different things that were looked at for it
+const values = new Map(); // step -> the different things that were looked at for it
 export const lessons = () => page.boot?.course ?? [];
 
 function progress() {
-  const { now = "", done = {} } = kept(KEY);
+  const { now = "", done = {} } = recall(KEY);
   const [present] = Object.keys(presentNames("lesson", { [now]: 0 }));
   return { now: present, done: presentNames("lesson", done) };
 }
@@ -28,9 +29,9 @@ function progressed(changes) {
 
 /** Whether a stop of the tour is on screen. */
 export const isTouring = () => cursor.tab === "map" && cursor.stop !== "";
-/** Whoever has begun the tour isn't asked to any more. */
+/** A visitor who has begun the tour isn't invited to it any more. */
 subscribe(["boot", "progress"], () => page.boot && document.body.toggleAttribute("data-toured", doneOf(TOUR).length > 0));
-export const forgetCourse = () => (seen.clear(), progressed({ now: "", done: {} }));
+export const forgetCourse = () => (values.clear(), progressed({ now: "", done: {} }));
 export const lessonUnderWay = () => lessons().find((lesson) => lesson.name === progress().now);
 export const numberOf = (lesson) => lessons().indexOf(lesson);
 export const lessonAfter = (lesson) => lessons()[numberOf(lesson) + 1];
@@ -41,7 +42,7 @@ subscribe(["boot", "lesson", "notes", "stop"], () => {
   if (page.boot && named && !cursor.notes && progress().now !== named) progressed({ now: named });
 });
 
-/** Whoever leaves a lesson is in none, and the address names none: else it would be back with the next reload. */
+/** Leaves the lesson: none is under way then, and the address names none, or it would be back with the next reload. */
 export function leave() {
   move({ lesson: "" }, { instead: true });
   progressed({ now: "" });
@@ -63,7 +64,7 @@ export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lesso
 
 // ---- seeing that something was done ------------------------------------------------------------------------------------------------
 
-/** Whether somebody can see half of an element: between the frame that sticks to the window's top and the lesson that may lie at its end. */
+/** Whether half of an element is in sight: between the frame that sticks to the window's top and the lesson that may lie at its end. */
 function inSight(element) {
   const { top, bottom, height } = element.getBoundingClientRect();
   const frame = document.getElementById("pg-frame")?.getBoundingClientRect().bottom ?? 0, dock = document.getElementById("pg-dock");
@@ -74,22 +75,22 @@ function inSight(element) {
 /** @returns {import("./rules.js").Screen} */
 function screen() {
   const { card, live: run, sentence, uploaded } = page, here = card?.id === cursor.run && run.id === cursor.run;
-  const said = sentence?.run === cursor.run && sentence.text === cursor.text ? sentence : null;
+  const known = sentence?.run === cursor.run && sentence.text === cursor.text ? sentence : null;
   const isInSight = (selector) => [...document.querySelectorAll(selector)].some(inSight);
-  const told = { isAnswered, isChecked, isInSight, readOff: page.readOff };
-  return { cursor, card: here ? card : null, run, sentence: said, hasRead: uploaded !== "", ...told };
+  const state = { isAnswered, isChecked, isInSight, readOff: page.readOff };
+  return { cursor, card: here ? card : null, run, sentence: known, hasRead: uploaded !== "", ...state };
 }
 
 /** How many of the different things that a step asks for were looked at, and how many it asks for; null for a step that asks for none. */
 export function counted(lesson, { name, when }) {
-  return when.different ? { seen: seen.get(`${lesson.name} ${name}`)?.size ?? 0, wanted: when.different[1] } : null;
+  return when.different ? { seen: values.get(`${lesson.name} ${name}`)?.size ?? 0, wanted: when.different[1] } : null;
 }
 
 /** Whether a step of a lesson holds now; the different things that were looked at for it are kept as long as the page lives. */
 function isSeen(lesson, { name, when }) {
   const key = `${lesson.name} ${name}`;
-  if (!seen.has(key)) seen.set(key, new Set());
-  return holds(when, screen(), seen.get(key));
+  if (!values.has(key)) values.set(key, new Set());
+  return holds(when, screen(), values.get(key));
 }
 
 /** Looks at what is on screen, and ticks off what has been done. */
@@ -101,9 +102,24 @@ function look() {
   if (!news.length) return;
   progressed({ done: { ...progress().done, [lesson.name]: [...before, ...news] } });
   if (cursor.tab === "course" || isTouring()) return; // there the list shows it, or the stop
-  const said = { number: numberOf(lesson), done: doneOf(lesson.name).length, steps: lesson.steps.length };
-  announce(say(isDone(lesson.name) ? "course_lesson_done" : "course_step_done", said)); // its tick is seen beside the picture
+  const summary = { number: numberOf(lesson), done: doneOf(lesson.name).length, steps: lesson.steps.length };
+  announce(say(isDone(lesson.name) ? "course_lesson_done" : "course_step_done", summary)); // its tick is seen beside the picture
 }
 
 subscribe([...FIELDS, "boot", "card", "live", "sentence", "guessed", "uploaded", "readOff"], look);
 setInterval(() => document.hidden || look(), 1000); // what is in sight changes by scrolling, and when a panel is drawn
+
+// ---- what the room is told of it --------------------------------------------------------------------------------------------------------
+
+let lastReport = ""; // to which room, and what
+
+async function report() {
+  if (!page.boot || !isMember()) return void (lastReport = "");
+  const counts = lessons().map(({ name }) => [name, doneOf(name).length]).filter(([, count]) => count);
+  const now = JSON.stringify([page.room.code, page.room.number, counts]);
+  if (now === lastReport || (!lastReport && !counts.length)) return;
+  lastReport = now;
+  const { error } = await act("progress", { done: Object.fromEntries(counts) });
+  if (error && lastReport === now) lastReport = ""; // with the next news of the room it is tried again
+}
+subscribe(["room", "progress", "boot"], report);

@@ -1,21 +1,20 @@
-// Small dialogues that are only ever opened by a click: the link to this view, the keys, and how to use the run from code.
+// Small dialogs that a click opens: the link to this view, the keys of the page, the visitor's own key, and how to use the run from code.
 // @ts-check
 
-import { address, cursor, move, page, personal, sentenceText } from "./store.js";
-import { button, copyText, h, isEnter, notice, read, routeUrl, say } from "./dom.js";
+import { address, change, cursor, move, page, personal, sentenceText } from "./store.js";
+import { button, copyText, h, isEnter, notice, read, routeUrl, say, send } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { terms } from "./glossary.js";
 import { command } from "./actions.js";
-import { openKey } from "./my_key.js";
-import { HELP } from "./help_keys.js";
 import { keySwitch } from "./single_keys.js";
+import { tellTabs, token, useToken } from "./storage.js";
 
-/** The address to give away: it says the sentence that is shown, also when nobody typed it. Inside a Space's frame the page's own address
+/** The address to give away: it says the sentence on screen, also an example that was not typed. Inside a Space's frame the page's own address
  * is not the one people see. */
 export function shareLink() {
   const query = address();
   if (sentenceText()) query.set("text", sentenceText());
-  for (const name of [...personal, "present"]) query.delete(name); // whoever follows a link guesses anew, and has no hall to show it to
+  for (const name of [...personal, "present"]) query.delete(name); // a reader of the link guesses anew, and has no hall to show it to
   return pageAddress() + (String(query) && `?${query}`);
 }
 
@@ -34,11 +33,11 @@ export function open(title, ...content) {
   return dialog;
 }
 
-/** Whether an address means the machine of whoever reads it. */
-export const isOnlyHere = (address) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(new URL(address).hostname);
+/** Whether an address means the reader's own machine. */
+const isOnlyHere = (address) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(new URL(address).hostname);
 
 /** A link to this machine, as others in its network reach it. */
-export function onNetwork(link, address) {
+function onNetwork(link, address) {
   const there = new URL(link);
   there.hostname = address;
   return there.href;
@@ -92,8 +91,8 @@ function withSentences() {
 }
 
 export function openHelp() {
-  const named = (shown) => shown.flatMap((key) => [h("kbd", {}, key === "space" ? say("key_space") : key), " "]);
-  const rows = HELP.map(({ shown, text }) => h("tr", {}, h("th", {}, named(shown)), h("td", {}, say(text))));
+  const named = (keys) => keys.flatMap((key) => [h("kbd", {}, key === "space" ? say("key_space") : key), " "]);
+  const rows = HELP.map(({ shown: keys, text }) => h("tr", {}, h("th", {}, named(keys)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
   const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
   const key = button({ id: "pg-my-key", onclick: () => openKey(open) }, say("my_key"));
@@ -107,7 +106,7 @@ export function openHelp() {
 export function openGlossary() {
   const order = new Intl.Collator(document.documentElement.lang, { ignorePunctuation: true });
   const entry = ({ id, name, shape, text }) => h("div", { id: `pg-term-${id}` }, h("dt", {}, name, shape ? h("code", {}, shape) : ""), h("dd", {}, text));
-  const sorted = [...terms].sort((one, other) => order.compare(one.name, other.name));
+  const sorted = [...terms].sort((first, other) => order.compare(first.name, other.name));
   const dialog = open(say("glossary"), h("p", {}, say("glossary_about", { count: terms.length })), h("dl", { class: "pg-glossary" }, sorted.map(entry)));
   dialog.addEventListener("close", () => move({ glossary: "" }));
   document.getElementById(`pg-term-${cursor.glossary}`)?.scrollIntoView({ block: "center" });
@@ -138,8 +137,8 @@ export function openDelete(title, act) {
 /** How a program uses the run on screen, in a few lines that can be copied. */
 export async function openCode() {
   const close = () => move({ api: "" }, { instead: true });
-  const asked = { run: cursor.run, text: sentenceText(), root: pageAddress() };
-  const answer = await read("code", asked);
+  const query = { run: cursor.run, text: sentenceText(), root: pageAddress() };
+  const answer = await read("code", query);
   if (!answer) return;
   if (answer.error) return void (notice(answer.error, "error"), close());
   const section = ({ id, name, about, code }) => {
@@ -158,3 +157,62 @@ export async function openCode() {
 }
 
 export const closeCode = () => /** @type {HTMLDialogElement | null} */ (document.querySelector('#pg-dialog[data-of="api"]'))?.close();
+
+// ---- keys -------------------------------------------------------------------------------------------------------------------------------
+
+const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+
+/** @type {{ where: "page" | "figure" | "group" | "present" | "room" | "tour", keys: string[], shown: string[], text: string }[]} */
+export const HELP = [
+  { where: "page", keys: [" "], shown: ["space"], text: "key_play" },
+  { where: "page", keys: ["ArrowLeft", "ArrowRight"], shown: ["←", "→"], text: "key_replay" },
+  { where: "page", keys: ["ArrowUp", "ArrowDown"], shown: ["↑", "↓"], text: "key_token" },
+  { where: "page", keys: [..."12345678"], shown: ["1–8"], text: "key_head" },
+  { where: "figure", keys: ARROWS, shown: ["←", "→", "↑", "↓"], text: "key_cell" },
+  { where: "figure", keys: ["Enter"], shown: ["Enter"], text: "key_pin" },
+  { where: "group", keys: [...ARROWS, "Home", "End"], shown: ["←", "→", "↑", "↓", "Home", "End"], text: "key_group" },
+  { where: "present", keys: ["p"], shown: ["P"], text: "key_present" },
+  { where: "present", keys: ["q"], shown: ["Q"], text: "key_code" },
+  { where: "present", keys: ["r"], shown: ["R"], text: "key_reveal" },
+  { where: "present", keys: ["Escape"], shown: ["Esc"], text: "key_escape" },
+  { where: "tour", keys: [" ", "ArrowLeft", "ArrowRight"], shown: ["space", "←", "→"], text: "key_tour" },
+  { where: "room", keys: ["f"], shown: ["F"], text: "key_follow" },
+  { where: "page", keys: ["?"], shown: ["?"], text: "key_help" },
+];
+
+// ---- the key that owns runs -------------------------------------------------------------------------------------------------------------
+
+/** Shows this browser's key, and takes another's. `open` puts it into a dialog. */
+function openKey(open) {
+  const secret = h("input", { id: "pg-key", type: "password", readonly: true, autocomplete: "off", value: token, "aria-label": say("my_key") });
+  const show = button({ id: "pg-key-show", "aria-pressed": "false", onclick: reveal }, say("my_key_show"));
+  const copy = button({ id: "pg-key-copy", onclick: copied }, say("copy"));
+  const about = { type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": "pg-key-said" };
+  const field = h("input", { id: "pg-key-other", ...about });
+  const error = h("p", { id: "pg-key-said", class: "pg-error", role: "alert" });
+
+  function reveal() {
+    const isHidden = secret.type === "password";
+    secret.type = isHidden ? "text" : "password";
+    show.setAttribute("aria-pressed", String(isHidden));
+  }
+  async function copied() {
+    if (secret.type === "password") reveal(); // what is hidden can't be copied in every browser
+    await copyText(secret);
+    notice(say("my_key_copied"));
+  }
+  async function take() {
+    const key = field.value.trim().toLowerCase(), answer = await send({ action: "take_key", run: "", key });
+    if (answer.error) return void (error.textContent = answer.error);
+    useToken(key);
+    dialog.close();
+    notice(answer.notice);
+    change({ reply: { again: true } }); // whose runs these are is read anew
+    tellTabs();
+  }
+  field.addEventListener("keydown", (event) => isEnter(event) && take());
+  const dialog = open(say("my_key"),
+    h("p", {}, say("my_key_help")), h("div", { class: "pg-line" }, secret, show, copy),
+    h("label", { for: "pg-key-other" }, say("my_key_other")),
+    h("div", { class: "pg-line" }, field, button({ id: "pg-key-use", onclick: take }, say("my_key_use"))), error);
+}

@@ -1,4 +1,4 @@
-// The lesson at the side, while one is under way and somebody is on another tab: its steps, what to look at, and a hint for whoever is
+// The lesson at the side, while one is under way and another tab is open: its steps, what to look at, and a hint for a visitor who is
 // stuck. In a narrow window it is one line at the lower edge, which opens.
 // @ts-check
 
@@ -9,13 +9,13 @@ import { dots, points, ways } from "./lessons.js";
 
 const PATIENCE = 20_000; // milliseconds without progress, after which the next step gets a hint
 let isOpen = false; // in a narrow window
-let stuck = { at: "", since: 0, isTold: false }; // at which step somebody is, since when, and whether they were given the hint
+let stuck = { at: "", since: 0, isTold: false }; // the next step, since when it is the next, and whether its hint is shown
 
 subscribe(["boot", "card", "progress", "tab", "stop"], draw);
 subscribe(FIELDS, watch);
 setInterval(() => document.hidden || watch(), 1000);
 
-/** The step to do next, and how much of it is done: whoever gets on with it needs no hint. */
+/** The step to do next, and how much of it is done: as long as that grows, no hint is needed. */
 function watch() {
   const lesson = lessonUnderWay(), next = lesson && nextOf(lesson), now = performance.now();
   const at = next ? `${cursor.lang} ${lesson.name} ${next.name} ${counted(lesson, next)?.seen ?? ""}` : "";
@@ -52,8 +52,8 @@ function header(lesson, next) {
     draw();
     document.getElementById("pg-lesson-fold")?.focus();
   };
-  const said = say(isOpen ? "course_fold" : "course_unfold"), about = { class: "pg-quiet", "aria-expanded": String(isOpen), "aria-label": said };
-  const fold = button({ ...about, id: "pg-lesson-fold", title: said, onclick: toggle }, isOpen ? "▾" : "▴");
+  const label = say(isOpen ? "course_fold" : "course_unfold"), about = { class: "pg-quiet", "aria-expanded": String(isOpen), "aria-label": label };
+  const fold = button({ ...about, id: "pg-lesson-fold", title: label, onclick: toggle }, isOpen ? "▾" : "▴");
   const away = button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: leave }, "×");
   const brief = h("span", { class: "pg-lesson-brief", "aria-hidden": "true" }, next ? next.text : say("course_all_done"));
   return h("header", {}, openLesson({ to: { lesson: lesson.name } }, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name), brief, fold, away);
@@ -63,10 +63,10 @@ function header(lesson, next) {
  * the next lesson, the way is shown at once. */
 function item(lesson, step, isNext) {
   const done = doneOf(lesson.name).includes(step.name), asks = step.when.checked !== undefined;
-  const told = asks ? h("p", { class: "pg-lesson-hint" }, ways(step)) : stuck.isTold ? hint(lesson, step) : "";
+  const help = asks ? h("p", { class: "pg-lesson-hint" }, ways(step)) : stuck.isTold ? hint(lesson, step) : "";
   return h("li", { class: done ? "done" : isNext ? "next" : "" },
     h("span", { class: "pg-tick", "aria-hidden": "true" }, done ? "✓" : ""),
-    h("div", {}, h("span", { class: isNext ? "pg-lesson-next" : "" }, step.text), isNext ? told : ""));
+    h("div", {}, h("span", { class: isNext ? "pg-lesson-next" : "" }, step.text), isNext ? help : ""));
 }
 
 /** Where a step is done, how much of it is, and the way there. */
@@ -77,5 +77,5 @@ function hint(lesson, step) {
   const where = say(isHere ? "course_hint_here" : "course_hint", { place: say(`place_${place}`), tab: say(`tab_${tab}`) });
   if (isHere && !step.knobs) return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "");
   const to = step.to.tab || step.knobs ? step : { ...step, to: { tab, lesson: lesson.name } };
-  return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "", ...ways(to).map((one) => [" ", one]).flat());
+  return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "", ...ways(to).map((way) => [" ", way]).flat());
 }

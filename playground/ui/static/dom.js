@@ -5,16 +5,16 @@ import { cursor, languageTag, page } from "./store.js";
 import { token } from "./storage.js";
 import { ask } from "./server.js";
 
-const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
+const BASE = new URL("../../../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/ui/static/dom.js
 
 /** The sentence `page.<key>` in the page's language, its {placeholders} filled in; {count:step|steps} is the one word for 1, else the other. */
 export function say(key, values = {}) {
   const text = page.boot?.words[key];
   if (text === undefined) return key;
-  const fill = (whole, name, one, many) => {
+  const fill = (whole, name, single, many) => {
     if (!(name in values)) return whole;
     if (many === undefined) return values[name];
-    return String(values[name]) === "1" ? one : many;
+    return String(values[name]) === "1" ? single : many;
   };
   return text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, fill);
 }
@@ -47,13 +47,13 @@ export function h(tag, props = {}, ...children) {
 }
 
 /**
- * What an element has whose text the model reads or writes: no translator of a browser changes it, and it runs as its letters do. It is in the
+ * Attributes of an element whose text the model reads or writes: no translator of a browser changes it, it runs as its letters do, and is in the
  * language of its side, where that is known.
  * @param {"" | "src" | "tgt"} [side]
  */
 export const modelText = (side = "") => ({ translate: "no", lang: page.card?.languages?.[side] || "und", dir: "auto" });
 
-/** Calls `act` when somebody has changed what stands in a field. Of a word that an input method composes it is the whole word that counts. */
+/** Calls `act` when a field's text was changed by its user. Of a word that an input method composes it is the whole word that counts. */
 export function onTyped(field, act) {
   field.addEventListener("input", (event) => event.isComposing || act());
   field.addEventListener("compositionend", () => act());
@@ -82,15 +82,25 @@ export async function open(id) {
 /** @type {(element: Element) => any[]} the elements in another, whatever they are */
 export const childrenOf = (element) => [...element.children];
 
+const CONTROLS = ["button", "input", "select", "textarea", "summary", "a[href]", "[tabindex]"].join();
+
+/** Gives an element other children. The focus stays on the control with the same id and data, else on the one in the same place. */
+export function replaceChildren(host, ...children) {
+  const controls = () => /** @type {HTMLElement[]} */ ([...host.querySelectorAll(CONTROLS)]), nameOf = ({ id, dataset }) => id + JSON.stringify(dataset);
+  const at = controls().indexOf(/** @type {HTMLElement} */ (document.activeElement)), name = at >= 0 && nameOf(controls()[at]);
+  host.replaceChildren(...children.filter((child) => child !== ""));
+  if (at >= 0) (controls().find((control) => nameOf(control) === name) ?? controls()[at])?.focus({ preventScroll: true });
+}
+
 /** A button that does nothing but what its listener does. */
 export const button = (props, ...children) => h("button", { type: "button", ...props }, ...children);
 
 /** Does something before the next frame, however often it is asked for until then. */
 export function inFrame(act) {
-  let asked = 0;
+  let request = 0;
   return () => {
-    cancelAnimationFrame(asked);
-    asked = requestAnimationFrame(act);
+    cancelAnimationFrame(request);
+    request = requestAnimationFrame(act);
   };
 }
 
@@ -145,14 +155,14 @@ export function icon(name) {
   return svg("svg", { viewBox: "0 0 20 20", width: "16", height: "16", "aria-hidden": "true", ...pen }, svg("path", { d: paths[name] }));
 }
 
-export const assetUrl = (name) => new URL(name, import.meta.url).href;
+export const plotlyUrl = new URL("../../plotly.js", import.meta.url).href;
 export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchParams(params)}`;
 
 const running = new Map();
 const headers = () => ({ "X-Playground-Token": token });
-/** What the server answered; where that is no JSON, a sentence. One that answers is not away any more. An answer that is given up, or cut
+/** Parses a response; one that is no JSON becomes a sentence. A server that answers is not away any more. A response that is given up, or cut
  * off, while it comes in is no answer. */
-async function told(answer) {
+async function parseAnswer(answer) {
   withdraw(say("server_away"));
   try {
     return await answer.json();
@@ -171,7 +181,7 @@ export async function read(path, params = {}, channel = path) {
   const control = new AbortController();
   running.set(channel, control);
   try {
-    return await told(await ask(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers: headers() }));
+    return await parseAnswer(await ask(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers: headers() }));
   } catch {
     return control.signal.aborted ? null : { error: say("server_away"), away: true };
   } finally {
@@ -183,7 +193,7 @@ export async function read(path, params = {}, channel = path) {
 export async function send(message, path = "command") {
   try {
     const post = { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(message) };
-    return await told(await ask(routeUrl(path, { lang: cursor.lang }), post));
+    return await parseAnswer(await ask(routeUrl(path, { lang: cursor.lang }), post));
   } catch {
     return { error: say("server_away"), away: true };
   }
@@ -234,12 +244,12 @@ export function notice(text, kind = "info", ...more) {
   if (!place) document.body.append((place = h("div", { id: "pg-notices", role: "status", "aria-live": "polite" })));
   for (const note of place.querySelectorAll(".pg-notice")) if (note.dataset.kind === kind) note.remove();
   const close = button({ "aria-label": say("close"), onclick: () => note.remove() }, "×");
-  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text, kind } }, h("span", {}, text, ...more.flatMap((one) => [" ", one])), close);
+  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text, kind } }, h("span", {}, text, ...more.flatMap((part) => [" ", part])), close);
   place.append(note);
   if (kind === "info") setTimeout(() => note.remove(), 6000);
 }
 
-/** What was wrong before has been put right, or is about to be. */
+/** Removes errors: their cause is mended, or about to be. */
 export function forgive() {
   for (const error of document.querySelectorAll(".pg-notice.error")) error.remove();
 }

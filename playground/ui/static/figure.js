@@ -6,8 +6,7 @@ import { blocksOf } from "./answers.js";
 import { FIELDS, cursor, move, page, subscribe } from "./store.js";
 import { h, ready, svg } from "./dom.js";
 import { ownDrawing, relabelSave, saveButtons } from "./downloads.js";
-import { WIDTH, layOut, lines } from "./figure_layout.js";
-import { partsOf, shownParts, target } from "./figure_parts.js";
+import { WIDTH, layOut, lines, partsOf, shownParts, target } from "./figure_layout.js";
 
 const LINE = 13; // px from one line of a text to the next
 const wide = matchMedia("(min-width: 1001px)"); // as in frame.css
@@ -53,7 +52,7 @@ function box(part, { x, y, width, height }) {
   const mask = part.kind.startsWith("mask"), text = mask ? [] : lines(part.text, part.kind === "tokens" ? 2 * width : width - 4);
   const first = y + height / 2 - ((text.length - 1) * LINE) / 2 + 4;
   const act = part.shows.length ? { role: "button", tabindex: "-1" } : { role: "img" };
-  const name = mask ? part.about : `${text.join(" ")}: ${part.about}`; // first what is written on it: whoever says that means it
+  const name = mask ? part.about : `${text.join(" ")}: ${part.about}`; // begins with the visible text, for voice control
   return svg("g", { ...act, class: `part hue-${part.hue} ${part.kind}`, "data-part": part.name, "aria-label": name },
     svg("title", {}, part.about),
     svg("rect", { x, y, width, height, rx: 4 }),

@@ -1,4 +1,5 @@
-// Where everything stands in the paper's figure 1, in pixels: only computes. It is drawn from below, as in the paper; y counts from the top.
+// The layout of the paper's figure 1 in pixels, and which of its parts is on screen: only computes. It is drawn from below, as in the
+// paper; y counts from the top.
 // @ts-check
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
@@ -51,7 +52,7 @@ function drawSublayer(plan, { parts, residual }, below, name) {
   let at = below;
   for (const [number, part] of visible.entries()) at = place(plan, part, at, name, number ? TOUCH : ARROW);
   for (const part of parts.filter(isMask)) {
-    const { x, y, width, height } = plan.boxes.get(visible.find((one) => one.kind.endsWith("attention")).name);
+    const { x, y, width, height } = plan.boxes.get(visible.find((part) => part.kind.endsWith("attention")).name);
     plan.boxes.set(part.name, { x: x + width + TOUCH, y, width: MASK, height });
   }
   if (residual) {
@@ -95,12 +96,12 @@ export function lines(text, width) {
   const size = (piece) => [...piece].reduce((sum, letter) => sum + (letter > "\u2e80" ? HAN : LATIN), 0);
   const halves = (piece) => [piece.slice(0, piece.length / 2), piece.slice(piece.length / 2)];
   const pieces = text.split(/(?<=[ -])(?=\S)/).flatMap((piece) => (/^[\u2e80-\uffef]+$/.test(piece) && size(piece) > width ? halves(piece) : piece));
-  const found = [""];
+  const rows = [""];
   for (const piece of pieces) {
-    if (found.at(-1) && size(found.at(-1) + piece.trimEnd()) > width) found.push("");
-    found[found.length - 1] += piece;
+    if (rows.at(-1) && size(rows.at(-1) + piece.trimEnd()) > width) rows.push("");
+    rows[rows.length - 1] += piece;
   }
-  return found.map((line) => line.trimEnd());
+  return rows.map((line) => line.trimEnd());
 }
 
 /** The same with y from the top of the drawing. */
@@ -109,4 +110,31 @@ function fromTheTop(plan, top) {
   for (const box of [...plan.boxes.values(), ...plan.frames, plan.next]) box.y -= top;
   for (const line of plan.lines) line.points = line.points.map(([x, y]) => [x, y - top]);
   return { ...plan, height: bottom - top + 2 };
+}
+
+// ---- which part is on screen ------------------------------------------------------------------------------------------------------------
+
+/** @type {(figure: import("./page").ModelFigure) => import("./page").Part[]} */
+export const partsOf = ({ encoder, memory, decoder }) => [encoder, decoder].flatMap((stack) =>
+  [...stack.input, ...stack.sublayers.flatMap(({ parts }) => parts), ...stack.end]).concat(memory);
+
+/** The names of the parts that are on screen where the cursor is. On the map that is the one the open stage belongs to. */
+export function shownParts(figure, where) {
+  const parts = partsOf(figure);
+  if (where.tab === "map") {
+    const address = where.stage.replace(/\.\d+(?=\.)/, ""), begins = (stage) => `${address}.`.startsWith(`${stage}.`);
+    const owner = (part) => Math.max(0, ...part.stages.filter(begins).map((stage) => stage.length));
+    const nearest = Math.max(...parts.map(owner));
+    return nearest ? parts.filter((part) => owner(part) === nearest).map(({ name }) => name) : [];
+  }
+  const fits = (fields) => Object.entries(fields).every(([name, value]) => where[name] === value);
+  return parts.filter(({ shows }) => shows.some(fits)).map(({ name }) => name);
+}
+
+/** Where a click on a part leads: on the map to the layer that is open there already. */
+export function target(part, where) {
+  const to = { ...part.shows[0] };
+  const [stack, layer] = where.stage.split(".");
+  if (to.stage?.startsWith(`${stack}.0.`) && /^\d+$/.test(layer)) to.stage = to.stage.replace(".0.", `.${layer}.`);
+  return to;
 }

@@ -1,4 +1,4 @@
-// Runs before anything else of the page (see ui/start_watch.py), in browsers that are too old for the rest as well: where nothing will be
+// Runs before anything else of the page (see ui/document.py), in browsers that are too old for the rest as well: where nothing will be
 // drawn it says why in one sentence, and what to do.
 // @ts-check
 
@@ -10,7 +10,7 @@
   const isFile = location.protocol === "file:", isSandboxed = !isFile && self.origin === "null";
   let isMissing = false, isRead = false, note = null;
 
-  /** What the page's scripts and styles can't do without: in Chrome since 111, in Firefox since 121, in Safari since 16.4. */
+  /** Whether the browser lacks features that the page needs: in Chrome since 111, in Firefox since 121, in Safari since 16.4. */
   const isOld = () => {
     const { style } = document.createElement("i");
     style.cssText = "color: color-mix(in srgb, red, red)";
@@ -27,7 +27,7 @@
     return isFile ? "file" : "missing";
   };
 
-  /** What is wrong now, "" for nothing. */
+  /** The present problem, "" for none. */
   const wrong = () => {
     const { playground, knobs } = document.body.dataset, since = performance.now();
     if (isOld()) return isRead ? "" : "old"; // it may be drawn all the same, but not as it should be: the sentence stays until it is pressed

@@ -1,4 +1,4 @@
-// What Gradio does for the page where it is served: the tabs, and their words in the visitor's language. Only a frozen page has this script.
+// Gradio's part of a served page: the tabs, and their words in the visitor's language. Only a frozen page has this script.
 // @ts-check
 
 import { address, subscribe } from "./store.js";
@@ -28,7 +28,7 @@ const toLive = () => {
   return link;
 };
 
-/** What can't be done here has the way to where it can beside it. */
+/** Refusals get a link to the page with a server, where that can be done. */
 const REFUSED = ["[data-block$=frozen]", ".pg-error", ".pg-notice.error>span"].join();
 const refused = new MutationObserver(() => {
   for (const element of document.querySelectorAll(REFUSED)) if (!element.querySelector(".pg-to-live")) element.append(" ", toLive());

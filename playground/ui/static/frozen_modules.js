@@ -8,7 +8,7 @@
   for (const [name, text] of Object.entries(all.playgroundModules)) {
     imports[`page/${name}`] = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   }
-  const scripts = { importmap: JSON.stringify({ imports }), module: ["frozen.js", "main.js"].map((name) => `import "page/${name}";`).join("") };
+  const scripts = { importmap: JSON.stringify({ imports }), module: ["frozen.js", "main.js"].map((name) => `import "page/ui/static/${name}";`).join("") };
   for (const [type, textContent] of Object.entries(scripts)) {
     document.head.append(Object.assign(document.createElement("script"), { type, textContent }));
   }

@@ -6,11 +6,11 @@ import { h, say } from "./dom.js";
 import { page } from "./store.js";
 import { repainted } from "./repaint.js";
 
-const BASE = new URL("../..", import.meta.url).href; // the page's scripts stand two folders below, in asset/<version>
+const BASE = new URL("../../../..", import.meta.url).href; // this file is asset/<version>/ui/static/frozen_server.js
 export const isFrozen = true;
 
 const files = new Map();
-/** What stands under a name in a script of this folder, read once: of a page that is opened as a file, a browser loads scripts alone. Answers
+/** Reads the answers of a script in this folder, once: for a page that is opened as a file, a browser loads scripts alone. Answers
  * are packed, since plain web servers send files as they are. */
 function file(name) {
   const read = async () => {
@@ -38,23 +38,23 @@ async function answered(path, query) {
   if (kind === "runs") return words.runs;
   if (kind === "run") return words.card;
   if (kind !== "panel") return refusal("frozen_needs_server");
-  const { beside, ...asked } = { ...frozen.defaults, ...query };
-  const answer = (part) => panel(part, frozen.panels[part], asked, frozen.defaults);
-  return beside ? { ...(await answer(name)), sentence: await answer(beside) } : answer(name);
+  const { beside: second, ...wanted } = { ...frozen.defaults, ...query };
+  const answer = (part) => panel(part, frozen.panels[part], wanted, frozen.defaults);
+  return second ? { ...(await answer(name)), sentence: await answer(second) } : answer(name);
 }
 
-async function panel(name, grids, asked, defaults) {
+async function panel(name, grids, wanted, defaults) {
   if (!grids) return { step: null, uses: [], blocks: [note("frozen_needs_server", "pg-about")] };
-  const { at, found } = nearest(grids, asked, defaults), { axes, refused, pins } = grids[at];
-  if (axes.some(({ fields }, n) => fields[0] === "text" && found[n].at < 0)) return refusal("frozen_sentence");
-  const [first, ...others] = found.map((one) => Math.max(one.at, 0));
+  const { at, found: places } = nearest(grids, wanted, defaults), { axes, refused, pins } = grids[at];
+  if (axes.some(({ fields }, n) => fields[0] === "text" && places[n].at < 0)) return refusal("frozen_sentence");
+  const [first, ...rest] = places.map(({ at: place }) => Math.max(place, 0));
   const { shared, answers } = await file(`answers/${name}-${at}-${first}`);
-  const answer = JSON.stringify(whole(answers[others.join()], shared)), { light, dark } = page.boot.palettes;
-  const told = JSON.parse(asked.dark === "1" ? repainted(answer, light, dark) : answer);
-  if (!told.blocks) return told;
-  const isOther = (fields) => fields.some((field) => told.uses.includes(field) && asked[field] !== defaults[field]);
-  if (isOther(refused) || !found.every(({ isExact }) => isExact)) return { ...told, blocks: [note("frozen_needs_server"), ...told.blocks] };
-  return isOther(pins) ? { ...told, blocks: [...told.blocks, note("frozen_pin", "pg-caption")] } : told;
+  const answer = JSON.stringify(whole(answers[rest.join()], shared)), { light, dark } = page.boot.palettes;
+  const painted = JSON.parse(wanted.dark === "1" ? repainted(answer, light, dark) : answer);
+  if (!painted.blocks) return painted;
+  const isOther = (fields) => fields.some((field) => painted.uses.includes(field) && wanted[field] !== defaults[field]);
+  if (isOther(refused) || !places.every(({ isExact }) => isExact)) return { ...painted, blocks: [note("frozen_needs_server"), ...painted.blocks] };
+  return isOther(pins) ? { ...painted, blocks: [...painted.blocks, note("frozen_pin", "pg-caption")] } : painted;
 }
 
 /** A sentence beside the nearest answer there is. */
@@ -62,11 +62,11 @@ const note = (key, css = "pg-warning") => ({ kind: "text", id: "frozen", css, te
 
 /** The grid that has the answer, else one that has all of it but what belongs to a pinned cell, else the first of those that know most of
  * what is asked, whose answer is to another question; and the places on its axes. */
-export function nearest(grids, asked, defaults) {
+export function nearest(grids, wanted, defaults) {
   const fits = grids.map(({ axes, refused, pins }) => {
-    const found = axes.map((axis) => place(axis, asked)), isSame = (field) => asked[field] === defaults[field];
-    const known = found.filter(({ isExact }) => isExact).length;
-    return { found, known, isHere: known === found.length && refused.every(isSame), isPinned: pins.every(isSame) };
+    const places = axes.map((axis) => place(axis, wanted)), isSame = (field) => wanted[field] === defaults[field];
+    const known = places.filter(({ isExact }) => isExact).length;
+    return { found: places, known, isHere: known === places.length && refused.every(isSame), isPinned: pins.every(isSame) };
   });
   const most = Math.max(...fits.map(({ known }) => known)), isBest = [({ isHere, isPinned }) => isHere && isPinned, ({ isHere }) => isHere];
   const [at] = [...isBest, ({ known }) => known === most].map((is) => fits.findIndex(is)).filter((n) => n >= 0);
@@ -74,15 +74,15 @@ export function nearest(grids, asked, defaults) {
 }
 
 /** The place on an axis that a question is about, or the nearest to it, -1 where there is none; and whether it is as good as that very place. */
-export function place({ fields, values }, asked) {
-  const [first] = fields, near = (value) => Math.abs(Number(value) - Number(asked[first]));
-  const exact = values.findIndex((value) => fields.every((field, at) => value[at] === asked[field]));
+export function place({ fields, values }, wanted) {
+  const [first] = fields, near = (value) => Math.abs(Number(value) - Number(wanted[first]));
+  const exact = values.findIndex((value) => fields.every((field, at) => value[at] === wanted[field]));
   if (exact >= 0) return { at: exact, isExact: true };
-  if ((first === "step" && asked.step !== "") || first === "width") {
+  if ((first === "step" && wanted.step !== "") || first === "width") {
     const numbers = values.flatMap(([value], at) => (value === "" ? [] : [at]));
     return { at: numbers.reduce((best, at) => (near(values[at][0]) < near(values[best][0]) ? at : best), numbers[0] ?? 0), isExact: true };
   }
-  return { at: fields.length > 1 ? values.findIndex(([value]) => value === asked[first]) : -1, isExact: false };
+  return { at: fields.length > 1 ? values.findIndex(([value]) => value === wanted[first]) : -1, isExact: false };
 }
 
 /** An answer with what it shares with others put in. */
@@ -93,7 +93,7 @@ export function whole(value, shared) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, whole(item, shared)]));
 }
 
-/** What a run's stream says once it is over. */
+/** Streams the last update of a run. */
 export function listen() {
   /** @type {any} */
   const stream = { readyState: EventSource.OPEN, addEventListener: () => {}, close: () => void (stream.readyState = EventSource.CLOSED) };

@@ -1,4 +1,4 @@
-// The glossary: a term in the page's prose says what it means to whoever points at it, moves the focus there or taps it.
+// The glossary: a term in the page's prose explains itself when it is pointed at, focused or tapped.
 // @ts-check
 
 import { page, subscribe } from "./store.js";
@@ -14,21 +14,21 @@ subscribe(["boot"], () => {
   meaning = new Map(glossary.not.map((form) => [form.toLowerCase(), null]));
   for (const term of terms) for (const form of term.forms) meaning.set(form.toLowerCase(), term);
   const whole = (form) => (/^\w/.test(form) ? "(?<![\\w-])" : "") + form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (/\w$/.test(form) ? "(?!\\w|-\\w)" : "");
-  pattern = new RegExp([...meaning.keys()].sort((one, other) => other.length - one.length).map(whole).join("|"), "giu");
+  pattern = new RegExp([...meaning.keys()].sort((first, other) => other.length - first.length).map(whole).join("|"), "giu");
 });
 
 /** Prose in pieces: text, a term, text, a term … text; only the first place of a term is one. */
 function pieces(text) {
-  const found = [], seen = new Set([null, undefined]);
+  const pieces = [], known = new Set([null, undefined]);
   let end = 0;
   for (const match of pattern ? text.matchAll(pattern) : []) {
     const term = meaning.get(match[0].toLowerCase());
-    if (seen.has(term)) continue;
-    seen.add(term);
-    found.push({ text: text.slice(end, match.index) }, { text: match[0], term });
+    if (known.has(term)) continue;
+    known.add(term);
+    pieces.push({ text: text.slice(end, match.index) }, { text: match[0], term });
     end = match.index + match[0].length;
   }
-  return [...found, { text: text.slice(end) }];
+  return [...pieces, { text: text.slice(end) }];
 }
 
 /** Writes prose into an element. Where only its numbers changed its terms stay the elements they were: nothing flickers under a finger. */
@@ -59,11 +59,11 @@ export function caption(text) {
 
 const EDGE = 8, LATE = 250; // px to the edges of the window; ms in which a pointer gets from a term to its tooltip
 const tip = h("div", { id: "pg-tip", role: "tooltip", hidden: true });
-let shown = null, leaving = 0;
-const watch = new MutationObserver(() => (shown?.isConnected && shown.offsetParent ? place() : close()));
+let openTerm = null, leaving = 0;
+const watch = new MutationObserver(() => (openTerm?.isConnected && openTerm.offsetParent ? place() : close()));
 
 function place() {
-  const [at] = shown.getClientRects(), { offsetWidth: width, offsetHeight: height } = tip;
+  const [at] = openTerm.getClientRects(), { offsetWidth: width, offsetHeight: height } = tip;
   const below = at.top < height + 2 * EDGE; // above, what it covers is read already
   const left = Math.max(EDGE, Math.min(at.left, document.documentElement.clientWidth - width - EDGE));
   Object.assign(tip.style, { left: `${left + scrollX}px`, top: `${scrollY + (below ? at.bottom + 6 : at.top - height - 6)}px` });
@@ -71,9 +71,9 @@ function place() {
 
 function open(term) {
   clearTimeout(leaving);
-  if (shown === term) return;
+  if (openTerm === term) return;
   close();
-  shown = term;
+  openTerm = term;
   const { name, shape, text } = term.pgTerm;
   tip.replaceChildren(h("b", {}, name), shape ? h("code", {}, shape) : "", h("p", {}, text));
   tip.hidden = false;
@@ -86,8 +86,8 @@ function open(term) {
 function close() {
   clearTimeout(leaving);
   watch.disconnect();
-  shown?.removeAttribute("aria-describedby");
-  shown = null;
+  openTerm?.removeAttribute("aria-describedby");
+  openTerm = null;
   tip.hidden = true;
 }
 
@@ -102,15 +102,15 @@ document.addEventListener("pointermove", (event) => {
 document.addEventListener("pointerover", (event) => {
   if (event.pointerType === "touch") return;
   clearTimeout(leaving);
-  if (!termAt(event) && shown && shown !== document.activeElement && !onTip(event)) leaving = setTimeout(close, LATE);
+  if (!termAt(event) && openTerm && openTerm !== document.activeElement && !onTip(event)) leaving = setTimeout(close, LATE);
 });
 document.addEventListener("focusin", (event) => termAt(event) && open(termAt(event)));
-document.addEventListener("focusout", (event) => termAt(event) && termAt(event) === shown && close());
+document.addEventListener("focusout", (event) => termAt(event) && termAt(event) === openTerm && close());
 document.addEventListener("click", (event) => termAt(event) && open(termAt(event)));
 document.addEventListener("pointerdown", (event) => termAt(event) || (onTip(event) && event.pointerType !== "touch") || close());
 document.addEventListener("keydown", (event) => {
   const again = ["Enter", " "].includes(event.key) && termAt(event);
-  if (!again && !(shown && event.key === "Escape")) return;
+  if (!again && !(openTerm && event.key === "Escape")) return;
   event.preventDefault();
   event.stopPropagation(); // it is meant for the tooltip alone
   if (again) open(again);

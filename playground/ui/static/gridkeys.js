@@ -8,7 +8,7 @@ import { plotly } from "./picture.js";
 const PIN = "Enter";
 /** @type {Record<string, Cell>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-/** What a figure listens to. */
+/** Keys of a figure. */
 export const KEYS = [...Object.keys(MOVES), PIN];
 const isGrid = (place) => place.matches?.(".pg-plot") && place.layout?.meta?.cells === true;
 
@@ -39,8 +39,8 @@ function here(place) {
 /** Draws the frame, and shows what the pointer would be shown there. */
 async function look(place, cell) {
   const [row, column] = (place.pgCell = cell), { xaxis, yaxis } = place._fullLayout;
-  const [left, right] = [column - 0.5, column + 0.5].map((at) => xaxis._offset + xaxis.d2p(at)).sort((one, other) => one - other);
-  const [top, bottom] = [row - 0.5, row + 0.5].map((at) => yaxis._offset + yaxis.d2p(at)).sort((one, other) => one - other);
+  const [left, right] = [column - 0.5, column + 0.5].map((at) => xaxis._offset + xaxis.d2p(at)).sort((first, other) => first - other);
+  const [top, bottom] = [row - 0.5, row + 0.5].map((at) => yaxis._offset + yaxis.d2p(at)).sort((first, other) => first - other);
   const box = { left, top, width: right - left, height: bottom - top };
   const frame = place.querySelector(".pg-cell-frame") ?? place.appendChild(h("div", { class: "pg-cell-frame", role: "status" }));
   Object.assign(frame.style, Object.fromEntries(Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`])));

@@ -1,8 +1,11 @@
-// The page by keyboard: ways past the controls, one stop for each group of them, and Gradio's menus, which don't close by themselves.
+// The page by keyboard: ways past the controls, one stop for each group of them, keys of the whole page, and Gradio's menus.
 // @ts-check
 
-import { cursor, subscribe } from "./store.js";
+import { cursor, move, subscribe } from "./store.js";
 import { say } from "./dom.js";
+import { openHelp } from "./dialogs.js";
+import { play, turn } from "./replay.js";
+import { isSwitchedOff } from "./single_keys.js";
 import "./gridkeys.js";
 
 // What belongs together is one stop: {what it stands in: each of it}.
@@ -11,7 +14,7 @@ const GROUPS = {
   "#pg-replay-bar": "button", "[role=tablist]": "[role=tab]", "#pg-knobs fieldset": "[type=radio]", ".pg-figure": ".pg-term",
   ".pg-text": ".pg-term", ".pg-points": ".pg-term", ".pg-map-grid": "[data-address]", ".pg-lanes thead": "button",
   ".pg-save": "button", ".pg-switch-part": ".pg-switch", ".pg-cell-row": ".pg-cell-bar", ".pg-modelview": ".pg-term",
-  ".pg-model-grids": ".pg-model-head",
+  ".pg-model-grids": ".pg-model-head", ".pg-runs table": "[data-at]",
 };
 /** @type {(selector: string) => any[]} */
 const all = (selector) => [...document.querySelectorAll(selector)];
@@ -38,7 +41,7 @@ function setStops() {
     }
   }
   for (const plot of all(".pg-plot")) plot.tabIndex = plot.layout?.meta?.cells ? 0 : -1;
-  for (const beside of all("#pg-knobs [type=range], #pg-knobs [role=listbox]")) beside.tabIndex = -1; // of a number, and of a menu
+  for (const control of all("#pg-knobs [type=range], #pg-knobs [role=listbox]")) control.tabIndex = -1; // of a number, and of a menu
 }
 
 /** The one of `elements` that lies in a direction: the next of the row, or the nearest above or below. */
@@ -53,10 +56,10 @@ export function neighbour(elements, from, key) {
   const here = middle(from), down = key === "ArrowDown" ? 1 : -1;
   const far = (element) => Math.hypot(middle(element).x - here.x, 3 * (middle(element).y - here.y)); // rather its row than its column
   const there = elements.filter((element) => down * (middle(element).y - here.y) > here.high);
-  return there.sort((one, other) => far(one) - far(other))[0] ?? from;
+  return there.sort((first, other) => far(first) - far(other))[0] ?? from;
 }
 
-/** What a group listens to. */
+/** Keys of a group. */
 export const KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
 
 /** Arrows go through a group. Tabs have theirs in tabs.js, tiles in map.js, and a slider takes its own. */
@@ -77,7 +80,7 @@ document.addEventListener("focusin", ({ target }) => {
   const element = /** @type {HTMLElement} */ (target), block = /** @type {HTMLElement | null} */ (element.closest("[data-block]"));
   last = { block: block?.dataset.block ?? "", at: groupOf(element)?.indexOf(element) ?? -1, element };
 });
-/** Who leaves it for no other keeps to that, whatever is drawn anew. */
+/** A focus that was left for no other control isn't given back, whatever is drawn anew. */
 document.addEventListener("focusout", ({ target }) => queueMicrotask(() => {
   const isLeft = document.activeElement === document.body && /** @type {Element} */ (target).isConnected;
   if (isLeft && last.element === target) last = NOWHERE;
@@ -86,10 +89,10 @@ document.addEventListener("focusout", ({ target }) => queueMicrotask(() => {
 /** A control that was drawn anew has the focus still, one of a group as one that is alone: it was pressed, and the next key is for it. */
 new MutationObserver(() => {
   if (document.activeElement !== document.body || !last.element || last.element.isConnected) return;
-  const block = all("[data-block]").find((one) => one.dataset.block === last.block && isShown(one));
+  const block = all("[data-block]").find((element) => element.dataset.block === last.block && isShown(element));
   const like = Object.values(GROUPS).find((each) => last.element.matches(each));
-  const found = last.at >= 0 ? shownIn(block ?? document.body, like)[last.at] : last.block.startsWith("button ") && block?.querySelector("button");
-  if (found) found.focus({ preventScroll: true });
+  const control = last.at >= 0 ? shownIn(block ?? document.body, like)[last.at] : last.block.startsWith("button ") && block?.querySelector("button");
+  if (control) control.focus({ preventScroll: true });
 }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
 
 /**
@@ -131,7 +134,7 @@ function firstPicture() {
 const sentence = () => document.getElementById("pg-sentence");
 const place = () => document.querySelector("#pg-place-tabs [aria-selected=true]");
 /** @type {Record<string, () => any>} */
-const WAYS = { "#pg-sentence": sentence, "#pg-view": firstPicture, "#pg-place-tabs": place }; // the links that the server sends, see ui/skip_links.py
+const WAYS = { "#pg-sentence": sentence, "#pg-view": firstPicture, "#pg-place-tabs": place }; // the links that the server sends, see ui/document.py
 
 /** Goes there once there is something to be seen: what has just appeared takes the focus a moment later. */
 async function follow(way) {
@@ -157,4 +160,24 @@ follow(location.hash); // of one that was followed before this script came
 subscribe(["boot"], () => {
   const names = { "#pg-sentence": "skip_sentence", "#pg-view": "skip_picture", "#pg-place-tabs": "skip_places" };
   for (const link of all("#pg-skip a")) link.textContent = say(names[link.hash]);
+});
+
+// ---- keys of the whole page -------------------------------------------------------------------------------------------------------------
+
+const row = (by) => move({ q: cursor.q === "" ? 0 : Math.max(0, Number(cursor.q) + by) });
+const head = (number) => move({ head: number, layer: cursor.layer || 1, follow: "off" });
+
+/** @type {Record<string, () => void>} key -> what it does */
+export const ACTS = {
+  " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), ArrowUp: () => row(-1), ArrowDown: () => row(1), "?": openHelp,
+  ...Object.fromEntries([..."12345678"].map((number) => [number, () => head(number)])),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event)) return;
+  const target = /** @type {Element} */ (event.target);
+  if (target.closest?.("input, textarea, select, button, summary, [contenteditable], [role=tab], [role=slider], [role=listbox], dialog")) return;
+  if (!ACTS[event.key]) return;
+  event.preventDefault();
+  ACTS[event.key]();
 });

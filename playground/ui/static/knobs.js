@@ -1,11 +1,10 @@
 // The knobs at the left, which are Gradio's: what is said between it and the page, and a way to point at one. A number that can't be is
-// brought into range, with a word at its knob. On a narrow screen they lie in a drawer, see drawer.js.
+// brought into range, with a word at its knob. On a narrow screen they lie in a drawer.
 // @ts-check
 
-import { asText, change, cursor, move, page } from "./store.js";
-import { h, notice, say } from "./dom.js";
+import { asText, change, cursor, move, page, subscribe } from "./store.js";
+import { button, h, notice, ready, say } from "./dom.js";
 import { isFrozen } from "./server.js";
-import { showKnobs } from "./drawer.js";
 import { fixed } from "./room.js";
 import { lastTicket } from "./storage.js";
 
@@ -17,8 +16,8 @@ import { lastTicket } from "./storage.js";
 export function nearest(name, value) {
   const { low, high, step } = page.boot.bounds[name];
   if (value === null || !Number.isFinite(value)) return null;
-  const kept = Math.max(low, Math.min(value, high));
-  return step ? low + step * Math.round((kept - low) / step) : kept;
+  const inside = Math.max(low, Math.min(value, high));
+  return step ? low + step * Math.round((inside - low) / step) : inside;
 }
 
 const knobOf = (element) => element.closest?.("#pg-knobs [id^='knob-']");
@@ -64,7 +63,7 @@ export function pointAt(name) {
 /** Scrolls the column to a control, once its fold is open; the page stays where it is. */
 function show(control, tries = 20) {
   if (!control.offsetHeight && tries) return void setTimeout(() => show(control, tries - 1), 50);
-  const column = document.getElementById("pg-knobs"), [room, box] = [column, control].map((one) => one.getBoundingClientRect());
+  const column = document.getElementById("pg-knobs"), [room, box] = [column, control].map((element) => element.getBoundingClientRect());
   column.scrollBy({ top: box.top + box.height / 2 - room.top - room.height / 2, behavior: "smooth" });
 }
 
@@ -73,7 +72,7 @@ function flash(element) {
   setTimeout(() => element?.classList.remove("pg-flash"), 2400);
 }
 
-// ---- Gradio and we (see ui/bridge.py) ------------------------------------------------------------------------------------------------
+// ---- Gradio and we (see ui/listeners.py) ------------------------------------------------------------------------------------------------
 
 let gradio = null; // what it can be asked for: relabel, settings, look_ahead
 export const meet = (asks) => void (gradio = asks);
@@ -99,31 +98,31 @@ export function setControls(values) {
 
 export const settings = () => ({ ...page.boot.defaults, ...page.wanted });
 
-/** What a listener is told: who asks, and about which sentences. */
-export const asked = (values, more = {}) => ({
+/** Inputs of a listener: the visitor, and the sentences in question. */
+export const listenerInputs = (values, more = {}) => ({
   ...values,
   asked: { language: cursor.lang, own: page.own, ticket: page.boot?.ticket ?? lastTicket(), ...still(), ...more },
 });
 
-let entered = ""; // the task, when somebody came to its menu
+let entered = ""; // the task when its menu got the focus
 document.addEventListener("focusin", ({ target }) => {
   if (/** @type {Element} */ (target).closest("#knob-task")) entered = String(page.knobs?.task ?? "");
 });
 
-/** As `asked`, with the task of before: Gradio speaks of input also when somebody only leaves the menu. */
+/** As `asked`, with the task of before: Gradio's input event fires also when its menu only loses the focus. */
 export function askedForTask(values) {
   const before = entered;
   entered = values.task;
-  return asked(values, { before });
+  return listenerInputs(values, { before });
 }
 
-/** What of the controls the teacher of a room has fixed for this visitor. */
+/** Controls that the teacher of a room has fixed for this visitor. */
 const still = () => ({ fixed: Object.keys(fixed().settings).join(), tasks: fixed().tasks.join() });
 
 /** The link's settings are in the controls, and so are the sentences that it is about. */
-export function arrived({ asked, ...knobs }) {
+export function arrived({ asked: fields, ...knobs }) {
   document.body.dataset.knobs = "ready";
-  change({ knobs, own: asked.own });
+  change({ knobs, own: fields.own });
 }
 
 const PAUSE = 80; // milliseconds without a change, after which the forecast is asked for: a preset changes many controls at a time
@@ -136,3 +135,42 @@ export function knobsChanged(knobs) {
   clearTimeout(forecast);
   forecast = setTimeout(() => gradio?.look_ahead(), PAUSE);
 }
+
+// ---- the drawer of a narrow window ------------------------------------------------------------------------------------------------------
+
+const opener = () => document.getElementById("pg-drawer");
+
+/** Opens and closes the drawer. Where a control in it had the focus, the button that opens it has it then. */
+export function showKnobs(isShown) {
+  const isLeft = !isShown && document.getElementById("pg-knobs")?.contains(document.activeElement);
+  document.body.dataset.drawer = isShown ? "knobs" : "";
+  opener()?.setAttribute("aria-expanded", String(isShown));
+  if (isLeft) opener()?.focus();
+}
+
+/** The button in the frame. */
+export const drawerButton = () =>
+  button({ id: "pg-drawer", "aria-controls": "pg-knobs", "aria-expanded": String(isOpen()), onclick: toggle }, say("knobs"));
+
+const isOpen = () => document.body.dataset.drawer === "knobs";
+
+function toggle() {
+  showKnobs(!isOpen());
+  if (isOpen()) document.getElementById("pg-drawer-close")?.focus();
+}
+
+subscribe(["boot"], async () => {
+  const head = await ready("pg-drawer-head");
+  const about = { id: "pg-drawer-close", "aria-label": say("close"), title: say("close"), onclick: () => showKnobs(false) };
+  head.replaceChildren(h("h2", {}, say("knobs")), button(about, "×"));
+});
+
+// Before anything else hears of it: what is open in the drawer, a menu of Gradio's, closes first.
+document.addEventListener("keydown", (event) => {
+  const isSeen = isOpen() && document.getElementById("pg-drawer-close")?.getClientRects().length;
+  if (event.key !== "Escape" || !isSeen || document.querySelector("dialog[open], #pg-knobs [role=combobox][aria-expanded=true]")) return;
+  event.preventDefault();
+  event.stopPropagation();
+  showKnobs(false);
+  opener()?.focus();
+}, true);

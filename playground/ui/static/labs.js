@@ -1,15 +1,16 @@
-// Labs: cards to choose from, and what somebody guessed, kept in this browser only.
+// Labs: cards to choose from, and the visitor's guesses, kept in this browser only.
 // @ts-check
 
 import { change, cursor, move, page, presentNames, subscribe } from "./store.js";
-import { button, h, paragraph, say, svg } from "./dom.js";
+import { button, h, paragraph, same, say, svg } from "./dom.js";
 import { fixed } from "./room.js";
 import { isOpenLab } from "./room_fixed.js";
-import { forget, keep, kept } from "./storage.js";
+import { forget, keep, recall } from "./storage.js";
+import { register } from "./kinds.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
-/** What was guessed so far. */
-export const guesses = () => presentNames("lesson", presentNames("lab", kept(KEY)));
+/** Guesses so far. */
+export const guesses = () => presentNames("lesson", presentNames("lab", recall(KEY)));
 
 /** Whether the answer of a lab or a lesson came after a guess made on this page, or after "I don't know". */
 export const isAnswered = (name) => name in guesses() || name in page.guessed;
@@ -21,11 +22,11 @@ subscribe(["lab", "lesson", "guess", "predicted"], (names) => {
 });
 
 /**
- * Only the first guess of a lab counts: whoever has seen the answer guesses no more. `sure` is 0 where nothing is to be counted.
+ * Only the first guess of a lab counts: a visitor who has seen the answer guesses no more. `sure` is 0 where nothing is to be counted.
  * @param {HTMLElement} element
  * @param {import("./blocks").RecordBlock} block
  */
-export function record(element, block) {
+function record(element, block) {
   element.hidden = true;
   if (!here || isAnswered(block.lab)) return;
   if (block.sure) keep(KEY, { [block.lab]: [block.sure, block.right] });
@@ -35,10 +36,9 @@ export function record(element, block) {
 export function forgetGuesses() {
   forget(KEY);
   change({ guessed: {} });
-  for (const element of document.querySelectorAll('[data-block^="calibration"]')) drawCalibration(element);
 }
 
-const ARMS = "playground-arms"; // lab -> the runs of its experiment, so that whoever comes back finds them
+const ARMS = "playground-arms"; // lab -> the runs of its experiment, for a visitor who comes back
 
 subscribe(["reply"], () => {
   const { lab, arms } = page.reply;
@@ -48,17 +48,14 @@ subscribe(["reply"], () => {
   move({ lab, arms: all });
 });
 
-/**
- * Labs to choose from, with what was guessed of each.
- * @param {HTMLElement} element
- * @param {import("./blocks").CardsBlock} block
- */
-export function drawCards(element, block) {
-  const known = guesses(), arms = presentNames("lab", kept(ARMS));
+/** Labs to choose from, with what was guessed of each. */
+register("cards", (element, block) => {
+  const known = guesses(), arms = presentNames("lab", recall(ARMS)), { labs } = fixed(); // the labs that a room has open for this visitor
+  if (same(element, [block, known, arms, page.guessed, labs])) return;
   const guessed = (name) => {
     const [percent, right] = known[name];
-    const said = say(right ? "guess_was_right" : "guess_was_wrong", { percent }), done = h("span", { "aria-hidden": "true" }, "✓ ");
-    return h("small", { class: right ? "right" : "" }, done, said);
+    const verdict = say(right ? "guess_was_right" : "guess_was_wrong", { percent }), done = h("span", { "aria-hidden": "true" }, "✓ ");
+    return h("small", { class: right ? "right" : "" }, done, verdict);
   };
   /** @param {import("./blocks").Card} card */
   const card = ({ name, title, text, minutes, thumbnail, axes }) => {
@@ -69,19 +66,9 @@ export function drawCards(element, block) {
       h("span", { class: "pg-card-minutes" }, minutes));
   };
   const cards = block.cards.filter(({ name }) => isOpenLab(name));
-  element.pgBlock = block;
   element.hidden = !cards.length;
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, cards.map(card)));
-}
-
-let open = ""; // the labs that a room has open for this visitor
-subscribe(["room"], () => {
-  const now = fixed().labs.join();
-  if (now === open) return;
-  open = now;
-  const lists = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-block^="cards "]'));
-  for (const element of lists) if (element.pgBlock) drawCards(element, /** @type {import("./blocks").CardsBlock} */ (element.pgBlock));
-});
+}, { always: true, on: ["room"] });
 
 const SMALL = { width: 220, height: 72, edge: 5 }; // of a picture, in its own units
 
@@ -92,21 +79,23 @@ function drawThumbnail(lines, answered) {
   const { width, height, edge } = SMALL;
   const x = (at, count) => (edge + (at / (count - 1)) * (width - 2 * edge)).toFixed(1);
   const y = (value) => (height - edge - value * (height - 2 * edge)).toFixed(1);
-  const shown = (line) => (answered ? line : line.slice(0, Math.ceil(line.length * HINT)));
-  const path = (line) => shown(line).map((value, at) => `${at ? "L" : "M"}${x(at, line.length)},${y(value)}`).join("");
+  const visible = (line) => (answered ? line : line.slice(0, Math.ceil(line.length * HINT)));
+  const path = (line) => visible(line).map((value, at) => `${at ? "L" : "M"}${x(at, line.length)},${y(value)}`).join("");
   const ground = svg("path", { class: "ground", d: `M${edge},${edge}V${height - edge}H${width - edge}` });
   return svg("svg", { class: "pg-card-picture", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
     ground, ...lines.map((line, at) => svg("path", { class: `line-${at}`, d: path(line) })),
     ...(answered ? [] : [svg("text", { x: (width * (1 + HINT)) / 2, y: height / 2, "text-anchor": "middle", "dominant-baseline": "central" }, "?")]));
 }
 
-/** How often guesses of which somebody was so sure were right. */
-export function drawCalibration(element) {
+/** How often guesses were right, by how sure the visitor was. */
+register("calibration", (element) => {
   const bySure = new Map();
   for (const [sure, right] of Object.values(guesses())) bySure.set(sure, [...(bySure.get(sure) ?? []), right]);
-  const sentence = ([percent, found]) => say("calibration", { percent, right: found.filter(Boolean).length, count: found.length });
-  const said = [...bySure].sort(([one], [other]) => one - other).map(sentence);
-  element.hidden = !said.length;
+  const sentence = ([percent, results]) => say("calibration", { percent, right: results.filter(Boolean).length, count: results.length });
+  const sentences = [...bySure].sort(([first], [other]) => first - other).map(sentence);
+  element.hidden = !sentences.length;
   element.className = "pg-block pg-text pg-caption";
-  element.textContent = paragraph(said);
-}
+  element.textContent = paragraph(sentences);
+}, { always: true, on: ["guessed"] });
+
+register("record", record, { always: true });

@@ -1,17 +1,14 @@
 // The tab of the course: the list of lessons, what there is to do in one, and what teachers read.
 // @ts-check
 
-import { cursor, move, subscribe } from "./store.js";
+import { cursor, move } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { setControls } from "./knobs.js";
 import { doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
 import { forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
-
-subscribe(["progress"], () => {
-  for (const element of document.querySelectorAll(".pg-lessons, .pg-steps")) if (element.pgBlock) DRAW[element.pgBlock.kind](element, element.pgBlock);
-});
+import { register } from "./kinds.js";
 
 /** Steps as dots: full when done. */
 export function dots(name) {
@@ -19,13 +16,8 @@ export function dots(name) {
   return h("span", { class: "pg-dots", "aria-hidden": "true" }, stepsOf(name).map((step) => h("i", { class: done.includes(step.name) ? "done" : "" })));
 }
 
-/**
- * Every lesson with what is done of it; the one to go on with stands out.
- * @param {HTMLElement} element
- * @param {import("./blocks").LessonsBlock} block
- */
-export function drawLessons(element, block) {
-  element.pgBlock = block;
+/** Every lesson with what is done of it; the one to go on with stands out. */
+register("lessons", (element, block) => {
   const next = upNext()?.name, begun = block.lessons.some(({ name }) => doneOf(name).length);
   const state = (name) => (isDone(name) ? say("course_done") : name === next ? say(begun ? "course_go_on" : "course_begin") : "");
   const row = ({ name, title, text, to, minutes }, at) => {
@@ -36,25 +28,20 @@ export function drawLessons(element, block) {
       h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
   };
   element.replaceChildren(h("ol", {}, block.lessons.map(row)));
-}
+}, { always: true, on: ["progress"] });
 
-/**
- * What there is to do, ticked off as the page sees it done, with the way to where it can be done.
- * @param {HTMLElement} element
- * @param {import("./blocks").StepsBlock} block
- */
-export function drawSteps(element, block) {
-  element.pgBlock = block;
+/** Steps of a lesson, ticked off as the page sees them done, with a way to each. */
+register("steps", (element, block) => {
   const done = doneOf(block.lesson);
-  const step = (one) => {
-    const ticked = done.includes(one.name);
-    return h("li", { class: ticked ? "done" : "", dataset: { step: one.name } },
+  const step = (task) => {
+    const ticked = done.includes(task.name);
+    return h("li", { class: ticked ? "done" : "", dataset: { step: task.name } },
       h("span", { class: "pg-tick", role: "img", "aria-label": say(ticked ? "course_done" : "course_open") }, ticked ? "✓" : ""),
-      h("span", { class: "pg-step-text" }, one.text), ...ways(one));
+      h("span", { class: "pg-step-text" }, task.text), ...ways(task));
   };
   element.replaceChildren(h("h3", {}, block.title), h("ol", {}, block.steps.map(step)));
   if (done.length === block.steps.length) element.append(h("p", { class: "pg-right" }, say("course_all_done")));
-}
+}, { always: true, on: ["progress"] });
 
 /** Buttons that set what a step needs, and lead to where it can be done. */
 export function ways({ to, knobs, sees }) {
@@ -67,21 +54,15 @@ export function ways({ to, knobs, sees }) {
 
 /** Brings what a step is about into sight, once it is drawn. */
 function bring(selector, tries = 50) {
-  const found = document.querySelector(selector);
-  if (found?.offsetParent) found.scrollIntoView({ block: "center" });
+  const element = document.querySelector(selector);
+  if (element?.offsetParent) element.scrollIntoView({ block: "center" });
   else if (tries) setTimeout(() => bring(selector, tries - 1), 200);
 }
 
-const DRAW = { lessons: drawLessons, steps: drawSteps };
-
-/**
- * A few sentences, each on its own.
- * @param {HTMLElement} element
- * @param {import("./blocks").PointsBlock} block
- */
-export function drawPoints(element, block) {
+/** A few sentences, each on its own. */
+register("points", (element, block) => {
   element.replaceChildren(h("h3", {}, block.title), points(block.points));
-}
+});
 
 /** Sentences as a list, their terms explained. */
 export function points(texts) {
@@ -90,23 +71,19 @@ export function points(texts) {
   return list;
 }
 
-/**
- * What a teacher may want to know of one lesson.
- * @param {HTMLElement} element
- * @param {import("./blocks").NotesBlock} block
- */
-export function drawNotes(element, block) {
+/** Notes for teachers on one lesson. */
+register("notes", (element, block) => {
   const rows = block.rows.flatMap(([label, text]) => [h("dt", {}, label), h("dd", {}, text)]);
   const open = button({ class: "pg-quiet", onclick: () => move({ notes: "", lesson: block.id }) }, block.open);
   element.replaceChildren(h("h3", {}, block.title), h("dl", {}, rows), open);
-}
+});
 
 /** Forgets what this browser keeps of the course and of all guesses, when asked twice. */
-export function drawForget(element) {
-  if (element.firstChild?.dataset.lang === cursor.lang) return;
-  const ask = (asked) => {
-    forgets.dataset.asked = asked ? "yes" : "";
-    forgets.textContent = say(asked ? "course_forget_sure" : "course_forget");
+register("forget", (element) => {
+  if (element.querySelector("button")?.dataset.lang === cursor.lang) return;
+  const ask = (isAsking) => {
+    forgets.dataset.asked = isAsking ? "yes" : "";
+    forgets.textContent = say(isAsking ? "course_forget_sure" : "course_forget");
   };
   const press = () => {
     const sure = Boolean(forgets.dataset.asked);
@@ -119,4 +96,4 @@ export function drawForget(element) {
   };
   const forgets = button({ dataset: { lang: cursor.lang }, onclick: press, onblur: () => ask(false) }, say("course_forget"));
   element.replaceChildren(forgets);
-}
+}, { always: true });

@@ -1,4 +1,4 @@
-// The stream of one run: what it says is put to what is known, and whoever asked is told.
+// The stream of one run: each update is added to what is known, and subscribers hear of it.
 // @ts-check
 
 import { change, cursor, nothing, page } from "./store.js";
@@ -6,12 +6,12 @@ import { routeUrl } from "./dom.js";
 import { listen } from "./server.js";
 
 /**
- * What is known once an update has come. Of its rows only those count that are not there yet: after a cut line some may come again.
+ * Adds an update to a run. Rows that are there already are skipped: after a cut connection some may come again.
  * @param {import("./page").Run} run
  * @param {Record<string, any>} update
  * @returns {import("./page").Run}
  */
-export function taken(run, { from, rows = {}, ...rest }) {
+export function mergeUpdate(run, { from, rows = {}, ...rest }) {
   if (from === 0) return { ...run, ...rest, rows };
   const last = run.rows.step?.at(-1) ?? -Infinity;
   const first = (rows.step ?? []).findIndex((step) => step > last);
@@ -55,7 +55,7 @@ const knownStep = () => Math.max(page.live.step, page.frame.run === page.live.id
 export const toldStep = (upTo = shownStep()) => Math.min(upTo, knownStep());
 
 /**
- * What a column of the run's history held last at that step. Undefined where there is nothing yet.
+ * The last value of a column of the run's history at the step on screen. Undefined where there is none yet.
  * @param {string} column
  */
 export function newest(column) {
@@ -66,7 +66,7 @@ export function newest(column) {
 /** Whether an answer is the refusal of a run that has just been made and has nothing to show yet: what stands there is grey until then. */
 export const isTooEarly = ({ key }) => (key === "runs.nothing_yet" || key === "page.not_ready") && (isActive() || !page.live.status);
 
-/** The head that the run on screen is shown with while nobody chose one. The one that a run began with says little of what it has learnt: at
+/** The head that the run on screen is shown with until the visitor chooses one. The one that a run began with says little of what it has learnt: at
  * its end the best one is looked for again. */
 export const heldHead = () => (page.held.run === cursor.run && !(page.held.early && !isActive()) ? page.held.head : "");
 
@@ -85,16 +85,16 @@ function connect() {
   source = null;
   const { id, version } = page.live;
   if (!id || document.hidden) return;
-  const mine = (source = listen(routeUrl(`live/${encodeURIComponent(id)}`, { since: version, by: page.boot?.by ?? "" })));
-  mine.onmessage = (event) => {
-    if (mine !== source) return;
-    change({ live: taken(page.live, JSON.parse(event.data)) });
-    if (is("over")) mine.close();
+  const stream = (source = listen(routeUrl(`live/${encodeURIComponent(id)}`, { since: version, by: page.boot?.by ?? "" })));
+  stream.onmessage = (event) => {
+    if (stream !== source) return;
+    change({ live: mergeUpdate(page.live, JSON.parse(event.data)) });
+    if (is("over")) stream.close();
   };
   // a browser gives up by itself where the answer is no stream, such as when too many windows are open
-  mine.onerror = () => mine === source && mine.readyState === EventSource.CLOSED && setTimeout(() => mine === source && connect(), AGAIN);
-  mine.addEventListener("gone", () => {
-    mine.close();
+  stream.onerror = () => stream === source && stream.readyState === EventSource.CLOSED && setTimeout(() => stream === source && connect(), AGAIN);
+  stream.addEventListener("gone", () => {
+    stream.close();
     change({ live: { ...page.live, status: "gone" } });
   });
 }

@@ -5,38 +5,37 @@ import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, 
 import { isDark, notice, open, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import "./waking.js";
-import { drawFoot, drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
+import { drawFoot, drawHeader, readCard } from "./header.js";
+import { drawSentence, refreshSentence } from "./sentence.js";
 import { drawReplay } from "./replay.js";
 import { drawRunButtons } from "./actions.js";
 import { relabel } from "./knobs.js";
-import { openTab } from "./tabs.js";
+import "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
 import { closeCode, openCode, openGlossary } from "./dialogs.js";
-import { redrawReading, refreshPreview } from "./reading.js";
+import { redrawReading, refreshPreview } from "../../features/data/reading.js";
 import { scrollToTop } from "./space_frame.js";
 import { hearTabs, rememberOwn, rememberedSentence } from "./storage.js";
-import "./announce.js";
+import "./status.js";
 import "./course.js";
-import "./deal.js";
 import "./dock.js";
+import "./controls.js";
 import "./figure.js";
+import "./features.js";
 import "./keyboard.js";
-import "./page_keys.js";
+import "./lessons.js";
 import "./plain.js";
 import "./present.js";
-import "./room_chip.js";
+import "./room_dialog.js";
 import "./room_fixed.js";
-import "./room_now.js";
-import "./room_progress.js";
-import "./scrollers.js";
-import "./step_motion.js";
+import "./room_plan.js";
 import "./strips.js";
 
-// What Gradio's listeners call (see ui/bridge.py).
+// What Gradio's listeners call (see ui/listeners.py).
 export { control, train } from "./actions.js";
-export { arrived, asked, askedForTask, knobsChanged, meet, settings } from "./knobs.js";
-export { readInputs, takeReading } from "./reading.js";
+export { arrived, listenerInputs as asked, askedForTask, knobsChanged, meet, settings } from "./knobs.js";
+export { readInputs, takeReading } from "../../features/data/reading.js";
 
 const place = (id) => document.getElementById(id);
 
@@ -47,7 +46,6 @@ async function startOver() {
   rememberOwn(Boolean(boot.last));
   if (!cursor.run && !linkSettings.length) change({ taking: boot.last });
   settle(boot.ignored, boot.last || boot.first, rememberedSentence(boot.last || boot.first));
-  if (boot.ignored.includes("tab")) openTab();
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
   document.documentElement.lang = languageTag();
@@ -61,7 +59,7 @@ async function startOver() {
 
 const AGAIN = 3000; // milliseconds until a server that could not be reached is asked again
 
-/** The card of the run on screen. A server that is away for a while takes nobody's run away. */
+/** The card of the run on screen. While the server is away the page waits for it, and keeps the run. */
 async function readCardAtLast() {
   const id = cursor.run;
   let card = await readCard();
@@ -79,7 +77,7 @@ async function openRun() {
   forget();
   follow(id);
   const card = await readCardAtLast();
-  if (cursor.run !== id) return; // somebody chose the next one meanwhile, which opens itself
+  if (cursor.run !== id) return; // another run was chosen meanwhile, which opens itself
   if (card?.error) {
     notice(card.error, "error");
     if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
@@ -96,14 +94,13 @@ async function openRun() {
   document.body.dataset.shown = ""; // nothing is to be seen, or pressed, before its first picture is there
 }
 
-/** Draws the header with the runs as they are now; whoever asks for them later draws it instead. */
+/** Draws the header with the runs as they are now; a later call draws it instead. */
 async function refreshHeader() {
   const runs = await read("runs", {});
   if (runs) drawHeader(place("pg-head"), runs.error ? { mine: [], other: [], shipped: [] } : runs);
 }
 
 subscribe(FIELDS, async (changed) => {
-  if (changed.has("tab")) openTab();
   if (["tab", "lab", "lesson", "notes"].some((name) => changed.has(name))) scrollToTop(); // wherever the one before was left
   if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("api")) (cursor.api ? openCode : closeCode)();
@@ -134,5 +131,4 @@ new MutationObserver(() => {
 }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 
 ready("pg-reading").then(() => page.boot && redrawReading()); // before that there are no words
-openTab();
 startOver();

@@ -1,6 +1,6 @@
 // What the scripts' type checker has to know beside the scripts: what the server says, what they keep on elements, what they tell one another.
 
-import type { Block, CellsBlock, NumberItem, NumbersBlock, OutcomeBlock, Plotly, Token } from "./blocks";
+import type { Block, CellsBlock, Plotly, Token } from "./blocks";
 
 /** What the live stream says of a run. */
 export interface Run {
@@ -166,10 +166,10 @@ export interface Page {
   knobs: Knobs | null; // what the controls at the left hold; null until the link's settings are in them
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
-  proposed: { tab: string; text: string } | null; // the sentence with which a tab opened that nobody had chosen one for
-  following: string; // the run that somebody is being taken to with what they look at; "" once it is known what of that it can read
+  proposed: { tab: string; text: string } | null; // the sentence that a tab chose for itself, since none was chosen
+  following: string; // the run that is being opened with the present cursor; "" once it is known what of that it can read
   taking: string; // the run whose settings go into the controls once both are known
-  unread: string; // the sentence that somebody typed and the run on screen can't read: it waits for one that can
+  unread: string; // the typed sentence that the run on screen can't read: it waits for one that can
   held: { run: string; head: string; early: boolean }; // the head that a run is shown with until a person chooses another; early: while it trained
   live: Run; // what the stream has said so far
   frame: Frame; // what is shown while the newest is looked at
@@ -281,14 +281,10 @@ declare global {
     pgText?: string;
     pgLang?: string;
     pgBlock?: Block;
-    pgRender?: (host: Element, blocks: any[]) => Promise<void>;
+    pgRedraw?: () => unknown; // draws the block again, see kinds.js
     pgFigure?: Plotly;
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;
-    pgNumbers?: NumbersBlock;
-    pgOutcome?: OutcomeBlock;
-    pgItems?: NumberItem[];
-    pgFixed?: string;
     pgCells?: CellsBlock;
     pgProse?: string;
     pgPattern?: RegExp | null;
@@ -311,7 +307,7 @@ declare global {
     querySelectorAll(selector: string): NodeListOf<HTMLElement>;
   }
 
-  /** Whoever looks an element up by its id knows whether it is an input, a button or something else. */
+  /** A caller of this knows whether the element is an input, a button or something else. */
   interface Document {
     getElementById(id: string): any;
   }

@@ -5,12 +5,10 @@ import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./s
 import { debounce, h, isDark, say } from "./dom.js";
 import { askFor, blocksOf, forget, readAhead } from "./answers.js";
 import { grey, highlight, spent, turn } from "./picture.js";
-import { drawCurve } from "./pen.js";
+import { drawCurve, fillCurve } from "./pen.js";
 import { heldHead, isActive, isGrowing, isTooEarly, parentOfRun, shownStep } from "./live.js";
 import { nextStop } from "./replay.js";
-import { refreshSentence, sentenceQuery, showSentence } from "./top.js";
-import { fillCurve } from "./curves.js";
-import { fillNumbers, fillOutcome } from "./learning.js";
+import { refreshSentence, sentenceQuery, showSentence } from "./sentence.js";
 import { render } from "./kinds.js";
 import { awaits } from "./room_question.js";
 import { answersOf } from "./checks.js";
@@ -23,8 +21,8 @@ let released = Promise.resolve(); // nothing changes under a finger: a button re
 const hosts = () => [...document.querySelectorAll(".pg-panel")];
 const hostOf = (name) => hosts().find((host) => host.dataset.panel === name);
 
-/** What a panel may show of the run as the stream tells of it: until it changes there is nothing new to ask for. */
-function told() {
+/** State of the run that a panel may show: until it changes there is nothing new to request. */
+function shownState() {
   const { id, status, picture, step, live } = page.live;
   return JSON.stringify([id, status, picture ?? step, live]);
 }
@@ -75,19 +73,19 @@ async function show(name, host, changes, isLatest) {
   const isFrame = isGrowing() && !Object.keys(changes).length, isLast = !isActive();
   if (isFrame) await turn();
   if (!isLatest()) return;
-  const asked = told();
+  const state = shownState();
   const answer = await askFor("panel", `panel/${name}`, isFrame ? { ...query, beside: "sentence" } : query);
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
   if (isFrame && cursor.step === "" && isTorn(answer)) return;
-  if (answer.telling && !cursor.text && answer.telling !== query.text) { // nobody chose a sentence yet
+  if (answer.telling && !cursor.text && answer.telling !== query.text) { // no sentence was chosen yet
     change({ proposed: { tab: name, text: answer.telling } });
     return move({ text: answer.telling }, { instead: true });
   }
   if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() } });
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
-  const began = performance.now(); // a frame is drawn in one go: nobody sees half of it
+  const began = performance.now(); // a frame is drawn in one go: half of it is never on screen
   await render(host, blocksOf(answer), { query, preview, isFrame });
   if (!isLatest()) return;
   if (answer.sentence) showSentence(answer.sentence, isLast);
@@ -96,9 +94,9 @@ async function show(name, host, changes, isLatest) {
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? ""), of: answer.of ?? "" });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
-  if (!answer.error) drawnOf = asked;
+  if (!answer.error) drawnOf = state;
   if (answer.pause) await new Promise((resume) => setTimeout(resume, answer.pause));
-  if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
+  if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer computation goes on as long as the page asks
 }
 
 /** Whether panel and sentence are of two steps, between which the server made a newer picture: the next frame has both of one. What training
@@ -110,7 +108,7 @@ const preview = debounce((changes) => refresh(changes ?? {}), 70);
 
 // ---- what makes them change -------------------------------------------------------------------------------------------------------
 
-/** What a tab proposed is its own: elsewhere the sentence is again the one that was there. */
+/** A sentence that a tab proposed stays in that tab: elsewhere the sentence is again the one of before. */
 subscribe(["tab"], () => {
   const { proposed } = page;
   if (!proposed || proposed.tab === cursor.tab) return;
@@ -151,8 +149,6 @@ subscribe(["live", "frame"], () => {
     element.pgFigure = fillCurve(element.pgSkeleton, page.live, grows ? "" : cursor.step, parentOfRun());
     drawCurve(element.querySelector(".pg-plot"), element.pgFigure, grows, shownStep()); // the end is drawn at once
   }
-  document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
-  document.querySelectorAll(".pg-outcome").forEach((element) => fillOutcome(element));
 });
 
 subscribe(["live"], () => {
@@ -162,7 +158,7 @@ subscribe(["live"], () => {
   const wait = latest === settled ? lastRefresh + refreshEvery - performance.now() : refreshEvery;
   const both = () => {
     if (latest !== settled) return void (late = setTimeout(both, 100)); // a slow answer would be given up for the next one, again and again
-    if (drawnOf === told()) return;
+    if (drawnOf === shownState()) return;
     forget();
     refresh();
     if (!isGrowing()) refreshSentence(); // else it comes with the panel

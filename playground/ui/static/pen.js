@@ -1,5 +1,5 @@
-// Curves while a run trains: one light path a line, drawn over the axes of the Plotly figure and extended point by point as the points come.
-// Plotly's own lines are hidden meanwhile, and back when the run rests.
+// Curves, filled from a run's history. While it trains: one light path a line, drawn over the axes of the Plotly figure and extended point
+// by point as the points come. Plotly's own lines are hidden meanwhile, and back when the run rests.
 // @ts-check
 
 import { draw } from "./picture.js";
@@ -74,18 +74,18 @@ function fewest(column) {
 }
 
 /**
- * What decides on the axes of a figure, as text. They have to be drawn anew when it changes.
+ * All that decides on the axes of a figure, as text. They have to be drawn anew when it changes.
  * @param {import("./blocks").Plotly} figure
  */
-export function axesOf({ data, layout }) {
+function axesOf({ data, layout }) {
   const { datarevision, ...fixed } = layout;
   const bounds = (values) => {
     let low = Infinity, high = -Infinity;
     for (const value of values) if (value !== null) [low, high] = [Math.min(low, value), Math.max(high, value)];
     return [Math.min(low, 0), high, low === high]; // they begin at zero; around a single value Plotly leaves more room
   };
-  const found = (side) => layout[`${side}axis`]?.autorange && data.map((trace) => bounds(trace[side]));
-  return JSON.stringify([fixed, found("x"), found("y")]);
+  const boundsOf = (side) => layout[`${side}axis`]?.autorange && data.map((trace) => bounds(trace[side]));
+  return JSON.stringify([fixed, boundsOf("x"), boundsOf("y")]);
 }
 
 /** The marks of Plotly at a point, `r` being half their size. */
@@ -120,20 +120,20 @@ class Pen {
     if (this.run !== uirevision || this.looks !== looks) this.begin(figure);
     Object.assign(this, { figure, looks, run: uirevision });
     this.lines.forEach((line, at) => {
-      const count = figure.data[at].x.length, shown = reached(line.way, now), { trail, since } = line.way;
-      const from = line.way.to === 0 || shown > count ? count : shown; // what was there before anybody looked is drawn at once
+      const count = figure.data[at].x.length, position = reached(line.way, now), { trail, since } = line.way;
+      const from = line.way.to === 0 || position > count ? count : position; // points of before the first drawing come at once
       if (line.way.to !== count) line.way = { from, to: count, since: now, trail: this.still ? 0 : trailAfter(since ? now - since : 0, trail) };
     });
     this.wake();
   }
 
   begin(figure) {
-    const one = ({ line, marker }) => {
+    const lineOf = ({ line, marker }) => {
       const stroke = { fill: "none", stroke: line.color, "stroke-width": line.width, "stroke-miterlimit": 2 };
       const path = svg("path", { ...stroke, ...(dashes(line) ? { "stroke-dasharray": dashes(line) } : {}) });
       return { path, marks: marker && svg("path", { fill: marker.color }), way: { from: 0, to: 0, since: 0, trail: 0 }, scaled: "", along: null };
     };
-    this.lines = figure.data.map(one);
+    this.lines = figure.data.map(lineOf);
     this.step = svg("g", { class: "pg-pen-step", visibility: "hidden" }, svg("path"), svg("text", { y: 9 }));
     this.box = svg("svg", {}, ...this.lines.flatMap(({ path, marks }) => (marks ? [path, marks] : [path])), this.step);
     this.layer.replaceChildren(this.box);
@@ -234,3 +234,50 @@ export function drawCurve(plot, figure, grows, at) {
   });
   return plot.pgDrawn;
 }
+
+// ---- curves put together from the run's history -----------------------------------------------------------------------------------------
+
+/**
+ * A curve with the history filled in: each trace says in its meta which columns it draws. The first shape marks the `step` of the replay,
+ * which is "" while the page shows the newest. What a fork has from its `parent` is grey.
+ * @param {import("./blocks").Plotly} skeleton
+ * @param {import("./page").Run} run
+ * @param {string} step
+ * @param {import("./page").Parent | null} [parent]
+ * @returns {import("./blocks").Plotly}
+ */
+export function fillCurve(skeleton, run, step, parent = null) {
+  const { step: validated, loss, ...shares } = run.validations;
+  const columns = { ...run.rows, validation_step: validated, validation_loss: loss, ...shares };
+  const pinned = skeleton.data.filter((trace) => !trace.meta); // what names no columns is of the pinned run and has its numbers
+  const lines = skeleton.data.filter((trace) => trace.meta);
+  const filled = lines.map((trace) => ({ ...trace, x: columns[trace.meta.x] ?? [], y: columns[trace.meta.y] ?? [] }));
+  const drawn = parent ? [...filled.map((trace) => past(trace, parent)), ...filled.map((trace) => own(trace, parent))] : filled;
+  const data = [...drawn, ...pinned];
+  const here = { visible: step !== "", x0: Number(step), x1: Number(step) };
+  const shapes = (skeleton.layout.shapes ?? []).map((shape, at) => (at === 0 ? { ...shape, ...here } : shape));
+  const { xaxis } = skeleton.layout, isFixed = xaxis?.autorange === false && run.steps; // to the steps of a run that may be another
+  const layout = { ...skeleton.layout, ...(isFixed ? { xaxis: { ...xaxis, range: [0, run.steps] } } : {}) };
+  return { data, layout: { ...layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does
+}
+
+/** How many rows of a trace are the parent's. */
+const early = (trace, parent) => trace.x.filter((step) => step <= parent.until).length;
+
+/** The parent's part of a curve, which stands behind. */
+function past(trace, parent) {
+  const color = trace.meta?.past_color, end = early(trace, parent), name = parent.name || trace.name;
+  const grey = { line: { ...trace.line, color }, ...(trace.marker ? { marker: { ...trace.marker, color } } : {}) };
+  return { ...trace, ...grey, x: trace.x.slice(0, end), y: trace.y.slice(0, end), name, showlegend: false };
+}
+
+/** The fork's own part. */
+function own(trace, parent) {
+  const first = early(trace, parent);
+  return { ...trace, x: trace.x.slice(first), y: trace.y.slice(first) };
+}
+
+/** A piece of a run's line as the figures draw it. */
+export const sample = ({ color, dash }) =>
+  svg("svg", { width: "34", height: "10", "aria-hidden": "true" },
+    svg("line", { x1: "1", x2: "33", y1: "5", y2: "5", stroke: color, "stroke-width": "2.5", "stroke-dasharray": dash || null }));

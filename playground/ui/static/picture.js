@@ -1,7 +1,7 @@
 // Figures on the page: drawn by one Plotly, kept when they change, and telling which cell is under the pointer.
 // @ts-check
 
-import { assetUrl, h, minus, say } from "./dom.js";
+import { h, minus, plotlyUrl, say } from "./dom.js";
 import { cursor, move } from "./store.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", scrollZoom: false, typesetMath: false, showTips: false };
@@ -10,12 +10,12 @@ let loading = null;
 /** The one Plotly of the page, fetched once from this server. */
 export function plotly() {
   loading ??= new Promise((resolve, reject) => {
-    const script = h("script", { src: assetUrl("plotly.js") });
+    const script = h("script", { src: plotlyUrl });
     const before = window.Plotly;
     script.onload = () => {
-      const mine = window.Plotly;
+      const ours = window.Plotly;
       if (before) window.Plotly = before;
-      resolve(mine);
+      resolve(ours);
     };
     script.onerror = () => {
       loading = null; // the next figure tries again
@@ -49,7 +49,7 @@ const near = (place) => {
  */
 export function draw(place, figure, live = false, then = () => {}) {
   return new Promise((resolve) => {
-    const changes = live && Boolean(place.dataset.points); // the first time is no change: nobody waits for a picture to begin with
+    const changes = live && Boolean(place.dataset.points); // the first time is no change: a first picture comes at once
     waiting.set(place, { figure, then, run: cursor.run, live: changes, tell: [...(waiting.get(place)?.tell ?? []), resolve] });
     if (!called) queueMicrotask(work); // once for all figures of an update: where they stand is dear to ask
     called = true;
@@ -74,7 +74,7 @@ export async function drawNow(place, figure, then = () => {}) {
   return show(place, { figure, then, run: cursor.run, tell: waiting.get(place)?.tell ?? [] });
 }
 
-const told = (job) => job.tell.splice(0).forEach((tell) => tell());
+const resolveAll = (job) => job.tell.splice(0).forEach((tell) => tell());
 
 /** Draws what is to be drawn there, which is grey no more, unless another run was opened meanwhile. */
 async function show(place, job) {
@@ -86,11 +86,11 @@ async function show(place, job) {
   } catch (error) {
     reportError(error); // one figure that fails keeps no other from being drawn
   } finally {
-    told(job);
+    resolveAll(job);
   }
 }
 
-const letGo = () => waiting.forEach((job, place) => near(place) || told(job)); // nobody waits for what is out of sight
+const letGo = () => waiting.forEach((job, place) => near(place) || resolveAll(job)); // a place out of sight keeps no caller waiting
 
 async function work() {
   called = false;
@@ -124,7 +124,7 @@ async function put(place, figure) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) delete layout.transition;
   const before = grids(place).map((image) => image.cloneNode());
   const drawn = Plotly.react(place, figure.data, layout, CONFIG);
-  fade(before, grids(place)); // before anybody sees the new one
+  fade(before, grids(place)); // before the new one is painted
   await drawn;
   if (!place.dataset.wired) wire(place);
   place.dataset.points = String(figure.data.reduce((sum, trace) => sum + (trace.x?.length ?? trace.z?.length ?? 0), 0));
@@ -199,16 +199,16 @@ export function highlight() {
 
 const table = (...rows) => h("table", { oncopy: copied, translate: "no" }, ...rows);
 
-/** What is copied from a table goes into a spreadsheet, which takes only a hyphen for a minus. */
+/** Copies from a table with a hyphen for each minus, as spreadsheets need it. */
 function copied(event) {
   event.clipboardData.setData("text/plain", String(getSelection()).replaceAll("−", "-"));
   event.preventDefault();
 }
 
-/** The numbers of a figure as a table, for a screen reader or for anyone who wants to copy them. */
+/** The numbers of a figure as a table, for a screen reader, and to be copied. */
 export function asTable(figure) {
-  const layout = figure.layout ?? {}, given = layout.meta?.table; // {head, rows}, where coordinates mean nothing to a reader
-  if (given) return table(row(given.head.map(heading)), given.rows.map((cells) => row(cells.map((text) => h("td", {}, String(text))))));
+  const layout = figure.layout ?? {}, givenTable = layout.meta?.table; // {head, rows}, where coordinates mean nothing to a reader
+  if (givenTable) return table(row(givenTable.head.map(heading)), givenTable.rows.map((cells) => row(cells.map((text) => h("td", {}, String(text))))));
   const heat = figure.data.find((trace) => trace.type === "heatmap");
   if (heat) return heatTable(heat.z, layout);
   const points = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
@@ -232,7 +232,7 @@ function heatTable(z, layout) {
   return table(row([h("th", {}), ...(z[0] ?? []).map((_, at) => heading(names.column(at)))]), z.map(line));
 }
 
-/** What an axis calls a value. */
+/** The name of a value on an axis. */
 export function tickName(axis, value) {
   const at = axis?.tickvals?.indexOf(value) ?? -1;
   return at >= 0 && axis.ticktext ? decode(axis.ticktext[at]) : typeof value === "string" ? decode(value) : value;

@@ -35,9 +35,9 @@ const TEXTS = {
 
 /** A name, or tokens one after the other. */
 const spoken = (element) => (element.querySelector(".pg-chip") ? [...element.querySelectorAll(".pg-chip")].map(textOf).join(" ") : textOf(element));
-const listed = (elements) => h("ul", {}, [...elements].map((one) => h("li", {}, one.getAttribute("aria-label") ?? textOf(one))));
+const listed = (elements) => h("ul", {}, [...elements].map((element) => h("li", {}, element.getAttribute("aria-label") ?? textOf(element))));
 
-/** What the blocks in an element say, in their order. */
+/** Texts of the blocks in an element, in their order. */
 const textsOf = (host) => childrenOf(host).flatMap((block) => {
   const kind = Object.keys(TEXTS).find((name) => block.classList.contains(name));
   return kind ? TEXTS[kind](block) : textsOf(block);
@@ -47,15 +47,15 @@ async function write() {
   const before = document.getElementById("pg-plain");
   document.body.toggleAttribute("data-plain", isPlain());
   if (!isPlain()) return before?.remove();
-  const panel = await ready(`pg-panel-${cursor.tab}`), tab = document.getElementById(`pg-tab-${cursor.tab}-button`);
+  const panel = await ready(`pg-panel-${cursor.tab}`);
   if (!isPlain()) return;
   const run = document.getElementById("pg-run"), result = document.getElementById("pg-result");
-  const name = [run?.selectedOptions[0]?.textContent, tab?.textContent.trim() || say(`tab_${cursor.tab}`)].filter(Boolean).join(" · ");
+  const name = [run?.selectedOptions[0]?.textContent, say(`tab_${cursor.tab}`)].filter(Boolean).join(" · ");
   const back = button({ id: "pg-plain-leave", onclick: () => move({ plain: "" }, { instead: true }) }, say("plain_leave"));
   const print = button({ onclick: () => window.print() }, say("plain_print"));
   const page = h("main", { id: "pg-plain", tabindex: "-1" }, h("div", { class: "pg-plain-line" }, back, print), h("h1", {}, name),
     ...paragraph(result ? childrenOf(result).map(spoken).join(" ") : ""), ...textsOf(panel));
-  if (before?.isEqualNode(page)) return; // whoever reads it stays where they are
+  if (before?.isEqualNode(page)) return; // its reader stays at the same place
   if (before) before.replaceWith(page);
   else {
     document.body.append(page);

@@ -9,8 +9,8 @@ import { button, h, ready, say } from "./dom.js";
 import { refresh } from "./panels.js";
 import { openShare } from "./dialogs.js";
 import { openRoom } from "./room_dialog.js";
-import { reveal } from "./reveal.js";
 import { isForThePage } from "./single_keys.js";
+import { awaits, revealHere } from "./room_question.js";
 
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
 const HINT = 4000; // milliseconds for which the keys are told
@@ -25,26 +25,27 @@ const panel = () => document.getElementById(`pg-panel-${cursor.tab}`);
 export const enlarged = (height, room) => Math.max(1, Math.min(LARGER, room / height));
 
 function fit() {
-  const shown = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
-  const plot = /** @type {any} */ (shown?.querySelector(".pg-plot")), { beside = 0, legend = 0 } = plot?.layout?.meta ?? {}; // see features/shared/figures/presented.py
-  shown?.classList.toggle("pg-beside", beside > 0);
+  // column and legend: px that the figure keeps free, see features/shared/figures/presented.py
+  const picture = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
+  const plot = /** @type {any} */ (picture?.querySelector(".pg-plot")), { beside: column = 0, legend = 0 } = plot?.layout?.meta ?? {};
+  picture?.classList.toggle("pg-beside", column > 0);
   const style = document.body.style, heightOf = (id) => document.getElementById(id)?.getBoundingClientRect().height ?? 0;
   const frame = heightOf("pg-frame"), line = heightOf("pg-now"); // what there is to do in a room stands at the lower edge
   const room = innerHeight - frame - line;
   style.setProperty("--present-frame", `${frame}px`);
   style.setProperty("--now-line", `${line}px`);
-  style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, room) : LARGER));
-  style.setProperty("--beside", `${beside}px`);
+  style.setProperty("--present", String(picture ? enlarged(column ? plot.offsetHeight : picture.offsetHeight, room) : LARGER));
+  style.setProperty("--beside", `${column}px`);
   style.setProperty("--legend", `${legend}px`);
-  fitSecond(shown, beside, legend);
+  fitSecond(picture, column, legend);
 }
 
 /** Shows what belongs beside the picture between its caption and its legend, if there is room for all of it. */
-function fitSecond(shown, beside, legend) {
+function fitSecond(picture, column, legend) {
   const second = /** @type {HTMLElement | null} */ (document.querySelector(".pg-second"));
   if (!second) return;
-  const [title, caption] = shown.children, taken = title.offsetHeight + caption.scrollHeight + legend + 3 * AIR;
-  const fits = beside > 0 && second.offsetHeight + taken <= shown.querySelector(".pg-plot").offsetHeight;
+  const [title, caption] = picture.children, height = title.offsetHeight + caption.scrollHeight + legend + 3 * AIR;
+  const fits = column > 0 && second.offsetHeight + height <= picture.querySelector(".pg-plot").offsetHeight;
   second.classList.toggle("pg-no-room", !fits);
 }
 
@@ -79,9 +80,9 @@ function drawLeave() {
 function tellKeys() {
   document.getElementById("pg-present-keys")?.remove();
   if (!isPresenting()) return;
-  const told = h("p", { id: "pg-present-keys", role: "status" }, say("present_keys"));
-  document.body.append(told);
-  setTimeout(() => told.remove(), HINT + 1000);
+  const hint = h("p", { id: "pg-present-keys", role: "status" }, say("present_keys"));
+  document.body.append(hint);
+  setTimeout(() => hint.remove(), HINT + 1000);
 }
 
 function show() {
@@ -105,7 +106,7 @@ addEventListener("resize", fit);
 const leave = () => move({ present: "" });
 /** In a room its code, by which a class comes in; else that of the link. */
 const showCode = () => (page.room?.teacher ? openRoom() : openShare());
-/** What the presenter's view listens to, and P everywhere. */
+/** Keys of the presenter's view, and P everywhere. */
 export const ACTS = { p: () => move({ present: isPresenting() ? "" : "1" }), Escape: leave, q: showCode, r: reveal };
 
 document.addEventListener("keydown", (event) => {
@@ -115,3 +116,30 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   ACTS[key]();
 });
+
+// ---- hidden until revealed --------------------------------------------------------------------------------------------------------------
+
+/** Returns the hidden thing: the answer to a "question", the end of the "board", or nothing. */
+function hidden() {
+  if (cursor.present !== "1" || !page.room) return "";
+  if (cursor.tab === "board") return cursor.revealed ? "" : "board";
+  return page.room.teacher && awaits() ? "question" : "";
+}
+
+/** Reveals what is hidden; the end of the board is hidden again by the same key. */
+export function reveal() {
+  if (cursor.tab === "board") move({ revealed: cursor.revealed ? "" : "on" });
+  else if (hidden()) revealHere();
+}
+
+async function draw() {
+  document.body.toggleAttribute("data-asking", hidden() === "question");
+  if (!page.boot) return;
+  const frame = await ready("pg-frame"), before = document.getElementById("pg-present-reveal");
+  if (!hidden()) return void before?.remove();
+  const words = say("present_reveal");
+  if (before?.title === words) return;
+  before?.remove();
+  frame.append(button({ id: "pg-present-reveal", title: words, onclick: reveal }, words));
+}
+subscribe(["present", "tab", "room", "boot", "revealed", "lab", "lesson", "lang"], draw);

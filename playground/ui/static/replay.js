@@ -7,12 +7,12 @@ import { command } from "./actions.js";
 import { isActive, toldStep } from "./live.js";
 
 export function drawReplay(host) {
-  const one = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
+  const control = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
   const slide = (event) => seek(Number(event.target.value));
   const slider = h("input", { type: "range", id: "pg-replay", min: "0", max: "0", value: "0", step: "1", "aria-label": say("replay"), oninput: slide });
   const fork = () => command("fork", { step: cursor.step === "" ? page.live.step : Number(cursor.step) });
   host.replaceChildren(
-    one("back", () => turn(-1)), one("play", play), one("forward", () => turn(1)), slider,
+    control("back", () => turn(-1)), control("play", play), control("forward", () => turn(1)), slider,
     h("output", { id: "pg-replay-step", for: "pg-replay", "aria-live": "off" }),
     button({ id: "pg-replay-now", onclick: () => move({ step: "" }) }, say("replay_now")),
     button({ id: "pg-fork", title: say("fork_help"), onclick: fork }, icon("fork"), h("span", {}, say("fork"))),
@@ -75,8 +75,8 @@ function fillReplay() {
   const frames = String(stops().length);
   update(bar, { max: frames, value: String(at()), disabled: !stops().length });
   update(bar.dataset, { frames });
-  const shown = stops()[at()] ?? toldStep();
-  const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
+  const step = stops()[at()] ?? toldStep();
+  const text = say("replay_step", { step: count(step), steps: count(run.steps || run.step) });
   update(document.getElementById("pg-replay-step"), { textContent: text });
   updateAttributes(bar, { "aria-valuetext": text });
   update(document.getElementById("pg-replay-now"), { disabled: cursor.step === "" });

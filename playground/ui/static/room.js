@@ -5,7 +5,7 @@
 import { FIELDS, change, cursor, followed, move, page, subscribe } from "./store.js";
 import { notice, read, routeUrl, say, send } from "./dom.js";
 import { isFrozen, listen } from "./server.js";
-import { forget, keep, kept } from "./storage.js";
+import { forget, keep, recall } from "./storage.js";
 
 const KEY = "playground-room"; // what this browser keeps: the code, and whether its visitor explores
 const SEND = 100, AGAIN = 3000; // milliseconds: between two places that a teacher shows; until a cut line is tried anew
@@ -14,13 +14,13 @@ const SEND = 100, AGAIN = 3000; // milliseconds: between two places that a teach
 export const isMember = () => page.room !== null && !page.room.teacher;
 /** @type {import("./page").Fixed} */
 const FREE = { settings: {}, tasks: [], labs: [], controls: [] };
-/** What the teacher has fixed for this visitor. */
+/** Settings, tasks and labs that the teacher has fixed for this visitor. */
 export const fixed = () => (isMember() ? page.room.fixed : FREE);
 /** Whether the page shows what the teacher shows. */
 export const isFollowing = () => isMember() && !page.exploring;
 
 /** @type {(kind: string) => [string, any][]} every activity of the room that is of this kind, with its name */
-export const activities = (kind) => Object.entries(page.room?.activities ?? {}).filter(([, one]) => one.kind === kind);
+export const activities = (kind) => Object.entries(page.room?.activities ?? {}).filter(([, activity]) => activity.kind === kind);
 
 /** Does something in the room, or to it. Resolves with the server's answer, which holds the room after `open` and `join`. */
 export async function act(action, values = {}) {
@@ -64,7 +64,7 @@ export function exit() {
 
 /** After a reload: the room that this browser is in, if there still is one. */
 async function resume() {
-  const { code, exploring = false } = kept(KEY);
+  const { code, exploring = false } = recall(KEY);
   if (!code || isFrozen || page.room) return;
   const answer = await read("room", { code });
   if (answer?.room) {
@@ -83,24 +83,24 @@ function connect() {
   source?.close();
   source = null;
   if (!page.room || document.hidden) return;
-  const { code } = page.room, mine = (source = listen(routeUrl("room/live", { code, ticket })));
+  const { code } = page.room, stream = (source = listen(routeUrl("room/live", { code, ticket })));
   let isAnew = false; // the line was cut: what was said meanwhile did not arrive, also not at a server that has started again
-  mine.onopen = () => {
+  stream.onopen = () => {
     if (page.exploring) act("follow", { following: false });
     if (isAnew && page.room?.teacher) show();
     isAnew = true;
   };
-  mine.onmessage = (event) => {
-    if (mine !== source) return;
+  stream.onmessage = (event) => {
+    if (stream !== source) return;
     change({ room: JSON.parse(event.data) });
     obey();
   };
-  mine.addEventListener("gone", () => {
-    if (mine !== source) return;
+  stream.addEventListener("gone", () => {
+    if (stream !== source) return;
     exit();
     if (!isLeaving) tellOver(code);
   });
-  mine.onerror = () => mine === source && mine.readyState === EventSource.CLOSED && setTimeout(() => mine === source && connect(), AGAIN);
+  stream.onerror = () => stream === source && stream.readyState === EventSource.CLOSED && setTimeout(() => stream === source && connect(), AGAIN);
 }
 
 /** Why there is no room any more: it has come to its end, or its file was damaged. */
@@ -117,9 +117,9 @@ let obeyed = "", isObeying = false;
 
 /** Looks where the teacher looks, in one step that leaves nothing in the browser's history. */
 function obey() {
-  const there = page.room?.cursor ?? {}, told = JSON.stringify(there);
-  if (!page.boot || !isFollowing() || !there.run || told === obeyed) return;
-  obeyed = told;
+  const there = page.room?.cursor ?? {}, place = JSON.stringify(there);
+  if (!page.boot || !isFollowing() || !there.run || place === obeyed) return;
+  obeyed = place;
   isObeying = true;
   move(Object.fromEntries(followed.filter((name) => name in there).map((name) => [name, there[name]])), { instead: true });
   isObeying = false;
@@ -135,7 +135,7 @@ export function explore(exploring) {
   obey();
 }
 
-/** Who moves something has let go; what moves by itself has not. */
+/** Stops following when this visitor moves something; things that move by themselves don't count. */
 function letGo() {
   if (isObeying || !isFollowing()) return;
   explore(true);

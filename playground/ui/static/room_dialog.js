@@ -1,12 +1,13 @@
-// The dialog of rooms: to join one or open one; and inside, its code for the wall, who is in, and the ways out.
+// The dialog of rooms: to join one or open one; and inside, its code for the wall, its members, and the ways out. And its chip in the frame.
 // @ts-check
 
 import { LANGUAGES, cursor, move, page, subscribe } from "./store.js";
-import { button, copyText, h, labelled, notice, routeUrl, same, say } from "./dom.js";
+import { button, copyText, h, labelled, notice, ready, replaceChildren, routeUrl, same, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { forOthers, open, pageAddress } from "./dialogs.js";
-import { act, exit, leaving } from "./room.js";
+import { act, exit, explore, isFollowing, isMember, leaving } from "./room.js";
 import { openFix, openLimits, openNow } from "./room_plan.js";
+import { isForThePage } from "./single_keys.js";
 
 const DAYS = 7, MOST_DAYS = 180;
 
@@ -26,15 +27,15 @@ export const openRoom = () => (page.room ? openInside() : openDoor());
 // ---- outside -----------------------------------------------------------------------------------------------------------------------
 
 function openDoor(code = "") {
-  const said = h("p", { id: "pg-room-said", class: "pg-error", role: "alert" });
-  const teach = code ? [] : [h("h3", {}, say("room_teach")), openForm(go)]; // whoever follows a link to a room wants to get in
-  const dialog = open(say("room"), h("p", {}, say("room_none")), joinForm(code, go), said, ...teach);
+  const message = h("p", { id: "pg-room-said", class: "pg-error", role: "alert" });
+  const teach = code ? [] : [h("h3", {}, say("room_teach")), openForm(go)]; // a link to a room is for those who join it
+  const dialog = open(say("room"), h("p", {}, say("room_none")), joinForm(code, go), message, ...teach);
   dialog.addEventListener("close", () => move({ room: "" }, { instead: true }));
   /** @type {HTMLElement | null} */ (dialog.querySelector(code ? "#pg-room-nickname" : "#pg-room-code"))?.focus();
 
   async function go(action, values) {
     const answer = await act(action, values);
-    if (answer.error) return void (said.textContent = answer.error);
+    if (answer.error) return void (message.textContent = answer.error);
     dialog.close();
     if (action === "open") openInside();
   }
@@ -73,8 +74,8 @@ function openForm(go) {
 function openInside() {
   const { code, ends, teacher } = page.room, date = new Date(1000 * ends).toLocaleDateString(document.documentElement.lang, { dateStyle: "long" });
   const until = h("p", {}, say("room_until", { date }));
-  const said = h("p", { id: "pg-room-said", class: "pg-error", role: "alert" });
-  const dialog = open(say("room_title", { code }), ...(teacher ? forTeacher(until) : forMember(until)), said);
+  const message = h("p", { id: "pg-room-said", class: "pg-error", role: "alert" });
+  const dialog = open(say("room_title", { code }), ...(teacher ? forTeacher(until) : forMember(until)), message);
   dialog.classList.add("pg-room-inside");
   fillMembers();
 }
@@ -111,8 +112,8 @@ function forTeacher(until) {
 
 /** Leaves in one of three ways; what the server can't do is said where the button is. */
 async function leaveBy(action) {
-  const answer = await leaving(action), said = document.getElementById("pg-room-said");
-  if (answer.error) said ? (said.textContent = answer.error) : notice(answer.error, "error");
+  const answer = await leaving(action), message = document.getElementById("pg-room-said");
+  if (answer.error) message ? (message.textContent = answer.error) : notice(answer.error, "error");
   else {
     document.getElementById("pg-dialog")?.close();
     exit();
@@ -127,25 +128,25 @@ function ask(title, text, act) {
   open(say(title), h("p", {}, say(text)), h("div", { class: "pg-line pg-answers" }, cancel, yes));
 }
 
-/** Who is in, as the teacher sees it: buttons stay where they are while somebody presses one. */
+/** The list of members for the teacher: buttons stay in place while one is pressed. */
 function fillMembers() {
   const list = document.getElementById("pg-room-members"), { room } = page;
   if (!list || !room || same(list, room.members)) return;
-  const focused = document.activeElement?.id;
   document.getElementById("pg-room-count").textContent = say("room_members", { count: room.members.length });
   const named = (member, key) => ({ "aria-label": `${say(key)}: ${memberName(member)}` });
   const line = (member) => {
-    const key = member.hidden ? "room_show" : "room_hide", one = { member: member.number };
-    const hide = button({ id: `pg-hide-${member.number}`, ...named(member, key), onclick: () => told("hide", { ...one, hidden: !member.hidden }) }, say(key));
-    const remove = button({ id: `pg-remove-${member.number}`, ...named(member, "room_remove"), onclick: () => told("remove", one) }, say("room_remove"));
+    const key = member.hidden ? "room_show" : "room_hide", target = { member: member.number };
+    const switchHidden = () => actOnMember("hide", { ...target, hidden: !member.hidden });
+    const hide = button({ id: `pg-hide-${member.number}`, ...named(member, key), onclick: switchHidden }, say(key));
+    const drop = () => actOnMember("remove", target);
+    const remove = button({ id: `pg-remove-${member.number}`, ...named(member, "room_remove"), onclick: drop }, say("room_remove"));
     const away = member.here ? "" : h("small", {}, say("room_away"));
     return h("li", {}, h("span", {}, memberName(member)), away, member.name || member.hidden ? hide : "", remove);
   };
-  list.replaceChildren(...room.members.map(line), ...(room.members.length ? [] : [h("li", {}, say("room_nobody"))]));
-  if (focused) document.getElementById(focused)?.focus();
+  replaceChildren(list, ...room.members.map(line), ...(room.members.length ? [] : [h("li", {}, say("room_nobody"))]));
 }
 
-async function told(action, values) {
+async function actOnMember(action, values) {
   const answer = await act(action, values);
   document.getElementById("pg-room-said").textContent = answer.error ?? "";
 }
@@ -158,3 +159,29 @@ subscribe(["room"], () => {
 /** A link to a room opens its door. */
 const knock = () => page.boot && cursor.room && (page.room?.code === cursor.room.toUpperCase() ? move({ room: "" }, { instead: true }) : openDoor(cursor.room));
 subscribe(["boot", "room"], knock);
+
+// ---- the room in the frame --------------------------------------------------------------------------------------------------------------
+
+async function draw() {
+  const { room, boot, exploring } = page;
+  document.body.toggleAttribute("data-room", Boolean(room && boot));
+  if (!boot) return;
+  const place = await ready("pg-room");
+  if (same(place, room && [room.code, room.teacher, room.here, room.followers, exploring])) return;
+  if (!room) return place.replaceChildren();
+  const about = button({ id: "pg-room-about", onclick: openRoom }, say(room.teacher ? "room_taught" : "room_here", room));
+  const help = say(exploring ? "room_explore_help" : "room_follow_help");
+  const words = say(exploring ? "room_exploring" : "room_following"), pressed = { "aria-pressed": String(!exploring) };
+  const follow = () => button({ id: "pg-room-follow", ...pressed, title: help, onclick: () => explore(isFollowing()) }, words, h("kbd", {}, "F"));
+  replaceChildren(place, about, ...(isMember() ? [follow()] : []));
+}
+subscribe(["room", "exploring", "boot"], draw);
+
+/** Keys of a member's page. */
+export const KEYS = ["f"];
+
+document.addEventListener("keydown", (event) => {
+  if (!KEYS.includes(event.key.toLowerCase()) || !isMember() || !isForThePage(event)) return;
+  event.preventDefault();
+  explore(isFollowing());
+});

@@ -1,4 +1,4 @@
-// What the teacher of a room has fixed, on a student's page: fixed settings hold their values, groups of knobs that are not meant today
+// Settings and tasks that the teacher of a room has fixed, on a student's page: fixed settings hold their values, groups of knobs that are not meant today
 // aren't there, own sentences are off where the data are fixed. The server holds to the same (see playground/rooms/rules.py).
 // @ts-check
 
@@ -24,23 +24,23 @@ let tried = ""; // what the controls were last asked to hold: they are not asked
 /** Whatever sets a knob: a fixed one goes back. */
 function hold() {
   if (!page.boot || !page.knobs) return;
-  const { own } = fixed().settings, wanted = missing(), held = { ...page.knobs, ...wanted }, asked = JSON.stringify(held);
+  const { own } = fixed().settings, wanted = missing(), held = { ...page.knobs, ...wanted }, wish = JSON.stringify(held);
   if (own && page.own !== own) change({ own: String(own) });
   if (!Object.keys(wanted).length) tried = "";
-  else if (asked !== tried) {
-    tried = asked;
+  else if (wish !== tried) {
+    tried = wish;
     setAll(held);
   }
 }
 
-let shown = JSON.stringify(fixed());
+let lastFixed = JSON.stringify(fixed());
 
-/** What is fixed has changed, or this visitor came or left: the controls follow. */
+/** Updates the controls when other things are fixed, or this visitor came or left. */
 function show() {
   if (!page.boot || !page.knobs) return;
-  const now = fixed(), told = JSON.stringify(now);
-  if (told !== shown) {
-    shown = told;
+  const now = fixed(), text = JSON.stringify(now);
+  if (text !== lastFixed) {
+    lastFixed = text;
     hideGroups();
     relabel(); // Gradio makes the controls still, see ui/listeners.py
     document.body.toggleAttribute("data-fixed-data", "task" in now.settings || (now.tasks.length > 0 && !now.tasks.includes("own")));

@@ -3,13 +3,14 @@
 // @ts-check
 
 import { cursor, move, page, subscribe } from "./store.js";
-import { button, h, isDark, notice, read, ready, same, say } from "./dom.js";
+import { button, h, isDark, notice, read, ready, replaceChildren, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { act, activities, isMember, looking } from "./room.js";
+import { register, render } from "./kinds.js";
 
-/** Where a question stands, and the two fields of the cursor that hold what somebody guessed. */
+/** Where a question stands, and the two fields of the cursor that hold the guess. */
 const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { tab: "course", guess: "predicted", sure: "certain" } };
-const UNKNOWN = "unknown"; // the guess of somebody who doesn't know
+const UNKNOWN = "unknown"; // the guess “I don't know”
 
 /** @type {() => [string, import("./page").Question][]} */
 const questions = () => activities("question");
@@ -18,8 +19,8 @@ const isOf = (question, field, name) => question.place[field] === name;
 
 /** The question that is on screen and asked of this room: its name and what is known of it. */
 function here() {
-  const field = Object.keys(ABOUT).find((one) => ABOUT[one].tab === cursor.tab);
-  return field && cursor[field] ? questions().find(([, one]) => isOf(one, field, cursor[field])) : undefined;
+  const field = Object.keys(ABOUT).find((name) => ABOUT[name].tab === cursor.tab);
+  return field && cursor[field] ? questions().find(([, question]) => isOf(question, field, cursor[field])) : undefined;
 }
 
 /** Why the answer on screen has to wait: the class is still guessing, or all of it sees the teacher's screen. A teacher closes the question
@@ -34,7 +35,7 @@ export const revealHere = () => tell("reveal", { activity: here()?.[0], cursor: 
 
 // ---- a guess goes to the class -----------------------------------------------------------------------------------------------------------
 
-function mine(question) {
+function ownGuess(question) {
   const { guess, sure } = ABOUT[fieldOf(question)];
   return { guess: cursor[guess], sure: cursor[sure] };
 }
@@ -51,11 +52,11 @@ let isSending = false, isNew = false;
 /** One guess at a time is on its way, so that the newest is the last to arrive. */
 async function sendGuess() {
   const [name, question] = here() ?? [];
-  if (!question || !isMember() || question.state !== "open" || !isWhole(mine(question))) return;
+  if (!question || !isMember() || question.state !== "open" || !isWhole(ownGuess(question))) return;
   isNew = true;
   if (isSending) return;
   [isSending, isNew] = [true, false];
-  await tell("answer", { activity: name, ...mine(question) });
+  await tell("answer", { activity: name, ...ownGuess(question) });
   isSending = false;
   if (isNew) sendGuess();
 }
@@ -66,21 +67,17 @@ subscribe(["guess", "sure", "predicted", "certain"], sendGuess);
 /**
  * @param {HTMLElement} element
  * @param {import("./blocks").QuestionBlock} block
- * @param {(host: Element, blocks: any[]) => Promise<void>} render
+ * @param {import("./kinds.js").Panel} panel
  */
-export function drawQuestion(element, block, render) {
-  const [name, question] = questions().find(([, one]) => isOf(one, block.field, block.name)) ?? [];
-  element.pgBlock = block;
-  element.pgRender = render;
+export function drawQuestion(element, block, panel) {
+  const [name, question] = questions().find(([, each]) => isOf(each, block.field, block.name)) ?? [];
   element.hidden = !page.room || !(question || page.room.teacher);
   if (element.hidden) return element.replaceChildren();
   if (!element.firstChild) element.append(h("div", { class: "pg-line" }), h("div", { class: "pg-question-result" }));
   const [line, result] = /** @type {HTMLElement[]} */ ([...element.children]);
-  const focused = line.contains(document.activeElement) ? document.activeElement?.id : "";
-  const shown = [page.room.code, page.room.teacher, name, question, question && isWhole(mine(question))];
-  if (!same(line, shown)) line.replaceChildren(...(page.room.teacher ? forTeacher(block.field, name, question) : forMember(question)));
-  if (focused) (document.getElementById(focused) ?? line.querySelector("button"))?.focus();
-  return showResult(result, name, question, render);
+  const state = [page.room.code, page.room.teacher, name, question, question && isWhole(ownGuess(question))];
+  if (!same(line, state)) replaceChildren(line, ...(page.room.teacher ? forTeacher(block.field, name, question) : forMember(question)));
+  return showResult(result, name, question, panel);
 }
 
 const says = (text) => h("p", { role: "status" }, text);
@@ -99,11 +96,11 @@ function forMember(question) {
   if (question.state === "revealed") return [];
   if (question.state === "closed") return [says(say("room_guess_closed"))];
   if (question.mine) return [says(say("room_guess_in"))];
-  return [says(say("room_guess")), ...(isWhole(mine(question)) ? [button({ id: "pg-question-send", onclick: sendGuess }, say("room_guess_send"))] : [])];
+  return [says(say("room_guess")), ...(isWhole(ownGuess(question)) ? [button({ id: "pg-question-send", onclick: sendGuess }, say("room_guess_send"))] : [])];
 }
 
-/** What the class guessed, once it is revealed: asked for again when it, or the page's look, has changed. */
-async function showResult(element, name, question, render) {
+/** Guesses of the class, once they are revealed: requested again when they, or the page's look, have changed. */
+async function showResult(element, name, question, panel) {
   if (question?.state !== "revealed") {
     element.pgKey = "";
     return element.replaceChildren();
@@ -116,22 +113,15 @@ async function showResult(element, name, question, render) {
   if (!answer || element.pgKey !== key) return;
   if (answer.error) element.pgKey = "";
   element.dataset.of = answer.of ?? "";
-  await render(element, blocksOf(answer));
+  await render(element, blocksOf(answer), panel);
   element.dataset.drawn = String(Number(element.dataset.drawn ?? 0) + 1); // the presenter's view looks for its picture then
 }
 
-function drawAll() {
-  for (const element of document.querySelectorAll(".pg-question")) {
-    if (element.pgRender) drawQuestion(element, /** @type {import("./blocks").QuestionBlock} */ (element.pgBlock), element.pgRender);
-  }
-}
-subscribe(["room", "guess", "sure", "predicted", "certain", "present"], drawAll);
-
 // ---- a line at the room's chip ----------------------------------------------------------------------------------------------------------
 
-/** What a member can do now and doesn't see: an open question that waits for their guess. */
+/** An open question that waits for this member's guess and is not on screen. */
 function waiting() {
-  const open = isMember() ? questions().find(([, one]) => one.state === "open" && !one.mine) : undefined;
+  const open = isMember() ? questions().find(([, question]) => question.state === "open" && !question.mine) : undefined;
   return open && open[0] !== here()?.[0] ? open[1] : undefined;
 }
 
@@ -150,3 +140,5 @@ async function drawLine() {
   line.replaceChildren(...(question ? [button({ onclick: go }, say("room_asks", { title: titleOf(question) }), " ▸")] : []));
 }
 subscribe(["room", "boot", "tab", "lab", "lesson", "lang"], drawLine);
+
+register("question", drawQuestion, { always: true, on: ["room", "guess", "sure", "predicted", "certain", "present"] });

@@ -2,7 +2,7 @@
 // @ts-check
 
 /**
- * What the page has on screen when somebody looks whether a step holds.
+ * State of the page at the moment a step is checked.
  * @typedef {object} Screen
  * @property {Record<string, string>} cursor
  * @property {import("./page").Card | null} card what is fixed about the run, once that and the stream are of the run on screen
@@ -44,15 +44,15 @@ export const RULES = {
 
 /**
  * Whether a step that asks for `when` is done now. It may ask for so many `different` values of some fields, one after another, each while
- * all the rest holds: `seen` has those of before, and takes those of now.
+ * all the rest holds: `distinct` has those of before, and takes those of now.
  * @param {Record<string, any>} when
  * @param {Screen} screen
- * @param {Set<string>} seen
+ * @param {Set<string>} distinct
  */
-export function holds({ different, ...rest }, screen, seen) {
+export function holds({ different, ...rest }, screen, distinct) {
   if (!Object.entries(rest).every(([kind, wanted]) => RULES[kind](wanted, screen))) return false;
   if (!different) return true;
   const [fields, count] = different, values = fields.map((field) => screen.cursor[field]);
-  if (values.some(Boolean)) seen.add(values.join(" "));
-  return seen.size >= count;
+  if (values.some(Boolean)) distinct.add(values.join(" "));
+  return distinct.size >= count;
 }

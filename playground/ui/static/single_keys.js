@@ -2,10 +2,10 @@
 // @ts-check
 
 import { h, say } from "./dom.js";
-import { keep, kept } from "./storage.js";
+import { keep, recall } from "./storage.js";
 
 const KEY = "playground-keys";
-const areOff = () => kept(KEY).off === true;
+const areOff = () => recall(KEY).off === true;
 
 /** Whether a key is a character that means nothing now. Space and the arrows are no characters: they act where the focus is. */
 export const isSwitchedOff = ({ key }) => key.length === 1 && key !== " " && areOff();

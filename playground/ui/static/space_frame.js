@@ -9,20 +9,20 @@ import { isStorageOpen } from "./storage.js";
 
 const LEAST = 400; // px in sight, below which the bar would cover too much: it goes with the page then
 const isFramed = globalThis.parent !== globalThis.self;
-let seen = { top: 0, below: 0 };
+let outside = { top: 0, below: 0 };
 
 /**
  * The part of a frame that is in sight: pixels of the frame that lie above it and below it, and its height.
  * @param {{ iframeHeight: number, clientHeight: number, offsetTop: number, scrollTop: number }} info of iframe-resizer
  */
-export function partInSight({ iframeHeight, clientHeight, offsetTop, scrollTop }) {
+function partInSight({ iframeHeight, clientHeight, offsetTop, scrollTop }) {
   const top = Math.min(Math.max(0, scrollTop - offsetTop), iframeHeight);
   const bottom = Math.min(Math.max(top, scrollTop + clientHeight - offsetTop), iframeHeight);
   return { top, below: iframeHeight - bottom, height: bottom - top };
 }
 
 function place(info) {
-  const { top, below, height } = (seen = partInSight(info));
+  const { top, below, height } = (outside = partInSight(info));
   const isTall = (top > 0 || below > 0) && !document.body.hasAttribute("data-present");
   document.body.toggleAttribute("data-tall-frame", isTall);
   const sizes = { top, below, height, bar: height < LEAST ? 0 : top };
@@ -41,13 +41,13 @@ function listen() {
   window.parentIFrame?.getPageInfo(place);
 }
 
-/** Back to the beginning of the page, whoever scrolls it. */
+/** Scrolls to the beginning of the page, inside a frame or not. */
 export function scrollToTop() {
-  if (seen.top > 0) window.parentIFrame?.scrollToOffset(0, 0);
+  if (outside.top > 0) window.parentIFrame?.scrollToOffset(0, 0);
   else scrollTo({ top: 0 });
 }
 
-/** What is presented fills the window, so the frame must be as large: Gradio makes it so while this is set. It listens in our place then. */
+/** Makes the frame as large as the window while presenting: Gradio does so while this is set. It listens in our place then. */
 function present() {
   if (!window.parentIFrame) return;
   const isPresenting = document.body.hasAttribute("data-present");

@@ -1,10 +1,10 @@
-// What this browser keeps under a name: an object each. Where storage is closed to us (a frame with strict settings) it lasts as long as
+// Storage of this browser: an object under each name. Where storage is closed to us (a frame with strict settings) it lasts as long as
 // the page.
 // @ts-check
 
 const memory = new Map();
 
-export function kept(name) {
+export function recall(name) {
   try {
     return JSON.parse(localStorage.getItem(name)) ?? {};
   } catch {
@@ -13,7 +13,7 @@ export function kept(name) {
 }
 
 export function keep(name, changes) {
-  const all = { ...kept(name), ...changes };
+  const all = { ...recall(name), ...changes };
   memory.set(name, all);
   try {
     localStorage.setItem(name, JSON.stringify(all));
@@ -57,12 +57,12 @@ export const rememberOwn = (has) => (has ? keep(OWN, { has }) : forget(OWN));
 
 const SENTENCE = "playground-sentence"; // {run: what was typed}, of the run that was looked at last
 
-/** Keeps the sentence that somebody typed for a run, instead of the one before. */
+/** Keeps the sentence that was typed for a run, instead of the one before. */
 export function rememberSentence(run, text) {
   forget(SENTENCE);
   if (text) keep(SENTENCE, { [run]: text });
 }
-export const rememberedSentence = (run) => kept(SENTENCE)[run] ?? "";
+export const rememberedSentence = (run) => recall(SENTENCE)[run] ?? "";
 
 /** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
 export let token = (isStorageOpen && localStorage.getItem(TOKEN))

@@ -1,5 +1,5 @@
-// What more than one script knows, in one place: `cursor` is where the page looks, `page` is everything else. Only `move` and `change`
-// change them, and whoever subscribed to a field is told.
+// State that scripts share, in one place: `cursor` is where the page looks, `page` is everything else. Only `move` and `change`
+// change them, and they call the subscribers of a field.
 // @ts-check
 
 import { lastUpload } from "./storage.js";
@@ -21,7 +21,7 @@ export const cursor = read(start);
 if (!cursor.lang) cursor.lang = browserLanguage();
 
 /**
- * What else is known. Every value is replaced whole.
+ * State of the page beside the cursor. Every value is replaced whole.
  * @type {import("./page").Page}
  */
 export const page = {
@@ -51,7 +51,7 @@ export const page = {
 };
 
 /**
- * What is known of a run before its stream has said anything.
+ * A run before the first update of its stream.
  * @returns {import("./page").Run}
  */
 export function nothing(id) {
@@ -109,14 +109,14 @@ function isIn(where, name) {
 /** Every field that a change of `cause` lets go of, as it is then. */
 export const letGo = (cause) => Object.fromEntries((resets[cause] ?? []).map((name) => [name, defaults[name]]));
 
-/** Before anybody looks: lets go of what the link says and can't be used, and looks at some run, and at some sentence of it. */
+/** Before anything is drawn: drops what the link says and can't be used, and chooses a run, and a sentence of it. */
 export function settle(ignored, run, text) {
   for (const name of ignored) if (name in defaults) cursor[name] = name === "lang" ? browserLanguage() : defaults[name];
   if (!cursor.run) Object.assign(cursor, { run, text: cursor.text || text });
   writeAddress();
 }
 
-/** The sentence that is shown: what somebody typed, or the run's first example. */
+/** The sentence on screen: the typed one, or the run's first example. */
 export const sentenceText = () => cursor.text || page.card?.examples[0]?.[0] || "";
 
 // ---- the address ---------------------------------------------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ function read(query) {
 /** A query with fields and values as they are called today. */
 function renamed(query) {
   const now = new URLSearchParams();
-  for (const [said, value] of query) {
-    const name = formerNames[said] ?? said;
-    if (name === said || !query.has(name)) now.set(name, formerValues[name]?.[value] ?? value);
+  for (const [written, value] of query) {
+    const name = formerNames[written] ?? written;
+    if (name === written || !query.has(name)) now.set(name, formerValues[name]?.[value] ?? value);
   }
   return now;
 }
@@ -153,7 +153,7 @@ export function asText(value) {
   return typeof value === "number" ? String(+value.toPrecision(10)) : String(value ?? "");
 }
 
-/** What the link with which somebody came says of the controls. */
+/** Settings of the controls in the link that opened the page. */
 export const linkSettings = [...start].filter(([name]) => !(name in defaults) && !name.startsWith("__"));
 
 /** The settings at the left that differ from their defaults; until those are known, what the link says of them. A link without any means
@@ -167,7 +167,7 @@ function settings() {
   return named.map((name) => [name, asText(knobs[name])]);
 }
 
-/** What a link to this view carries: settings that differ from their defaults, then the cursor where it differs from its own. */
+/** The query of a link to this view: settings that differ from their defaults, then the cursor where it differs from its own. */
 export function address() {
   const query = new URLSearchParams(settings());
   for (const name of FIELDS) if (cursor[name] !== defaults[name] && !(name === "lang" && cursor.lang === "en")) query.set(name, cursor[name]);

@@ -2,9 +2,9 @@
 // sentence in the frame the last tokens are left out, which is marked, and of how far a run is the last parts.
 // @ts-check
 
-import { inFrame, ready } from "./dom.js";
+import { inFrame, ready, say } from "./dom.js";
 
-const STRIPS = "#pg-frame .tab-wrapper, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments";
+const STRIPS = "#pg-frame .pg-strip, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments";
 const FADE = 32; // px, of an edge, as in narrow.css
 const WATCHED = ["data-drawn", "data-tab", "aria-selected"]; // what else may change them
 const narrow = matchMedia("(max-width: 900px)");
@@ -25,7 +25,7 @@ function look() {
   for (const strip of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(STRIPS))) {
     if (!strip.clientWidth) continue; // of a place or a tab that isn't open
     const chosen = strip.querySelector("[aria-selected=true], [aria-pressed=true]");
-    if (chosen && strip.dataset.shown !== chosen.textContent) reveal(strip, chosen); // once: whoever scrolls on is left alone
+    if (chosen && strip.dataset.shown !== chosen.textContent) reveal(strip, chosen); // once: then the visitor may scroll on
     mark(strip);
   }
 }
@@ -64,3 +64,33 @@ async function watch(id, look) {
 watch("pg-sentence-bar", measure);
 watch("pg-head", leaveOut);
 for (const names of ["pg-place-tabs", "pg-inner-tabs"]) watch(names, look); // they come to stand there at times when all else is there
+
+// ---- by keyboard ------------------------------------------------------------------------------------------------------------------------
+
+const SCROLLERS = [".pg-scroll", ".pg-table>div", ".pg-code>details>pre"].join();
+const CONTROLS = ["a[href]", "button:not([tabindex='-1'])", "input", "select", "[tabindex='0']"].join(); // who goes through these scrolls with them
+
+/** The words over it, or those that open it. */
+function nameOf(place) {
+  const title = place.closest("details")?.querySelector("summary") ?? place.closest(".pg-block")?.querySelector("h3");
+  return title?.textContent || say("scrolls");
+}
+
+function markScrollers() {
+  for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(SCROLLERS))) {
+    const isLarger = place.scrollHeight > place.clientHeight + 1 || place.scrollWidth > place.clientWidth + 1;
+    if (isLarger && !place.querySelector(CONTROLS)) {
+      place.tabIndex = 0;
+      place.setAttribute("role", "group");
+      place.setAttribute("aria-label", nameOf(place));
+    } else if (place.hasAttribute("tabindex")) for (const name of ["tabindex", "role", "aria-label"]) place.removeAttribute(name);
+  }
+}
+
+const markScrollersSoon = inFrame(markScrollers);
+new MutationObserver(markScrollersSoon).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn", "aria-busy"] });
+/** A table is filled when it is first opened. */
+const filled = ({ target }) => /** @type {Element} */ (target).closest?.(".pg-table, .pg-code");
+new MutationObserver((changes) => changes.some(filled) && markScrollersSoon()).observe(document.body, { subtree: true, childList: true });
+document.addEventListener("toggle", markScrollersSoon, true);
+addEventListener("resize", markScrollersSoon);

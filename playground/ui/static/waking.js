@@ -1,4 +1,4 @@
-// A computer that slept: its lines are dead, though the browser may believe in them for minutes. Whoever listens is told to listen anew.
+// A computer that slept: its lines are dead, though the browser may believe in them for minutes. The listeners connect anew.
 // @ts-check
 
 const LOOK = 2_000, SLEPT = 15_000; // milliseconds: between two looks at the clock; by which one comes too late

@@ -28,7 +28,7 @@ function roleOf(node) {
   return ["h", "svg"].includes(called) && at >= 2 ? "child" : "";
 }
 
-/** Whether nobody reads a literal: it is compared, names something, or is in another language. */
+/** Whether a literal is never on screen: it is compared, names something, or is in another language. */
 function isCode(node) {
   const { parent } = node;
   if (/^(Import|Export)/.test(parent.type)) return true;
@@ -53,8 +53,8 @@ export default {
     const allowed = new Set(context.options[0]?.allow ?? []);
     const look = (node, text) => {
       if (allowed.has(text) || isCode(node)) return;
-      const role = roleOf(node), shown = role === "child" || SHOWN.has(role), pieces = text.split(HOLE);
-      const stray = UNIT.test(text) || pieces.some((piece) => PROSE.test(piece) || (shown && WORD.test(piece)));
+      const role = roleOf(node), isShown = role === "child" || SHOWN.has(role), pieces = text.split(HOLE);
+      const stray = UNIT.test(text) || pieces.some((piece) => PROSE.test(piece) || (isShown && WORD.test(piece)));
       if (stray) context.report({ node, messageId: "stray", data: { text: text.replaceAll(HOLE, "…") } });
     };
     return {

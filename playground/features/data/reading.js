@@ -1,0 +1,228 @@
+// An upload as it was understood: the report, the first rows, the controls to have it understood otherwise, and a preview of the training data.
+// @ts-check
+
+import { change, page, subscribe } from "../../ui/static/store.js";
+import { button, debounce, forgive, h, isDark, modelText, read, ready, replaceChildren, say } from "../../ui/static/dom.js";
+import { keepUpload } from "../../ui/static/storage.js";
+import { reply } from "../../ui/static/actions.js";
+import { blocksOf } from "../../ui/static/answers.js";
+import { listenerInputs } from "../../ui/static/knobs.js";
+import { render } from "../../ui/static/kinds.js";
+import { ACTS } from "../../ui/static/controls.js";
+
+const SHOWN = 8; // columns of the preview; the chosen ones are always among them
+const place = () => document.getElementById("pg-reading");
+const waiting = () => place()?.querySelector(".pg-waiting");
+let reading = null; // the reading on screen
+let chosen = null; // the visitor's choices for it; null before the first
+let good = null; // what was set when the reading on screen was made
+let again = false; // whether the next reading is of the same sentences
+let isRestored = false; // whether it is one of before a reload: the files are no longer in the page
+
+/** Inputs of the listener that reads: files, text, data set and the choices for them. New sentences begin without choices. */
+export function readInputs(values) {
+  if (!again) chosen = null;
+  again = false;
+  waiting()?.remove();
+  place()?.querySelector("#pg-question")?.remove();
+  forgive();
+  place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
+  hold(true);
+  return listenerInputs(values, { choices: chosen ? JSON.stringify(chosen) : "", way: way() });
+}
+
+/** Has the same sentences read otherwise. */
+function choose(changes) {
+  chosen = { ...chosen, ...changes };
+  again = true;
+  document.querySelector("#pg-read")?.click();
+}
+
+ACTS.read = ({ values }) => choose(values);
+
+/** Disables the last reading's preview while another reading is under way. */
+function hold(held) {
+  const host = document.getElementById("pg-preview");
+  if (host) host.inert = held;
+}
+
+/** Asks for a confirmation before anything is read: that lines which seem to be in one language are pairs all the same. */
+function ask(sentence) {
+  const choices = chosen;
+  const confirm = () => {
+    chosen = choices;
+    choose({ same_language: true });
+  };
+  const yes = button({ id: "pg-same-language", onclick: confirm }, say("same_language"));
+  place()?.prepend(h("p", { id: "pg-question", class: "pg-warning", role: "alert" }, sentence, " ", yes));
+}
+
+function remember(id) {
+  keepUpload(id, page.boot.ticket);
+  change({ uploaded: id, own: id });
+}
+
+/** Shows the server's reading; an answer without one is a refusal, and everything stays as it was. */
+export function takeReading({ answer }) {
+  waiting()?.remove();
+  if (answer.reading) {
+    [reading, good, isRestored] = [answer.reading, chosen, false];
+    remember(answer.own);
+  } else {
+    if (answer.ask) ask(answer.ask);
+    chosen = good;
+  }
+  if (reading && (answer.reading || answer.error)) drawReading();
+  else hold(false);
+  reply(answer);
+}
+
+/** The same reading again: in another language, or after a reload. */
+export async function redrawReading() {
+  const id = page.uploaded;
+  const answer = id && (await read("reading", { own: id }));
+  if (!answer || !answer.reading) return;
+  isRestored ||= !reading;
+  reading = answer.reading;
+  remember(id);
+  drawReading();
+}
+
+function drawReading() {
+  const host = place();
+  if (!host) return;
+  host.replaceChildren(
+    h("h3", {}, say("reading_title", { name: reading.name })),
+    h("ul", { class: "pg-report" }, [...reading.report, reading.credit].filter(Boolean).map((sentence) => h("li", {}, sentence))),
+    isRestored ? "" : controls(),
+    preview(),
+    ...reading.dropped.filter((group) => group.rows.length).map(dropped),
+    h("p", { class: "pg-caption" }, reading.next),
+  );
+  host.dataset.pairs = String(reading.pairs);
+  refreshPreview();
+}
+
+function select(id, label, options, value, act) {
+  const option = ([key, text]) => h("option", { value: key, selected: String(key) === String(value) }, text);
+  const list = h("select", { id, onchange: (event) => act(event.target.value) }, options.map(option));
+  return h("label", { class: "pg-field" }, h("span", {}, label), list);
+}
+
+function controls() {
+  const columns = reading.columns.map((name, at) => [at, name]), [source, target] = reading.chosen;
+  const take = (side, value) => { // whichever column the other side had, it takes this one's when both would be the same
+    const pair = { source, target, [side]: Number(value) }, other = side === "source" ? "target" : "source";
+    if (pair.source === pair.target) pair[other] = side === "source" ? source : target;
+    choose({ swap: false, ...pair });
+  };
+  const yesOrNo = [["yes", say("yes")], ["no", say("no")]];
+  const header = () =>
+    select("pg-header", say("header"), yesOrNo, reading.header ? "yes" : "no", (value) => choose({ source, target, swap: false, header: value === "yes" }));
+  const undo = () => {
+    const box = h("input", { type: "checkbox", id: "pg-undo", checked: reading.undone, onchange: (event) => choose({ undo: event.target.checked }) });
+    return h("label", { class: "pg-field" }, box, h("span", {}, say("undo", { traces: reading.traces.join(", ") })));
+  };
+  const rest = columns.filter(([at]) => at !== source && at !== target);
+  const join = () => rest.slice(0, SHOWN).map(([at, name]) => {
+    const wanted = (isTaken) => (isTaken ? [...reading.joined, at] : reading.joined.filter((other) => other !== at));
+    const act = (event) => choose({ source, target, swap: false, joined: wanted(event.target.checked) });
+    const box = h("input", { type: "checkbox", id: `pg-join-${at}`, checked: reading.joined.includes(at), onchange: act });
+    return h("label", { class: "pg-field" }, box, h("span", {}, say("own_join", { name })));
+  });
+  const group = () => {
+    const options = [[-1, say("own_group_source")], ...columns.filter(([at]) => at !== target)];
+    const act = (value) => choose({ source, target, swap: false, joined: reading.joined, group: Number(value) });
+    return select("pg-group", say("own_group"), options, reading.group, act);
+  };
+  return h("div", { class: "pg-choices" },
+    select("pg-source", say("source"), columns, source, (value) => take("source", value)),
+    button({ id: "pg-swap", onclick: () => choose({ swap: false, source: target, target: source }) }, say("own_swap")),
+    select("pg-target", say("target"), columns, target, (value) => take("target", value)),
+    reading.named ? null : header(),
+    rest.length ? [...join(), group()] : null,
+    reading.traces.length ? undo() : null,
+    reading.encodings.map(encoding),
+  );
+}
+
+/** The choice of a file's encoding; where it was guessed, with words that show it. */
+function encoding(file, at) {
+  const automatic = chosen?.encoding ? [["", say("encoding_auto")]] : [];
+  const options = automatic.concat(file.options).map(([name, label]) => [name, name === file.name && file.guessed ? say("guessed", { name: label }) : label]);
+  const act = (value) => choose({ encoding: reading.encodings.map((other, number) => (number === at ? value : other.name)).join(",") });
+  const label = reading.encodings.length > 1 ? say("encoding_of", { name: file.file }) : say("encoding");
+  const list = select(`pg-encoding-${at}`, label, options, file.name, act);
+  return h("span", {}, list, file.guessed ? h("small", { class: "pg-caption", ...modelText() }, file.samples.join(" · ")) : null);
+}
+
+function preview() {
+  const [source, target] = reading.chosen;
+  const places = [...new Set([source, target, ...reading.columns.keys()])].slice(0, SHOWN).sort((first, other) => first - other);
+  const side = (at) => (at === source ? "source" : at === target ? "target" : "");
+  const named = (at) => h("th", { scope: "col", dataset: { side: side(at) } }, side(at) ? h("b", {}, say(side(at))) : null, " ", reading.columns[at]);
+  const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, reading.unit), places.map(named)));
+  const cell = (row) => (at) => h("td", { ...modelText(), dataset: { side: side(at) } }, row.cells[at] ?? "");
+  const line = (row) => h("tr", { class: row.why ? "dropped" : "", title: row.why }, h("td", { class: "number" }, String(row.line)), places.map(cell(row)));
+  return h("div", { class: "pg-scroll" }, h("table", { class: "pg-rows" }, head, h("tbody", {}, reading.rows.map(line))));
+}
+
+function dropped(group) {
+  const row = ([line, cells]) => h("tr", {}, h("th", { class: "number", scope: "row" }, String(line)), h("td", modelText(), cells.join(" ⇥ ")));
+  const rows = group.rows.map(row);
+  const summary = h("summary", {}, say("dropped", { count: group.count, why: group.why }), group.more ? ` ${group.more}` : "");
+  return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
+}
+
+/** How these sentences would be split and cut with the settings at the left; asked again when those change. */
+export const refreshPreview = debounce(async () => {
+  const host = document.getElementById("pg-preview"), own = page.uploaded;
+  if (!host || !reading) return;
+  host.setAttribute("aria-busy", "true");
+  const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
+  const answer = await read("preview", query);
+  if (!answer) return;
+  host.dataset.of = answer.of ?? "";
+  await render(host, blocksOf(answer));
+  host.setAttribute("aria-busy", "false");
+  if (own === page.uploaded && !waiting()) hold(false);
+}, 150);
+subscribe(["knobs"], refreshPreview);
+
+// ---- where own sentences come from ------------------------------------------------------------------------------------------------------
+
+const WAYS = ["files", "text", "hub"];
+let open = WAYS[0];
+
+/** The way that is open: what stands in the others doesn't count. */
+export const way = () => open;
+
+function chooseWay(name) {
+  open = name;
+  drawWays();
+}
+
+async function drawWays() {
+  const host = await ready("pg-ways"), option = (name) => button({ "aria-pressed": String(name === open), onclick: () => chooseWay(name) }, say(`way_${name}`));
+  document.body.dataset.way = open;
+  document.body.style.setProperty("--pg-drop", JSON.stringify(say("own_files")));
+  replaceChildren(host, h("div", { class: "pg-segments", role: "group", "aria-label": say("ways") }, WAYS.map(option)));
+}
+
+/** Gradio's place for files is called what is written on it; it is made anew when files are taken away. */
+const nameFiles = () => document.querySelector("#pg-files button.upload-container")?.setAttribute("aria-label", say("own_files"));
+ready("pg-files").then((files) => {
+  nameFiles();
+  new MutationObserver(nameFiles).observe(files, { childList: true, subtree: true });
+});
+
+/** Nothing offered fails: there is something to train on, or the button waits and says for what. */
+async function drawUse() {
+  const use = await ready("pg-train-own"), reason = await ready("pg-nothing-read");
+  use.disabled = !page.uploaded;
+  reason.textContent = page.uploaded ? "" : say("nothing_read_yet");
+}
+
+subscribe(["boot"], drawWays);
+subscribe(["boot"], nameFiles);
+subscribe(["boot", "uploaded"], drawUse);

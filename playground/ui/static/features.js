@@ -1,0 +1,4 @@
+// Imports every script outside this folder; the server writes the imports (see playground/ui/assets.py).
+// @ts-check
+
+export {};
