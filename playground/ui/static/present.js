@@ -25,7 +25,7 @@ const panel = () => document.getElementById(`pg-panel-${cursor.tab}`);
 export const enlarged = (height, room) => Math.max(1, Math.min(LARGER, room / height));
 
 function fit() {
-  // column and legend: px that the figure keeps free, see features/shared/figures/presented.py
+  // column and legend: px that the figure keeps free, see features/shared/figures
   const picture = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
   const plot = /** @type {any} */ (picture?.querySelector(".pg-plot")), { beside: column = 0, legend = 0 } = plot?.layout?.meta ?? {};
   picture?.classList.toggle("pg-beside", column > 0);
