@@ -2,7 +2,7 @@
 
 model_decoder (next-token log probabilities from a model, and the trace of one sentence) · beam (search, and its tree of candidates) ·
 sampling (greedy and random, and the best of each of many sentences) · search_errors (search error or model error) · fast_decoder (the same
-sums in fewer calls). The multiplications are counted in model/costs.py.
+sums in fewer calls) · single_decoder (one sentence in numpy). The multiplications are counted in model/costs.py.
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
 that are written, EOS included. A `prefix` is forced, whatever its probability, and ends the sentence where it holds EOS. `cache` False

@@ -87,7 +87,7 @@ def searches(
     if not sources:
         return []
     prefix, _ = clip_prefix(prefix, max(max_lengths))
-    state = DecodingState(model, sources, prefix, cache, record, fast)
+    state = DecodingState(model, sources, prefix, cache, record, fast, width)
     written, logprobs = state.begin()  # (B, 1 + P), (B, P)
     beams = [
         _Beam(prefix, values, width, length_penalty, min(limit, MAX_POSITIONS))

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
+from playground.decoding.single_decoder import SingleDecoder, is_readable
 from playground.model.costs import Pass
 from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
@@ -53,19 +54,22 @@ class ModelDecoder:
 class DecodingState:
     """The sources, encoded once as a batch, and the caches of their growing targets. Each pass is appended to `record`.
 
-    `fast` selects the fast code, but the model's own is used without a cache, with a prefix, and for a model that was changed or has hooks.
+    A source never has more than `width` targets. `fast` selects the fast code, but the model's own is used without a cache, with a prefix,
+    and for a model that was changed or has hooks.
     """
 
     def __init__(
         self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
-        fast: bool,
+        fast: bool, width: int = 1,
     ) -> None:  # fmt: skip
         require_eval(model)
         cache = cache and model.cacheable
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
-        is_fast = fast and cache and not prefix and is_stock_model(model)
-        self.code = FastDecoder(model, src) if is_fast else ModelDecoder(model, src, cache)
+        if fast and cache and not prefix and is_stock_model(model):
+            self.code = SingleDecoder(model, src) if len(sources) * width == 1 and is_readable(model) else FastDecoder(model, src)
+        else:
+            self.code = ModelDecoder(model, src, cache)
 
     def begin(self) -> tuple[Tensor, Tensor]:
         """Returns BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each prefix token (B, P)."""
