@@ -53,12 +53,10 @@ class Browser:
         self._browser.close()
         self._playwright.stop()
 
-    def visitor(self, token: str = "") -> Any:
-        """Somebody new, with an empty cache, whose runs belong to `token`: Playwright's context. Closing it closes its pages."""
+    def visitor(self) -> Any:
+        """Returns a new visitor with an empty cache: Playwright's context. Closing it closes its pages."""
         context = self._browser.new_context(viewport={"width": 1400, "height": 900}, locale="en-US")
         context.add_init_script(WATCH)
-        if token:
-            context.add_init_script(f"try {{ localStorage.setItem('playground-token', '{token}') }} catch {{}}")
         return context
 
 

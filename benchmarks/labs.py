@@ -11,7 +11,7 @@ from dataclasses import replace
 import torch
 
 from benchmarks.suite import note, some_of
-from benchmarks.tables import markdown, seconds, shown, summary, whole
+from benchmarks.tables import markdown, seconds, show_summary, summary, whole
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.labs import LABS
 
@@ -49,17 +49,17 @@ def _computed_in(dtype: torch.dtype) -> Iterator[None]:
 
 def _row(bench: ControlledExperiment, options: argparse.Namespace) -> dict:
     bench = replace(bench, base={**bench.base, **dict(options.set)})
-    answers, found, took = [], [], []
+    answers, per_seed, took = [], [], []
     for seed in range(1, options.seeds + 1):
         began = time.process_time()
         results = list(bench.train(seed))
         answers.append(bench.verdict([[result] for result in results]).answer)
         took.append(time.process_time() - began)
-        found.append(results)
-    over_all = bench.verdict([list(results) for results in zip(*found, strict=True)])
+        per_seed.append(results)
+    over_all = bench.verdict([list(results) for results in zip(*per_seed, strict=True)])
     row = {
         "lab": bench.name,
-        "arms": len(found[0]),
+        "arms": len(per_seed[0]),
         "cpu_seconds": summary(took),
         "answers": answers,
         "expects": bench.expects,
@@ -67,13 +67,13 @@ def _row(bench: ControlledExperiment, options: argparse.Namespace) -> dict:
         "overall": "" if bench.is_mystery else over_all.answer,
         "numbers": dict(over_all.numbers),
     }
-    note(f"{bench.name:<20} {shown(row['cpu_seconds'], seconds)} s   {', '.join(answers)}; {row['holds'] or '–'}")
+    note(f"{bench.name:<20} {show_summary(row['cpu_seconds'], seconds)} s   {', '.join(answers)}; {row['holds'] or '–'}")
     return row
 
 
 def holds(bench: ControlledExperiment, answers: list[str]) -> str:
-    """Whether seeds bear out what a lab expects: "yes", "open" where it expects nothing and no answer prevails, else "NO". "" where nobody
-    has said what is expected, or nothing can be: each mystery is another bug."""
+    """Returns whether seeds bear out what a lab expects: "yes", "open" where it expects nothing and no answer prevails, else "NO". "" where
+    no expectation is declared, or none can be: each mystery is another bug."""
     if bench.is_mystery or bench.expects is None:
         return ""
     needed = ENOUGH * len(answers)
@@ -87,7 +87,7 @@ def table(result: dict) -> str:
         (
             row["lab"],
             whole(row["arms"]),
-            shown(row["cpu_seconds"], seconds),
+            show_summary(row["cpu_seconds"], seconds),
             f"{row['cpu_seconds']['median'] / CORES:.1f} s" + (" (too long)" if row["cpu_seconds"]["median"] / CORES > BUDGET_S else ""),
             ", ".join(_counted(row["answers"])),
             {None: "–", "": "open"}.get(row["expects"], row["expects"]),

@@ -1,4 +1,4 @@
-"""What a benchmark ran on: machine and versions, without which a time means nothing."""
+"""The machine and versions of a benchmark, without which a time means nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def machine() -> dict[str, object]:
         "memory_gb": _memory_gb(),
         "device": _device(machine_devices()[0]),
         "system": f"{platform.system()} {platform.machine()}",
-        "versions": {"python": platform.python_version()} | {name: found for name in PACKAGES if (found := _version(name))},
+        "versions": {"python": platform.python_version()} | {name: installed for name in PACKAGES if (installed := _version(name))},
         "load_before": load(),
     }
 
@@ -35,7 +35,7 @@ def load() -> float | None:
 
 def one_line(machine: dict) -> str:
     """The machine in a line for people."""
-    versions = ", ".join(f"{name} {found}" for name, found in machine["versions"].items())
+    versions = ", ".join(f"{name} {installed}" for name, installed in machine["versions"].items())
     busy = "" if machine["load_before"] is None else f" Load before: {machine['load_before']}."
     where = "" if machine["device"] == "cpu" else f" Trained on {machine['device']}."
     return f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['system']}; {versions}.{where}{busy}"

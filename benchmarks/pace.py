@@ -24,18 +24,18 @@ def cacheable(experiment: Experiment) -> Experiment:
 def timed(step: Callable[[], object], seconds: float) -> list[float]:
     """Seconds of each step, for about so many seconds; the first, which finds the caches cold, is not among them."""
     step()
-    found: list[float] = []
+    times: list[float] = []
     until = time.perf_counter() + seconds
-    while len(found) < LEAST or time.perf_counter() < until:
+    while len(times) < LEAST or time.perf_counter() < until:
         started = time.perf_counter()
         step()
-        found.append(time.perf_counter() - started)
-    return found
+        times.append(time.perf_counter() - started)
+    return times
 
 
 @contextmanager
 def cores(count: int) -> Iterator[ParallelMap]:
-    """What works on the parts of a batch, on so many cores side by side as a run on a server does."""
+    """Yields the map that works on the parts of a batch, on so many cores side by side as a run on a server does."""
     torch.set_num_threads(1)
     with Helpers(count - 1) as helpers:
         yield helpers.parallel_map(count)

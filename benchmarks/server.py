@@ -9,15 +9,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playground.runs.run import WORKING
-from playground.ui.command import TOKEN as HEADER
+from playground.runs.orders import WORKING
 
 ROOT = Path(__file__).parents[1]
 ROUTES = "/gradio_api/playground"
@@ -30,16 +29,12 @@ PATIENCE = 60.0  # seconds that a start or an end may take
 class Server:
     """The page with a pipe to the process that serves it (served.py). Open while the `with` block lasts."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
-        self._more = environment or {}
-
     def __enter__(self) -> Server:
         self._folder = tempfile.TemporaryDirectory(prefix="benchmark-")
-        self.folder = Path(self._folder.name)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
         command = [sys.executable, "-m", "benchmarks.served", self._folder.name, str(self.port)]
-        self._process = subprocess.Popen(command, cwd=ROOT, env=_environment() | self._more, **PIPES)
+        self._process = subprocess.Popen(command, cwd=ROOT, env=_environment(), **PIPES)
         self._answer()
         return self
 
@@ -74,9 +69,9 @@ class Server:
 def endless(server: Server, knobs: dict[str, Any]) -> Iterator[str]:
     """A run that trains for as long as the block lasts, from its tenth step on; its id."""
     run = server.ask("create", knobs=knobs | ENDLESS)
-    while (found := server.ask("progress", run=run))["step"] < 10:
-        if found["status"] not in WORKING:
-            raise RuntimeError(f"the run is {found['status']}")
+    while (state := server.ask("progress", run=run))["step"] < 10:
+        if state["status"] not in WORKING:
+            raise RuntimeError(f"the run is {state['status']}")
         time.sleep(0.05)
     yield run
     server.ask("drop", run=run)
@@ -101,12 +96,11 @@ class Client:
     def __init__(self, port: int) -> None:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
 
-    def get(self, path: str, visitor: str = "", **parameters: object) -> tuple[bytes, float]:
-        """(body, seconds from asking to its last byte), for this visitor: the server counts those that it can tell apart. Raises OSError or
-        HTTPException when nobody answers, ValueError on a refusal."""
+    def get(self, path: str, **parameters: object) -> tuple[bytes, float]:
+        """Returns (body, seconds from asking to its last byte). Raises OSError or HTTPException without an answer, ValueError on a
+        refusal."""
         started = time.perf_counter()
-        headers = {HEADER: visitor} if visitor else {}
-        self._connection.request("GET", f"{path}?{urlencode(parameters)}" if parameters else path, headers=headers)
+        self._connection.request("GET", f"{path}?{urlencode(parameters)}" if parameters else path)
         answer = self._connection.getresponse()
         body = answer.read()
         took = time.perf_counter() - started
@@ -141,8 +135,8 @@ def free_port() -> int:
 
 def _environment() -> dict[str, str]:
     """Ours, without what would send the app elsewhere."""
-    others = ("PORT", "GRADIO_SERVER_PORT", "GRADIO_SERVER_NAME", "GRADIO_ROOT_PATH", "SPACE_HOST", "SPACE_ID")
-    return {name: value for name, value in os.environ.items() if name not in others} | {"NO_PROXY": "127.0.0.1,localhost"}
+    names = ("PORT", "GRADIO_SERVER_PORT", "GRADIO_SERVER_NAME", "GRADIO_ROOT_PATH", "SPACE_HOST", "SPACE_ID")
+    return {name: value for name, value in os.environ.items() if name not in names} | {"NO_PROXY": "127.0.0.1,localhost"}
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -13,10 +13,7 @@ from typing import Any
 from benchmarks.machine import machine, one_line
 from playground.config import Experiment, Refusal
 
-BENCHMARKS = (
-    *("tasks", "time_to_target", "page", "step_rate", "many_runs", "classroom", "growth", "peers", "decoding", "own", "real", "labs"),
-    *("hostile", "soak", "engines", "forecast"),
-)
+BENCHMARKS = ("tasks", "page", "step_rate", "classroom", "peers", "decoding", "real", "labs")
 
 
 class Missing(Exception):
@@ -77,6 +74,11 @@ def some_of(choices: Iterable[str]) -> Callable[[str], list[str]]:
         return chosen
 
     return names
+
+
+def numbers(text: str) -> list[int]:
+    """The type of an option that takes numbers, with commas between them."""
+    return [int(word) for word in text.split(",")]
 
 
 def note(text: str) -> None:

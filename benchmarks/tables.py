@@ -15,8 +15,8 @@ def summary(values: Iterable[Number]) -> dict[str, object]:
     known = sorted(math.inf if value is None else value for value in values)
     if not known:
         return {"median": None, "low": None, "high": None, "values": []}
-    found = {"median": statistics.median(known), "low": known[0], "high": known[-1]}
-    return {name: value if math.isfinite(value) else None for name, value in found.items()} | {"values": values}
+    spread = {"median": statistics.median(known), "low": known[0], "high": known[-1]}
+    return {name: value if math.isfinite(value) else None for name, value in spread.items()} | {"values": values}
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -27,12 +27,12 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
 
 
-def shown(found: dict, form: Callable[[float], str]) -> str:
+def show_summary(spread: dict, form: Callable[[float], str]) -> str:
     """A summary as "median (low to high)"; only the median when all are alike, a dash when there is nothing."""
-    if not found or not found["values"]:
+    if not spread or not spread["values"]:
         return "–"
-    said = ["never" if found[name] is None else form(found[name]) for name in ("median", "low", "high")]
-    return said[0] if said[1] == said[2] else f"{said[0]} ({said[1]} to {said[2]})"
+    texts = ["never" if spread[name] is None else form(spread[name]) for name in ("median", "low", "high")]
+    return texts[0] if texts[1] == texts[2] else f"{texts[0]} ({texts[1]} to {texts[2]})"
 
 
 def seconds(value: float) -> str:

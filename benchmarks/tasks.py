@@ -1,4 +1,4 @@
-"""What the engine learns of every toy task: exact match on new sentences and on the harder kind, at default settings and with less."""
+"""Learning every toy task: exact match on new sentences and on the harder kind, at default settings and with less."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from benchmarks.machine import machine, one_line
 from benchmarks.pace import cores
 from benchmarks.suite import note, some_of
-from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
+from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
 from playground.config import TASK_STEPS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.queue.warmup import warm_up
+from playground.runs.machine_speed import warm_up
 from playground.tasks.toy_tasks import TASKS
 from playground.training.loop import Training
 
@@ -83,11 +83,11 @@ def _variants(task: str, options: argparse.Namespace) -> list[str]:
 
 
 def _row(task: str, variant: str, options: argparse.Namespace) -> dict:
-    found = [_learn(_experiment(task, variant, seed, options)) for seed in range(1, options.seeds + 1)]
-    row = {"task": task, "variant": variant, "parameters": found[0]["parameters"], "steps": found[0]["steps"], "pairs": found[0]["pairs"]}
-    row |= {name: summary(one[name] for one in found) for name in ("heldout", "seconds")}
-    row["harder"] = None if found[0]["harder"] is None else summary(one["harder"] for one in found)
-    note(f"{task:<16} {NAMES[variant]:<20} {shown(row['heldout'], percent)} {shown(row['harder'] or {}, percent)}")
+    results = [_learn(_experiment(task, variant, seed, options)) for seed in range(1, options.seeds + 1)]
+    row = {"task": task, "variant": variant} | {name: results[0][name] for name in ("parameters", "steps", "pairs")}
+    row |= {name: summary(each[name] for each in results) for name in ("heldout", "seconds")}
+    row["harder"] = None if results[0]["harder"] is None else summary(each["harder"] for each in results)
+    note(f"{task:<16} {NAMES[variant]:<20} {show_summary(row['heldout'], percent)} {show_summary(row['harder'] or {}, percent)}")
     return row
 
 
@@ -125,10 +125,10 @@ def table(result: dict) -> str:
         (
             row["task"],
             NAMES[row["variant"]],
-            shown(row["heldout"], percent),
-            shown(row["harder"] or {}, percent),
+            show_summary(row["heldout"], percent),
+            show_summary(row["harder"] or {}, percent),
             whole(row["steps"]),
-            shown(row["seconds"], seconds),
+            show_summary(row["seconds"], seconds),
             whole(row["parameters"]),
         )
         for row in result["rows"]

@@ -27,7 +27,7 @@ PAPER = (
     ("3.5 Positional encoding", "order", ("order", "positions", "encodings", "beyond"), "playground/model/positions.py", "def sinusoids("),
     ("5.1 Training data and batching", "own", ("bpe", "padding_sides"), "playground/data/batches.py", "class Batch("),
     ("5.3 Optimizer", "steering", ("warmup",), "playground/training/schedule.py", "def learning_rate("),
-    ("5.4 Regularization", "training", ("dropout", "smoothing"), "playground/training/loss.py", "def cross_entropy("),
+    ("5.4 Regularization", "training", ("dropout", "smoothing"), "playground/training/step.py", "def cross_entropy("),
     ("6.1 Beam search", "decoding", ("exposure_bias",), "playground/decoding/beam.py", "def search("),
 )  # fmt: skip
 # The answer to each question of the quiz, in their order: a file, and the line in it.
@@ -36,9 +36,9 @@ QUIZ = (
     ("playground/model/masks.py", "return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]"),
     ("playground/model/attention.py", "scores = scores + torch.where(mask, 0.0, MASKED)"),
     ("playground/model/transformer.py", "x = x * math.sqrt(self.config.d_model)"),
-    ("playground/data/batches.py", "tgt_in=_rectangle([(BOS, *item.tgt_ids) for item in items]),"),
+    ("playground/data/batches.py", "tgt_in=padded([(BOS, *item.tgt_ids) for item in items]),"),
     ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
-    ("playground/training/loss.py", "padding = tgt_out == PAD"),
+    ("playground/training/step.py", "padding = tgt_out == PAD"),
     ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
     ("playground/decoding/sampling.py", "while growing and written.shape[1] <= most:"),
     (
@@ -50,15 +50,14 @@ QUIZ = (
 # Where to find or to change a thing: the line to begin with, and the other files of a change.
 WHERE = (
     ("Add a toy task", "playground/tasks/sequences.py", "REVERSE = _letter_task(",
-     ("playground/tasks/toy_tasks.py", "playground/words/*/tasks.json")),
+     ("playground/words/*/tasks.json",)),
     ("Add a positional encoding", "playground/choices.py", "ENCODINGS = {",
      ("playground/model/positions.py", "playground/inspection/derivation.py", "playground/words/*/knobs.json")),
     ("Add an optimiser", "playground/choices.py", "OPTIMISERS = {",
      ("playground/training/optimisers.py", "playground/words/*/knobs.json")),
     ("Add a figure", "playground/figures/graph.py", "def lines(",
      ("playground/words/*/figures.json", "playground/ui/panels/lessons/exhibits.py", "tests/figures/gallery.py")),
-    ("Add a format of files", "playground/reading/formats/__init__.py", "FORMATS = (",
-     ("playground/reading/formats/anki.py",)),
+    ("Add a format of files", "playground/reading/formats/parquet.py", "@reads(", ("tests/reading/cases.py",)),
     ("Add a lab", "playground/lessons/labs/rotary/__init__.py", "LAB = Lab(", ("playground/lessons/labs/rotary/*.json",)),
     ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json", "playground/**/en.json")),
     ("Find the learning rate of step n", "playground/training/schedule.py", "def learning_rate(", ()),

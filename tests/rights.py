@@ -10,9 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import count
 from unittest.mock import MagicMock, patch
 
-from benchmarks.hostile.attack import SLOW, Attack
-from benchmarks.hostile.people import TARGET, People
-from benchmarks.hostile.valid import Call, valid_calls
 from benchmarks.server import Server
 from benchmarks.tables import markdown
 from playground.ui.actions import ACTIONS
@@ -20,6 +17,9 @@ from playground.ui.endpoints.answers import ENDPOINTS
 from playground.ui.rights import Right, Table
 from playground.ui.rooms import _actions
 from playground.ui.server import collect_routes
+from tests.hostile.attack import SLOW, Attack
+from tests.hostile.people import TARGET, People
+from tests.hostile.valid import Call, valid_calls
 
 # Each is asked as if the run were theirs and they were in the room. The owner is in no room.
 PEOPLE = ("nobody", "stranger", "owner", "student", "teacher", "removed")
@@ -44,7 +44,7 @@ class Row:
 
 
 def right_of(kind: str) -> Right:
-    """By the name of a valid call, as benchmarks/hostile/valid.py gives it."""
+    """By the name of a valid call, as tests/hostile/valid.py gives it."""
     group, _, name = kind.partition(" ")
     if group in ("command", "room"):
         return {"command": ACTIONS, "room": ROOM}[group][name][0]
@@ -64,7 +64,7 @@ def who_may(right: Right) -> tuple[str, ...]:
 
 def rows(people: People) -> Iterator[Row]:
     """Some at once; each is asked for by those who may not before those who may, and LAST comes last, one after the other."""
-    attack = Attack(people.port, valid_calls(people), people, seed=0, quiet_s=SLOW / 2)  # an answer cut off is no answer
+    attack = Attack(people.port, valid_calls(people), people, quiet_s=SLOW / 2)  # an answer cut off is no answer
 
     def row(call: Call) -> Row:
         right = right_of(call.kind)

@@ -14,7 +14,8 @@ from playground.words.amounts import percentage
 
 ROOT = Path(__file__).parents[1]
 # clocks by default, processor time, an order, a first version number; all other files of runs/ are given the time: their tests move it
-TAKE_TIME = {"runtime.py", "steady_clock.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
+TAKE_TIME = {"runtime.py", "recording.py", "machine_speed.py", "queue/parallel.py", "cache.py", "run.py"}
+TAKE_TIME |= {"rate_limit.py"}
 # part: other packages it may import | parts of ours it may import
 TABLE = """
 words: |
@@ -28,27 +29,26 @@ fields: | config knobs
 cursor: | words config fields
 model: torch | config
 reading: chardet datasets defusedxml openpyxl polib pyarrow | words config
-data: numpy sentencepiece torch | words tasks config reading
+data: numpy sentencepiece torch | words tasks config model reading
 variants: torch | choices knobs config model data
 decoding: numpy torch | config model
 inspection: numpy torch | config model
 training: torch | choices knobs config model data variants decoding
-runs: numpy pandas ray safetensors torch | words config logs model reading data variants inspection training
+runs: numpy pandas safetensors torch | words config logs model reading data variants training
+ray: ray | words logs runs
 rooms: | words config logs fields cursor runs
-backup: | config reading runs rooms
+backup: | config runs rooms
 queries: numpy sacrebleu torch | tasks config cursor model reading data variants decoding inspection training runs
 lessons: numpy torch | words tasks choices config cursor model data variants decoding inspection training runs queries
 export: safetensors sentencepiece torch | words tasks config model reading data variants runs queries
 hub: huggingface_hub torch | config model data variants runs export
-fetching: huggingface_hub | config
-pretrained: numpy pandas torch | config model data variants decoding runs queries export fetching
+pretrained: huggingface_hub numpy pandas torch | config model data variants decoding runs queries export
 zero_gpu: spaces torch |
-ui: brotli fastapi gradio jinja2 numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
+ui: brotli fastapi gradio numpy orjson plotly prometheus_client python_multipart segno starlette | words figures knobs config logs \
 cursor model reading data decoding inspection training runs rooms queries lessons export zero_gpu
 readme: | words config lessons
-arguments: | words config cursor
 freeze: orjson | words config cursor inspection runs queries lessons ui
-cli: | words knobs config cursor reading data runs backup queries lessons export hub ui arguments freeze
+cli: | words knobs config cursor reading data runs backup queries lessons export hub ui freeze
 __main__: | cli
 """
 ROWS = (line.replace("|", ":").split(":") for line in TABLE.strip().splitlines())
@@ -121,7 +121,7 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
     takes, starts = set(), set()
     for file in FILES:
         tops = {top for top, _ in imports(file)}
-        locks = part_of(file) == "rooms" or file.name in ("lazy_sequence.py", "cuda_graph.py")  # used by several, and start none
+        locks = part_of(file) in ("ray", "rooms") or file.name in ("lazy_sequence.py", "cuda_graph.py")  # used by several, and start none
         assert part_of(file) == "runs" or locks or not tops & {"threading", "concurrent", "multiprocessing"}, file
         assert not tops & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
         funcs = [node.func for node in nodes_of(file) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
@@ -137,7 +137,7 @@ def test_only_runs_knows_threads_and_time_and_nothing_reads_pickles():
 @pytest.mark.night
 def test_to_train_takes_no_compiler():
     """Two seconds and 70 MB in each process that trains."""
-    code = "import sys; from playground.runs.queue.warmup import warm_up; warm_up(); print('torch._dynamo' in sys.modules)"
+    code = "import sys; from playground.runs.machine_speed import warm_up; warm_up(); print('torch._dynamo' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"
 
 

@@ -7,8 +7,8 @@ from playground.config import Experiment, ModelConfig, Refusal, TrainingConfig
 from playground.inspection.activations import record
 from playground.inspection.formulas import describe
 from playground.model import positions
+from playground.model.costs import parameter_count, training_bytes, update_counts
 from playground.model.positions import LearnedPositions
-from playground.model.size import parameter_count, training_bytes, update_counts
 from playground.model.transformer import Transformer
 from playground.training.optimisers import MAKERS
 from playground.variants import build

@@ -10,20 +10,20 @@ import pandas
 import pytest
 import torch
 
-from playground.arguments import parser
-from playground.cli import main
+from playground.cli import main, parser
 from playground.cli.training import _experiment
 from playground.config import PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest
 from playground.lessons.labs import LABS
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.runs import forecast
 from playground.runs.disk import files
-from playground.runs.disk.checkpoints import CHECKPOINTS
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store
 from playground.runs.history import VALIDATIONS
 from playground.runs.machine_speed import MachineSpeed
+from playground.runs.queue.train_inline import CHECKPOINTS
 from playground.runs.run import Run
 from playground.words import say
 from tests.runs.tiny import TINY, alone, curve, tiny

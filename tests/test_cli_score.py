@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from playground.arguments import parser
-from playground.cli import main
+from playground.cli import main, parser
 from playground.queries import lines
 from playground.runs.disk.folder import Folder
 from tests.runs.tiny import CORPORA

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground import config, cursor
-from playground.arguments import parser
+from playground.cli import parser
 from playground.config import FORMER_NAMES, KNOBS, Experiment, Refusal, check, default, from_json, limits, read_query
 from playground.cursor import FIELDS
 from playground.fields import Choice, Number, Text
 from playground.inspection.interventions import Edit, HeadId
 from playground.lessons.labs import LABS
 from playground.runs.disk.folder import FORMER, NAMES, Folder
+from playground.runs.disk.store import SHIPPED
 from playground.runs.history import History
 from playground.runs.names import new_id
-from playground.runs.registry import SHIPPED
 from playground.ui.controls import CONTROLLED, GROUPS, make_control
 from playground.ui.links import LISTS
 from playground.words import LANGUAGES

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import playground
-from playground import fetching
+from playground import pretrained
 from playground.cli import main
 from playground.config import Refusal
 from playground.pretrained import KINDS
-from playground.runs.registry import SHIPPED
+from playground.runs.disk.store import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 
@@ -43,8 +43,7 @@ import numpy, pathlib; numpy.linalg.svd(numpy.ones((300, 300))); print(len([*pat
 
 def test_every_source_gives_the_same_model(home, monkeypatch):
     zip_file, folder = home
-    monkeypatch.setattr(fetching, "snapshot_of", None)  # no test fetches
-    monkeypatch.setattr("playground.pretrained.snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
+    monkeypatch.setattr(pretrained, "snapshot_of", lambda name, names: {"somebody/reverse": folder}[name])
     models = [playground.load(source) for source in ("reverse", SHIPPED / "reverse", folder, zip_file, "hf:somebody/reverse")]
     for model in models:
         assert model.translate("hello") == "olleh"
@@ -106,9 +105,9 @@ def test_what_is_no_source_no_model_or_no_sentence_is_one_refusal(home, tmp_path
         with pytest.raises(Refusal) as refusal:
             act()
         assert refusal.value.key == key
-    monkeypatch.setattr(fetching, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(pretrained, "MAX_BYTES", 100_000)
     with pytest.raises(Refusal) as refusal:
-        fetching.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
+        pretrained.files_of_zip(changed("history.csv", bytes(1_000_000)).read_bytes(), ("history.csv",))
     assert refusal.value.key == "export.too_large"
     monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path))
     assert main(["export", "no-such-run"]) == 2

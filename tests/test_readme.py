@@ -6,7 +6,7 @@ import sys
 
 import yaml
 
-from playground.arguments import parser
+from playground.cli import parser
 from playground.readme import BLOCKS, DOCUMENTS, QUIZ, ROOT, renew
 
 TEXTS = {document.relative_to(ROOT).as_posix(): document.read_text(encoding="utf-8") for document in DOCUMENTS}

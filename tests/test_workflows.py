@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import settings
 
-from playground.arguments import parser
+from playground.cli import parser
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import statistics
 import string
 import threading
 import time
@@ -17,13 +18,12 @@ from typing import Any
 from benchmarks.classroom.people import Student, Teacher
 from benchmarks.classroom.records import Records
 from benchmarks.classroom.streams import ClassStreams, Moves
-from benchmarks.crowd import ENDLESS, Member, Streams, progress
 from benchmarks.machine import load
-from benchmarks.many_runs.crowds import jain, tokens_of_a_step
-from benchmarks.server import Server, endless
+from benchmarks.server import ENDLESS, Server, endless
 from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, percent, whole
 from playground.config import Experiment
+from playground.data.corpus import build_corpus
 from playground.tasks.toy_tasks import examples
 
 ABOUT = "a class of thirty in one room for minutes: errors, secrets heard elsewhere, following, panels, training together, memory"
@@ -61,14 +61,14 @@ def run(options: argparse.Namespace) -> dict:
         held = [_held(server, 0.0)]
         alone = tokens * _alone(server, knobs, options.alone)
         with _class(server, options, knobs, records) as (teacher, students, moves):
-            members = [Member(student.run, student.canaries.token) for student in students]
-            started, before = time.monotonic(), progress(server, members)
+            runs = [student.run for student in students]
+            started, before = time.monotonic(), server.ask("progress_of", runs=runs)
             with _at_work(teacher, students, moves, options, started + 60 * options.minutes):
                 while (left := started + 60 * options.minutes - time.monotonic()) > 0:
                     time.sleep(min(options.every, left))
                     held.append(_held(server, time.monotonic() - started))
                     note("{time:.0f} s: load {load}, {bytes:,} bytes, {threads} threads, {files} files".format(**held[-1]))
-                after = progress(server, members)
+                after = server.ask("progress_of", runs=runs)
         took = after["time"] - before["time"]
         steps = [(now - then) / took for now, then in zip(after["steps"], before["steps"], strict=True)]
     return {
@@ -86,9 +86,21 @@ def run(options: argparse.Namespace) -> dict:
     }
 
 
+def jain(values: Sequence[float]) -> float:
+    """Jain's index of fairness: 1 when all have the same, 1 / n when one of n has everything."""
+    squares = len(values) * sum(value * value for value in values)
+    return sum(values) ** 2 / squares if squares else 1.0
+
+
+def tokens_of_a_step(experiment: Experiment) -> float:
+    """Source and target tokens of the mean batch, without padding."""
+    corpus = build_corpus(experiment.data)
+    return experiment.training.batch_size * statistics.fmean(len(item.src_ids) + len(item.tgt_ids) + 2 for item in corpus.train)
+
+
 def _alone(server: Server, knobs: dict[str, Any], seconds: float) -> float:
-    """Steps per second of one run, which is watched as those of a class are."""
-    with endless(server, knobs | ARMS[0]) as run, Streams(server.port, [run]):
+    """Returns the steps per second of one run."""
+    with endless(server, knobs | ARMS[0]) as run:
         before = server.ask("progress", run=run)
         time.sleep(seconds)
         after = server.ask("progress", run=run)
@@ -110,15 +122,15 @@ def _class(
     with ExitStack() as stack:
         for person in (teacher, *students):
             stack.callback(person.close)
-        _together([lambda one=one: one.enter("join", code=teacher.code, nickname=one.canaries.name) for one in students])
+        _together([lambda each=each: each.enter("join", code=teacher.code, nickname=each.canaries.name) for each in students])
         streams = stack.enter_context(ClassStreams(server.port, [teacher, *students], moves, records))
         teacher.deal(knobs | ENDLESS, ARMS)
-        _wait(lambda: all(one.activity("experiment")[0] for one in students))
+        _wait(lambda: all(each.activity("experiment")[0] for each in students))
         _together([student.train for student in students])
         for student in students:
             streams.follow(student)
-        runs = [Member(student.run, "") for student in students]
-        _wait(lambda: min(progress(server, runs)["steps"]) > 0)
+        runs = [student.run for student in students]
+        _wait(lambda: min(server.ask("progress_of", runs=runs)["steps"]) > 0)
         yield teacher, students, moves
 
 
@@ -184,7 +196,7 @@ def _held(server: Server, at: float) -> dict[str, float | None]:
 
 def table(result: dict) -> str:
     training = result["training"]
-    said = [
+    lines = [
         f"{result['students']} students for {result['seconds']:.0f} s.",
         f"Errors: {result['errors'] or 'none'}. Secrets heard by somebody else: {result['leaks'] or 'none'}, in {result['heard']:,} bytes.",
         f"Training: one run alone {whole(training['alone'])} real tokens/s, all together {whole(training['together'])}"
@@ -192,12 +204,12 @@ def table(result: dict) -> str:
         f" the slowest {percent(training['least'])} of the mean.",
     ]
     times = [
-        (kind, whole(one["count"]), *(milliseconds(one[name]) for name in ("median", "p95", "p99")))
-        for kind, one in sorted(result["times"].items())
+        (kind, whole(each["count"]), *(milliseconds(each[name]) for name in ("median", "p95", "p99")))
+        for kind, each in sorted(result["times"].items())
     ]
     held = [
         (f"{row['time']:.0f}", str(row["load"]), whole((row["bytes"] or 0) / 2**20), str(row["threads"]), str(row["files"]))
         for row in result["held"]
     ]
     waited = markdown(("what was waited for", "times", "median ms", "95 %", "99 %"), times)
-    return "\n\n".join((*said, waited, markdown(("seconds", "load", "server MB", "threads", "files"), held)))
+    return "\n\n".join((*lines, waited, markdown(("seconds", "load", "server MB", "threads", "files"), held)))

@@ -37,7 +37,7 @@ CHANGED = {"rooms.no_activity", "rooms.question_closed", "rooms.not_revealed", "
 
 
 class Person:
-    """Somebody with a connection of their own. `room` is what the stream told last, see streams.py."""
+    """A person with a connection of their own. `room` is the newest state from the stream, see streams.py."""
 
     def __init__(self, number: int, drawn: str, port: int, records: Records) -> None:
         self.number, self.records, self.canaries = number, records, Canaries.of(number, drawn)
@@ -54,7 +54,7 @@ class Person:
         return self._ask(kind, "POST", f"/room/{action}", body)
 
     def read(self, kind: str, path: str, **parameters: object) -> dict[str, Any]:
-        """What one of the page's routes answers for this screen; {} where that failed."""
+        """Returns the answer of one of the page's routes for this screen; {} where that failed."""
         return self._ask(kind, "GET", f"/{path}?{urlencode(parameters | self.screen)}")
 
     def enter(self, action: str, **values: Any) -> None:
@@ -64,15 +64,15 @@ class Person:
             raise RuntimeError(f"nobody can {action} the room: {dict(self.records.errors)}")
         self.room, self.ticket, self.code = answer["room"], answer["ticket"], answer["room"]["code"]
 
-    def told(self, room: dict[str, Any]) -> None:
+    def hear(self, room: dict[str, Any]) -> None:
         """The stream has news."""
         self.room = room
         self.news.set()
 
     def activity(self, kind: str) -> tuple[str, dict[str, Any]]:
         """The newest of the room's activities of this kind, with its name; ("", {}) without any."""
-        found = [(name, one) for name, one in self.room.get("activities", {}).items() if one["kind"] == kind]
-        return found[-1] if found else ("", {})
+        activities = [(name, activity) for name, activity in self.room.get("activities", {}).items() if activity["kind"] == kind]
+        return activities[-1] if activities else ("", {})
 
     def close(self) -> None:
         self._connection.close()
@@ -92,11 +92,11 @@ class Person:
         self._used = time.perf_counter()
         took = self._used - started
         self.records.heard(text, self.allowed)
-        said = orjson.loads(text) if text.startswith(b"{") else {}
-        key = said.get("key", "") if "error" in said else "" if answer.status == 200 else str(answer.status)
+        reply = orjson.loads(text) if text.startswith(b"{") else {}
+        key = reply.get("key", "") if "error" in reply else "" if answer.status == 200 else str(answer.status)
         if not key:
             self.records.took(kind, took)
-            return said
+            return reply
         if key not in EARLY | CHANGED:
             self.records.failed(kind, key)
         return {}
@@ -107,9 +107,9 @@ class Student(Person):
 
     def __init__(self, number: int, drawn: str, port: int, records: Records) -> None:
         super().__init__(number, drawn, port, records)
-        self.run, self.shown = "", ""
+        self.run, self.text_shown = "", ""
         self.follows = number % EXPLORES != 0
-        self._random, self._guessed, self._seen = random.Random(number), "", ""
+        self._random, self._guessed, self._seen_question = random.Random(number), "", ""
 
     def train(self) -> None:
         """Raises RuntimeError when there is no arm."""
@@ -121,7 +121,7 @@ class Student(Person):
     def attend(self, until: float) -> None:
         """Until that moment of time.monotonic()."""
         steps = [self._own_run(), self._board(), self._sentences()]
-        due = [time.monotonic() + self._random.random() for _ in steps]  # nobody presses in the same moment
+        due = [time.monotonic() + self._random.random() for _ in steps]  # no two press in the same moment
         while (now := time.monotonic()) < until:
             self.news.wait(max(min(*due, until) - now, 0))
             if self.news.is_set():
@@ -134,8 +134,8 @@ class Student(Person):
     def _react(self) -> None:
         """To what the teacher has done."""
         room = self.room
-        if self.follows and room["cursor"].get("text") not in (None, self.shown):
-            self.shown = room["cursor"]["text"]
+        if self.follows and room["cursor"].get("text") not in (None, self.text_shown):
+            self.text_shown = room["cursor"]["text"]
             place = {name: value for name, value in room["cursor"].items() if name != "tab"}
             self.read("what the teacher shows", f"panel/{room['cursor']['tab']}", **place)
         name, question = self.activity("question")
@@ -143,8 +143,8 @@ class Student(Person):
             self._guessed = name
             guess = {"guess": self._random.choice(list_guesses(QUESTION)), "sure": self._random.choice(("50", "75", "95"))}
             self.do("guessing", "answer", activity=name, **guess)
-        if question.get("state") == "revealed" and self._seen != name:
-            self._seen = name
+        if question.get("state") == "revealed" and self._seen_question != name:
+            self._seen_question = name
             self.read("what the class guessed", "room/question", code=self.code, activity=name)
 
     def _own_run(self) -> Iterator[float]:

@@ -1,4 +1,4 @@
-"""What everybody in the room met: how long each thing took, what failed and why, and whose secrets were heard by somebody else."""
+"""Records of a class: how long each thing took, the errors, and the secrets that another person heard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 32  # bytes, at least as long as a canary: so much of a stream is look
 
 
 class Canaries(NamedTuple):
-    """What is somebody's own: what they are called, what shows that it is them, and what they typed."""
+    """The secrets of a person: their name, their token, and the words they typed."""
 
     name: str
     token: str
@@ -48,11 +48,11 @@ class Records:
             self.errors[f"{kind}: {why}"] += 1
 
     def heard(self, body: bytes, allowed: Iterable[str], new: int | None = None) -> None:
-        """What came to somebody who may know the canaries `allowed`; `new` of its bytes were not looked at before."""
-        found = {match.decode() for match in CANARY.findall(body)} - set(allowed)
+        """Records the bytes sent to a person who may know the canaries `allowed`; `new` of them were not looked at before."""
+        matches = {match.decode() for match in CANARY.findall(body)} - set(allowed)
         with self._lock:
             self.bytes += len(body) if new is None else new
-            for canary in found:
+            for canary in matches:
                 self.leaks[re.match(f"{MARK}(name|token|words)", canary)[1]] += 1
 
     def times(self) -> dict[str, Mapping[str, float]]:
@@ -60,6 +60,6 @@ class Records:
         shares = {"median": 0.5, "p95": 0.95, "p99": 0.99}
         with self._lock:
             return {
-                kind: {"count": len(found)} | {name: percentile(found, share) for name, share in shares.items()}
-                for kind, found in self._times.items()
+                kind: {"count": len(times)} | {name: percentile(times, share) for name, share in shares.items()}
+                for kind, times in self._times.items()
             }

@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import quote
+from uuid import uuid4
 
 import orjson
 
 from benchmarks.classroom.people import Person, Student
 from benchmarks.classroom.records import LONGEST, Records
-from benchmarks.crowd import open_stream
 from benchmarks.server import PATIENCE, ROUTES
 
 EVENT = b"data: {"
@@ -26,7 +27,7 @@ class Moves:
         self.texts = texts  # each shown once
         self._at: Mapping[str, int] = {text: number for number, text in enumerate(texts)}
         self._sent: list[float] = []
-        self._seen: dict[int, int] = {}
+        self._newest: dict[int, int] = {}
         self._records = records
 
     def sent(self) -> None:
@@ -35,9 +36,9 @@ class Moves:
     def arrived(self, person: Person) -> None:
         """A move that was overtaken by the next one counts as seen with that one."""
         newest = self._at.get(person.room["cursor"].get("text", ""), -1)
-        for number in range(self._seen.get(person.number, -1) + 1, newest + 1):
+        for number in range(self._newest.get(person.number, -1) + 1, newest + 1):
             self._records.took("cursor to a follower", time.perf_counter() - self._sent[number])
-        self._seen[person.number] = max(newest, self._seen.get(person.number, -1))
+        self._newest[person.number] = max(newest, self._newest.get(person.number, -1))
 
 
 class _Line(NamedTuple):
@@ -97,7 +98,7 @@ class ClassStreams:
             return
         for event in whole:
             if event.startswith(EVENT):
-                line.person.told(orjson.loads(event.removeprefix(b"data: ")))
+                line.person.hear(orjson.loads(event.removeprefix(b"data: ")))
                 if isinstance(line.person, Student):
                     self._moves.arrived(line.person)
             elif event.startswith(b"event: gone"):
@@ -105,7 +106,15 @@ class ClassStreams:
 
 
 def _room_stream(port: int, person: Person) -> socket.socket:
+    return _open(port, f"{ROUTES}/room/live?code={person.code}&ticket={person.ticket}")
+
+
+def open_stream(port: int, run: str) -> socket.socket:
+    """Opens the stream of a run's live updates, from the beginning, as a new visitor: the server counts streams per visitor."""
+    return _open(port, f"{ROUTES}/live/{quote(run)}?since=0&by={uuid4().hex}")
+
+
+def _open(port: int, address: str) -> socket.socket:
     stream = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    address = f"{ROUTES}/room/live?code={person.code}&ticket={person.ticket}"
     stream.sendall(f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
     return stream

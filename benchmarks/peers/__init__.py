@@ -8,7 +8,6 @@ import random
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from importlib import import_module
 from itertools import islice
@@ -16,21 +15,24 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.modes import SETTLE, Bench, headless
+from benchmarks.pace import cores
 from benchmarks.peers.common import Setting
 from benchmarks.peers.environment import PACKAGES, ROOT, default_folder, interpreter, last_words
-from benchmarks.peers.report import NAMES, ratios, rows, written
 from benchmarks.suite import Missing, note, some_of
+from benchmarks.tables import markdown, percent, seconds, show_summary, summary, whole
 from playground.config import PAD, Experiment, limits, preset
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, build_corpus
+from playground.runs.limits import machine_devices
+from playground.runs.machine_speed import warm_up
 from playground.training.loop import Training
 
-ABOUT = "the same reversals learnt by nn.Transformer, x-transformers, Joey NMT and our presets: seconds to 99 %, steps/s, tokens/s"
-PEERS = ("plain", "xtransformer", "joey")
-SETTINGS = ("own", "equal")
-OURS = ("default", "fast", "paper")
+ABOUT = "the same reversals learnt by nn.Transformer, x-transformers, Joey NMT and our presets, on one thread: seconds to 99 %, steps/s"
+NAMES = {"plain": "nn.Transformer", "xtransformer": "x-transformers", "joey": "Joey NMT"}
+SETTINGS = {"own": "its own", "equal": "equal size and dropout", "ours": "ours"}
+PEERS, OURS = tuple(NAMES), ("default", "fast", "paper")
 TARGET = 0.99
+WARM_STEPS = 40  # of ours, before the first that counts
 WARM = 1.0  # seconds of training that warm a peer's process up
 SMOKE = {
     "peers": ["plain"],
@@ -39,20 +41,17 @@ SMOKE = {
     "limit": 0.5,
     "warm": 0.0,
     "our_seeds": 1,
-    "set": [("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 4), ("eval_every", 2), ("threads", 1)],
+    "set": [("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 4), ("eval_every", 2)],
 }
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peers", type=some_of(PEERS), default=list(PEERS), metavar="A,B", help=", ".join(PEERS))
     parser.add_argument("--presets", type=some_of(OURS), default=list(OURS), metavar="A,B", help=", ".join(OURS))
-    parser.add_argument("--settings", type=some_of(SETTINGS), default=list(SETTINGS), metavar="A,B", help="own, or as large as ours")
+    which = ["own", "equal"]
+    parser.add_argument("--settings", type=some_of(which), default=which, metavar="A,B", help="own, or as large as ours")
     parser.add_argument("--width", type=int, default=128, help="d_model and, in proportion, d_ff of peers whose own example is wider")
     parser.add_argument("--limit", type=float, default=240.0, help="seconds after which a peer's training is given up")
-    parser.add_argument(
-        "--threads", type=some_of(("1", "2")), default=["1"], metavar="A,B", help="of peers, 1 or 2 or both; the best counts"
-    )
-    parser.add_argument("--seeds", type=int, default=1, help="trainings of a peer in each setting")
     parser.add_argument("--our-seeds", type=int, default=3, help="trainings of each preset, spread over the benchmark")
     parser.add_argument("--first-seed", type=int, help="repeats an earlier benchmark")
     parser.add_argument("--environments", type=Path, default=default_folder(), help="where optional peers are installed (PLAYGROUND_PEERS)")
@@ -60,59 +59,66 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"first_seed", "target", "limit", "width", "rows", "ratios", "trainings", "missing": [sentence], "versions"}; see report.py.
+    """Returns {"first_seed", "limit", "rows", "missing": [sentence], "versions"}.
 
-    All learn the same pairs. A peer's seconds begin with the pairs as token ids, in a warm process of its own; ours with nothing, so they
-    include drawing the pairs that are needed. Examinations count for everybody. Ours are trained several times in between, with as many
-    threads as the peers and with as many as the preset says.
+    All learn the same pairs on one thread. A peer's seconds begin with the pairs as token ids, in a warm process of its own; ours with
+    nothing, so they include drawing the pairs. Examinations count for all. rows: {"who", "setting", "size", "parameters", "seconds" and
+    "cpu_seconds" to the target, None where it was not reached, "steps_per_second" and "tokens_per_second" (source and target, without
+    padding) of training alone, "padding": the share of computed cells that held none, "right": the last exact match}, summaries.
     """
     first = options.first_seed if options.first_seed is not None else random.SystemRandom().randrange(1000, 900_000)
     base = Experiment().with_(data_seed=(first + 500_000) % limits("data_seed").high, **dict(options.set))
-    corpus = build_corpus(base.data)
-    pythons, missing = _interpreters(options)
+    corpus, missing, pythons = build_corpus(base.data), [], {}
+    for peer in options.peers:
+        try:
+            pythons[peer] = interpreter(peer, options.environments)
+        except Missing as problem:
+            missing.append(str(problem))
     if options.warm:
-        with ExitStack() as stack:
-            Bench(stack, ["headless"], SETTLE).warm_up(dict(options.set))
-    trainings = []
-    for found in _trainings(options, first, base, corpus, pythons, missing):
-        note("{who:<13} {setting:<6} {threads} {seconds:6.2f} s, {cpu_seconds:6.2f} s CPU, step {step}, {exact_match:.1%}".format(**found))
-        trainings.append(found)
-    found = rows(trainings)
+        warm_up()
+        _train(Experiment().with_(**{"task": "copy", "train_size": 2000} | dict(options.set) | {"steps": WARM_STEPS}), 2.0)
+    groups: dict[tuple[str, str], list[dict]] = {}
+    for training in _trainings(options, first, base, corpus, pythons, missing):
+        note("{who:<13} {setting:<6} {seconds:6.2f} s, {cpu_seconds:6.2f} s CPU, step {step}, {exact_match:.1%}".format(**training))
+        groups.setdefault((training["who"], training["setting"]), []).append(training)
+    versions = {"torch": torch.__version__} | {PACKAGES[peer].name: PACKAGES[peer].version for peer in pythons if peer in PACKAGES}
+    rows = [_row(*key, trainings) for key, trainings in groups.items()]
+    return {"first_seed": first, "limit": options.limit, "rows": rows, "missing": missing, "versions": versions}
+
+
+def _row(who: str, setting: str, trainings: list[dict]) -> dict:
+    alone = [each["seconds"] - each["preparing"] - each["validating"] for each in trainings]  # seconds of steps
     return {
-        "first_seed": first,
-        "target": TARGET,
-        "limit": options.limit,
-        "width": options.width,
-        "rows": found,
-        "ratios": ratios(found, options.limit),
-        "trainings": trainings,
-        "missing": missing,
-        "versions": {"torch": torch.__version__} | {PACKAGES[peer].name: PACKAGES[peer].version for peer in pythons if peer in PACKAGES},
+        "who": who,
+        "setting": setting,
+        "size": trainings[0].get("size"),
+        "parameters": trainings[0]["parameters"],
+        "seconds": summary(each["seconds"] if each["reached"] else None for each in trainings),
+        "cpu_seconds": summary(each["cpu_seconds"] if each["reached"] else None for each in trainings),
+        "steps_per_second": summary(each["step"] / took for each, took in zip(trainings, alone, strict=True)),
+        "tokens_per_second": summary(each["tokens"] / took for each, took in zip(trainings, alone, strict=True)),
+        "padding": summary(1 - each["tokens"] / each["cells"] for each in trainings),
+        "right": summary(each["exact_match"] for each in trainings),
     }
 
 
 def _trainings(
     options: argparse.Namespace, first: int, base: Experiment, corpus: Corpus, pythons: dict[str, str], missing: list[str]
 ) -> Iterator[dict]:
-    """Every training as it ends: the presets with one seed, some of the peers, the presets with another seed, and so on. A sentence for
-    each that breaks joins `missing`."""
-    threads, seeds = [int(count) for count in options.threads], range(first, first + options.seeds)
-    jobs = [(seed, name, peer, count) for seed in seeds for count in threads for name in options.settings for peer in pythons]
+    """Yields every training as it ends: the presets with one seed, some of the peers, the presets with another seed, and so on. A sentence
+    for each that breaks joins `missing`."""
+    jobs = [(name, peer) for name in options.settings for peer in pythons]
     for turn in range(options.our_seeds):
         for name in options.presets:
-            experiment = preset(name).with_(**{"seed": first + turn, "data_seed": base.data.data_seed} | dict(options.set))
-            for count in sorted({*threads, experiment.training.threads}):
-                yield {"who": name, "setting": "ours", "threads": count} | _ours(experiment.with_(threads=count), corpus)
-        for seed, name, peer, count in jobs[turn :: options.our_seeds]:
+            knobs = {"seed": first + turn, "data_seed": base.data.data_seed, "threads": 1} | dict(options.set)
+            yield {"who": name, "setting": "ours"} | _ours(preset(name).with_(**knobs), corpus)
+        for name, peer in jobs[turn :: options.our_seeds]:
             size = asdict(sizes(peer, name, base, options.width))
-            asked = {"peer": peer, "setting": size, "seed": seed, "threads": count, "target": TARGET, "limit": options.limit}
+            job = {"peer": peer, "setting": size, "seed": first, "target": TARGET, "limit": options.limit, "warm": options.warm}
             try:
-                found = _theirs(asked | _pairs(corpus) | {"warm": options.warm}, pythons[peer])
+                yield {"who": peer, "setting": name, "size": size} | _theirs(job | _pairs(corpus), pythons[peer])
             except Missing as problem:
                 missing.append(str(problem))
-                note(missing[-1])
-            else:
-                yield {"who": peer, "setting": name, "threads": count, "size": size} | found
 
 
 def sizes(peer: str, name: str, base: Experiment, width: int) -> Setting:
@@ -125,36 +131,49 @@ def sizes(peer: str, name: str, base: Experiment, width: int) -> Setting:
     return replace(own, d_model=narrower, d_ff=own.d_ff * narrower // own.d_model)
 
 
-def table(result: dict) -> str:
-    return written(result)
-
-
-def _interpreters(options: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
-    """The Python of every peer, and a sentence for each that can't be had."""
-    pythons, missing = {}, []
-    for peer in options.peers:
-        try:
-            pythons[peer] = interpreter(peer, options.environments)
-        except Missing as problem:
-            missing.append(str(problem))
-            note(missing[-1])
-    return pythons, missing
-
-
 def _ours(experiment: Experiment, corpus: Corpus) -> dict:
-    """One training of ours; what a peer's watch finds, found from outside."""
+    """Trains a preset; counts from outside what a peer's watch counts."""
     before, spent = time.perf_counter(), time.process_time()
-    found = headless(experiment, TARGET)
+    trained = _train(experiment, TARGET)
     busy = (time.process_time() - spent) / (time.perf_counter() - before)
     config, training = experiment.training, Training(experiment, corpus)
     tokens = cells = 0
-    for items in islice(batches(corpus.train, config.batch_size, config.batch_unit, config.seed), found["step"]):
+    for items in islice(batches(corpus.train, config.batch_size, config.batch_unit, config.seed), trained["step"]):
         for batch in split_batch(items, len(training.replicas), config.packing):
             tokens += int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
             cells += batch.src.numel() + batch.tgt_in.numel()
     parameters = sum(parameter.numel() for parameter in training.model.parameters())
     # The process goes on after the target, to look at other pairs: its share of CPU time is the same.
-    return found | {"cpu_seconds": found["seconds"] * busy, "tokens": tokens, "cells": cells, "parameters": parameters}
+    return trained | {"cpu_seconds": trained["seconds"] * busy, "tokens": tokens, "cells": cells, "parameters": parameters}
+
+
+def _train(experiment: Experiment, target: float) -> dict:
+    """Trains up to the target: no thread, no replay, no page."""
+    config = experiment.training
+    with cores(1) as parallel_map:
+        started = time.perf_counter()
+        corpus = build_corpus(experiment.data)
+        prepared = time.perf_counter()
+        training, validation, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
+        training.parallel_map = parallel_map
+        for step in training.steps():
+            if step.step % config.eval_every and step.step != config.steps:
+                continue
+            before = time.perf_counter()
+            validation = training.validate()
+            validating += time.perf_counter() - before
+            if validation.exact_match >= target:
+                break
+        now = time.perf_counter()
+        training.parallel_map = map
+    return {
+        "seconds": now - started,
+        "preparing": prepared - started,
+        "validating": validating,
+        "step": training.step,
+        "exact_match": validation.exact_match,
+        "reached": validation.exact_match >= target,
+    }
 
 
 def _pairs(corpus: Corpus) -> dict:
@@ -162,13 +181,37 @@ def _pairs(corpus: Corpus) -> dict:
     return sides | {"vocabulary": max(corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)}
 
 
-def _theirs(asked: dict, python: str) -> dict:
-    """One training of a peer in a process of its own, with "curve", its examinations. Raises Missing when it breaks."""
-    patience = 60 + 3 * (asked["limit"] + asked["warm"])  # a step of a large model can be long
-    command = [python, "-m", "benchmarks.peers.drive"]
+def _theirs(job: dict, python: str) -> dict:
+    """Trains a peer in a process of its own. Raises Missing when it breaks."""
+    patience = 60 + 3 * (job["limit"] + job["warm"])  # a step of a large model can be long
+    command = [python, "-m", "benchmarks.peers.common"]
     try:
-        done = subprocess.run(command, input=json.dumps(asked), check=True, capture_output=True, text=True, timeout=patience, cwd=ROOT)
+        done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True, timeout=patience, cwd=ROOT)
     except subprocess.SubprocessError as problem:
-        raise Missing(f"{NAMES[asked['peer']]} could not be trained: {last_words(problem)}") from None
-    *curve, last = [json.loads(line) for line in done.stdout.splitlines()]
-    return last | {"curve": [(point["seconds"], point["exact_match"]) for point in curve]}
+        raise Missing(f"{NAMES[job['peer']]} could not be trained: {last_words(problem)}") from None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def table(result: dict) -> str:
+    head = ("who", "settings", "d_model", "pairs", "parameters", "steps/s", "tokens/s", "padding", "seconds", "CPU s", "right")
+    lines = [
+        (
+            NAMES.get(row["who"], row["who"]),
+            SETTINGS[row["setting"]],
+            *(str(row["size"][name]) if row["size"] else "–" for name in ("d_model", "pairs")),
+            whole(row["parameters"]),
+            show_summary(row["steps_per_second"], lambda value: f"{value:.3g}"),
+            show_summary(row["tokens_per_second"], whole),
+            show_summary(row["padding"], percent),
+            show_summary(row["seconds"], seconds),
+            show_summary(row["cpu_seconds"], seconds),
+            show_summary(row["right"], percent),
+        )
+        for row in result["rows"]
+    ]
+    about = (
+        f"Seconds to {TARGET:.0%}; never: not by {result['limit']:g} s, or not in a preset's steps. They begin with the pairs as token ids"
+        f" (ours: before they are drawn) and include every examination. --first-seed {result['first_seed']} repeats them."
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    return "\n\n".join([markdown(head, lines), about, f"Versions: {versions}.", *result["missing"]])

@@ -1,10 +1,19 @@
-"""What every peer is given and how all of them are watched: the same pairs, the same examination, the same clock."""
+"""The same pairs, examination and clock for every peer; and one training of one peer in a process of its own.
+
+As a program it reads what to do as JSON on stdin: {"peer", "train": [[source ids, target ids], ...], "heldout": the same, "vocabulary",
+"setting", "seed", "target", "limit", "warm"}. It prints one JSON line, what the watch counted and "parameters". The process is warm before
+its clock starts: `warm` seconds of training of another model come first.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Protocol
 
 import torch
@@ -58,36 +67,35 @@ class Watch:
     An examination comes after `EVERY` seconds of training, and late enough after the last one to take no more than `SHARE` of the time.
     """
 
-    def __init__(self, target: float, limit: float, report: Callable[[dict], None] = lambda found: None) -> None:
-        self._target, self._limit, self._report = target, limit, report
+    def __init__(self, target: float, limit: float) -> None:
+        self._target, self._limit = target, limit
         self._started, self._cpu = time.perf_counter(), time.process_time()
         self._last, self._pause = self._started, EVERY
-        self.found = {"seconds": 0.0, "cpu_seconds": 0.0, "validating": 0.0, "preparing": 0.0, "step": 0, "tokens": 0, "cells": 0}
-        self.found |= {"exact_match": 0.0, "reached": False}
+        self.counts = {"seconds": 0.0, "cpu_seconds": 0.0, "validating": 0.0, "preparing": 0.0, "step": 0, "tokens": 0, "cells": 0}
+        self.counts |= {"exact_match": 0.0, "reached": False}
 
     def prepared(self) -> None:
         """The model is built and the first step comes next."""
         self._last = time.perf_counter()
-        self.found["preparing"] = self._last - self._started
+        self.counts["preparing"] = self._last - self._started
 
     def step(self, tokens: int, cells: int, examine: Callable[[], float]) -> bool:
         """After every update: `tokens` of its `cells` were no padding; `examine` gives the exact match. True when it is time to stop."""
-        found, now = self.found, time.perf_counter()
-        found["step"] += 1
-        found["tokens"] += tokens
-        found["cells"] += cells
+        counts, now = self.counts, time.perf_counter()
+        counts["step"] += 1
+        counts["tokens"] += tokens
+        counts["cells"] += cells
         over = now - self._started >= self._limit
         if now - self._last < self._pause and not over:
             return False
-        found["exact_match"] = examine()
+        counts["exact_match"] = examine()
         self._last = time.perf_counter()
         took = self._last - now
         self._pause = max(EVERY, took * (1 / SHARE - 1))
-        found["validating"] += took
-        found["seconds"], found["cpu_seconds"] = self._last - self._started, time.process_time() - self._cpu
-        found["reached"] = found["exact_match"] >= self._target
-        self._report(found)
-        return found["reached"] or over
+        counts["validating"] += took
+        counts["seconds"], counts["cpu_seconds"] = self._last - self._started, time.process_time() - self._cpu
+        counts["reached"] = counts["exact_match"] >= self._target
+        return counts["reached"] or over
 
 
 def batches(task: Task) -> Iterator[Batch]:
@@ -128,3 +136,27 @@ def train(model: nn.Module, update: Callable[[Batch], int], logits: Callable[[Ba
         tokens = int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
         if watch.step(tokens, cells, lambda: exact_match(model, logits, questions)):
             return
+
+
+def task_of(job: dict) -> Task:
+    """The task in what stdin says."""
+    train, heldout = (tuple(Item("", "", tuple(src), tuple(tgt)) for src, tgt in job[part]) for part in ("train", "heldout"))
+    sides = [ids for item in (*train, *heldout) for ids in (item.src_ids, item.tgt_ids)]
+    return Task(train, heldout, job["vocabulary"], 1 + max(map(len, sides)), Setting(**job["setting"]), job["seed"])
+
+
+def learn(job: dict) -> dict:
+    """One training, from the pairs in hand to the target or the limit. Returns what the watch counted, and the number of parameters."""
+    module, task = import_module(f"benchmarks.peers.{job['peer']}"), task_of(job)
+    torch.set_num_threads(1)
+    for target, limit in ((2.0, job["warm"]), (job["target"], job["limit"])):
+        watch = Watch(target, limit)
+        learner = module.Learner(task)
+        watch.prepared()
+        learner.train(watch)
+    return watch.counts | {"parameters": sum(parameter.numel() for parameter in learner.model.parameters())}
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore")  # of libraries older than this torch
+    print(json.dumps(learn(json.load(sys.stdin))))

@@ -20,7 +20,7 @@ SHORT = 160  # characters of a problem that a table shows
 
 @dataclass(frozen=True)
 class Package:
-    """What pip is asked for, call by call, and what must then be importable."""
+    """A package with the arguments of pip, call by call, and the module that must then be importable."""
 
     name: str
     version: str
@@ -40,8 +40,6 @@ PACKAGES = {
             ("importlib-metadata", "matplotlib", "pyyaml", "sacrebleu", "sentencepiece", "subword-nmt", "tensorboard", "tqdm"),
         ),
     ),
-    # It decodes what we trained.
-    "ctranslate2": Package("ctranslate2", "4.8.5", "ctranslate2", (("--no-deps", "ctranslate2==4.8.5"), ("pyyaml",))),
 }
 
 
@@ -82,13 +80,13 @@ def _version(python: Path, package: Package) -> str:
 
 
 def _call(python: Path, *arguments: str) -> str:
-    """What it prints. Raises SubprocessError."""
+    """Returns its output. Raises SubprocessError."""
     done = subprocess.run([python, *arguments], check=True, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
     return done.stdout.strip()
 
 
 def last_words(problem: Exception) -> str:
     """The last line that a failed process wrote to stderr, or of the problem itself, cut."""
-    said = getattr(problem, "stderr", None) or str(problem)
-    lines = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().splitlines()
+    message = getattr(problem, "stderr", None) or str(problem)
+    lines = (message.decode(errors="replace") if isinstance(message, bytes) else message).strip().splitlines()
     return lines[-1][:SHORT] if lines else type(problem).__name__

@@ -1,9 +1,7 @@
-"""The command line, a function for each command. Every knob is an option; every mistake is one sentence on stderr.
+"""The command line: a function for each command, its options above it. Every knob is an option; every mistake is a sentence on stderr.
 
-Read in this order: training (train, checkpoints) and own_data (own pairs) · decoding (translate, score) · tables (runs, history) ·
-files (read) · lessons (lab) · publishing (serve, freeze, push, space) · store (store).
-
-The options of each are in playground/arguments.py; a command imports what it needs when it is called.
+Read in this order: options (shared by several commands) · training (train, checkpoints) · decoding (translate, score) · reports (runs,
+history, lab, read) · sharing (export, push, space, freeze, store, serve). A command imports what it needs when it is called.
 """
 
 from __future__ import annotations
@@ -11,23 +9,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from playground.arguments import parser
-from playground.cli.decoding import score, translate
-from playground.cli.files import explain_error, read
-from playground.cli.lessons import lab
-from playground.cli.publishing import freeze, hub, serve
-from playground.cli.store import store
-from playground.cli.tables import history, runs
-from playground.cli.training import checkpoints, train
+from playground.cli import decoding, reports, sharing, training
+from playground.cli.options import Parser, explain_error
 from playground.config import Refusal
-from playground.export.saving import export
+
+COMMANDS = (
+    training.add_train, decoding.add_translate, decoding.add_score, reports.add_runs, reports.add_history, sharing.add_export,
+    reports.add_read, reports.add_lab, training.add_checkpoints, sharing.add_push, sharing.add_space, sharing.add_freeze, sharing.add_store,
+    sharing.add_serve,
+)  # fmt: skip
+
+
+def parser() -> Parser:
+    """Returns the parser of all commands; `command` holds the name of the chosen one, `act` its function."""
+    top = Parser(prog="python -m playground", description="A playground for the encoder-decoder Transformer.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    for add in COMMANDS:
+        add(commands)
+    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns the exit code: 2 when a request can't be fulfilled."""
     options = parser().parse_args(arguments)
     try:
-        return COMMANDS[options.command](options) or 0
+        return options.act(options) or 0
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
     except ModuleNotFoundError as missing:  # `pip install .` installs only what training and translating need
@@ -40,10 +46,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(explain_error(error), file=sys.stderr)
     return 2
-
-
-COMMANDS = {
-    "train": train, "translate": translate, "score": score, "runs": runs, "history": history, "export": export, "read": read, "lab": lab,
-    "checkpoints": checkpoints, "push": hub, "space": hub, "freeze": freeze, "serve": serve,
-    "store": store,
-}  # fmt: skip

@@ -13,11 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from playground.cli.options import ENCODING, RUN, STEP, Commands, add_command, add_decoding
 from playground.config import Refusal
 from playground.words import ENGLISH, say
 
 METRICS = {"bleu": "BLEU", "chrf": "chrF"}
 AT_ONCE = 1000  # lines that are read before the first of them is written
+TOKENIZE = ("13a", "intl", "zh", "char", "none")
 NAMED = 10  # unknown tokens that are listed
 
 
@@ -26,6 +28,24 @@ class Open(NamedTuple):
 
     reader: Any
     run: Any
+
+
+def add_translate(commands: Commands) -> None:
+    command = add_command(commands, "translate", translate, "translate with a trained run")
+    command.add_argument("run", metavar="RUN", help=RUN)
+    command.add_argument("text", nargs="*", metavar="TEXT", help="a sentence each; without any, every line of the standard input")
+    files = "translate files of plain lines, or the source side of pairs"
+    command.add_argument("--input", nargs="+", type=Path, default=[], metavar="FILE", help=files)
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
+    add_decoding(command)
+    command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="sample each token at this temperature")
+    command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
+    command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
+    command.add_argument("--seed", type=int, default=0, help="random seed of sampling")
+    about = "the output starts with this text; of a whole target --json says the score and the probability of each token"
+    command.add_argument("--prefix", default="", metavar="TEXT", help=about)
+    command.add_argument("--step", type=int, help=STEP)
+    command.add_argument("--json", action="store_true")
 
 
 def translate(options: argparse.Namespace) -> int:
@@ -87,6 +107,19 @@ def _translate_batched(opened: Open, lines: Iterator[str], way: Any, options: ar
     _tell_unread(unread)
     _tell_cut(cut)
     _tell_copied(copied)
+
+
+def add_score(commands: Commands) -> None:
+    command = add_command(commands, "score", score, "translate a file with a trained run, and measure BLEU and chrF with sacrebleu")
+    command.add_argument("run", metavar="RUN", help=RUN)
+    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line, or of pairs")
+    command.add_argument("reference", nargs="?", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
+    command.add_argument("--encoding", default="", metavar="NAME", help=ENCODING)
+    add_decoding(command)
+    command.add_argument("--step", type=int, help=STEP)
+    command.add_argument("--tokenize", choices=TOKENIZE, help="sacrebleu's, for BLEU; by default as the references are written")
+    command.add_argument("-o", "--out", type=Path, metavar="FILE", help="write the outputs here, line by line")
+    command.add_argument("--json", action="store_true", help="one JSON object")
 
 
 def score(options: argparse.Namespace) -> int:
@@ -160,7 +193,7 @@ def _read_sides(files: list[Path], options: argparse.Namespace) -> tuple[list[st
 
 
 def _read(files: list[tuple[str, bytes]], options: argparse.Namespace) -> tuple[list[str], list[str] | None]:
-    from playground.reading.sentences import read_sentences
+    from playground.reading.uploads import read_sentences
 
     return read_sentences(files, options.encoding)
 

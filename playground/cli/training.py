@@ -1,4 +1,4 @@
-"""Commands that train: one new run, and the runs that ship with the app."""
+"""Commands that train: one new run, on a toy task or own pairs, and the runs that ship with the app."""
 
 from __future__ import annotations
 
@@ -6,24 +6,59 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from playground.cli.files import choices_of, read_pairs
-from playground.cli.own_data import report_outlook, report_splits, suggest_options
-from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
-from playground.words import ENGLISH, say
+from playground.cli.options import SAME_LANGUAGE, Commands, add_columns, add_command, option
+from playground.cli.reports import choices_of, read_pairs
+from playground.config import FORMER_NAMES, KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, check, default, preset
+from playground.knobs import as_text
+from playground.words import ENGLISH, known, say
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
 
 
+class TestFiles(argparse.Action):
+    """Files; or a number, the meaning of `--test` before there was --test-size."""
+
+    def __call__(self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, __: str | None = None) -> None:
+        if len(values) == 1 and values[0].isdecimal():
+            namespace.test_size = values[0]
+        else:
+            namespace.test = [Path(value) for value in values]
+
+
+def add_train(commands: Commands) -> None:
+    command = add_command(commands, "train", train, "train a model and print its metrics")
+    command.add_argument("--preset", choices=PRESETS, default="default")
+    command.add_argument("--until-exact-match", type=float, metavar="X", help="end once exact match on held-out sentences reaches this")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
+    command.add_argument("--film-bytes", dest="replay_bytes", type=int, help=argparse.SUPPRESS)
+    command.add_argument("--replay-bytes", type=int, metavar="N", help="bytes to keep for the training replay")
+    command.add_argument(
+        "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
+    )
+    command.add_argument("--valid", nargs="+", type=Path, metavar="FILE", help="with --data: pairs to validate on, read in the same way")
+    command.add_argument("--test", nargs="+", action=TestFiles, metavar="FILE", help="with --data: pairs for a last evaluation")
+    command.add_argument("--swap", action="store_true", help="the second column or file is the source")
+    add_columns(command)
+    command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
+    command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
+    for name in KNOBS:
+        help = say(ENGLISH, f"knobs.{name}.help") if known(ENGLISH, f"knobs.{name}.help") else name
+        command.add_argument(option(name), metavar=str(default(name)) or "ID", help=help.replace("%", "%%"))
+    for former, name in FORMER_NAMES.items() - {("test", "test_size")}:  # see TestFiles
+        command.add_argument(option(former), dest=name, help=argparse.SUPPRESS)
+
+
 def train(options: argparse.Namespace) -> int:
-    from playground.reading.pairs import with_splits
-    from playground.reading.uploads import report
+    from playground.reading.pairs import report, with_splits
     from playground.runs.corpora import Corpora
     from playground.runs.disk.store import write_run
+    from playground.runs.machine_speed import warm_up
     from playground.runs.queue import train_inline
-    from playground.runs.queue.warmup import warm_up
     from playground.runs.replay import BUDGET_BYTES
 
     choices = choices_of(options)
@@ -32,13 +67,13 @@ def train(options: argparse.Namespace) -> int:
         raise Refusal("data.splits_of_nothing")
     pairs = with_splits(train, *splits) if train else None
     if pairs:
-        print("\n".join(report(pairs, ENGLISH)), *report_splits(pairs), sep="\n", file=sys.stderr)
+        print("\n".join(report(pairs, ENGLISH)), *_report_splits(pairs), sep="\n", file=sys.stderr)
     run, corpora = train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
     if options.out:
         _check_free(options.out)
     warm_up(run.device)
     if pairs:
-        print("\n".join(report_outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
+        print("\n".join(_report_outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
     started, printed = time.perf_counter(), 0
     replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
     for _ in train_inline.train(run, corpora, replay):
@@ -64,7 +99,7 @@ def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
     if chosen.get("minutes") and "steps" not in chosen:
         chosen["steps"] = _fitting(base, chosen, pairs)
     if pairs:
-        chosen |= suggest_options(pairs, base.difference() | chosen)
+        chosen |= _suggest_options(pairs, base.difference() | chosen)
     return base.with_(**chosen)
 
 
@@ -135,18 +170,74 @@ def _check_free(folder: Path) -> None:
         raise Refusal("runs.folder_taken", folder=str(folder))
 
 
+def _report_splits(pairs: Any) -> list[str]:
+    """Reports given validation and test pairs, and training pairs dropped because their source is among them."""
+    validation, test = pairs.given
+    if not validation + test:
+        return []
+    held_out = {pair.src for pair in pairs.pairs[-validation - test :]}
+    both = sum(pair.src in held_out for pair in pairs.pairs[: -validation - test])
+    return [f"To validate on: {validation:,}; to test on: {test:,}; left out of training, for their source is among these: {both:,}."]
+
+
+def _suggest_options(pairs: Any, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Returns suggested options beside those `chosen` by the user; prints them and the reasons to stderr."""
+    from playground.data.suggestion import suggest
+
+    suggestion = suggest(pairs, chosen)
+    options = {name: value for name, value in suggestion.knobs.items() if name not in chosen}
+    if options:
+        print(say(ENGLISH, "suggestion.taken", options=_options(options)), *suggestion.sentences(ENGLISH), sep="\n", file=sys.stderr)
+    return options
+
+
+def _report_outlook(experiment: Experiment, pairs: Any, corpora: Any) -> list[str]:
+    """Returns an estimate of the training's amount and time, and a sentence for each likely problem, with the options that help. Raises
+    Refusal when these pairs can't be learnt with these settings."""
+    from playground.data.suggestion import suggest
+    from playground.data.warnings import find_epochs, find_spoilers
+    from playground.runs.forecast import estimate
+
+    corpus, statistics = corpora.get_for_preview(experiment, pairs)
+    lines = [estimate(experiment, pairs, find_epochs(experiment, statistics), ENGLISH)]
+    for spoiler in find_spoilers(experiment, pairs, corpus, statistics, partial(suggest, pairs)):
+        lines.append(say(ENGLISH, f"sentences.warn_{spoiler.name}", **spoiler.slots))
+        lines += [f"    {_mend(mend, pairs)}" for mend in spoiler.mends]
+    return lines
+
+
+def _mend(mend: Any, pairs: Any) -> str:
+    """Returns a remedy, with the options that apply it."""
+    if mend.columns is None:
+        return f"{say(ENGLISH, f'sentences.mend_{mend.name}', **mend.slots)}: {_options(mend.knobs)}"
+    source, target, joined = mend.columns
+    name = pairs.columns[joined[-1]].name or say(ENGLISH, "page.column", number=joined[-1] + 1)
+    options = f"--source {source + 1} --target {target + 1} --join {' '.join(str(place + 1) for place in joined)}"
+    return f"{say(ENGLISH, f'sentences.mend_{mend.name}', name=name)}: {options}"
+
+
+def _options(knobs: Mapping[str, Any]) -> str:
+    return " ".join(f"--{name.replace('_', '-')} {as_text(value)}" for name, value in knobs.items())
+
+
+def add_checkpoints(commands: Commands) -> None:
+    command = add_command(commands, "checkpoints", checkpoints, "retrain the runs that ship with the app")
+    command.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    command.add_argument("--folder", type=Path)
+
+
 def checkpoints(options: argparse.Namespace) -> int:
-    from playground.runs.disk.checkpoints import CHECKPOINTS, MAX_TOTAL_BYTES, make
     from playground.runs.disk.files import tree_size
-    from playground.runs.queue.warmup import warm_up
-    from playground.runs.registry import SHIPPED
+    from playground.runs.disk.store import SHIPPED
+    from playground.runs.machine_speed import warm_up
+    from playground.runs.queue.train_inline import CHECKPOINTS, MAX_TOTAL_BYTES, make_checkpoints
 
     for name in options.names:
         if name not in CHECKPOINTS:
             raise Refusal("runs.no_checkpoint", name=name[:40], names=", ".join(CHECKPOINTS))
     folder = options.folder or SHIPPED
     warm_up()
-    for run in make(folder, tuple(options.names) or tuple(CHECKPOINTS)):
+    for run in make_checkpoints(folder, tuple(options.names) or tuple(CHECKPOINTS)):
         size, exact = tree_size(folder / run.name), run.exact_match or 0.0
         print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {size:>9,} bytes", flush=True)
     total = tree_size(folder)

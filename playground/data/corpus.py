@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from playground.config import UNK, DataConfig, Refusal
 from playground.data.lazy_sequence import LazySequence
 from playground.data.tokenizers import Tokenizer, train_tokenizer
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.tasks.toy_tasks import TASKS, Example, answers, draw_examples, references
 
 SPLITS = ("train", "heldout", "test", "harder")

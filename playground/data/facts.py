@@ -11,8 +11,9 @@ from functools import cached_property
 from playground.config import DataConfig
 from playground.data.corpus import natural_unit, split_sources
 from playground.data.tokenizers import Tokenizer, train_tokenizer
-from playground.reading.formats.language_id import detect_language, find_line_script
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.formats.languages import detect_language, find_line_script
+from playground.reading.pairs import Pairs
 
 SAMPLE = 2000  # pairs that determine the script, and on which a tokenizer is trained to estimate lengths in tokens
 LONGEST = 50  # the longest pairs in tokens are searched among this fraction (1 / LONGEST) of all: the longest in characters

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from playground.config import SLACK, SPECIAL_TOKENS, Experiment, check, default, limits
 from playground.data.facts import Facts, Lengths
 from playground.data.tokenizers import LARGEST
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.words import say
 from playground.words.amounts import percentage
 

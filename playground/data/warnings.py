@@ -11,7 +11,7 @@ from playground.data.corpus import Corpus
 from playground.data.facts import find_seam
 from playground.data.statistics import Statistics
 from playground.data.suggestion import Suggestion
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.words.amounts import percentage, short
 
 SPOILT = 0.05  # fraction of the evaluated targets with a token outside the vocabulary

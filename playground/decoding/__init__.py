@@ -1,8 +1,8 @@
-"""Decoding: from probabilities to sentences, one token after the other. Here torch becomes numpy. Read in this order:
+"""Decoding: from probabilities to sentences, one token after the other. Read in this order:
 
-model_decoder (next-token log probabilities from a model) · sampling (greedy and random) · beam (search, and its tree of candidates) ·
-batches (many sentences) · search_errors (search error or model error) · tracing (attention and probabilities of one sentence) · fast_parts,
-fast_encoder and fast_decoder (the same sums in fewer calls) · single_decoder (one sentence in numpy) · work (multiplications).
+model_decoder (next-token log probabilities from a model, and the trace of one sentence) · beam (search, and its tree of candidates) ·
+sampling (greedy and random, and the best of each of many sentences) · search_errors (search error or model error) · fast_decoder (the same
+sums in fewer calls). The multiplications are counted in model/costs.py.
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
 that are written, EOS included. A `prefix` is forced, whatever its probability, and ends the sentence where it holds EOS. `cache` False
@@ -10,13 +10,11 @@ computes everything anew for each token; `fast` False uses the model's own code 
 is appended to `record`. The model must be in eval mode.
 """
 
-from playground.decoding.batches import best
 from playground.decoding.beam import Node, Search, beam, search, searches
-from playground.decoding.model_decoder import Hypothesis
-from playground.decoding.sampling import greedy, sample, top_k_top_p_filter
+from playground.decoding.model_decoder import Hypothesis, Trace, trace
+from playground.decoding.sampling import best, greedy, sample, top_k_top_p_filter
 from playground.decoding.search_errors import Verdict, classify
-from playground.decoding.tracing import Trace, trace
-from playground.decoding.work import Pass, multiplications, positions, without_cache
+from playground.model.costs import Pass, multiplications, positions, without_cache
 
 __all__ = [
     "Hypothesis",

@@ -9,7 +9,7 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, score
-from playground.decoding.work import Pass
+from playground.model.costs import Pass
 from playground.model.transformer import Transformer
 
 
@@ -87,7 +87,7 @@ def searches(
     if not sources:
         return []
     prefix, _ = clip_prefix(prefix, max(max_lengths))
-    state = DecodingState(model, sources, prefix, cache, record, fast, width)
+    state = DecodingState(model, sources, prefix, cache, record, fast)
     written, logprobs = state.begin()  # (B, 1 + P), (B, P)
     beams = [
         _Beam(prefix, values, width, length_penalty, min(limit, MAX_POSITIONS))

@@ -1,20 +1,20 @@
-"""Next-token log probabilities from a model, step by step, for a batch of growing sentences."""
+"""Next-token log probabilities from a model, step by step, for a batch of growing sentences; and the trace of one given sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
-from playground.decoding.single_decoder import SingleDecoder, is_readable
-from playground.decoding.work import Pass
+from playground.model.costs import Pass
 from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Transformer
 
 
@@ -40,7 +40,7 @@ class ModelDecoder:
 
     def logits(self, tgt_in: Tensor, last: int) -> tuple[Tensor, int]:
         """Returns the logits after each of the `last` tokens of tgt_in (B, T): (B, last, V), and the number of tokens computed."""
-        states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, self.cache)
+        states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, cache=self.cache)
         return self.model.project(states[:, -last:]), states.shape[1]
 
     def select_rows(self, rows: Tensor) -> None:
@@ -53,22 +53,19 @@ class ModelDecoder:
 class DecodingState:
     """The sources, encoded once as a batch, and the caches of their growing targets. Each pass is appended to `record`.
 
-    A source never has more than `width` targets. `fast` selects the fast code, but the model's own is used without a cache, with a prefix,
-    and for a model that was changed or has hooks.
+    `fast` selects the fast code, but the model's own is used without a cache, with a prefix, and for a model that was changed or has hooks.
     """
 
     def __init__(
         self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
-        fast: bool, width: int = 1,
+        fast: bool,
     ) -> None:  # fmt: skip
         require_eval(model)
         cache = cache and model.cacheable
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
-        if fast and cache and not prefix and is_stock_model(model):
-            self.code = SingleDecoder(model, src) if len(sources) * width == 1 and is_readable(model) else FastDecoder(model, src)
-        else:
-            self.code = ModelDecoder(model, src, cache)
+        is_fast = fast and cache and not prefix and is_stock_model(model)
+        self.code = FastDecoder(model, src) if is_fast else ModelDecoder(model, src, cache)
 
     def begin(self) -> tuple[Tensor, Tensor]:
         """Returns BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each prefix token (B, P)."""
@@ -104,3 +101,51 @@ def score(total: float, length: int, length_penalty: float) -> float:
     """Returns total / ((5 + length) / 6)^length_penalty for a sum of log probabilities (Wu et al. 2016, equation 14): 0 is the plain sum,
     a higher penalty favours long sentences."""
     return total / ((5 + length) / 6) ** length_penalty
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Attention and probabilities while the model wrote tgt_ids (T tokens) for src_ids (S tokens, EOS at the end).
+
+    Row t belongs to the step that wrote tgt_ids[t]: probabilities (V), self-attention over tgt_in, cross-attention over src_ids. L layers.
+    """
+
+    src_ids: tuple[int, ...]
+    tgt_ids: tuple[int, ...]
+    encoder: np.ndarray  # (L, H, S, S) float32; L = 0 for a model without attention layers
+    decoder: np.ndarray  # (L, H, T, T)
+    cross: np.ndarray  # (L, H, T, S)
+    probabilities: np.ndarray  # (T, V)
+
+    @property
+    def tgt_in(self) -> tuple[int, ...]:
+        """The tokens the decoder was fed: BOS, and all of tgt_ids but the last."""
+        return (BOS, *self.tgt_ids[:-1])
+
+
+@torch.inference_mode()
+def trace(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Trace:
+    """Traces one teacher-forced pass: the model at each step of writing `target` (with EOS to include that step).
+
+    A model whose states depend on later tokens is run anew for each step; the weights are those of the last run. Raises ValueError for an
+    empty target.
+    """
+    if not target:
+        raise ValueError("a trace needs at least one target token")
+    require_eval(model)
+    src = torch.tensor([(*source, EOS)], device=model.projection.weight.device)
+    tgt_in = torch.tensor([(BOS, *target[:-1])], device=src.device)
+    output = model(src, tgt_in)
+    if not model.cacheable:
+        before = [model(src, tgt_in[:, :length]).logits[:, -1:] for length in range(1, tgt_in.shape[1])]
+        output = output._replace(logits=torch.cat((*before, output.logits[:, -1:]), dim=1))
+    sides = {"encoder": (src, src), "decoder": (tgt_in, tgt_in), "cross": (tgt_in, src)}
+    encoder, decoder, cross = (_stack_layers(getattr(output, part), *map(len, (q[0], k[0]))) for part, (q, k) in sides.items())
+    probabilities = output.logits[0].softmax(dim=-1).cpu().numpy()
+    return Trace((*source, EOS), tuple(target), encoder, decoder, cross, probabilities)
+
+
+def _stack_layers(weights: Sequence[torch.Tensor | None], queries: int, keys: int) -> np.ndarray:
+    """Concatenates the weights of all attention layers (L, H, Q, K); a recurrent model has none."""
+    layers = [layer for layer in weights if layer is not None]
+    return torch.cat(layers).cpu().numpy() if layers else np.zeros((0, 0, queries, keys), dtype=np.float32)

@@ -9,7 +9,7 @@ from typing import Any
 
 from playground.config import default
 from playground.export.exported_run import ExportedRun
-from playground.export.scores import Scores
+from playground.queries.evaluation import Scores
 from playground.runs.tables import parameters_of
 from playground.tasks.toy_tasks import draw_examples
 from playground.words import say

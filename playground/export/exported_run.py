@@ -16,9 +16,8 @@ from playground.config import Experiment, Refusal
 from playground.data.tokenizers import Tokenizer
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import default_folder, open_kept_folders, open_shipped_folders
+from playground.runs.disk.store import SHIPPED, default_folder, open_kept_folders, open_shipped_folders
 from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
-from playground.runs.registry import SHIPPED
 from playground.runs.run import Run, Snapshot
 
 VALIDATED = tuple(f"validation_{name}" if name in STEPS else name for name in VALIDATIONS if name != "step")

@@ -10,11 +10,16 @@ from playground.export.one_file import Part, Piece, join
 from playground.variants import variant_of
 from playground.variants.variant import change_nothing
 
-MODULES = ("parts", "masks", "padding", "positions", "kv_cache", "attention", "layers", "transformer")
+MODULES = ("parts", "masks", "packing", "positions", "kv_cache", "attention", "layers", "transformer")
 ABOUT = """The Transformer of "Attention Is All You Need", an encoder that reads and a decoder that writes, in one file.
 
 Tensors are named by their shapes: B sentences, L tokens (S of a source, T of a target, N new ones), D = d_model, H heads of K numbers, V
 tokens in a vocabulary. `build` makes the model of config.json; use.py shows how it is loaded."""
+REFUSAL = '''class Refusal(ValueError):
+    """A request that can't be fulfilled: `key` names the reason, `values` fill it in."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__(key, values)'''
 BUILD = '''def build(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> Transformer:
     """A model as its configuration says; load its parameters into it."""
     return Transformer(config, src_vocab, tgt_vocab)'''
@@ -33,7 +38,7 @@ def model_file(config: ModelConfig) -> str:
         [
             Piece("playground.choices", ("ENCODINGS",)),
             Piece("playground.config", ("MAX_POSITIONS", "PAD", "SPECIAL_TOKENS")),
-            Piece("playground.export.stand_ins", ("Refusal",)),
+            Part("", (), REFUSAL),
             Part("", (("dataclasses", "dataclass"),), _config_class()),
             *(Piece(f"playground.model.{name}") for name in MODULES),
             *_variant(config),
@@ -62,4 +67,5 @@ def _variant(config: ModelConfig) -> list[Piece | Part]:
     if change is change_nothing:
         return [Part("Building it", (), BUILD)]
     build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.variant, change=change.__name__))
-    return [Piece("playground.variants.variant", ("attentions",)), Piece(change.__module__, (change.__name__,)), build]
+    helpers = tuple(name for name in ("attentions", "replace_function") if name in change.__code__.co_names)
+    return [*([Piece("playground.variants.variant", helpers)] if helpers else []), Piece(change.__module__, (change.__name__,)), build]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-WIDTH = 140
 
 
 class Piece(NamedTuple):
@@ -132,30 +131,12 @@ def _spaced(sources: Sequence[tuple[str, str]]) -> str:
 
 
 def _imports(wanted: Iterable[tuple[str, str]]) -> str:
-    """Returns import statements, those of the standard library first."""
-    names: dict[str, set[str]] = {}
+    """Returns import statements in three groups: of the standard library, of packages, of the neighbouring file."""
+    names: dict[tuple[int, bool, str], list[str]] = {}
     for module, name in sorted(wanted):
-        names.setdefault(module, set()).add(name)
-    groups: dict[int, list[str]] = {}
-    for module, imported in names.items():
-        groups.setdefault(_group(module), []).extend([f"import {module}"] if "" in imported else [])
-    for module, imported in names.items():
-        if imported - {""}:
-            groups[_group(module)].append(_wrapped(module, sorted(imported - {""}, key=_isort)))
-    return "\n\n".join("\n".join(groups[place]) for place in sorted(groups))
-
-
-def _group(module: str) -> int:
-    """Returns the group of imports: 0 the standard library, 1 packages, 2 the neighbouring file."""
-    top = module.partition(".")[0]
-    return 0 if top in sys.stdlib_module_names else 2 if top == "model" else 1
-
-
-def _isort(name: str) -> tuple[int, str]:
-    """Returns the sort key of isort: constants first, then classes, then the rest."""
-    return (0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2), name
-
-
-def _wrapped(module: str, names: Sequence[str]) -> str:
-    line = f"from {module} import {', '.join(names)}"
-    return line if len(line) <= WIDTH else f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+        group = 2 if module == "model" else int(module.partition(".")[0] not in sys.stdlib_module_names)
+        names.setdefault((group, name != "", module), []).append(name)
+    groups = ["", "", ""]
+    for (group, is_from, module), imported in sorted(names.items()):
+        groups[group] += f"from {module} import {', '.join(imported)}\n" if is_from else f"import {module}\n"
+    return "\n".join(filter(None, groups)).rstrip("\n")

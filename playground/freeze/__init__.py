@@ -1,8 +1,5 @@
 """A run as a static folder that a browser opens, from the disk or from any web server: the page with precomputed answers. Read in this
-order:
-
-grids, lessons and plan (which requests are precomputed) · packing (answers that share common parts) · scripts (the page's scripts) · folder
-(all files).
+order: plan (which requests are precomputed) · folder (all files).
 
 The scripts are the page's own. Only its server is replaced (ui/static/frozen_server.js) by one that looks answers up.
 """

@@ -1,9 +1,14 @@
-"""Writes all files of a frozen page: the page itself, its scripts and Plotly, and the answers."""
+"""Writes all files of a frozen page: the page itself, its scripts and Plotly, and the answers.
+
+The scripts are classic ones, since a browser that opens the page from the disk may load nothing else. Answers are packed into one file with
+their common parts stored once: a figure's colours, a head's weights, the source of a function."""
 
 from __future__ import annotations
 
+import base64
 import gzip
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +17,7 @@ import orjson
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
-from playground.freeze.grids import Grid, axis, find_unset_fields, size
-from playground.freeze.packing import OPTIONS, Pack
-from playground.freeze.plan import Places, choose_steps, plan
-from playground.freeze.scripts import MODULES, answers, modules
+from playground.freeze.plan import Grid, Places, axis, choose_steps, find_unset_fields, plan, size
 from playground.queries.activations import activations
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
@@ -26,6 +28,68 @@ from playground.ui.panels import PANELS, check, list_unavailable
 from playground.ui.shell import page, theme_css
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
+
+LEAST = 96  # bytes of JSON from which a reference pays
+OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+
+
+class Pack:
+    """{"shared": [values], "answers": {key: answer}}; in both {"$": n} stands for the n-th shared value."""
+
+    def __init__(self) -> None:
+        self._shared: list[Any] = []
+        self._known: dict[bytes, int] = {}
+        self._answers: dict[str, Any] = {}
+
+    @property
+    def size(self) -> int:
+        """The number of answers."""
+        return len(self._answers)
+
+    def add(self, key: str, answer: Any) -> None:
+        self._answers[key] = self._reference(orjson.loads(orjson.dumps(answer, option=OPTIONS)))
+
+    def content(self) -> bytes:
+        """Returns the file: gzipped JSON, deterministic."""
+        return gzip.compress(orjson.dumps({"shared": self._shared, "answers": self._answers}), mtime=0)
+
+    def _reference(self, value: Any) -> Any:
+        """Replaces the larger parts of a value by references; known parts aren't searched again."""
+        if not isinstance(value, dict | list):
+            return value
+        text = orjson.dumps(value)
+        if len(text) < LEAST:
+            return value
+        if text not in self._known:
+            if isinstance(value, dict):
+                value = {name: self._reference(part) for name, part in value.items()}
+            elif b"{" in text:  # a list of numbers, however deep, is shared whole: a reference to each row would be longer than the rows
+                value = [self._reference(part) for part in value]
+            self._shared.append(value)
+            self._known[text] = len(self._shared) - 1
+        return {"$": self._known[text]}
+
+
+MODULES = "frozen_modules.js"
+IMPORT = re.compile(r'\b(from|import) "\./')
+
+
+def modules() -> bytes:
+    """Returns the script with all modules of the page; the frozen server replaces the real one."""
+    names = [name for name in list_assets() if name.endswith(".js") and not name.startswith(("first", "plotly", "frozen_"))]
+    texts = {name: _module("frozen_server.js" if name == "server.js" else name) for name in names}
+    return b"globalThis.playgroundModules = %b;\n%b" % (orjson.dumps(texts), read_raw_asset(MODULES))
+
+
+def _module(name: str) -> str:
+    text = IMPORT.sub(r'\1 "page/', read_raw_asset(name).decode())
+    return text.replace("import.meta.url", "globalThis.playgroundAssets")
+
+
+def answers(name: str, packed: bytes) -> bytes:
+    """Returns the script that registers packed answers under a name."""
+    return b"(globalThis.playgroundAnswers ??= {})[%b] = \"%b\";\n" % (orjson.dumps(name), base64.b64encode(packed))
+
 
 MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder
 LEFT_OUT = ("worksheet", "downloads")  # blocks that request files from a server

@@ -1,20 +1,83 @@
-"""Plans what is precomputed: the grids of each panel."""
+"""Plans what is precomputed: the grids of each panel, every lesson and every lab.
+
+A grid is all combinations of the values of its axes; an axis is fields of the cursor that change together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from playground.cursor import choices
-from playground.freeze.grids import Axis, Grid, axis, size
-from playground.freeze.lessons import labs, lessons
+from playground.cursor import FIELDS, choices
 from playground.inspection.interventions import MEMORIES, heads as all_heads
+from playground.lessons.controlled import ControlledExperiment
+from playground.lessons.course import LESSONS
+from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
 from playground.queries.evaluation import SPLITS
 from playground.queries.vectors import STATES, TABLES
 from playground.runs.run import Run
 from playground.ui.panels.diagnostics import QUANTITIES
+from playground.ui.panels.lessons.guessing import UNKNOWN
 from playground.words import LANGUAGES
+
+# Fields that only pin something in a figure: without an answer for the pin, the figure stays as it is.
+PINS = ("q", "k", "row", "col", "window", "token")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Fields that change together, and their values."""
+
+    fields: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+
+
+Grid = list[Axis]  # every combination is precomputed; one file per value of the first axis
+
+
+def axis(field: str, values: Sequence[str]) -> Axis:
+    return Axis((field,), tuple((value,) for value in values))
+
+
+def size(grid: Grid) -> int:
+    """Returns the number of answers."""
+    return prod(len(each.values) for each in grid)
+
+
+def find_unset_fields(grid: Grid, used: set[str]) -> tuple[list[str], list[str]]:
+    """Returns the fields that a panel reads beside the axes: (those that need a server when changed, those that only pin)."""
+    known = {field for each in grid for field in each.fields}
+    fields = sorted(field for field in used if field in FIELDS and field not in known)
+    return [field for field in fields if field not in PINS], [field for field in fields if field in PINS]
+
+
+def lessons() -> list[Grid]:
+    """Returns grids of the list and every lesson: for students, with teachers' notes, and after each guess."""
+    questions = {lesson.name: lesson.question.guesses for lesson in LESSONS if lesson.question}
+    read = [axis("lesson", ["", *(lesson.name for lesson in LESSONS if lesson.name not in questions)]), axis("notes", ["", "on"])]
+    fields = ("notes", "predicted", "certain")
+    guessed = [
+        [axis("lesson", [name]), Axis(fields, (("on", "", ""), *(("", *guess) for guess in _guesses(guesses, "certain"))))]
+        for name, guesses in questions.items()
+    ]
+    return [read, *guessed]
+
+
+def labs() -> list[Grid]:
+    """Returns grids of the list, every question, and the results of labs that train nothing."""
+    instant = {name: lab.guesses for name, lab in LABS.items() if not isinstance(lab, ControlledExperiment)}
+    texts = [axis("lab", ["", *(name for name in LABS if name not in instant)])]
+    return [texts, *([axis("lab", [name]), Axis(("guess", "sure"), tuple(_guesses(guesses, "sure")))] for name, guesses in instant.items())]
+
+
+def _guesses(offered: Sequence[str], sure: str) -> Iterator[tuple[str, str]]:
+    """Yields (a guess, how sure): none, UNKNOWN, and each guess without and with every certainty."""
+    yield "", ""
+    yield UNKNOWN, ""
+    for guess in offered:
+        yield from ((guess, percent) for percent in ("", *choices(sure)))
+
 
 STEPS = 6  # of the replay, before the newest
 DETAILED = 5  # sentences with every head at every step; the others have it at the newest, and the map, which is large, at a few

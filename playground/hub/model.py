@@ -15,11 +15,11 @@ from huggingface_hub.errors import EntryNotFoundError
 
 from playground.config import Experiment, Refusal, current_name
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.export.folder import write_folder
+from playground.export.contents import write_folder
 from playground.model.transformer import Transformer
 from playground.runs.disk import files
 from playground.runs.disk.folder import MAX_TENSOR_BYTES
-from playground.runs.disk.parameters import read_parameters
+from playground.runs.disk.replay_file import read_parameters
 from playground.runs.run import Run
 from playground.variants import variant_of
 

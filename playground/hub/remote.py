@@ -1,8 +1,9 @@
-"""Requests to the Hub, with every error as one sentence."""
+"""Uploads to the Hub, with every error as one sentence."""
 
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ from huggingface_hub import HfApi, get_token
 from huggingface_hub.errors import HfHubHTTPError, HTTPError  # the second: of whatever HTTP library it uses
 
 from playground.config import Refusal
+from playground.export.contents import write_folder
+from playground.export.exported_run import find
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
 MAX_MESSAGE = 300  # characters of the Hub's message that are shown
@@ -64,3 +67,12 @@ def upload(
         url = api.create_repo(repo, repo_type=kind, private=private or None, exist_ok=True, **creation)
         api.upload_folder(repo_id=repo, repo_type=kind, folder_path=folder, commit_message=message, delete_patterns=delete)
     return str(url)
+
+
+def push(name: str, repo: str, private: bool = False) -> str:
+    """Uploads a run: the files of its export, with its model card as the README. Returns the repository's address. Raises Refusal."""
+    check_name(repo)
+    run = find(name)
+    with tempfile.TemporaryDirectory() as folder:
+        write_folder(run, Path(folder))
+        return upload(Path(folder), repo, "model", f"{run.label or run.name} at step {run.step}", private)

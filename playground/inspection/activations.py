@@ -9,17 +9,42 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS
-from playground.inspection.module_calls import Call, module_calls
 from playground.model.attention import MASKED, MultiHeadAttention, head_widths, scaled_dot_product_attention
+from playground.model.copies import shadow_copy
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.positions import RotaryPositions
-from playground.model.transformer import Transformer
+from playground.model.transformer import Output, Transformer
+
+
+class Call(NamedTuple):
+    """One call of a module: its arguments and its output."""
+
+    inputs: tuple
+    output: Tensor | tuple
+
+
+@torch.inference_mode()
+def module_calls(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[dict[str, list[Call]], Output]:
+    """src (B, S), tgt_in (B, T) -> each module's calls in order, by its name in the model ("encoder.0.norm_1"), and the model's output.
+
+    The hooks are on a copy over the same tensors, so the shared model isn't touched.
+    """
+    calls: dict[str, list[Call]] = {}
+
+    def listen(name: str):
+        return lambda module, inputs, output: calls.setdefault(name, []).append(Call(inputs, output))
+
+    copy = shadow_copy(model)
+    for name, module in copy.named_modules():
+        module.register_forward_hook(listen(name))
+    return calls, copy(src, tgt_in)
 
 
 @dataclass(frozen=True)
@@ -126,7 +151,8 @@ class _Recording:
         for name, source, letter in (("q", queries, rows), ("k", memory, columns), ("v", memory, columns)):
             heads.append(module.split(self.output_of(f"{at}.W_{name}")))  # (1, H, L, K or U)
             axes = f"H{letter}{wide if name == 'v' else 'K'}"
-            add(f"{at}.{name}", axes=axes, values=heads[-1], inputs=(source,), source=MultiHeadAttention.forward)
+            computed_by = MultiHeadAttention.forward if name == "q" else MultiHeadAttention.keys_values
+            add(f"{at}.{name}", axes=axes, values=heads[-1], inputs=(source,), source=computed_by)
         q, k, v = heads
         q_name, k_name = f"{at}.q", f"{at}.k"
         if turns:

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from playground.inspection.activations import model_inputs
-from playground.inspection.module_calls import Call, module_calls
+from playground.inspection.activations import Call, model_inputs, module_calls
 from playground.model.transformer import Transformer
 
 ATTENTIONS = {"self_attention": "decoder", "cross_attention": "cross"}

@@ -15,6 +15,7 @@ from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Label, Operand, Sheet, bracket, is_near, join_terms
 from playground.inspection.formulas import divisor, formula, kind, norm_module
 from playground.model.attention import MASKED, head_widths
+from playground.model.positions import BASE
 from playground.model.transformer import Transformer
 
 MIN_DECIMALS, MAX_DECIMALS = 6, 12  # decimals; the fewest that reproduce the cell are used
@@ -108,7 +109,7 @@ def _sinusoids(cell: _Cell, sheet: Sheet) -> str:
 def _wave(sheet: Sheet, position: int, column: int, dims: int, *waves: str) -> None:
     """Writes the angle of a pair of dimensions at a position counted from 0, and its sine or cosine."""
     pair = column - column % 2
-    angle = sheet.step("angle", f"{position} ÷ 10000^({pair} ÷ {dims})", position / 10000 ** (pair / dims), position=position)
+    angle = sheet.step("angle", f"{position} ÷ {BASE}^({pair} ÷ {dims})", position / BASE ** (pair / dims), position=position)
     for wave in waves:
         sheet.step(wave, f"{wave[:3]}({angle})", getattr(math, wave[:3])(float(angle)))
 

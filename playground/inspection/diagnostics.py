@@ -1,12 +1,19 @@
-"""Statements about a model's diagnostics: one true sentence for each quantity."""
+"""Statements about a model's diagnostics, one true sentence for each quantity; and its measured costs by route (model/costs.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
 
 from playground.inspection.fact import Fact, short
+from playground.model.copies import shadow_copy
+from playground.model.costs import sublayer_of, sublayers
+from playground.model.transformer import Transformer
 
 STEADY_RATIO = 1.05  # a curve within this factor is called steady
 
@@ -83,3 +90,43 @@ def heads(by_heads: Mapping[int, tuple[int, int]]) -> Fact:
         return Fact("diagnostics.heads_same", {"parameters": f"{parameters[0]:,}", "flops": f"{flops[0]:,}"})
     values = {"fewest": min(by_heads), "most": max(by_heads)}
     return Fact("diagnostics.heads_differ", values | {"parameters": f"{parameters[0]:,}", "more_parameters": f"{parameters[-1]:,}"})
+
+
+# --- measured costs ---
+
+
+class _Counter(TorchDispatchMode):
+    """A FLOP counter for the current thread only; torch.utils.flop_counter also hooks the modules of all other threads."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self.flops, self.route = dict.fromkeys(names, 0), names[0]
+
+    def enter(self, route: str) -> None:
+        self.route = route
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        result = operation(*args, **(kwargs or {}))
+        count = flop_registry.get(operation._overloadpacket)
+        if count:
+            self.flops[self.route] += count(*args, **(kwargs or {}), out_val=result)
+        return result
+
+
+def counted_flops(model: Transformer, src: Tensor, tgt_in: Tensor) -> dict[str, int]:
+    """Counts the floating-point operations of each route while the model reads src (B, S) and tgt_in (B, T)."""
+    copy, counter = shadow_copy(model), _Counter(sublayers(model.config))
+    for route in counter.flops:
+        if not route.endswith("_norm"):
+            copy.get_submodule(route).register_forward_pre_hook(lambda module, inputs, route=route: counter.enter(route))
+    with torch.no_grad(), counter:
+        copy(src, tgt_in)
+    return counter.flops
+
+
+def counted_parameters(model: Transformer) -> dict[str, int]:
+    """Counts the numbers in the tensors of each route."""
+    counts = dict.fromkeys(sublayers(model.config), 0)
+    for name, parameter in model.named_parameters():
+        counts[sublayer_of(name)] += parameter.numel()
+    return counts

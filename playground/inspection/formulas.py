@@ -9,6 +9,7 @@ from functools import cache
 
 from playground.config import ModelConfig, Refusal
 from playground.inspection.activations import Stage
+from playground.model.positions import BASE
 
 # kind of stage -> a substring of each line that computes it, in the stage's source
 LINES = {
@@ -90,6 +91,8 @@ def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
         values["bias"] = f" + {BIASES[name]}" if config.bias else ""
     if name in ("q", "k", "v"):
         values["x"] = "memory" if stage.inputs == ("memory",) else "x"
+    if name == "turned":
+        values["base"] = str(BASE)
     if name == "norm":
         values["bias"] = " + β" if config.bias else ""
     if name == "mixed":

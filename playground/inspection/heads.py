@@ -18,7 +18,7 @@ from playground.config import BOS, EOS
 from playground.inspection import attention
 from playground.inspection.attention import ABOVE_CHANCE, EVEN, HALF, MIN_ROWS, SHARP
 from playground.inspection.fact import Fact, percent
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Transformer
 
 COVER = 0.5  # a place counts when at least this share of the rows has it…

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from playground.config import ModelConfig, limits
-from playground.inspection.copies import shadow_copy
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
+from playground.model.copies import shadow_copy
 from playground.model.layers import DecoderLayer
 from playground.model.transformer import Transformer
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS
-from playground.inspection.copies import shadow_copy
 from playground.inspection.fact import Fact
+from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 
 

@@ -10,8 +10,8 @@ import torch
 
 from playground.config import PAD
 from playground.inspection.fact import Fact, percent
-from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
-from playground.model.padding import padded
+from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.packing import padded, segment_mask
 
 
 def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict[str, np.ndarray]:

@@ -10,8 +10,6 @@ import numpy as np
 
 from playground.model import positions as model
 
-BASE = 10_000.0
-
 
 def sinusoids(length: int, d_model: int) -> np.ndarray:
     """Returns the model's own table of sinusoids: (L, D) float32."""
@@ -22,7 +20,7 @@ def frequencies(d_model: int) -> np.ndarray:
     """Returns the radians per position of each pair of dimensions: (D / 2,), 1 for the first pair. Raises ValueError for an odd width."""
     if d_model < 2 or d_model % 2:
         raise ValueError(f"d_model must be even, not {d_model}")
-    return BASE ** (-np.arange(0, d_model, 2) / d_model)
+    return model.BASE ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def rotation(d_model: int, k: int) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from playground.config import ModelConfig
 from playground.model.kv_cache import KVCache
@@ -33,18 +32,6 @@ def scaled_dot_product_attention(
     return (dropout(weights) if dropout else weights) @ v, weights
 
 
-def fused_attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, power: float = 0.5, dropout: Dropout | None = None
-) -> tuple[Tensor, Tensor | None]:
-    """Computes equation 1 by torch's own function, for training: faster, as it never holds all weights, and so returns none.
-
-    Torch draws dropout from its global random state, so active dropout falls back to the function above.
-    """
-    if dropout and dropout.active:
-        return scaled_dot_product_attention(q, k, v, mask, power, dropout)
-    return F.scaled_dot_product_attention(q, k, v, mask, scale=None if power == 0.5 else q.shape[-1] ** -power), None
-
-
 def head_widths(config: ModelConfig) -> tuple[int, int]:
     """Returns (d_k, d_v): the widths of a query and a key of one head, and of a value. In the paper both are d_model / h (section 3.2.2),
     except in row B of its table 3, where d_k is smaller."""
@@ -69,7 +56,6 @@ class MultiHeadAttention(nn.Module):
         self.W_o = Linear(self.n_heads * d_v, d_model, bias=bias)
         self.rotary = RotaryPositions(d_k) if rotary else None
         self.dropout = dropout
-        self.attend = scaled_dot_product_attention
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, position_ids: Tensor | None = None,
@@ -81,16 +67,20 @@ class MultiHeadAttention(nn.Module):
         those of the new tokens only, and L counts the tokens before them as well.
         """
         q = self.split(self.W_q(query))
-        if kv_cache and kv_cache.complete:
-            k, v = kv_cache.k, kv_cache.v
-        else:
-            k, v = self.split(self.W_k(key)), self.split(self.W_v(value))
-            if self.rotary:
-                q, k = self.rotary(q, position_ids), self.rotary(k, position_ids)
-            if kv_cache:
-                k, v = kv_cache.add(k, v)
-        heads, weights = self.attend(q, k, v, mask, self.power, self.dropout)
+        if self.rotary:
+            q = self.rotary(q, position_ids)
+        k, v = kv_cache.update(self.keys_values, key, value, position_ids) if kv_cache else self.keys_values(key, value, position_ids)
+        heads, weights = self.attend_heads(q, k, v, mask)
         return self.W_o(self.concat(heads)), weights
+
+    def keys_values(self, key: Tensor, value: Tensor, position_ids: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """key and value (B, L, D), position_ids (B, L) or (1, L) -> (B, H, L, K), (B, H, L, U)."""
+        k, v = self.split(self.W_k(key)), self.split(self.W_v(value))
+        return self.rotary(k, position_ids) if self.rotary else k, v
+
+    def attend_heads(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """q (B, H, Q, K), k (B, H, L, K), v (B, H, L, U) -> heads (B, H, Q, U), weights (B, H, Q, L)."""
+        return scaled_dot_product_attention(q, k, v, mask, self.power, self.dropout)
 
     def split(self, x: Tensor) -> Tensor:
         """(B, L, H K) -> (B, H, L, K), or with U for K."""

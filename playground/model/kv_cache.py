@@ -5,6 +5,8 @@ A token never attends to later ones, so its keys and values stay the same while 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -19,17 +21,19 @@ class KVCache:
     def length(self) -> int:
         return 0 if self.k is None else self.k.shape[2]
 
-    @property
-    def complete(self) -> bool:
-        return self.k is not None and not self.grows
-
-    def add(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Appends keys and values of N new tokens (B, H, N, K) -> those of all tokens (B, H, L, K)."""
+    def update(self, keys_values: Callable[..., tuple[Tensor, Tensor]], *inputs: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Adds those that an attention's `keys_values` computes of the inputs of N new tokens, unless all are here -> those of all
+        tokens, (B, H, L, K) and (B, H, L, U)."""
         if self.k is None:
+            k, v = keys_values(*inputs)
             self.k, self.v = k.contiguous(), v.contiguous()  # the layout of matrix products: copied once, not for every new token
-        else:
+        elif self.grows:
+            k, v = keys_values(*inputs)
             self.k, self.v = torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2)
         return self.k, self.v
+
+
+NO_CACHE = (None, None)  # of the two attentions of a decoder layer
 
 
 class DecoderCache:
@@ -42,6 +46,11 @@ class DecoderCache:
     def length(self) -> int:
         """Returns the number of cached target tokens."""
         return self.layers[0][0].length
+
+    def newest(self, tgt_in: Tensor, mask: Tensor, positions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Leaves out the cached tokens: tgt_in (B, T), mask (B, 1, T, T), positions (B or 1, T) -> those of the N new ones, of the mask
+        their rows."""
+        return tgt_in[:, self.length :], mask[:, :, self.length :], positions[:, self.length :]
 
     def select_rows(self, rows: Tensor) -> None:
         """Selects and reorders batch rows (N,); a row may repeat."""

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from playground.config import ModelConfig
 from playground.model.attention import MultiHeadAttention
-from playground.model.kv_cache import KVCache
+from playground.model.kv_cache import NO_CACHE, KVCache
 from playground.model.parts import Dropout, Linear
 
 
@@ -82,7 +82,7 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self, x: Tensor, mask: Tensor, position_ids: Tensor, memory: Tensor, memory_mask: Tensor,
-        kv_cache: tuple[KVCache | None, KVCache | None] = (None, None),
+        kv_cache: tuple[KVCache | None, KVCache | None] = NO_CACHE,
     ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
         """x (B, T, D), mask (B, 1, T, T), position_ids (1, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), weights
         (B, H, T, T), cross_weights (B, H, T, S). With a `kv_cache`, x and the rows of mask and weights are those of the N new tokens."""

@@ -25,8 +25,3 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor
 def target_mask(tgt_in: Tensor) -> Tensor:
     """Combines padding and causal mask for the decoder's self-attention. tgt_in (B, T) -> (B, 1, T, T)."""
     return padding_mask(tgt_in) & causal_mask(tgt_in.shape[1], tgt_in.device)
-
-
-def segment_mask(query_ids: Tensor, key_ids: Tensor) -> Tensor:
-    """Lets tokens attend to their own pair only, where several pairs share a row. Segment ids (B, Q), (B, L) -> (B, 1, Q, L)."""
-    return (query_ids[:, :, None] == key_ids[:, None, :])[:, None]

@@ -7,22 +7,13 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 
 class Linear(nn.Linear):
-    """x W^T + b. The model's `initialise` draws its parameters."""
-
-    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
-        super().__init__(in_features, out_features, bias=bias)
-        self.product = F.linear
+    """x W^T + b, (..., in) -> (..., out). The model's `initialise` draws its parameters."""
 
     def reset_parameters(self) -> None:
         pass
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(..., in) -> (..., out)."""
-        return self.product(x, self.weight, self.bias)
 
 
 class Embedding(nn.Embedding):
@@ -40,7 +31,7 @@ class Dropout(nn.Module):
 
     def __init__(self, p: float, generator: torch.Generator) -> None:
         super().__init__()
-        self.p, self.generator, self.draw = p, generator, drawn_multipliers
+        self.p, self.generator = p, generator
 
     @property
     def active(self) -> bool:
@@ -51,11 +42,6 @@ class Dropout(nn.Module):
         return x * self.multipliers(x) if self.active else x
 
     def multipliers(self, like: Tensor) -> Tensor:
-        """Draws factors of this shape and type."""
-        return self.draw(like, self.p, self.generator)
-
-
-def drawn_multipliers(like: Tensor, p: float, generator: torch.Generator) -> Tensor:
-    """Draws 0 with probability p, else 1 / (1 - p). Any shape -> the same shape and type."""
-    mask = torch.rand(like.shape, generator=generator, device=like.device) >= p
-    return mask.to(like.dtype) / (1 - p)
+        """Draws 0 with probability p, else 1 / (1 - p). Any shape -> the same shape and type."""
+        mask = torch.rand(like.shape, generator=self.generator, device=like.device) >= self.p
+        return mask.to(like.dtype) / (1 - self.p)

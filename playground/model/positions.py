@@ -7,6 +7,8 @@ from torch import Tensor, nn
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 
+BASE = 10_000  # of the wavelengths: from 2 pi, in the first pair of dimensions, almost to this times 2 pi
+
 
 def sinusoids(length: int, d_model: int) -> Tensor:
     """PE[pos, 2i] = sin(pos / 10000^(2i / d_model)), PE[pos, 2i + 1] = cos of the same angle. -> (L, D); d_model is even."""
@@ -17,7 +19,7 @@ def sinusoids(length: int, d_model: int) -> Tensor:
 def _angles(length: int, dims: int, device: torch.device | None = None) -> Tensor:
     """pos / 10000^(2i / dims) for every position and every pair of dimensions: (L, dims // 2)."""
     pairs = torch.arange(dims // 2, device=device)
-    return torch.arange(length, device=device)[:, None] / 10000 ** (2 * pairs / dims)
+    return torch.arange(length, device=device)[:, None] / BASE ** (2 * pairs / dims)
 
 
 def position_ids(length: int, device: torch.device | None = None) -> Tensor:
@@ -25,13 +27,6 @@ def position_ids(length: int, device: torch.device | None = None) -> Tensor:
     if length > MAX_POSITIONS:
         raise Refusal("model.too_long", tokens=length, most=MAX_POSITIONS)
     return torch.arange(length, device=device)[None]
-
-
-def packed_position_ids(segment_ids: Tensor) -> Tensor:
-    """Returns the positions of tokens where several sentences share a row, each from 0. Segment ids (B, L) -> (B, L)."""
-    columns = torch.arange(segment_ids.shape[1], device=segment_ids.device)
-    begins = segment_ids.diff(dim=1, prepend=segment_ids[:, :1]) != 0
-    return columns - (columns * begins).cummax(dim=1).values
 
 
 class SinusoidalPositions(nn.Module):

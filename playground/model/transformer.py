@@ -9,11 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
-from playground.model.kv_cache import DecoderCache
+from playground.model.kv_cache import NO_CACHE, DecoderCache
 from playground.model.layers import DecoderLayer, EncoderLayer
-from playground.model.masks import padding_mask, segment_mask, target_mask
+from playground.model.masks import padding_mask, target_mask
+from playground.model.packing import Layout, Packing
 from playground.model.parts import Dropout, Embedding, Linear
-from playground.model.positions import added_positions, packed_position_ids, position_ids
+from playground.model.positions import added_positions, position_ids
 
 PROJECTION_STD = 0.02  # of the output projection at the start
 SUBLAYER_OUTPUTS = ("W_o.weight", "W_2.weight")  # the last matrix of each sublayer
@@ -61,51 +62,39 @@ class Transformer(nn.Module):
         self.to(self.generator.device)
         initialise(self)
 
-    def forward(self, src: Tensor, tgt_in: Tensor, src_segment_ids: Tensor | None = None, tgt_segment_ids: Tensor | None = None) -> Output:
+    def forward(self, src: Tensor, tgt_in: Tensor, packing: Packing | None = None) -> Output:
         """src (B, S), tgt_in (B, T) -> logits (B, T, V) for the token after each of tgt_in, and all attention weights.
 
-        Where several pairs share a row, src_segment_ids (B, S) and tgt_segment_ids (B, T) are the numbers of each token's pair. Raises
-        Refusal for a sentence that is too long.
+        With a `packing`, several pairs share a row. Raises Refusal for a sentence that is too long.
         """
-        memory, encoder_weights = self.encode(src, src_segment_ids)
-        memory_mask = padding_mask(src) if src_segment_ids is None else segment_mask(tgt_segment_ids, src_segment_ids)
-        states, decoder_weights, cross_weights = self.decode(tgt_in, memory, memory_mask, segment_ids=tgt_segment_ids)
+        src_layout, tgt_layout, memory_mask = packing or (None, None, padding_mask(src))
+        memory, encoder_weights = self.encode(src, src_layout)
+        states, decoder_weights, cross_weights = self.decode(tgt_in, memory, memory_mask, tgt_layout)
         return Output(self.project(states), encoder_weights, decoder_weights, cross_weights)
 
-    def encode(self, src: Tensor, segment_ids: Tensor | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def encode(self, src: Tensor, layout: Layout | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
         """src (B, S) -> memory (B, S, D), and of each layer the weights (B, H, S, S)."""
-        mask, all_weights = padding_mask(src) if segment_ids is None else segment_mask(segment_ids, segment_ids), []
-        positions = position_ids(src.shape[1], device=src.device) if segment_ids is None else packed_position_ids(segment_ids)
-        x = self.embed(src, self.src_embedding, self.src_positions, positions)
+        mask, positions = layout or (padding_mask(src), position_ids(src.shape[1], device=src.device))
+        x, all_weights = self.embed(src, self.src_embedding, self.src_positions, positions), []
         for layer in self.encoder:
             x, weights = layer(x, mask, positions)
             all_weights.append(weights)
         return self.apply_memory_mode(self.encoder_norm(x), mask), tuple(all_weights)
 
-    def apply_memory_mode(self, memory: Tensor, mask: Tensor) -> Tensor:
-        """Returns the decoder's input of memory (B, S, D): the whole; the mean of a sentence's tokens at every place, like the single
-        vector of Cho et al. 2014; or zeros, so that nothing of the source reaches the decoder, and no gradient the encoder."""
-        if self.config.memory_mode == "mean":
-            own = mask[:, 0, :, :, None]  # (B, 1 or S, S, 1)
-            return ((memory[:, None] * own).sum(dim=2) / own.sum(dim=2)).expand_as(memory)
-        return memory * 0 if self.config.memory_mode == "cut" else memory
-
     def decode(
-        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, cache: DecoderCache | None = None, segment_ids: Tensor | None = None
+        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, layout: Layout | None = None, cache: DecoderCache | None = None
     ) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
         """tgt_in (B, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> states (B, T, D), and of each layer the weights (B, H, T, T)
         and the cross-attention weights (B, H, T, S).
 
         A `cache` holds the first tokens of tgt_in from earlier calls: only the N new ones are computed, and only their rows returned.
         """
-        start, all_weights, all_cross_weights = cache.length if cache else 0, [], []
-        mask = target_mask(tgt_in)[:, :, start:]  # (B, 1, T, T) -> (B, 1, N, T)
-        positions = position_ids(tgt_in.shape[1], device=tgt_in.device)[:, start:]
-        if segment_ids is not None:
-            mask, positions = mask & segment_mask(segment_ids, segment_ids), packed_position_ids(segment_ids)
-        x = self.embed(tgt_in[:, start:], self.tgt_embedding, self.tgt_positions, positions)
-        for number, layer in enumerate(self.decoder):
-            x, weights, cross_weights = layer(x, mask, positions, memory, memory_mask, cache.layers[number] if cache else (None, None))
+        mask, positions = layout or (target_mask(tgt_in), position_ids(tgt_in.shape[1], device=tgt_in.device))
+        if cache:
+            tgt_in, mask, positions = cache.newest(tgt_in, mask, positions)
+        x, all_weights, all_cross_weights = self.embed(tgt_in, self.tgt_embedding, self.tgt_positions, positions), [], []
+        for layer, kv_cache in zip(self.decoder, cache.layers if cache else [NO_CACHE] * len(self.decoder), strict=True):
+            x, weights, cross_weights = layer(x, mask, positions, memory, memory_mask, kv_cache)
             all_weights.append(weights)
             all_cross_weights.append(cross_weights)
         return self.decoder_norm(x), tuple(all_weights), tuple(all_cross_weights)
@@ -121,6 +110,14 @@ class Transformer(nn.Module):
         if self.config.embedding_scale:
             x = x * math.sqrt(self.config.d_model)
         return self.dropout(encoding(x, positions))
+
+    def apply_memory_mode(self, memory: Tensor, mask: Tensor) -> Tensor:
+        """Returns the decoder's input of memory (B, S, D): the whole, as in the paper; the mean of a sentence's tokens at every place, like
+        the single vector of Cho et al. 2014; or zeros, so that nothing of the source reaches the decoder, and no gradient the encoder."""
+        if self.config.memory_mode == "mean":
+            own = mask[:, 0, :, :, None]  # (B, 1 or S, S, 1)
+            return ((memory[:, None] * own).sum(dim=2) / own.sum(dim=2)).expand_as(memory)
+        return memory * 0 if self.config.memory_mode == "cut" else memory
 
 
 def _last_norm(config: ModelConfig) -> nn.Module:

@@ -11,15 +11,15 @@ import torch
 from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
-from playground.inspection.copies import trainable_copy
-from playground.inspection.counting import counted_flops, counted_parameters
-from playground.model import sublayers
+from playground.inspection.diagnostics import counted_flops, counted_parameters
+from playground.model import costs as formulas
+from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.queries.reader import Reader
 from playground.queries.time_slices import affordable
 from playground.runs.run import Run
 from playground.training.diagnostics import StepDiagnostics
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 
 MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences of a recomputation
 PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
@@ -93,9 +93,9 @@ def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
     def work(model: Transformer, _: int) -> Costs:
         config, ones = model.config, torch.ones
         return Costs(
-            sublayers.parameters(config, model.src_vocab, model.tgt_vocab),
+            formulas.parameters(config, model.src_vocab, model.tgt_vocab),
             counted_parameters(model),
-            sublayers.flops(config, model.tgt_vocab, s, t),
+            formulas.flops(config, model.tgt_vocab, s, t),
             counted_flops(model, ones(1, s, dtype=torch.long), ones(1, t, dtype=torch.long)),
             {heads: _sum_costs(model, heads, s, t) for heads in limits("n_heads").choices if config.d_model % heads == 0},
         )
@@ -106,5 +106,5 @@ def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
 def _sum_costs(model: Transformer, heads: int, s: int, t: int) -> tuple[int, int]:
     """Sums parameters and FLOPs of this model with another number of heads."""
     config = replace(model.config, n_heads=heads)
-    parameters = sublayers.parameters(config, model.src_vocab, model.tgt_vocab)
-    return sum(parameters.values()), sum(sublayers.flops(config, model.tgt_vocab, s, t).values())
+    parameters = formulas.parameters(config, model.src_vocab, model.tgt_vocab)
+    return sum(parameters.values()), sum(formulas.flops(config, model.tgt_vocab, s, t).values())

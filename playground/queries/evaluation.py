@@ -17,7 +17,7 @@ from playground.queries.reader import Reader, max_output_tokens
 from playground.queries.results import Piece, pieces_from, pieces_of
 from playground.queries.time_slices import SLICE, affordable, in_slices
 from playground.queries.validation import Evaluated, evaluate, evaluate_on
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.runs.tokens import tokens_correct

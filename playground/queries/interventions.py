@@ -12,9 +12,9 @@ import numpy as np
 from playground.config import EOS, MAX_POSITIONS, Refusal
 from playground.data.corpus import Corpus, Item
 from playground.decoding import Trace, greedy, trace
-from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import Change, HeadId, heads, silence
 from playground.inspection.probabilities import top
+from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.reader import Reader, max_output_tokens, traced_parts

@@ -162,7 +162,7 @@ class Reader:
         once. Other work may have the same key.
 
         `then` is (another key, more work on the same model and that answer): both answers are returned. The model is shared and read-only:
-        hooks belong on a copy (inspection/copies.py). Raises Refusal on a timeout.
+        hooks belong on a copy (model/copies.py). Raises Refusal on a timeout.
         """
 
         def task() -> Any:

@@ -10,7 +10,7 @@ import torch
 
 from playground.inspection.backward_sublayer import NormBefore, Reader, Row
 from playground.model.attention import MASKED
-from playground.model.sublayers import NORMS
+from playground.model.costs import NORMS
 from playground.queries.training_rows import part_of, to_array
 from playground.training.slow_step import SlowStep
 

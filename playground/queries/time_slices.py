@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.model.transformer import Transformer
 from playground.queries.reader import Reader
 from playground.runs.run import Run

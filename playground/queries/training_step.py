@@ -16,14 +16,14 @@ from playground.data.batches import batches
 from playground.data.corpus import Corpus
 from playground.inspection.backward import LINEAR, Site
 from playground.inspection.update import Entry
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.queries.reader import Reader
 from playground.queries.training_rows import part_of, to_array
 from playground.runs.disk.folder import Folder
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.training.loop import Diverged, Live, Training
-from playground.training.muon import orthogonalise
+from playground.training.optimisers import orthogonalise
 from playground.training.slow_step import SlowStep, slow_step
 
 # Limit of a step's operations, by formula as in time_slices.py: forward, backward (twice a forward pass), and one forward pass after it.

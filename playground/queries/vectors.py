@@ -13,7 +13,7 @@ from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.data.corpus import Corpus
 from playground.inspection.vectors import follow_axes, principal_axes, project, turn_axes
 from playground.model.masks import padding_mask
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Transformer
 from playground.queries.reader import Reader
 from playground.runs.corpora import Corpora

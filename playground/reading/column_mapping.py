@@ -9,13 +9,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.cells import rank_dullness
 from playground.reading.formats.column_names import find_meaning
-from playground.reading.formats.columns import find_pair, find_side, rank_columns, summarise_column
-from playground.reading.formats.inflections import find_features
-from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
+from playground.reading.formats.columns import find_features, find_pair, find_side, rank_columns, rank_dullness, summarise_column
 from playground.reading.formats.records import Widths, measure_widths, row_width
-from playground.reading.formats.table import Row, Table
+from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Row, Table
 from playground.reading.header import find_header, lacks_first
 from playground.reading.text import normalise
 
@@ -151,10 +148,10 @@ def _find_pair(rows: Sequence[Row], names: Sequence[str]) -> tuple[tuple[int, in
     if language_pairs:
         return language_pairs[0][:2], language_pairs
     best = sorted(range(len(names)), key=lambda place: (order[place], place))
-    side = find_side(names, summaries)
-    if side and (order[side.place] < 2 or len(names) == 2):
-        other = next(place for place in best if place != side.place)
-        return side.pair_with(other), ()
+    place, side = find_side(names, summaries) or (-1, "")
+    if place >= 0 and (order[place] < 2 or len(names) == 2):
+        other = next(known for known in best if known != place)
+        return {"source": (place, other), "target": (other, place), "": (min(place, other), max(place, other))}[side], ()
     return (min(best[:2]), max(best[:2])), ()
 
 

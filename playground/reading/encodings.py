@@ -10,11 +10,30 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.charsets import ENCODINGS, GUESSED, find_encoding
 from playground.reading.encoding_guess import measure_oddness, rank_encodings, sample_bytes
-from playground.reading.formats.limits import MAX_LINES
+from playground.reading.formats.table import MAX_LINES
 from playground.reading.text import normalise
 
+# Offered encodings: name -> Python codecs, the widest commonly written under that name; the second is the fallback where the first doesn't
+# fit.
+ENCODINGS: dict[str, tuple[str, ...]] = {
+    "utf-8": ("utf-8-sig",), "utf-16": ("utf-16",), "utf-16-le": ("utf-16-le",), "utf-16-be": ("utf-16-be",), "utf-32": ("utf-32",),
+    "windows-1252": ("cp1252",), "shift_jis": ("cp932",), "gb18030": ("gb18030",), "euc-kr": ("cp949",),
+    "euc-jp": ("euc_jp", "euc_jis_2004"), "big5": ("cp950", "big5hkscs"), "windows-1251": ("cp1251",), "windows-1250": ("cp1250",),
+    "windows-1253": ("cp1253",), "windows-1254": ("cp1254",), "windows-1255": ("cp1255",), "windows-1256": ("cp1256",),
+    "windows-1257": ("cp1257",), "windows-874": ("cp874",), "koi8-r": ("koi8-r",), "koi8-u": ("koi8-u",), "cp866": ("cp866",),
+    "iso-8859-2": ("iso8859-2",), "iso-8859-5": ("iso8859-5",), "iso-8859-7": ("iso8859-7",), "windows-1258": ("cp1258",),
+    "mac-roman": ("mac-roman",), "iso-8859-6": ("iso8859-6",), "iso-8859-15": ("iso8859-15",), "iso-2022-jp": ("iso2022_jp_ext",),
+    "cp850": ("cp850",), "cp437": ("cp437",),
+}  # fmt: skip
+_NAMES = tuple(ENCODINGS)
+GUESSED = {name: ENCODINGS[name] for name in _NAMES[_NAMES.index("windows-1252") : _NAMES.index("mac-roman") + 1]}
+_WIDER = {  # alias -> the superset that files so labelled mostly use
+    "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5", "big5hkscs": "big5", "cp950": "big5", "shift_jis": "shift_jis",
+    "euc_kr": "euc-kr", "iso8859-1": "windows-1252", "ascii": "windows-1252", "iso8859-9": "windows-1254",
+    "iso8859-8": "windows-1255", "iso8859-13": "windows-1257", "tis-620": "windows-874", "iso8859-11": "windows-874",
+    "iso2022_jp": "iso-2022-jp", "utf-8": "utf-8", "euc_jp": "euc-jp",
+}  # fmt: skip
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"), (b"\x84\x31\x95\x33", "gb18030"),
@@ -77,7 +96,7 @@ def decode(name: str, data: bytes, encoding: str = "") -> Decoded:
     codec = _choose_codec(data, ENCODINGS[chosen])
     if encoding and not _fits(data, codec):
         raise Refusal("data.wrong_encoding", name=name, encoding=chosen, line=_first_bad_line(data, codec))
-    if _is_xml(data, codec):
+    if _XML.match(data[:400].decode(codec, "ignore").lstrip("\ufeff")):
         data, codec = _convert_to_utf8(data, codec)
     if data[:_HEAD].lstrip().startswith(b"<") and _MEMORY.search(data[:_HEAD]):
         return Decoded([], data, Encoding(name, chosen, guessed, alternatives))
@@ -85,6 +104,23 @@ def decode(name: str, data: bytes, encoding: str = "") -> Decoded:
     if b"\0" in data and any("\0" in line for line in lines):
         raise Refusal("data.binary", name=name, line=next(number for number, line in enumerate(lines, 1) if "\0" in line))
     return Decoded(lines, data[:_HEAD], Encoding(name, chosen, guessed, alternatives, _find_samples(lines)))
+
+
+def find_encoding(name: str) -> str:
+    """Returns the entry of ENCODINGS that an alias means. Raises Refusal."""
+    folded = name.strip().casefold().replace("_", "-")
+    for known in (folded, folded.replace("-", "_")):
+        if known in ENCODINGS:
+            return known
+    try:
+        codec = codecs.lookup(folded).name
+    except (LookupError, ValueError):
+        codec = ""
+    same = (known for known, tried in ENCODINGS.items() if codec and codec in {codecs.lookup(alias).name for alias in tried})
+    match = _WIDER.get(codec) or next(same, None)
+    if match is None:
+        raise Refusal("data.unknown_encoding", encoding=normalise(name)[:40], known=", ".join(ENCODINGS))
+    return match
 
 
 def is_damaged(text: str) -> bool:
@@ -107,7 +143,9 @@ def _detect(name: str, data: bytes) -> tuple[str, bool, tuple[str, ...]]:
         return declared, False, tuple(GUESSED)[:5]
     ranked = rank_encodings(data, GUESSED)
     names = [encoding for encoding, odd in ranked if odd <= _ODD]
-    if _is_mostly_utf8(data):
+    text = "".join(piece.decode("utf-8", "surrogateescape") for piece in sample_bytes(data))
+    bad = len(_BAD.findall(text))
+    if sum(not character.isascii() for character in text) - bad >= _DAMAGED * bad:
         return "utf-8", True, tuple(names[:5])
     if not names:
         raise Refusal("data.not_utf8", name=name, line=_first_bad_line(data, "utf-8"))
@@ -136,23 +174,10 @@ def _find_declared(data: bytes) -> str:
     return name if name and not name.startswith("utf") and _fits(data, _choose_codec(data, ENCODINGS[name])) else ""
 
 
-def _is_mostly_utf8(data: bytes) -> bool:
-    text = "".join(piece.decode("utf-8", "surrogateescape") for piece in sample_bytes(data))
-    bad = len(_BAD.findall(text))
-    return sum(not character.isascii() for character in text) - bad >= _DAMAGED * bad
-
-
-def _split_chunks(data: bytes) -> Iterable[tuple[bytes, bool]]:
-    for start in range(0, max(1, len(data)), 1 << 20):
-        yield data[start : start + (1 << 20)], start + (1 << 20) >= len(data)
-
-
 def _fits(data: bytes, codec: str) -> bool:
-    """Whether all data decodes in this codec; checked in chunks, as the whole text may be large."""
-    decoder = codecs.getincrementaldecoder(codec)("strict")
+    """Whether all data decodes in this codec."""
     try:
-        for piece, last in _split_chunks(data):
-            decoder.decode(piece, last)
+        codecs.getincrementaldecoder(codec)().decode(data, True)  # unlike bytes.decode, wants the mark of UTF-16 and UTF-32
     except UnicodeError:
         return False
     return True
@@ -186,10 +211,6 @@ def _first_bad_line(data: bytes, codec: str) -> int:
     except UnicodeError:  # UTF-16 and UTF-32 without a BOM
         pass
     return number
-
-
-def _is_xml(data: bytes, codec: str) -> bool:
-    return _XML.match(data[:400].decode(codec, "ignore").lstrip("\ufeff")) is not None
 
 
 def _convert_to_utf8(data: bytes, codec: str) -> tuple[bytes, str]:

@@ -1,17 +1,21 @@
-"""Filtering: rows of cells become pairs of sentences, or are dropped for one reason each."""
+"""Filtering: rows of cells become pairs of sentences, or are dropped for one reason each; and cells that are probably not sentences: row
+numbers and ids, one very frequent value, and the error values that spreadsheets and exports write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from statistics import median_low
+from typing import Any, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS, Plan
 from playground.reading.encodings import is_damaged
 from playground.reading.formats import escapes
-from playground.reading.formats.limits import PAIR_LIMIT
-from playground.reading.formats.table import Row
+from playground.reading.formats.languages import is_language
+from playground.reading.formats.table import PAIR_LIMIT, Row
 from playground.reading.text import normalise
 
 REASONS = (
@@ -21,6 +25,19 @@ REASONS = (
 MAX_DROPPED_ROWS = 50  # shown for each reason
 PREVIEW_ROWS = 8  # rows
 _CELLS_AT_ONCE = 10_000
+ERRORS = frozenset({
+    "__NULL__", "#VALUE!", "#REF!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!", "#N/A", "#ERROR!", "#SPILL!", "#CALC!", "#FIELD!",
+    "#WERT!", "#BEZUG!", "#ZAHL!", "#NV", "#VALEUR!", "#NOM?", "#NOMBRE!", "#¡VALOR!", "#¡REF!", "#¿NOMBRE?", "#¡DIV/0!", "#¡NUM!",
+    "#N/D", "#VALOR!", "#NOME?", "#RIF!", "#VALORE!",
+})  # fmt: skip
+_WAITING = "Loading..."  # a spreadsheet's only beside errors; elsewhere a program's text
+_MIN_ROWS = 8
+_ID = re.compile(r"(?=\D*\d)[\w.:#/-]{1,40}")
+_DIGITS = re.compile(r"\d+")
+_SHAPES = 2  # of ids with their digits replaced: "T000", "T001"
+_MIN_OFTEN, _OFTEN, _MORE_OFTEN = 3, 0.05, 3  # rows; fraction of rows; times the median count of a value
+_MAX_LANGUAGE_CHARACTERS = 40
+_MIN_DIFFERENT = 0.25  # fraction of distinct values: fewer are labels
 _SIGNS = "&<@▁#[{"  # every kind of escape contains one of these
 
 
@@ -123,3 +140,45 @@ def _has_any_sign(cells: Sequence[str]) -> bool:
     """Whether any cell holds a sign of escapes, without copying all cells at once."""
     parts = ("".join(cells[start : start + _CELLS_AT_ONCE]) for start in range(0, len(cells), _CELLS_AT_ONCE))
     return any(sign in part for part in parts for sign in _SIGNS)
+
+
+# --- doubts ---
+
+
+def remove_errors(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
+    """Returns the rows with error cells emptied, and the count of each error."""
+    counts = Counter(cell for row in rows for cell in row.cells if cell in ERRORS)
+    if not counts:
+        return rows, {}
+    errors = {*counts, _WAITING}
+    counts[_WAITING] = sum(row.cells.count(_WAITING) for row in rows)
+    return [row if errors.isdisjoint(row.cells) else row._replace(cells=["" if cell in errors else cell for cell in row.cells])
+            for row in rows], dict(+counts)  # fmt: skip
+
+
+def find_doubts(pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields notes about sides of ids beside sentences, sides of languages, and sides dominated by one value."""
+    sides = [[pair.src for pair in pairs], [pair.tgt for pair in pairs]]
+    for name, side, other in (("source", *sides), ("target", *sides[::-1])):
+        shapes = {_DIGITS.sub("0", text) for text in side} if len(side) >= _MIN_ROWS and all(map(_ID.fullmatch, side)) else set()
+        if 0 < len(shapes) <= _SHAPES and 2 * sum(_DIGITS.search(text) is not None for text in other) < len(other):
+            yield f"data.note_ids_{name}", {"example": side[0]}
+        elif _are_languages(side):
+            yield "data.note_language_side", {"value": side[0]}
+        else:
+            yield from _note_frequent(name, side, pairs)
+
+
+def _are_languages(side: Sequence[str]) -> bool:
+    """Whether most cells are languages that repeat: the sentences of several languages stand below each other."""
+    if 2 * len(set(side)) > len(side) or max(map(len, side)) > _MAX_LANGUAGE_CHARACTERS:
+        return False
+    return 4 * sum(count for value, count in Counter(side).items() if is_language(value)) >= 3 * len(side)
+
+
+def _note_frequent(name: str, side: Sequence[str], pairs: Sequence[Pair]) -> Iterator[tuple[str, dict[str, Any]]]:
+    counts = Counter(side)
+    value, count = counts.most_common(1)[0]
+    enough = max(_MIN_OFTEN, _OFTEN * len(side), _MORE_OFTEN * median_low(counts.values()))
+    if count >= enough and len(counts) >= _MIN_DIFFERENT * len(side) and not value.isdigit():
+        yield f"data.note_often_{name}", {"value": value[:60], "count": count, "of": len(side), "line": pairs[side.index(value)].line}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -15,7 +15,6 @@ from urllib.request import getproxies
 
 from playground.config import Refusal
 from playground.reading.formats.items import make_table
-from playground.reading.formats.limits import PAIR_LIMIT
 from playground.reading.formats.table import Table
 from playground.reading.text import normalise
 
@@ -23,16 +22,16 @@ ROWS = 10_000
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
 _TIMEOUT_S = 5  # connection timeout; the library alone would retry for half a minute
 _NAMED = re.compile(r"'([^']{1,80})'")
-_MAX_NAMES = 12  # configurations, splits or columns listed in a message
+_MAX_NAMES = 12  # configurations or splits listed in a message
 _AWAY = ("httpx", "huggingface_hub", "requests", "urllib3", "aiohttp", "fsspec")  # modules that raise network errors
 _UNKNOWN = {"DatasetNotFoundError", "DataFilesNotFoundError", "EmptyDatasetError", "RepositoryNotFoundError"}
 
 
-def load_from_hub(dataset: str, config: str = "", split: str = "train", columns: Sequence[str] = (), rows: int = ROWS) -> Table:
-    """Returns the first `rows` of one split, in the named columns (a nested one is "translation.de") or in all.
+def load_from_hub(dataset: str, config: str = "", split: str = "train") -> Table:
+    """Returns the first rows of one split.
 
     No code of a data set is run, and no access token is sent. Raises Refusal: the library is missing, the network is unreachable, or there
-    is no such data set, configuration, split or column.
+    is no such data set, configuration or split.
     """
     dataset = dataset.strip().removeprefix("https://huggingface.co/datasets/").rstrip("/")
     if not _ID.fullmatch(dataset):
@@ -47,7 +46,7 @@ def load_from_hub(dataset: str, config: str = "", split: str = "train", columns:
         raise Refusal("data.hub_away", dataset=dataset)
     try:
         stream = load_dataset(dataset, config or None, split=split or "train", streaming=True, token=False)
-        table = read_stream(stream, dataset, columns, rows)
+        table = read_stream(stream, dataset)
         licence = normalise(str(getattr(getattr(stream, "info", None), "license", "") or ""))[:60]
     except Refusal:
         raise
@@ -56,59 +55,15 @@ def load_from_hub(dataset: str, config: str = "", split: str = "train", columns:
     return replace(table, credit=f"huggingface.co/datasets/{dataset}" + (f" ({licence})" if licence else ""))
 
 
-def read_stream(stream: Any, name: str, columns: Sequence[str] = (), rows: int = ROWS) -> Table:
-    """Returns the table of the first rows of a streamed data set. Two named columns are source and target."""
-    rows = max(1, min(rows, PAIR_LIMIT))
+def read_stream(stream: Any, name: str, rows: int = ROWS) -> Table:
+    """Returns the table of the first rows of a streamed data set, with a note if there are more."""
     if getattr(stream, "features", None):
         stream = stream.decode(False)  # leaves images and audio undecoded
-    records = islice(iter(stream), rows + 1)
-    first = next(records, None)
-    if first is None:
+    records = iter(stream)
+    table = make_table("hub", name, enumerate(islice(records, rows), 1))
+    if not table.rows:
         raise Refusal("data.hub_empty", dataset=name)
-    for column in columns:
-        if not any(_find_values(first, column)):
-            raise Refusal("data.hub_columns", dataset=name, column=normalise(column)[:60], columns=_join_names(_list_paths(first)))
-    surplus: list[Any] = []
-    items = enumerate(_first_rows(first, records, rows, surplus), 1)
-    if len(columns) == 2 and not any(isinstance(value, dict) for column in columns for value in _find_values(first, column)):
-        pairs = ((number, [next(_find_values(record, column), None) for column in columns]) for number, record in items)
-        table = replace(make_table("hub", name, pairs, ("source", "target")), columns=tuple(normalise(column)[:60] for column in columns))
-    elif columns:
-        chosen = ((number, {column: value for column in columns for value in _find_values(record, column)}) for number, record in items)
-        table = make_table("hub", name, chosen)
-    else:
-        table = make_table("hub", name, items)
-    return replace(table, notes=(("data.note_first_rows", {"rows": rows}),)) if surplus else table
-
-
-def _first_rows(first: Any, records: Iterable[Any], rows: int, surplus: list[Any]) -> Iterator[Any]:
-    """Yields the first `rows` records; puts one into `surplus` if there are more."""
-    yield first
-    for count, record in enumerate(records, 2):
-        if count > rows:
-            surplus.append(record)
-            return
-        yield record
-
-
-def _find_values(record: Any, path: str) -> Iterator[Any]:
-    """Yields the value under a key or a dotted path, if there is one."""
-    if isinstance(record, dict):
-        if path in record:
-            yield record[path]
-            return
-        outer, _, inner = path.partition(".")
-        if inner and outer in record:
-            yield from _find_values(record[outer], inner)
-
-
-def _list_paths(record: Any) -> list[str]:
-    """Returns the column paths of a record."""
-    return [
-        path
-        for name, value in record.items()
-        for path in (name, *(f"{name}.{inner}" for inner in (value if isinstance(value, dict) else ())))
-    ]
+    return table if next(records, None) is None else replace(table, notes=(("data.note_first_rows", {"rows": rows}),))
 
 
 def _join_names(names: Sequence[str]) -> str:

@@ -9,12 +9,10 @@ from typing import NamedTuple
 from playground.config import Refusal
 from playground.reading.encodings import Encoding, decode
 from playground.reading.formats import BY_LINE, WHOLE, delimited, read_first
-from playground.reading.formats.guard import unguard_rows
-from playground.reading.formats.joined import read_linked
-from playground.reading.formats.limits import BYTE_LIMIT, ENDLESS, MAX_LINES
-from playground.reading.formats.table import Notes, Row, Source, Table
+from playground.reading.formats.table import BYTE_LIMIT, ENDLESS, MAX_LINES, Notes, Row, Source, Table
 from playground.reading.text import normalise
 from playground.reading.unpacking import File, unpack
+from playground.reading.writing import unguard_rows
 
 _BLANK_BYTES = b"\xef\xbb\xbf\xfe\xff\0 \t\r\n"  # byte order marks and white space
 
@@ -63,11 +61,10 @@ def _decode_part(unpacked: Sequence[File], all_notes: Notes, encoding: str, part
 
 def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     """Returns the table of the first reader that recognises the sources, with all its rows. Raises Refusal."""
-    three = len(opened.sources) == 3
-    table = None if three else read_first(WHOLE, opened.sources)
+    table = read_first(WHOLE, opened.sources)
     if table is None:
         _check_lines(opened.sources)
-        table = read_linked(opened.sources) if three else read_first(BY_LINE, opened.sources)
+        table = read_first(BY_LINE, opened.sources)
     if table is None:
         raise _explain_failure(opened)
     rows = list(islice(table.rows, MAX_LINES + 1))
@@ -101,4 +98,4 @@ def _explain_failure(opened: Opened) -> Refusal:
         return Refusal("data.how_many_files", count=3)
     if any(not source.lines for source in opened.sources) or len(opened.sources) == 2:
         return Refusal("data.not_understood", name=opened.name)
-    return delimited.explain_failure(opened.sources)
+    return delimited.explain_failure(opened.sources[0])

@@ -1,10 +1,10 @@
-"""Pairs: the parsed upload, and the JSON that a run saves of it."""
+"""Pairs: the parsed upload, the JSON that a run saves of it, and its report for users and programs."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -13,11 +13,13 @@ from playground.config import Refusal
 from playground.reading.column_mapping import Column
 from playground.reading.encodings import Encoding
 from playground.reading.filtering import Pair, PreviewRow
-from playground.reading.formats import limits
+from playground.reading.formats import table
 from playground.reading.formats.table import Notes
 from playground.reading.text import normalise
+from playground.words import ENGLISH, say
 
 _PART = 5000  # pairs per chunk of JSON
+MAX_LINE_NUMBERS = 8  # line numbers listed in a message of the report
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,55 @@ def json_parts(pairs: Pairs) -> Iterator[bytes]:
 def check_size(pairs: Pairs) -> None:
     """Raises Refusal when the JSON of these pairs exceeds the limit for reading it back."""
     size = sum(map(len, json_parts(pairs)))
-    if size > limits.JSON_LIMIT:
+    if size > table.JSON_LIMIT:
         megabytes = f"{math.ceil(size / 100_000) / 10:g}"
-        raise Refusal("data.too_large_to_keep", name=" + ".join(pairs.names), size=megabytes, limit=f"{limits.JSON_LIMIT / 1e6:g}")
+        raise Refusal("data.too_large_to_keep", name=" + ".join(pairs.names), size=megabytes, limit=f"{table.JSON_LIMIT / 1e6:g}")
 
 
 def _dump(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+# --- report ---
+
+
+def report(pairs: Pairs, language: str) -> list[str]:
+    """Returns the report as sentences for the user: the counts, one sentence per reason for dropped lines, and notes."""
+    unit, dropped = pairs.unit, sum(map(len, pairs.dropped.values()))
+    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs) - sum(pairs.given), dropped=dropped)]
+    for reason, lines in pairs.dropped.items():
+        where = format_line_numbers(lines, unit, language)
+        sentences.append(say(language, "data.report_dropped", count=len(lines), why=say(language, f"data.why_{reason}"), where=where))
+    return sentences + _format_notes(pairs, language)
+
+
+def format_line_numbers(lines: Sequence[int], unit: str, language: str) -> str:
+    """Formats line numbers: "line 3", "rows 21, 40", "items 1, 2, 3, …"."""
+    where = ", ".join(map(str, lines[:MAX_LINE_NUMBERS])) + (", …" if len(lines) > MAX_LINE_NUMBERS else "")
+    return say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
+
+
+def _format_notes(pairs: Pairs, language: str) -> list[str]:
+    """Formats the notes; a note with a line number may use {where}: "line 3", "row 3", "item 3"."""
+    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line", "?"))} for _, values in pairs.notes]
+    return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
+
+
+def as_json(pairs: Pairs, language: str = ENGLISH) -> dict[str, Any]:
+    """Returns the report for programs: counts, the first pair, and all dropped lines by reason."""
+    return {
+        "kind": pairs.kind,
+        "names": list(pairs.names),
+        "unit": pairs.unit,
+        "lines": pairs.lines,
+        "pairs": len(pairs.pairs) - sum(pairs.given),
+        "given": list(pairs.given),
+        "first": list(pairs.pairs[0][:2]),
+        "dropped": {reason: list(lines) for reason, lines in pairs.dropped.items()},
+        "credit": pairs.credit,
+        "encodings": [{"file": encoding.file, "name": encoding.name, "guessed": encoding.guessed} for encoding in pairs.encodings],
+        "columns": [{"name": column.name, "filled": column.filled, "samples": list(column.samples)} for column in pairs.columns],
+        "chosen": list(pairs.chosen),
+        "header": pairs.header,
+        "warnings": _format_notes(pairs, language),
+    }

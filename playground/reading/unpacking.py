@@ -16,10 +16,8 @@ from typing import IO, NamedTuple
 
 from playground.config import Refusal
 from playground.reading.encoding_guess import measure_oddness
-from playground.reading.formats.limits import MEMBER_LIMIT, UNPACKED_LIMIT
-from playground.reading.formats.table import Notes
-from playground.reading.formats.trimmed import TERMS
-from playground.reading.parts import group_parts
+from playground.reading.formats.table import MEMBER_LIMIT, UNPACKED_LIMIT, Notes
+from playground.reading.formats.wrapped import TERMS
 from playground.reading.text import normalise
 
 File = tuple[str, bytes]
@@ -45,6 +43,11 @@ _DOCUMENTATION = re.compile(
 _DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_DOC_NAMES})[_.-]).*\.(md|pdf|html?|rtf)")  # possibly meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
 _LINKS = re.compile(r"(?i)(?<![^\W_])links(?![^\W_])")  # of Tatoeba: a third file, with the ids of two sentences on each line
+_CALLED = {
+    "train": ("train", "training"), "validation": ("dev", "val", "valid", "validation"), "test": ("test",),
+}  # fmt: skip
+_PARTS = {word: part for part, words in _CALLED.items() for word in words}
+_BETWEEN = re.compile(r"[\W_]+")
 _CREDIT = 300  # maximum characters of a licence text
 
 
@@ -258,3 +261,29 @@ def _find_credit(document: _Member) -> str:
 def _join_names(members: Sequence[_Member]) -> str:
     names = [shorten_name(member.name) for member in members]
     return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+
+
+# --- training, validation and test ---
+
+
+def group_parts(names: Sequence[str]) -> dict[str, list[int]]:
+    """Returns the indices of the one or two files of each part, both sides in the same order, "train" first; {} unless every file's name or
+    folder names exactly one part and all parts have equally many files."""
+    parts: dict[str, list[tuple[list[str], int]]] = {part: [] for part in _CALLED}
+    paths = [[[*filter(None, _BETWEEN.split(text))] for text in name.replace("\\", "/").casefold().split("/")] for name in names]
+    common = set.intersection(*(_named(file) for *_, file in paths)) if paths else set()  # "my-test.train.en" beside "my-test.dev.en"
+    for place, (*folders, file) in enumerate(paths):
+        # a folder of parts may be named like one of them
+        named = next(filter(None, (_named(file) - common, _named(file), *map(_named, reversed(folders)))), set())
+        if len(named) != 1:
+            return {}
+        parts[named.pop()].append(([word for words in (*folders, file) for word in words if word not in _PARTS][::-1], place))
+    parts = {part: files for part, files in parts.items() if files}
+    if len(parts) < 2 or "train" not in parts or {*map(len, parts.values())} not in ({1}, {2}):
+        return {}
+    turned = parts["train"][0] > parts["train"][-1]
+    return {part: [place for _, place in sorted(files, reverse=turned)] for part, files in parts.items()}
+
+
+def _named(words: Sequence[str]) -> set[str]:
+    return {_PARTS[word] for word in words if word in _PARTS}

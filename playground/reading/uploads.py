@@ -1,4 +1,4 @@
-"""Uploads: a user's files become pairs of sentences, with a report of every dropped row.
+"""Uploads: a user's files become pairs of sentences, with every dropped row; or the sentences to translate or score.
 
 Pairs and dropped rows add up to the rows read; every dropped row is named by its line and its reason.
 """
@@ -12,23 +12,18 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Plan, plan_table
-from playground.reading.doubts import find_doubts, remove_errors
-from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, count_escapes, filter_rows
-from playground.reading.formats import escapes
-from playground.reading.formats.cells import find_licence
-from playground.reading.formats.language_id import detect_language
-from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
-from playground.reading.formats.table import Row, Source, Table
+from playground.reading.encodings import is_damaged
+from playground.reading.filtering import FilteredRows, RowFilter, count_escapes, filter_rows, find_doubts, remove_errors
+from playground.reading.formats import BY_LINE, WHOLE, escapes, read_first
+from playground.reading.formats.columns import find_licence
+from playground.reading.formats.languages import detect_language
+from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, SAMPLE, Row, Source, Table
 from playground.reading.hub import load_from_hub
 from playground.reading.opening import Opened, explain_lost_side, find_table, open_files
 from playground.reading.pairs import Pairs, check_size, with_splits
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
-from playground.words import ENGLISH, say
 
-__all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read_files", "report"]
-
-MAX_LINE_NUMBERS = 8  # line numbers listed in a message of the report
 _MAX_LANGUAGE_PAIRS = 6
 _MAX_CREDIT_CHARACTERS = 1000
 _MAX_QUOTED_CHARACTERS = 60  # of a sentence quoted in a message
@@ -43,7 +38,11 @@ def read_files(files: Sequence[File], choices: Choices = Choices(), max_characte
     parts = open_files(files, choices.encoding)
     pairs = read_opened(next(parts), choices, max_characters)
     if splits := {opened.part: read_opened(opened, choices, max_characters) for opened in parts}:
-        pairs = with_splits(replace(pairs, notes=(*pairs.notes, *_note_parts(splits))), splits.get("validation"), splits.get("test"))
+        notes = [
+            (f"data.note_{part}", {"members": ", ".join(own.names), "kept": len(own.pairs), "dropped": own.lines - len(own.pairs)})
+            for part, own in splits.items()
+        ]
+        pairs = with_splits(replace(pairs, notes=(*pairs.notes, *notes)), splits.get("validation"), splits.get("test"))
         check_size(pairs)
     return pairs
 
@@ -72,11 +71,12 @@ def _make_pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices,
     if not filtered.pairs:
         raise _explain_no_pairs(opened.name, len(rows), dropped, table.unit)
     credit = _find_credit(rows, plan)
+    errors_note = [("data.note_errors", {"values": ", ".join(errors), "count": sum(errors.values())})] if errors else []
     pairs = Pairs(
         tuple(filtered.pairs), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=credit or normalise(table.credit) or opened.credit,
         notes=(*opened.notes, *table.notes, *_note_rows(rows, filtered, plan, bool(credit)), *_note_escapes(escape_counts, choices.undo),
-               *_note_errors(errors), *find_doubts(filtered.pairs)),
+               *errors_note, *find_doubts(filtered.pairs)),
         unit=table.unit, columns=plan.columns, chosen=(plan.source, plan.target), header=plan.header > 0,
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
         dropped_rows={reason: tuple(samples) for reason, samples in filtered.dropped_rows.items() if samples},
@@ -160,54 +160,53 @@ def _note_escapes(escape_counts: dict[int, dict[str, int]], undo: bool | None) -
         yield "data.note_undone", {"count": counts.total()}
 
 
-def _note_parts(splits: dict[str, Pairs]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part, pairs in splits.items():
-        count = len(pairs.pairs)
-        yield f"data.note_{part}", {"members": ", ".join(pairs.names), "kept": count, "dropped": pairs.lines - count}
+# --- sentences ---
 
 
-def _note_errors(errors: dict[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:
-    if errors:
-        yield "data.note_errors", {"values": ", ".join(errors), "count": sum(errors.values())}
+def read_sentences(files: Sequence[File], encoding: str = "") -> tuple[list[str], list[str] | None]:
+    """Returns (sources, targets) of one or two files given as (name, content).
+
+    Every line of a plain file is a sentence, even an empty one; a single plain file has no targets (None). Tables, translation memories and
+    the like give the two sides of their pairs. Raises Refusal.
+    """
+    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # too large for format detection
+        sides = [_split_utf8(*file) for file in files]
+    elif all(data for _, data in files):
+        opened = next(open_files(files, encoding, apart=False))
+        sources = opened.sources
+        tables = [source.name for source in sources if not _is_plain(source)]
+        if len(tables) == len(sources) or len(sources) > 2:
+            pairs = read_opened(opened, Choices(encoding=encoding)).pairs
+            return [pair.src for pair in pairs], [pair.tgt for pair in pairs]
+        if tables:
+            raise Refusal("data.pairs_alone", name=tables[0])
+        sides = [_check_lines(source) for source in sources]
+    else:
+        sides = [read_sentences([file], encoding)[0] if file[1] else [] for file in files]
+    return sides[0], sides[1] if len(sides) == 2 else None
 
 
-def report(pairs: Pairs, language: str) -> list[str]:
-    """Returns the report as sentences for the user: the counts, one sentence per reason for dropped lines, and notes."""
-    unit, dropped = pairs.unit, sum(map(len, pairs.dropped.values()))
-    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs) - sum(pairs.given), dropped=dropped)]
-    for reason, lines in pairs.dropped.items():
-        where = format_line_numbers(lines, unit, language)
-        sentences.append(say(language, "data.report_dropped", count=len(lines), why=say(language, f"data.why_{reason}"), where=where))
-    return sentences + _format_notes(pairs, language)
+def _is_plain(source: Source) -> bool:
+    """Whether a file's lines are sentences. Commas alone make no table, unless the file is called .csv."""
+    try:
+        if not source.lines or read_first(WHOLE, [source]):
+            return False
+        table = read_first(BY_LINE, [source])
+    except Refusal:  # it is known, and has one side or is broken
+        return False
+    return table is None or table.by_order or (table.kind == "csv" and not source.name.lower().endswith(".csv"))
 
 
-def format_line_numbers(lines: Sequence[int], unit: str, language: str) -> str:
-    """Formats line numbers: "line 3", "rows 21, 40", "items 1, 2, 3, …"."""
-    where = ", ".join(map(str, lines[:MAX_LINE_NUMBERS])) + (", …" if len(lines) > MAX_LINE_NUMBERS else "")
-    return say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
+def _check_lines(source: Source) -> list[str]:
+    for number, line in enumerate(source.lines, start=1):
+        if is_damaged(line):
+            raise Refusal("data.not_utf8", name=source.name, line=number)
+    return list(source.lines)
 
 
-def _format_notes(pairs: Pairs, language: str) -> list[str]:
-    """Formats the notes; a note with a line number may use {where}: "line 3", "row 3", "item 3"."""
-    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line", "?"))} for _, values in pairs.notes]
-    return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
-
-
-def as_json(pairs: Pairs, language: str = ENGLISH) -> dict[str, Any]:
-    """Returns the report for programs: counts, the first pair, and all dropped lines by reason."""
-    return {
-        "kind": pairs.kind,
-        "names": list(pairs.names),
-        "unit": pairs.unit,
-        "lines": pairs.lines,
-        "pairs": len(pairs.pairs) - sum(pairs.given),
-        "given": list(pairs.given),
-        "first": list(pairs.pairs[0][:2]),
-        "dropped": {reason: list(lines) for reason, lines in pairs.dropped.items()},
-        "credit": pairs.credit,
-        "encodings": [{"file": encoding.file, "name": encoding.name, "guessed": encoding.guessed} for encoding in pairs.encodings],
-        "columns": [{"name": column.name, "filled": column.filled, "samples": list(column.samples)} for column in pairs.columns],
-        "chosen": list(pairs.chosen),
-        "header": pairs.header,
-        "warnings": _format_notes(pairs, language),
-    }
+def _split_utf8(name: str, data: bytes) -> list[str]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refusal("data.not_utf8", name=name, line=error.object.count(b"\n", 0, error.start) + 1) from error
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]

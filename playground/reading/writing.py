@@ -1,4 +1,8 @@
-"""Writing: pairs of sentences as files for other programs, which `uploads.read_files` reads back as the same pairs."""
+"""Writing: pairs of sentences as files for other programs, which `uploads.read_files` reads back as the same pairs.
+
+Cells that a spreadsheet would run as formulas get an apostrophe, which is removed when they are read back. A file with any such cell marks
+every name in its header with an apostrophe; in such a file, and no other, one apostrophe before a possible formula is not text.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import escape
 
 from playground.config import Refusal
-from playground.reading.formats.guard import guard_rows
 from playground.reading.formats.languages import is_language
-from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.table import Row, Table
+from playground.reading.formats.table import SAMPLE, Row, Table
 from playground.reading.header import find_header
 from playground.reading.text import normalise
 
@@ -22,6 +24,9 @@ NAMES = ("source", "target")
 CREDIT, GROUP = "credit", "group"
 BARS = "|||"
 _NO_TEXT = re.compile(r"#|1[.)] ")  # the beginning of a comment, and of the first numbered line
+SIGN = "'"
+# Fullwidth signs count as such in East Asian text. ui/static/csv.js has the same rule; tests/js/test_scripts.py compares them.
+_DANGEROUS = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _LANGUAGES = ("x-source", "x-target")  # TMX requires languages; these declare them unknown
 
 Pairs = Sequence[tuple[str, str]]
@@ -47,6 +52,26 @@ def write_grouped(pairs: Sequence[Sequence], groups: Sequence[str], credit: str 
 
 
 # --- tables of text ---
+
+
+def guard_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Returns the rows to write, header first, with guards."""
+    written = [[SIGN + cell if _DANGEROUS.match(cell) else cell for cell in row] for row in rows]
+    marked = any(cell.startswith(SIGN) and _DANGEROUS.match(cell) for row in written for cell in row)
+    return [[(SIGN if marked else "") + name for name in header], *written]
+
+
+def unguard_rows(rows: Sequence[Row]) -> Sequence[Row]:
+    """Returns rows without guards; unchanged if the first row declares none."""
+    first = [normalise(cell) for cell in rows[0].cells] if rows else []
+    if len(first) < 2 or not all(len(name) > 1 and name.startswith(SIGN) for name in first):
+        return rows
+    header = rows[0]._replace(cells=[name.removeprefix(SIGN) for name in first])
+    return [header, *(row._replace(cells=[_unguard(cell) for cell in row.cells]) for row in rows[1:])]
+
+
+def _unguard(cell: str) -> str:
+    return cell[1:] if cell.startswith(SIGN) and _DANGEROUS.match(cell) else cell
 
 
 def _build_table(pairs: Sequence[Sequence[str]], credit: str, extra_names: Sequence[str] = ()) -> list[list[str]]:

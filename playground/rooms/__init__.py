@@ -2,7 +2,7 @@
 this order:
 
 room (the stored object) · activities (what a class does together) · question (the class's guess) · experiment (arms dealt to members) ·
-progress (in the course) · answers (to the questions that end its lessons) · store (on the disk) · events (notifies open pages) · attempts
-(rate limit) · fixed (settings fixed for the class) · assignment (the current task) · run_limits (how many runs) · saved (all rooms in
-memory and on the disk) · teaching (the teacher's actions) · registry (all of them: `Rooms`) · rules (what rooms allow a new run).
+progress (in the course) · answers (to the questions that end its lessons) · class_settings (what a teacher sets: restrictions, the current
+task, limits on runs) · events (notifies open pages) · store (all rooms, in memory and on the disk) · attempts (rate limit) · registry (all
+of them: `Rooms`) · rules (what rooms allow a new run).
 """

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.config import Refusal
-from playground.rooms import answers, assignment, experiment, progress, question
-from playground.rooms.room import Room
+from playground.rooms import answers, experiment, progress, question
+from playground.rooms.class_settings import remove_from_assignment
+from playground.rooms.room import Room, require
 
 Activity = Mapping[str, Any]
 MAX_ACTIVITIES = 40  # per room; a teacher may delete finished ones
@@ -49,7 +50,7 @@ def remove_member(room: Room, number: int) -> Room:
     """Returns the room without a member and without anything the member did."""
     left = {name: KINDS[activity["kind"]].remove_member(activity, number) for name, activity in room.activities.items()}
     members = tuple(member for member in room.members if member.number != number)
-    return replace(room, members=members, activities=left, now=assignment.remove_member(room.now, number))
+    return replace(room, members=members, activities=left, now=remove_from_assignment(room.now, number))
 
 
 def add_activity(room: Room, activity: Activity) -> Room:
@@ -73,5 +74,6 @@ def put_activity(room: Room, name: str, activity: Activity) -> Room:
 
 
 def drop_activity(room: Room, name: str) -> Room:
-    """Returns the room without this activity."""
+    """Returns the room without this activity. Raises Refusal when there is none."""
+    require(name in room.activities, "rooms.no_activity")
     return replace(room, activities={other: activity for other, activity in room.activities.items() if other != name})

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
+from playground.cursor import FIELDS, FOLLOWED, check
+from playground.fields import Lists
 from playground.logs import event, pseudonym
-from playground.rooms import activities, assignment, fixed
-from playground.rooms.attempts import Attempts
+from playground.rooms import activities, class_settings
+from playground.rooms.class_settings import RunLimits
 from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, require, ticket_of
-from playground.rooms.run_limits import RunLimits
-from playground.rooms.saved import find_member, replace_member
-from playground.rooms.teaching import TaughtRooms
+from playground.rooms.store import SavedRooms, find_member, replace_member
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
-from playground.runs.steady_clock import now as time_of_day
+from playground.runs.rate_limit import RateLimit
+from playground.runs.runtime import now as time_of_day
 from playground.words import LANGUAGES
 
 log = logging.getLogger(__name__)
@@ -30,15 +32,16 @@ CLASS_CODES = 200  # per address of a class: thirty members behind one router mi
 OPENED, OPENED_SECONDS = 40, 3600.0
 
 
-class Rooms(TaughtRooms):
-    """The registry of rooms: the teacher's actions are inherited from teaching.py, storage from saved.py."""
+class Rooms(SavedRooms):
+    """The rooms, opened, joined and changed by their teacher and members."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] | None = None, limits: Limits | None = None) -> None:
         """Reads the rooms saved in `folder`; `limits` are the server's limits on runs."""
         self.run_limits = RunLimits(limits or Limits())
         passed = clock or time.monotonic
-        self._wrong, self._opened = Attempts(WRONG_CODES, WRONG_SECONDS, passed), Attempts(OPENED, OPENED_SECONDS, passed)
-        self._joined = Attempts(MAX_MEMBERS, DAY, passed)  # addresses of members
+        self._wrong, self._opened = RateLimit(WRONG_CODES, WRONG_SECONDS, passed), RateLimit(OPENED, OPENED_SECONDS, passed)
+        self._wrong_in_class = RateLimit(CLASS_CODES, WRONG_SECONDS, passed)
+        self._joined = RateLimit(2, 2 * DAY, passed)  # addresses of members: not full for at least a day after one has joined
         super().__init__(folder, clock or time_of_day)
 
     # ---- opening and joining ------------------------------------------------------------------------------------------------------------
@@ -50,13 +53,13 @@ class Rooms(TaughtRooms):
         now = self._clock()
         require(now < ends <= now + (MAX_DAYS + 1) * DAY, "rooms.bad_date", days=MAX_DAYS)
         with self._lock:
-            self._opened.check(address)
+            _require_rate(self._opened, address)
             count = sum(room.number_of(ticket_of(room.code, token)) == TEACHER for room in self._rooms.values())
             require(count < MAX_ROOMS_EACH, "rooms.too_many_yours", most=MAX_ROOMS_EACH)
             require(len(self._rooms) < MAX_ROOMS, "rooms.too_many", most=MAX_ROOMS)
             code = self._new_code()
             room = Room(code, owner_of(ticket_of(code, token)), language, opened=now, ends=float(ends))
-            self._opened.note(address)
+            self._opened.take(address)
             self._save(room)
             event(log, "room_opened", room=pseudonym(code), language=language)
             return room
@@ -67,11 +70,12 @@ class Rooms(TaughtRooms):
         require(token, "runs.no_token")
         name = clean_name(nickname)
         with self._lock:
-            self._wrong.check(address, CLASS_CODES if self._joined.count(address) else None)
+            wrong = self._wrong_in_class if self._joined.wait(address, 2) else self._wrong
+            _require_rate(wrong, address)
             room = self._find_open(clean_code(code))
             if room is None:
                 self._check_readable(clean_code(code))
-                self._wrong.note(address)
+                wrong.take(address)
                 raise Refusal("rooms.unknown", code=clean_code(code)[:8])
             ticket = ticket_of(room.code, token)
             number = room.number_of(ticket)
@@ -80,7 +84,7 @@ class Rooms(TaughtRooms):
             if number is not None:
                 return self._save(replace_member(room, replace(find_member(room, number), nickname=name)))
             require(len(room.members) < MAX_MEMBERS, "rooms.full", code=room.code, most=MAX_MEMBERS)
-            self._joined.note(address)
+            self._joined.take(address)
             new = Member(room.last_number + 1, owner_of(ticket), name)
             return self._save(activities.add_members(replace(room, members=(*room.members, new), last_number=new.number)))
 
@@ -93,7 +97,8 @@ class Rooms(TaughtRooms):
         shared = {
             "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends,
             "here": len(present), "followers": len(followers), "cursor": dict(room.cursor),
-            "activities": activities.view_activities(room, number), "fixed": fixed.view(room.fixed), "now": assignment.view(room, number),
+            "activities": activities.view_activities(room, number), "fixed": class_settings.view_fixed(room.fixed),
+            "now": class_settings.view_assignment(room, number),
         }  # fmt: skip
         if number != TEACHER:
             return shared | {"number": number, "name": room.member(number).nickname, "members": []}
@@ -110,7 +115,7 @@ class Rooms(TaughtRooms):
 
     def tick(self, code: str, ticket: str, done: bool) -> None:
         """Marks the current task as done by a member, or not."""
-        self.change(code, ticket, lambda room, number: replace(room, now=assignment.mark_done(room.now, number, done)))
+        self.change(code, ticket, lambda room, number: replace(room, now=class_settings.mark_done(room.now, number, done)))
 
     def leave(self, code: str, ticket: str) -> None:
         """Removes the member and all they did. Raises Refusal for the teacher, who can only end the room."""
@@ -125,3 +130,72 @@ class Rooms(TaughtRooms):
             for room in list(self._rooms.values()):
                 if room.number_of(ticket_of(room.code, token)) not in (None, TEACHER):
                     self.leave(room.code, ticket_of(room.code, token))
+
+    # ---- the teacher's actions: each raises Refusal for any other caller ---------------------------------------------------------------
+
+    def hide(self, code: str, ticket: str, number: int, hidden: bool) -> None:
+        """Shows a member by number, or by name again."""
+        self._teach(code, ticket, lambda room: replace_member(room, replace(find_member(room, number), hidden=hidden)))
+
+    def remove(self, code: str, ticket: str, number: int) -> None:
+        """Removes a member, who may join again."""
+        self._teach(code, ticket, lambda room: activities.remove_member(room, find_member(room, number).number))
+
+    def point(self, code: str, ticket: str, cursor: Mapping[str, str], lists: Lists) -> None:
+        """Sets the teacher's cursor: only fields that members can follow. Raises Refusal for other fields and invalid values."""
+        for name, value in cursor.items():
+            require(name in FOLLOWED, "config.unknown", name=name[:40])
+            check(name, value, lists)
+        with self._lock:
+            room = self._authenticate_teacher(code, ticket)
+            whole = {name: cursor[name] for name in FIELDS if name in cursor}
+            if whole == room.cursor:
+                return
+            self._rooms[code] = replace(room, cursor=whole)  # up to ten a second: only `tidy` writes them to the disk
+            self._unwritten.add(code)
+        self.hub.notify(code)
+
+    def fix(self, code: str, ticket: str, wanted: Any, lists: Lists) -> None:
+        """Restricts the class from now on, see class_settings.py; {} lifts all restrictions. Runs in training continue."""
+        chosen = class_settings.check_fixed(wanted, lists)
+
+        def restrict(room: Room) -> Room:
+            class_settings.require_open(chosen, room.now.get("to", {}))
+            return replace(room, fixed=chosen)
+
+        self._teach(code, ticket, restrict)
+
+    def assign(self, code: str, ticket: str, text: str, to: Mapping[str, str], lists: Lists) -> None:
+        """Sets the current task, done by no member yet, see class_settings.py; without text and place there is none."""
+        new = class_settings.make_assignment(text, to, lists)
+
+        def set_task(room: Room) -> Room:
+            class_settings.require_open(room.fixed, to)
+            return replace(room, now=new)
+
+        self._teach(code, ticket, set_task)
+
+    def limit(self, code: str, ticket: str, wanted: Any) -> None:
+        """Limits the runs of the class, see class_settings.py."""
+        limits = self.run_limits.check_limits(wanted)
+        self._teach(code, ticket, lambda room: replace(room, limits=limits))
+
+    def withdraw(self, code: str, ticket: str, name: str) -> None:
+        """Deletes an activity with all answers to it; runs stay with the members who trained them."""
+        self._teach(code, ticket, lambda room: activities.drop_activity(room, name))
+
+    def end(self, code: str, ticket: str) -> None:
+        """Deletes the room and everything in it."""
+        with self._lock:
+            self._delete(self._authenticate_teacher(code, ticket).code)
+
+    def _teach(self, code: str, ticket: str, make: Callable[[Room], Room]) -> None:
+        """Replaces the room by `make(room)`. Raises Refusal for a caller who is not the teacher."""
+        with self._lock:
+            self._save(make(self._authenticate_teacher(code, ticket)))
+
+
+def _require_rate(limit: RateLimit, address: str) -> None:
+    """Raises Refusal when the address has no attempt left."""
+    if seconds := limit.wait(address):
+        raise Refusal("rooms.too_often", minutes=math.ceil(seconds / 60))

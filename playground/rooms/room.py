@@ -49,9 +49,9 @@ class Room:
     last_number: int = 0
     cursor: Mapping[str, str] = field(default_factory=dict)  # the teacher's
     activities: Mapping[str, Any] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)  # for the class, see fixed.py
-    now: Mapping[str, Any] = field(default_factory=dict)  # the current task, see assignment.py
-    limits: Mapping[str, Any] = field(default_factory=dict)  # on runs, if the teacher has set them, see run_limits.py
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # for the class, see class_settings.py
+    now: Mapping[str, Any] = field(default_factory=dict)  # the current task, see class_settings.py
+    limits: Mapping[str, Any] = field(default_factory=dict)  # on runs, if the teacher has set them, see class_settings.py
 
     def number_of(self, ticket: str) -> int | None:
         """Returns the ticket holder's number: TEACHER, a member's, or None for an unknown ticket. Compares in constant time."""

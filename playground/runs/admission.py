@@ -7,32 +7,87 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from playground.config import Refusal
-from playground.model.size import admit, training_bytes
+from playground.model.costs import admit, training_bytes
 from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
-from playground.runs.names import new_name
+from playground.runs.names import new_name, owner_of
 from playground.runs.run import Run
-from playground.runs.visitors import Visitors
+
+
+class Rules:
+    """Hooks by which other parts of a server restrict runs, such as the creator's room. These defaults allow everything."""
+
+    @contextmanager
+    def beginning(self, new: Sequence[Run], token: str, lab: str = "") -> Iterator[None]:
+        """Wraps the creation of runs by the token's holder; `lab` names the lab of which they are arms. Raises Refusal when forbidden."""
+        yield
+
+    def shared(self, run: Run) -> bool:
+        """Returns whether visitors besides its owner depend on this run, so that it may not be stopped for others."""
+        return False
+
+    def awaited(self, run: Run) -> bool:
+        """Returns whether visitors who depend on this run are present."""
+        return False
+
+    def in_room(self, token: str) -> bool:
+        """Returns whether the token's holder is in a room, whose limits then replace those of an address."""
+        return False
+
+    def changing(self, token: str, knob: str, value: Any) -> None:
+        """Checks a change of a live knob. Raises Refusal when forbidden."""
+
+
+MAX_OWNERS = 10_000  # with a remembered address: the most recent
+
+
+class Visitors:
+    """Remembers the last address of each owner, in memory only: addresses are never written to the disk. Thread-safe."""
+
+    def __init__(self, new: Callable[[str], object] = lambda token: None) -> None:
+        """`new` is called with the token of each first-time visitor."""
+        self._on_new = new
+        self._addresses: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def record_address(self, token: str, address: str) -> None:
+        """Records a request by the token's holder from this address."""
+        with self._lock:
+            before = self._addresses.pop(owner := owner_of(token), None)
+            self._addresses[owner] = address
+            if len(self._addresses) > MAX_OWNERS:
+                del self._addresses[next(iter(self._addresses))]
+        if before is None:
+            self._on_new(token)
+
+    def address(self, owner: str) -> str:
+        """Returns an owner's last address; "" when unknown."""
+        return self._addresses.get(owner, "")
 
 
 class Admission:
     """Limits unfinished runs per owner, per address, and in total. When all places are taken, unwatched paused runs are stopped to make
     room."""
 
-    def __init__(self, runs: Iterable[Run], limits: Limits, visitors: Visitors, shared: Callable[[Run], bool]) -> None:
-        """`shared` returns whether visitors besides its owner depend on a run."""
+    def __init__(self, runs: Iterable[Run], limits: Limits, visitors: Visitors) -> None:
         self.lock = threading.Lock()
-        self._visitors, self._shared = visitors, shared
+        self._visitors, self._limits = visitors, limits
+        self.rules = Rules()  # a server replaces them after loading its runs
         self.runs = {run.id: run for run in runs}
         self._reserved: dict[str, Run] = {}  # being saved: their places are reserved, but no other thread sees them
-        self._limits = limits
 
     def all(self) -> list[Run]:
         """Returns a snapshot of the runs."""
         return list(self.runs.values())
+
+    def is_shared(self, run: Run) -> bool:
+        """Returns whether visitors besides its owner depend on the run, such as a class."""
+        return self.rules.shared(run)
 
     def reserve(self, new: Sequence[Run], in_room: bool) -> list[Run]:
         """Assigns places and names to new runs, all or none. Returns the runs stopped to make room. Raises Refusal."""
@@ -82,12 +137,13 @@ class Admission:
         if address_count and address_count + count > most:
             raise Refusal("runs.too_many_near", most=most, minutes=self._limits.idle_minutes)
         lacking = max(0, len(unfinished) + count - self._limits.runs_unfinished)
-        paused_runs = [run for run in unfinished if run.status == "paused" and not run.watched and not self._shared(run)] if lacking else []
+        candidates = [run for run in unfinished if run.status == "paused" and not run.watched] if lacking else []
+        paused_runs = [run for run in candidates if not self.is_shared(run)]
         if len(paused_runs) < lacking:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)
         stopped_runs = sorted(paused_runs, key=lambda run: run.seen_at)[:lacking]
         for run in stopped_runs:
-            run.set_status("stopped", Refusal("runs.gave_way", step=run.step))
+            run.obey("stop", Refusal("runs.gave_way", step=run.step))
         return stopped_runs
 
 

@@ -11,7 +11,7 @@ from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.cache import LRU, size_of
 
 MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics

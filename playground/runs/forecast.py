@@ -1,16 +1,19 @@
-"""Forecast before a training: its work, its duration here, and the factor that each choice adds."""
+"""How long a training takes: a forecast before it begins, with the factor that each choice adds; the remaining time while it trains; and
+the number of steps that fits a time limit."""
 
 from __future__ import annotations
 
 import logging
 import math
+import statistics
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from playground.config import SLACK, DataConfig, Experiment, Refusal, default, limits
 from playground.data.corpus import Corpus, build_corpus
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import vocabularies
 from playground.runs.limits import machine_cores, machine_devices
 from playground.runs.machine_speed import MachineSpeed, count_layers, measure_speed, product_speedup
@@ -23,6 +26,11 @@ Sampler = Callable[[DataConfig, bool], Corpus]
 SAMPLE = 300  # pairs sampled for the sentence lengths
 WITHIN = 25  # percent by which a step's processor time differed from its forecast, at d_model 32 to 256 and with 50 to 8,000 words
 NOTABLE = 0.05  # a choice that changes the time by less is not mentioned
+MAX_STRETCHES = 20  # moving window: an old speed predicts little of the next steps
+MIN_STRETCHES = 2  # minimum for a standard deviation
+# Fractions of the time left at each replanning: soon after the start, often enough that no plan made under load ends before the next one,
+# and again near the end, so that load can distort only the last 64th of the schedule.
+REPLANNING_MOMENTS = (63 / 64, 31 / 32, *(left / 16 for left in range(15, 0, -1)), 1 / 32, 1 / 64)
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ def estimate(experiment: Experiment, pairs: Pairs, passes: float, language: str)
 
 def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
     """Returns an upper bound for the steps that fit into the experiment's `minutes` on its cores here: SLACK times the forecast, since
-    training replans them (timed_steps.py) and never exceeds it. Raises Refusal like `forecast`."""
+    training replans them (TimedSteps) and never exceeds it. Raises Refusal like `forecast`."""
     device = machine_devices()[0]
     cores = min(experiment.training.threads, machine_cores()) if device == "cpu" else 1
     seconds = _estimate_step(experiment, pairs, device, _make_sampler(pairs))[1] / cores
@@ -124,3 +132,52 @@ def _estimate_vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tu
     """Estimates the vocabulary sizes of all sentences; the corpus is a sample."""
     units = [pairs.units.get(tokenizer.kind, (0, 0))[side] for side, tokenizer in enumerate((corpus.src_tokenizer, corpus.tgt_tokenizer))]
     return vocabularies(data, units, corpus.src_tokenizer is corpus.tgt_tokenizer)
+
+
+class Pace:
+    """The remaining time of a training with its uncertainty, from its speed so far; times are the caller's, in seconds."""
+
+    def __init__(self, now: float, step: int) -> None:
+        self._last = (now, step)
+        self._stretches: deque[tuple[float, int]] = deque(maxlen=MAX_STRETCHES)  # (seconds, steps)
+
+    def record(self, now: float, step: int) -> None:
+        """Ends a stretch, unless no step was completed in it."""
+        start, before = self._last
+        if step > before:
+            self._stretches.append((now - start, step - before))
+            self._last = (now, step)
+
+    def estimate_left(self, steps: int) -> tuple[float, float] | None:
+        """Returns (lower, upper) seconds for `steps` more: the mean speed, plus or minus one standard deviation over the stretches. None
+        while there are too few."""
+        if len(self._stretches) < MIN_STRETCHES:
+            return None
+        seconds, done = map(sum, zip(*self._stretches, strict=True))
+        mean, spread = seconds / done, statistics.stdev(seconds / count for seconds, count in self._stretches)
+        return steps * max(mean - spread, 0.0), steps * (mean + spread)
+
+
+class TimedSteps:
+    """Replans the number of steps of a run of `minutes` that is at `step` after `seconds` of training, with at most `most` steps.
+
+    The learning rate schedule goes by steps, so it ends with the time under any load. Each new plan is an event of the run's history: with
+    these events the run can be repeated anywhere, however long it takes there.
+    """
+
+    def __init__(self, minutes: float, most: int, step: int, seconds: float) -> None:
+        self._total_seconds, self._most, self._start = 60 * minutes, most, (step, seconds)
+        self._replanning_moments = [moment for moment in REPLANNING_MOMENTS if moment < self._fraction_left(seconds)]
+
+    def plan(self, step: int, seconds: float) -> int | None:
+        """Returns the new last step when a replanning is due; otherwise None."""
+        left = self._fraction_left(seconds)
+        before, then = self._start
+        if not self._replanning_moments or left > self._replanning_moments[0] or step == before:
+            return None
+        self._replanning_moments = [moment for moment in self._replanning_moments if moment < left]
+        each = max(seconds - then, 1e-9) / (step - before)
+        return min(self._most, step + max(int(left * self._total_seconds / each), 1))
+
+    def _fraction_left(self, seconds: float) -> float:
+        return 1 - seconds / self._total_seconds

@@ -5,10 +5,9 @@ Read from memory only. Calls that may hang, such as the disk's, run elsewhere; h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from playground.runs.engines.cluster import UNREACHABLE
+from playground.runs.engines.remote import UNREACHABLE
 from playground.runs.registry import Runs
 from playground.words import ENGLISH, say
 
@@ -23,7 +22,14 @@ def health(runs: Runs) -> dict[str, Any]:
     go on. An unreachable cluster is neither: this machine trains instead.
     """
     counted, disk, memory = runs.count(), runs.store.disk, runs.memory
-    failing, busy = list(_failing(runs, counted)), list(_busy(runs, counted))
+    failing = _true_names(
+        no_workers=not counted["alive"], no_watchdog=not counted["watchdog"], no_housekeeper=not counted["housekeeper"],
+        disk_silent=disk.silent_seconds > SILENT_S,
+    )  # fmt: skip
+    busy = _true_names(
+        memory_full=counted["waiting"], places_taken=counted["unfinished"] >= runs.limits.runs_unfinished, kept_full=counted["full"],
+        disk_refuses=disk.refuses,
+    )  # fmt: skip
     away = runs.cluster["state"] == UNREACHABLE
     error, shares = disk.last_error, memory.by_share()
     used = memory.used
@@ -43,23 +49,6 @@ def health(runs: Runs) -> dict[str, Any]:
     }
 
 
-def _failing(runs: Runs, counted: dict[str, int]) -> Iterator[str]:
-    if not counted["alive"]:
-        yield "no_workers"
-    if not counted["watchdog"]:
-        yield "no_watchdog"
-    if not counted["housekeeper"]:
-        yield "no_housekeeper"
-    if runs.store.disk.silent_seconds > SILENT_S:
-        yield "disk_silent"
-
-
-def _busy(runs: Runs, counted: dict[str, int]) -> Iterator[str]:
-    if counted["waiting"]:
-        yield "memory_full"
-    if counted["unfinished"] >= runs.limits.runs_unfinished:
-        yield "places_taken"
-    if counted["full"]:
-        yield "kept_full"
-    if runs.store.disk.refuses:
-        yield "disk_refuses"
+def _true_names(**conditions: object) -> list[str]:
+    """Returns the names of the conditions that hold."""
+    return [name for name, holds in conditions.items() if holds]

@@ -24,8 +24,7 @@ from playground.runs.limits import Limits
 from playground.runs.names import owns
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
-from playground.runs.runtime import REAL, Runtime
-from playground.runs.steady_clock import now
+from playground.runs.runtime import REAL, Runtime, now
 
 log = logging.getLogger(__name__)
 TIDY_SECONDS = 10.0  # between two rounds
@@ -161,10 +160,10 @@ class Housekeeper:
     """A thread that runs its tasks periodically until closed."""
 
     def __init__(
-        self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory,
-        runtime: Runtime = REAL,
-    ) -> None:  # fmt: skip
-        self._admission, self._workers, self._store, self._limits, self._retention = admission, workers, store, limits, retention
+        self, admission: Admission, workers: Workers, store: Store, limits: Limits, memory: Memory, runtime: Runtime = REAL
+    ) -> None:
+        self._admission, self._workers, self._store, self._limits = admission, workers, store, limits
+        self.retention = Retention(limits, store.disk_size, admission.is_shared, runtime.date, lambda: store.other_bytes)
         self._memory, self._loaded = memory, LoadedRuns(admission, store)
         memory.add("runs", self._loaded)
         self._closing, self._working_ids = threading.Event(), set()
@@ -191,7 +190,7 @@ class Housekeeper:
             idle = [run for run in self._admission.all() if run.unseen_seconds > self._limits.idle_seconds]
             paused, queued = ([run for run in idle if run.status == status] for status in ("paused", "queued"))
             for run in paused:
-                run.set_status("stopped", self._limits.idle_message(run.step))
+                run.obey("stop", self._limits.idle_message(run.step))
         for run in queued:
             self._workers.ask(run, "stop", self._limits.idle_message(run.step))
         self.save_statuses(paused)
@@ -221,11 +220,11 @@ class Housekeeper:
 
     def evict_overdue(self) -> None:
         """Evicts overdue runs, except those viewed at this very moment."""
-        for run in self._retention.find_evictable(self._admission.all()):
-            if self._admission.remove(run, lambda run: self._workers.busy(run) or self._retention.is_protected(run)):
+        for run in self.retention.find_evictable(self._admission.all()):
+            if self._admission.remove(run, lambda run: self._workers.busy(run) or self.retention.is_protected(run)):
                 event(log, "run_made_room", run=run.id, name=run.name, owner=run.owner)
                 self._store.delete(run)
-        self.is_full = self._retention.is_full(self._admission.all())
+        self.is_full = self.retention.is_full(self._admission.all())
 
     def save_view_times(self) -> None:
         """Saves when runs were last viewed, so that a restart doesn't age them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
@@ -12,16 +12,10 @@ import torch
 from playground.config import Refusal
 
 GB = 2**30
-# Limits with an environment variable of the same name.
-COUNTS = (
-    *("runs_each", "runs_address", "runs_unfinished", "runs_elsewhere", "runs_kept", "bytes_kept", "bytes_each"),
-    *("unseen_days", "shared_days", "recent_hours", "requests_each", "requests_address"),
-    *("streams_each", "streams_address", "uploads_address", "upload_bytes_address", "upload_bytes", "calls_address"),
-    *("connections", "connections_address", "head_seconds", "request_seconds", "unread_seconds"),
-    *("body_bytes_address", "body_bytes", "step_seconds"),
-)
-
 NEVER, UNLIMITED_NAMES = "never", ("unseen_days", "shared_days")  # a word accepted instead of a number, and by which limits
+OTHER_NUMBERS = (  # without an environment variable of the same name
+    "cores", "memory", "idle_seconds", "save_seconds", "turn_seconds", "replay_bytes", "bytes_loaded",
+)  # fmt: skip
 ENGINES = ("here", "processes", "auto")  # in the page's process, in separate processes, or "auto": separate if there are several cores
 
 
@@ -47,7 +41,7 @@ class Limits:
     idle_seconds: float = 600.0  # an unfinished run without a view for this long is stopped
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1
-    step_seconds: float = 120.0  # timeout of a step, unless the run's own usually take longer, see queue/watchdog.py
+    step_seconds: float = 120.0  # timeout of a step, unless the run's own usually take longer, see queue/workers.py
     replay_bytes: int = 24_000_000
     bytes_loaded: int = GB // 16  # replays and weights of resting runs held in memory; they are on the disk
     # Rate limits per visitor and per address: sixty students at an address are no crowd.
@@ -88,6 +82,10 @@ class Limits:
     def idle_message(self, step: int) -> Refusal:
         """Returns the message of a run stopped at this step because it was idle."""
         return Refusal("runs.nobody_looked", minutes=self.idle_minutes, step=step)
+
+
+# Limits with an environment variable of the same name.
+COUNTS = tuple(limit.name for limit in fields(Limits) if isinstance(limit.default, int | float) and limit.name not in OTHER_NUMBERS)
 
 
 def machine_devices() -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""Measures this machine's speed once, to forecast how long a training takes and to choose its precision.
+"""Warms up a process, and measures this machine's speed once, to forecast how long a training takes and to choose its precision.
+
+The first training step of a process imports and initialises for a second, which no visitor should wait for.
 
 Matrix products in bfloat16 are several times faster than in float32 on processors with the instructions, and a hundred times slower
 without. A narrow model loses on conversions what it gains on products.
@@ -11,6 +13,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,6 +22,7 @@ import torch
 
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
+from playground.runs.cache import freeze_objects, keep_free_pages
 from playground.training.loop import Training
 from playground.training.work import Work, step_work
 
@@ -29,15 +33,8 @@ STEP_GAIN = 0.5  # fraction of that speed-up that a step achieves: measured at d
 SAMPLE_SECONDS = 0.004  # minimum duration of a product that is timed
 ROWS = (16, 1024)  # of the product: from the minimum, which is fast even where bfloat16 is emulated, to the maximum
 TIMED_STEPS = 8  # steps, of which the fastest counts
-TINY = {
-    "d_model": 8,
-    "d_ff": 8,
-    "n_heads": 1,
-    "threads": 1,
-    "train_size": 200,
-    "validation_size": 10,
-}  # its step is all call overhead and no arithmetic
 SMALL = {"threads": 1, "train_size": 200, "validation_size": 10}
+TINY = {**SMALL, "d_model": 8, "d_ff": 8, "n_heads": 1}  # its step is all call overhead and no arithmetic
 # The usual model's step is dominated by element-wise operations, this one's by products.
 PRODUCTS = {**SMALL, "d_model": 192, "d_ff": 768, "batch_size": 16, "precision": "float32"}
 # On a GPU batch preparation would dominate such small steps: hence models with more layers, a larger batch, and more width.
@@ -47,7 +44,8 @@ ON_GPU = (
     {**SMALL, "train_size": 1000, "batch_size": 1000},
     {**PRODUCTS, "d_model": 512, "d_ff": 2048, "batch_size": 200},
 )
-_measuring = threading.Lock()
+_measuring, _warming_up = threading.Lock(), threading.Lock()
+_ready: set[str] = set()  # devices that are warmed up
 
 
 @dataclass(frozen=True)
@@ -171,3 +169,39 @@ def _synchronise(x: torch.Tensor) -> None:
     """Synchronises with a GPU."""
     if x.is_cuda:
         torch.cuda.synchronize(x.device)
+
+
+def warm_up(device: str = "cpu") -> None:
+    """Trains and validates the smallest model on the device, once per process, in the calling thread. Errors are only logged: the first
+    training is slower then, or reports the same error. From then on the process keeps freed pages, and what it has loaded is exempt from
+    garbage collection."""
+    torch.set_num_threads(1)
+    keep_free_pages()
+    with _warming_up:
+        if device not in _ready:
+            try:
+                _train_smallest(device)
+                freeze_objects()
+                _ready.add(device)
+            except Exception:
+                log.exception("the warm-up failed")
+
+
+def warm_up_and_measure(device: str) -> None:
+    """Warms up and measures the machine's speed, for the server's forecasts. Runs in a thread that the interpreter joins at exit, unlike
+    the calling one: torch aborts an interpreter that is finalised during its work, and on a loaded machine this may outlast the runs."""
+    torch.set_num_threads(1)
+    with ThreadPoolExecutor(1, "warm-up") as waited_for:
+        waited_for.submit(lambda: (warm_up(device), measure_speed(device))).result()
+
+
+def build_smallest(device: str = "cpu") -> Training:
+    """Builds a training of the smallest model with two steps."""
+    small = Experiment().with_(**TINY, steps=2)
+    return Training(small, build_corpus(small.data), device)
+
+
+def _train_smallest(device: str) -> None:
+    training = build_smallest(device)
+    for _ in training.steps():
+        training.validate()

@@ -1,4 +1,4 @@
-"""Creates runs before they are registered: new ones, copies, and forks, which continue from a step of another run.
+"""Creates and registers runs: new ones, copies, and forks, which continue from a step of another run.
 
 Copies and forks are made as files, so that they are complete on the disk before any request sees them. They inherit `secret`. Raises
 Refusal without a token.
@@ -6,13 +6,23 @@ Refusal without a token.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from typing import Any
 
 from playground.config import Experiment, Refusal
+from playground.logs import event, reason, refusals
+from playground.runs.admission import Admission, bytes_needed
 from playground.runs.disk.folder import Folder, pack_run
+from playground.runs.disk.store import Store
+from playground.runs.housekeeping import Housekeeper
 from playground.runs.names import new_id, owner_of
+from playground.runs.orders import next_status
+from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
-from playground.runs.steady_clock import now
+from playground.runs.runtime import now
+
+log = logging.getLogger(__name__)
 
 
 def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
@@ -30,12 +40,10 @@ def copy_run(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     if not folder.has("weights.safetensors"):
         raise Refusal("runs.nothing_yet")
     run = folder.run
-    if run.working:
-        run.status, run.message = "paused", None
-    elif run.status == "interrupted":
-        run.status, run.message = "stopped", None
+    status = next_status(run.status, "copy")
+    run.message = run.message if status == run.status else None
     run.id, run.name, run.label, run.owner, run.created, run.shipped, run.beside = new_id(), "", "", owner, now(), False, run.id
-    run.sentences_shared = run.visited = False
+    run.status, run.sentences_shared, run.visited = status, False, False
     return run, folder.files()
 
 
@@ -68,3 +76,54 @@ def _owner(token: str) -> str:
     if not token:
         raise Refusal("runs.no_token")
     return owner_of(token)
+
+
+class Registration:
+    """Saves new runs, makes them visible and starts them: all or none."""
+
+    def __init__(self, admission: Admission, store: Store, workers: Workers, housekeeper: Housekeeper) -> None:
+        self._admission, self._store, self._workers, self._housekeeper = admission, store, workers, housekeeper
+
+    def start(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
+        """Registers new runs, a fork with the files that it continues from, and starts them. Raises Refusal."""
+        def write(run: Run) -> None:
+            self._workers.assign_device(run, new_runs=new)
+            self._store.create(run, contents)
+            if contents:
+                run.release()
+
+        if not new:
+            return []
+        with refusals(log, "run_refused", owner=new[0].owner), self._admission.rules.beginning(new, token, lab):
+            needed = {run.id: bytes_needed(run, self._workers.memory) for run in new}
+            return self._register(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
+
+    def add_copy(self, run: Run, token: str, contents: dict[str, bytes]) -> Run:
+        """Registers a copy at rest with its files. Raises Refusal."""
+        with refusals(log, "run_refused", owner=run.owner), self._admission.rules.beginning([run], token):
+            return self._register([run], token, lambda run: self._store.save(run, contents), lambda run: run.mark_seen())[0]
+
+    def _register(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
+        """Saves new runs by `write`, then makes them visible: all or none."""
+        for run in new:
+            run.runtime = self._store.runtime
+            run.mark_seen()
+        self._housekeeper.stop_idle()
+        self._housekeeper.retention.admit(self._admission.all(), new)
+        self._housekeeper.save_statuses(self._admission.reserve(new, self._admission.rules.in_room(token)))
+        try:
+            for run in new:
+                write(run)
+        except BaseException as error:
+            self._admission.release(new)
+            for run in new:
+                self._store.delete(run)
+            if isinstance(error, OSError):
+                event(log, "save_failed", logging.WARNING, error=reason(error))
+                raise Refusal("runs.disk_full") from error
+            raise
+        for run in new:
+            event(log, "run_made", run=run.id, name=run.name, owner=run.owner, task=run.experiment.data.task)
+        self._admission.publish(new, begin)
+        self._housekeeper.evict_overdue()
+        return new

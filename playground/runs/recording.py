@@ -14,15 +14,15 @@ import torch
 
 from playground.config import EOS, LIVE_KNOBS, Refusal
 from playground.data.corpus import Item
-from playground.inspection.copies import trainable_copy
+from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
+from playground.runs.forecast import TimedSteps
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
 from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED, Completion, ReplayPlan, plan, select_evenly
 from playground.runs.rounded import HEADER_BYTES, shapes_of
 from playground.runs.run import Run, Snapshot
 from playground.runs.runtime import Clock
-from playground.runs.timed_steps import TimedSteps
 from playground.runs.tokens import get_pieces, tokens_correct
 from playground.training.loop import Live, Training
 from playground.words.amounts import percentage

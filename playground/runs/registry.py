@@ -9,32 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
-from playground.logs import event, reason, refusals
-from playground.reading.uploads import Pairs
-from playground.runs.admission import Admission, bytes_needed
+from playground.logs import event, reason
+from playground.reading.pairs import Pairs
+from playground.runs.admission import Admission, Rules, Visitors
 from playground.runs.cache import Memory, share_arenas
 from playground.runs.corpora import Corpora
-from playground.runs.cut_off import CutOff, resumption_message
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import Store, read_shipped
+from playground.runs.disk.store import SHIPPED, Store, read_shipped
 from playground.runs.engines.choice import Engines
-from playground.runs.housekeeping import Housekeeper, Retention, Share
+from playground.runs.housekeeping import Housekeeper, Share
 from playground.runs.limits import Limits
-from playground.runs.lost import restore_last_save
-from playground.runs.making import copy_run, fork_run, new_run
+from playground.runs.making import Registration, copy_run, fork_run, new_run
 from playground.runs.names import clean_label, owner_of, owns
+from playground.runs.orders import next_status
 from playground.runs.queue.workers import Workers
-from playground.runs.rules import Rules
+from playground.runs.resuming import CutOff, Resuming
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
-from playground.runs.visitors import Visitors
 
 log = logging.getLogger(__name__)
-_PACKAGE, _ROOT = Path(__file__).parents[1:3]
-# The shipped runs: inside the package when installed, beside it in a clone.
-SHIPPED = (_PACKAGE if (_PACKAGE / "checkpoints").is_dir() else _ROOT) / "checkpoints"
 
 
 class Runs:
@@ -49,21 +44,33 @@ class Runs:
         """Loads the shipped runs and those saved in `folder` (default_folder() if None), and starts the workers. `runtime` provides clocks
         and threads, `engines` creates the training engines."""
         share_arenas()
-        self.limits, self.rules = limits or Limits.from_environment(), Rules()
-        self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder, runtime)
-        self._shipped, self._runtime = shipped, runtime
-        self.visitors = Visitors(self._resume_for_visitor)
-        runs = (*read_shipped(shipped), *self.store.read_all())
-        self._admission = Admission(runs, self.limits, self.visitors, self._in_room)
-        self._retention = Retention(self.limits, self.store.disk_size, self._in_room, runtime.date, lambda: self.store.other_bytes)
+        self.limits = limits or Limits.from_environment()
+        self.corpora, self.updates, self.store, self._shipped = Corpora(), Updates(), Store(folder, runtime), shipped
+        self.visitors = Visitors(lambda token: self._cut_off.request_for_visitor(token))
+        self._admission = Admission((*read_shipped(shipped), *self.store.read_all()), self.limits, self.visitors)
         self.memory = Memory(self.limits.memory)
         for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
             self.memory.add(name, *share.caches)
-        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._restore_last_save, runtime, engines)
-        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory, runtime)
-        self._cut_off = CutOff(runs, self.limits.idle_seconds, self._resume_automatically, runtime)
-        self._housekeeper.add_task(self._resume_for_rooms)
+        self._workers = Workers(
+            self.store, self.corpora, self.limits, self.memory, lambda run, message: self._resuming.restore_last_save(run, message),
+            runtime, engines,
+        )  # fmt: skip
+        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self.memory, runtime)
+        shared = self._admission, self.store, self._workers, self._housekeeper
+        self._resuming = Resuming(*shared)
+        self._registration = Registration(*shared)
+        self._cut_off = CutOff(self._admission, self._resuming, self.limits.idle_seconds, runtime)
+        self._housekeeper.add_task(self._cut_off.request_for_rooms)
         atexit.register(self.close)
+
+    @property
+    def rules(self) -> Rules:
+        """Hooks by which other parts of a server restrict runs."""
+        return self._admission.rules
+
+    @rules.setter
+    def rules(self, rules: Rules) -> None:
+        self._admission.rules = rules
 
     def create(
         self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", compared_to: str = "",
@@ -73,7 +80,7 @@ class Runs:
         runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
         values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": compared_to, "sentences_shared": sentences_shared}
-        return self._create([new_run(experiment, token, **values)], token)[0]
+        return self._registration.start([new_run(experiment, token, **values)], token)[0]
 
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
@@ -84,14 +91,14 @@ class Runs:
         new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
         for run in new[1:]:
             run.beside = new[0].id
-        return self._create(new, token, lab=lab)
+        return self._registration.start(new, token, lab=lab)
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
         """Creates one run for each of other `seeds` with a run's settings and sentences, from step 0: all or none. Allowed for any run
         whose sentences the caller may see. Raises Refusal."""
         source = self.require_reader(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
-        return self._create([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
+        return self._registration.start([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
     def get(self, id: str) -> Run:
         """Returns the run of an id. Raises Refusal when it is unknown, or its folder can't be read."""
@@ -145,30 +152,34 @@ class Runs:
 
     def pause(self, id: str, token: str) -> None:
         """Pauses at the end of the present step. Raises Refusal when the run isn't at work."""
-        if not self._workers.ask(self._get_owned(id, token), "pause"):
-            raise Refusal("runs.not_at_work")
+        self._order(self._get_owned(id, token), "pause")
 
     def stop(self, id: str, token: str) -> None:
         """Stops at the end of the present step; the run is saved and can be resumed. Raises Refusal when it isn't at work."""
-        self._stop(self._get_owned(id, token))
+        self._order(self._get_owned(id, token), "stop")
 
     def stop_for_operator(self, id: str) -> None:
         """Stops a run of any owner, and tells the owner that the operator did it."""
         run = self.get(id)
         event(log, "operator_stopped", logging.WARNING, run=run.id, name=run.name, owner=run.owner)
-        self._stop(run, Refusal("runs.operator_stopped", step=run.step))
+        self._order(run, "stop", Refusal("runs.operator_stopped", step=run.step))
 
     def resume(self, id: str, token: str) -> None:
         """Resumes a run exactly where it was saved. Raises Refusal when it can't."""
-        self._resume(self._get_owned(id, token), "train", self.rules.in_room(token))
+        self._resuming.resume(self._get_owned(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
         """Trains one step, then pauses the run."""
-        self._resume(self._get_owned(id, token), "step", self.rules.in_room(token))
+        self._resuming.resume(self._get_owned(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
         """Deletes the run and all its files."""
-        self._delete(self._get_owned(id, token))
+        run = self._get_owned(id, token)
+        while not self._admission.remove(run, self._workers.busy):  # again when a thread resumes it in between
+            self._workers.ask(run, "drop")
+            self._workers.wait(run)
+        self.store.delete(run)
+        event(log, "run_deleted", run=run.id, name=run.name, owner=run.owner)
 
     def rename(self, id: str, token: str, label: str) -> None:
         """Changes the label: text, at most LABEL characters."""
@@ -191,8 +202,7 @@ class Runs:
             raise Refusal("runs.not_live", name=str(knob)[:40], names=tuple(LIVE_KNOBS))
         value = check(knob, value)
         self.rules.changing(token, knob, value)
-        if not (run.unfinished or run.resumable):
-            raise Refusal("runs.ended")
+        next_status(run.status, "change")
         with self._admission.lock:
             run.live = run.live | {knob: value}
         run.touch()
@@ -202,17 +212,14 @@ class Runs:
     def fork(self, id: str, step: int | None, token: str) -> Run:
         """Creates a run that continues from the saved parameters nearest to `step` (see run.parent and making.py). Allowed for any run
         whose sentences the caller may see. Raises Refusal when none are saved yet."""
-        source = self.require_reader(id, token)
-        run, contents = self._save_and_read(source, lambda folder: fork_run(folder, step, token))
-        return self._create([run], token, contents)[0]
+        run, contents = self._read_saved_now(id, token, lambda folder: fork_run(folder, step, token))
+        return self._registration.start([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
         """Copies the run as it is now for the caller, see making.py. Allowed for any run whose sentences the caller may see. Raises Refusal
         when nothing is saved yet."""
-        source = self.require_reader(id, token)
-        run, contents = self._save_and_read(source, lambda folder: copy_run(folder, token))
-        with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
-            return self._register([run], token, lambda run: self.store.save(run, contents), lambda run: run.mark_seen())[0]
+        run, contents = self._read_saved_now(id, token, lambda folder: copy_run(folder, token))
+        return self._registration.add_copy(run, token, contents)
 
     def mark_seen(self, id: str, token: str = "") -> None:
         """Records a view of this run, by the token's holder if known. A run that was cut off resumes."""
@@ -225,17 +232,11 @@ class Runs:
 
     def share(self, token: str) -> Share:
         """Returns the caller's disk usage, and which run is evicted first."""
-        return self._retention.share(self._admission.all(), token)
+        return self._housekeeper.retention.share(self._admission.all(), token)
 
     def update(self, run: Run, since: int = 0) -> tuple[bytes, int]:
-        """Returns (JSON of the changes since version `since`, the version for the next request); the bytes are shared by equal requests.
-
-        {"version", "from": row of the history where this increment begins (0: replace all rows), "rows": {column: [...]},
-         "id", "name", "status", "resumable", "message": {language: sentence} | null, "trouble": whether the message reports a
-         problem, "step", "steps", "seconds", "place",
-         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where changed:
-        {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
-        """
+        """Returns (JSON of the changes since version `since`, see updates.build_increment; the version for the next request). The bytes are
+        shared by equal requests."""
         return self.updates.get(run, since)
 
     @property
@@ -246,13 +247,13 @@ class Runs:
     def count(self) -> dict[str, int]:
         """Returns the counts of Workers.count, of "kept" and "unfinished" runs, and whether the "housekeeper" lives and found the server
         "full"."""
-        saved_runs = [run for run in self._admission.all() if not run.shipped]
+        saved_runs = self.list_unshipped()
         counts = {"kept": len(saved_runs), "unfinished": sum(run.unfinished for run in saved_runs)}
         return self._workers.count() | counts | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.is_full)}
 
-    def add_task(self, duty: Callable[[], object]) -> None:
+    def add_task(self, task: Callable[[], object]) -> None:
         """Adds a task to the housekeeping thread, run every few seconds and at the end."""
-        self._housekeeper.add_task(duty)
+        self._housekeeper.add_task(task)
 
     def close(self) -> None:
         """Saves the runs at work, then stops and joins every thread. Idempotent. A live torch thread would abort the interpreter."""
@@ -262,126 +263,33 @@ class Runs:
         self._workers.close()
         self.store.close()
 
-    def _stop(self, run: Run, message: Refusal | None = None) -> None:
-        if self._workers.ask(run, "stop", message):
+    def _order(self, run: Run, order: str, message: Refusal | None = None) -> None:
+        """Has an order carried out: by the job of a run at work, at the end of its step; otherwise at once. Raises Refusal."""
+        if self._workers.ask(run, order, message):
             return
         self._workers.wait(run)
         with self._admission.lock:
-            if run.status != "paused":
-                raise Refusal("runs.not_at_work")
-            run.set_status("stopped", message)
+            if run.working and self._workers.ask(run, order, message):  # it was resumed meanwhile
+                return
+            run.obey(order, message)
         self._save_fields(run, "status", "message")
 
-    def _save_and_read(self, run: Run, use: Callable[[Folder], Any]) -> Any:
-        """Returns `use(folder)` of the run, saved as it is now; the folder is locked meanwhile."""
+    def _read_saved_now(self, id: str, token: str, use: Callable[[Folder], Any]) -> Any:
+        """Returns `use(folder)` of a run whose sentences the caller may see, saved as it is now; the folder is locked meanwhile."""
+        run = self.require_reader(id, token)
         self._workers.save(run)
-        self._retry_save(run)
+        self._resuming.retry_save(run)
         return self.last_save(run, use)
 
     def last_save(self, run: Run, use: Callable[[Folder], Any]) -> Any:
         """Returns `use(folder)` of the run's last save, which may be old; the folder is locked meanwhile."""
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
 
-    def _restore_last_save(self, run: Run, message: Refusal) -> None:
-        restore_last_save(run, message, self._admission, self.store)
-
-    def _in_room(self, run: Run) -> bool:
-        """Returns whether a class depends on the run. Reads `rules` late: a server replaces them after loading its runs."""
-        return self.rules.shared(run)
-
-    def _retry_save(self, run: Run) -> None:
-        """Retries a final save that failed. Raises Refusal when it fails again."""
-        try:
-            self.store.retry_save(run)
-        except OSError as error:
-            raise Refusal("runs.end_not_on_disk") from error
-
     def _get_owned(self, id: str, token: str) -> Run:
         """Returns the caller's run to be changed, which counts as a view."""
         run = self.require_owner(id, token)
         run.mark_seen()
         return run
-
-    def _create(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
-        """Registers new runs, a fork with the files that it continues from, and starts them."""
-        def write(run: Run) -> None:
-            self._workers.assign_device(run, new_runs=new)
-            self.store.create(run, contents)
-            if contents:
-                run.release()
-
-        if not new:
-            return []
-        with refusals(log, "run_refused", owner=new[0].owner), self.rules.beginning(new, token, lab):
-            needed = {run.id: bytes_needed(run, self._workers.memory) for run in new}
-            return self._register(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
-
-    def _register(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
-        """Saves new runs by `write`, then makes them visible: all or none."""
-        for run in new:
-            run.runtime = self._runtime
-            run.mark_seen()
-        self._housekeeper.stop_idle()
-        self._retention.admit(self._admission.all(), new)
-        self._housekeeper.save_statuses(self._admission.reserve(new, self.rules.in_room(token)))
-        try:
-            for run in new:
-                write(run)
-        except BaseException as error:
-            self._admission.release(new)
-            for run in new:
-                self.store.delete(run)
-            if isinstance(error, OSError):
-                event(log, "save_failed", logging.WARNING, error=reason(error))
-                raise Refusal("runs.disk_full") from error
-            raise
-        for run in new:
-            event(log, "run_made", run=run.id, name=run.name, owner=run.owner, task=run.experiment.data.task)
-        self._admission.publish(new, begin)
-        self._housekeeper.evict_overdue()
-        return new
-
-    def _resume(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
-        """Resumes a run, which then shows `message`."""
-        if self._workers.ask(run, order):  # it was about to pause
-            return
-        self._workers.wait(run)
-        if not (run.resumable or run.working):
-            raise Refusal("runs.not_resumable")
-        self._retry_save(run)
-        needed = bytes_needed(run, self._workers.memory)
-        self._workers.assign_device(run)
-        self._housekeeper.stop_idle()
-        stopped_runs = []
-        with self._admission.lock:
-            if self._admission.runs.get(run.id) is not run:
-                raise Refusal("runs.unknown")
-            if run.working:  # another thread resumed it first
-                return
-            if not run.resumable:
-                raise Refusal("runs.not_resumable")
-            if run.status != "paused":
-                stopped_runs = self._admission.check(run.owner, in_room=in_room)
-            run.set_status("queued", message)
-            self._workers.start(run, order, needed)
-        self._housekeeper.save_statuses(stopped_runs)
-
-    def _resume_automatically(self, run: Run, in_room: bool) -> None:
-        """Resumes a run that was cut off."""
-        self._resume(run, "train", in_room or self._in_room(run), resumption_message(run))
-
-    def _resume_for_visitor(self, token: str) -> None:
-        """Resumes the cut-off runs of a visitor seen for the first time since the server started."""
-        ids = self._cut_off.ids_of_owner(owner_of(token))
-        in_room = bool(ids) and self.rules.in_room(token)
-        for id in ids:
-            self._cut_off.request(id, in_room)
-
-    def _resume_for_rooms(self) -> None:
-        """Resumes the cut-off runs of classes that are present."""
-        for run in self._cut_off.list_runs():
-            if self.rules.awaited(run):
-                self._cut_off.request(run.id, in_room=True)
 
     def _save_fields(self, run: Run, *names: str) -> None:
         """Saves changed fields of a run. Raises Refusal when the disk refuses; the change lasts as long as the server."""
@@ -390,12 +298,3 @@ class Runs:
         except OSError as error:
             event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, what=",".join(names), error=reason(error))
             raise Refusal("runs.change_not_saved") from error
-
-    def _delete(self, run: Run) -> None:
-        is_removed = False
-        while not is_removed:  # retries when a thread resumes it in between
-            self._workers.ask(run, "drop")
-            self._workers.wait(run)
-            is_removed = self._admission.remove(run, self._workers.busy)
-        self.store.delete(run)
-        event(log, "run_deleted", run=run.id, name=run.name, owner=run.owner)

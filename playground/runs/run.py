@@ -17,20 +17,15 @@ from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.logs import event
 from playground.runs.history import History, Probe
 from playground.runs.names import owns
+from playground.runs.orders import RESUMABLE, UNFINISHED, WORKING, next_status
 from playground.runs.replay import Parameters, Replay
-from playground.runs.runtime import REAL, Runtime
-from playground.runs.steady_clock import now
+from playground.runs.runtime import REAL, Runtime, now
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
-    from playground.reading.uploads import Pairs
+    from playground.reading.pairs import Pairs
 
 log = logging.getLogger(__name__)
-WORKING = ("queued", "preparing", "training")  # a worker has the run, or will soon
-UNFINISHED = (*WORKING, "paused")  # statuses that count against an owner's limit
-RESUMABLE = ("paused", "stopped", "interrupted")  # the state is saved: training resumes bit for bit
-FINISHED = ("done", "stopped", "failed", "diverged", "interrupted")  # interrupted: the server stopped while the run was working
-STATUSES = (*UNFINISHED, *FINISHED)
 WATCHED_SECONDS = 10.0  # a run counts as watched for this long after a view
 MAX_MARKS = 512  # versions that an update can start from; readers of older ones get everything
 
@@ -84,7 +79,7 @@ class Run:
     message: Refusal | None = None
     step: int = 0
     seconds: float = 0.0  # training time, including evaluation and replay, excluding waiting and pauses
-    eta: tuple[float, float] | None = None  # seconds to the end, lower and upper bound (see pace.py); None when not training
+    eta: tuple[float, float] | None = None  # seconds to the end, lower and upper bound (see forecast.py); None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
     where: dict[str, Any] = field(default_factory=dict)  # the process that trains it, if not the page's, see remote.Link
@@ -186,7 +181,7 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """The planned last step: the experiment's, unless a time limit has moved it (see timed_steps.py)."""
+        """The planned last step: the experiment's, unless a time limit has moved it (see TimedSteps)."""
         if self.experiment.training.minutes or "history" in self.parts:
             for _, knob, value in reversed(self.history.events):
                 if knob == "steps":
@@ -214,13 +209,16 @@ class Run:
     def touch(self) -> int:
         """Marks the run as changed for its readers. Returns the new version."""
         with self._version_lock:
-            version = self.version + 1
-            if "history" in self.parts and "replay" in self.parts:
-                self.marks[version] = self.mark()
-            for old in list(self.marks)[:-MAX_MARKS]:
-                del self.marks[old]
-            self.version = version
-            return version
+            return self._bump_version()
+
+    def _bump_version(self) -> int:
+        version = self.version + 1
+        if "history" in self.parts and "replay" in self.parts:
+            self.marks[version] = self.mark()
+        for old in list(self.marks)[:-MAX_MARKS]:
+            del self.marks[old]
+        self.version = version
+        return version
 
     def mark(self) -> Mark:
         """Returns the present sizes."""
@@ -228,12 +226,18 @@ class Run:
         return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
 
     def set_status(self, status: str, message: Refusal | None = None) -> None:
-        """Sets the status and the message that explains it, and logs the change."""
+        """Sets the status and the message that explains it, and logs the change. The version grows last: a reader that has met half of the
+        change gets it again."""
         if status != self.status:
             reason = {"reason": message.key} if message else {}
             event(log, f"run_{status}", run=self.id, name=self.name, owner=self.owner, step=self.step, **reason)
-        self.status, self.message = status, message
-        self.touch()
+        with self._version_lock:
+            self.status, self.message = status, message
+            self._bump_version()
+
+    def obey(self, order: str, message: Refusal | None = None) -> None:
+        """Carries out an order at once, see orders.py. Raises Refusal where it is none for a run of this status."""
+        self.set_status(next_status(self.status, order), message)
 
     def mark_seen(self, token: str = "") -> None:
         """Records a view by the token's holder: enables live snapshots and postpones the idle stop."""

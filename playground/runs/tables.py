@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from playground.config import Refusal
-from playground.model.size import parameter_count
-from playground.reading.formats.guard import guard_rows
+from playground.model.costs import parameter_count
+from playground.reading.writing import guard_rows
 from playground.runs.run import Run
 from playground.variants import variant_of
 

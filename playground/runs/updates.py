@@ -43,7 +43,14 @@ def _encode(fields: dict[str, Any]) -> bytes:
 
 
 def build_increment(run: Run, since: int, version: int) -> dict[str, Any]:
-    """Builds an update, see `Runs.update`. An unknown `since` gets everything."""
+    """Builds an update: the changes since version `since`; an unknown one gets everything.
+
+    {"version", "from": row of the history where this increment begins (0: replace all rows), "rows": {column: [...]},
+     "id", "name", "status", "resumable", "message": {language: sentence} | null, "trouble": whether the message reports a
+     problem, "step", "steps", "seconds", "place",
+     "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where changed:
+    {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
+    """
     message = run.message
     if message and message.key == "runs.went_on" and run.status in ("done", "stopped"):
         message = None  # the run has ended since

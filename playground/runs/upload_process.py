@@ -1,4 +1,5 @@
-"""Reads uploads in a separate process, which is killed when it exceeds its time or memory. The page goes on meanwhile.
+"""Reads uploads in a separate process, which is killed when it exceeds its time or memory. The page goes on meanwhile. A fair queue lets
+a few be read at once.
 
 `read` sends the request; `python -m playground.runs.upload_process` replies: a line of metadata, then lines of pairs.
 """
@@ -13,8 +14,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,11 +25,12 @@ import playground
 from playground.config import Refusal
 from playground.logs import event, refusals
 from playground.reading.column_mapping import Choices
-from playground.reading.formats.limits import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.reading.formats.table import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.reading.pairs import Pairs
 from playground.reading.text import normalise
-from playground.reading.uploads import Pairs, read_files, read_hub as read_hub_here
+from playground.reading.uploads import read_files, read_hub as read_hub_here
 from playground.runs.disk import read_report
-from playground.runs.upload_turns import UploadQueue, UploadTurn
+from playground.runs.runtime import REAL, Clock
 
 try:
     import resource
@@ -37,19 +41,90 @@ log = logging.getLogger(__name__)
 MAX_READERS = 2
 QUEUE_TIMEOUT_S = 3 * SECONDS  # how long to wait in the queue
 TIMEOUT_S = 3 * SECONDS  # wall-clock time: on a busy machine the processor is shared
-UPLOAD_QUEUE = UploadQueue(MAX_READERS)
 _OUT_OF_MEMORY = 3  # exit code
 _FRUGAL = {  # pyarrow would map a gigabyte before reading the first byte
     "ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1",
 }  # fmt: skip
 _PAIRS_PER_LINE = 5000
 HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which needs a network and a large library
+HALF_LIFE_S = 600.0  # of the exponentially decaying cost
+MAX_WAITING = 2  # uploads of an address that has had more than one reading may ever take
+MIN_COST_S = 0.01  # smaller costs are dropped
+
+
+@dataclass(eq=False)
+class UploadTurn:
+    """An upload of `size` bytes in the queue. `asker` is the address and the visitor there; `seconds` is the processor time used."""
+
+    asker: Sequence[str]
+    size: int
+    seconds: float = 0.0
+
+
+class UploadQueue:
+    """Orders uploads by the recent cost of their address, then of their visitor, then by size. An address that has cost more than SECONDS
+    never gets all places."""
+
+    def __init__(self, places: int, monotonic: Clock = REAL.monotonic) -> None:
+        self._places, self._clock = places, monotonic
+        self._changed = threading.Condition()
+        self._waiting: list[UploadTurn] = []
+        self._reading: list[UploadTurn] = []
+        self._costs: dict[str, tuple[float, float]] = {}  # processor seconds, and at what time
+
+    @contextmanager
+    def turn(self, asker: Sequence[str], size: int, timeout_s: float) -> Iterator[UploadTurn]:
+        """Waits for a place and holds it. Raises Refusal on timeout, or when too many uploads of a costly address wait."""
+        turn = UploadTurn(asker, size)
+        with self._changed:
+            waiting_count = sum(waiting.asker[:1] == asker[:1] for waiting in self._waiting)
+            if self._is_costly(turn) and waiting_count >= MAX_WAITING:
+                raise Refusal("data.reading_busy")
+            self._waiting.append(turn)
+            has_place = self._changed.wait_for(lambda: self._next() is turn, timeout_s)
+            self._waiting.remove(turn)
+            if has_place:
+                self._reading.append(turn)
+            self._changed.notify_all()
+        if not has_place:
+            raise Refusal("data.reading_busy")
+        try:
+            yield turn
+        finally:
+            with self._changed:
+                self._reading.remove(turn)
+                self._charge(turn)
+                self._changed.notify_all()
+
+    def cost(self, name: str) -> float:
+        """Returns the decayed processor seconds of an address or a visitor."""
+        seconds, since = self._costs.get(name, (0.0, 0.0))
+        return seconds * 0.5 ** ((self._clock() - since) / HALF_LIFE_S) if seconds else 0.0
+
+    def _charge(self, done: UploadTurn) -> None:
+        costs = {name: self.cost(name) for name in self._costs}
+        costs |= {name: costs.get(name, 0.0) + done.seconds for name in done.asker if name}
+        self._costs = {name: (cost, self._clock()) for name, cost in costs.items() if cost >= MIN_COST_S}
+
+    def _is_costly(self, turn: UploadTurn) -> bool:
+        return bool(turn.asker) and self.cost(turn.asker[0]) > SECONDS
+
+    def _next(self) -> UploadTurn | None:
+        """Returns the upload that may begin now."""
+        if len(self._reading) >= self._places:
+            return None
+        active_addresses = [turn.asker[:1] for turn in self._reading]
+        ready = [turn for turn in self._waiting if not self._is_costly(turn) or turn.asker[:1] not in active_addresses]
+        return min(ready, key=lambda turn: ([self.cost(name) for name in turn.asker], turn.size), default=None)
+
+
+UPLOAD_QUEUE = UploadQueue(MAX_READERS)
 
 
 def read(
     files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT, asker: Sequence[str] = ()  # noqa: B008
 ) -> Pairs:
-    """Calls `uploads.read_files` within SECONDS of processor time, TIMEOUT_S and MEMORY_LIMIT, queued as `asker` (see upload_turns.py).
+    """Calls `uploads.read_files` within SECONDS of processor time, TIMEOUT_S and MEMORY_LIMIT, queued as `asker`.
     Raises only Refusal."""
     if sum(len(data) for _, data in files) > BYTE_LIMIT:  # checked before anything is sent
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)

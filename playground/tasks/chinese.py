@@ -124,4 +124,4 @@ def _draw(rng: random.Random, harder: bool) -> Example:
     return GRAMMAR.draw_where(rng, lambda example: _unseen_count(example.src) == harder)
 
 
-CHINESE_ENGLISH = Task("chinese_english", "words", "words", _draw, GRAMMAR.parse, _unseen_count)
+CHINESE_ENGLISH = Task("chinese_english", "words", "words", _draw, GRAMMAR.parse, _unseen_count, place=130)

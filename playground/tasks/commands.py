@@ -74,7 +74,7 @@ def _split_at_jump(name: str, count: int) -> Task:
         accepts = is_harder if harder else lambda src: HELD_OUT_ACTION not in src.split()
         return GRAMMAR.draw_where(rng, lambda example: accepts(example.src))
 
-    return Task(name, "words", "words", draw, GRAMMAR.parse, is_harder, steps=400)
+    return Task(name, "words", "words", draw, GRAMMAR.parse, is_harder, steps=400, place=150 + count)
 
 
 # The other split of the paper: training has commands of few actions, the harder split longer ones, each half of which is short enough to
@@ -91,6 +91,8 @@ def _draw_of_length(rng: random.Random, harder: bool) -> Example:
     return GRAMMAR.draw_where(rng, lambda example: (len(example.tgt.split()) > MOST_ACTIONS) == harder)
 
 
-COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner, steps=400)
-COMMANDS_JUMP, *WITH_EXAMPLES = (_split_at_jump(f"commands_jump{f'_{count}' if count else ''}", count) for count in COUNTS)
-COMMANDS_LENGTH = Task("commands_length", "words", "words", _draw_of_length, GRAMMAR.parse, _takes_longer, steps=400)
+COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner, steps=400, place=140)
+COMMANDS_JUMP, COMMANDS_JUMP_1, COMMANDS_JUMP_4, COMMANDS_JUMP_16 = (
+    _split_at_jump(f"commands_jump{f'_{count}' if count else ''}", count) for count in COUNTS
+)
+COMMANDS_LENGTH = Task("commands_length", "words", "words", _draw_of_length, GRAMMAR.parse, _takes_longer, steps=400, place=190)

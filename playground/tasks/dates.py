@@ -81,4 +81,4 @@ def _unseen_year(src: str) -> bool:
     return any(str(year) in src for year in UNSEEN_YEARS)
 
 
-DATES = Task("dates", "characters", "characters", _draw, _answers, is_harder=_unseen_year, steps=150)
+DATES = Task("dates", "characters", "characters", _draw, _answers, is_harder=_unseen_year, steps=150, place=110)

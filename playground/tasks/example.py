@@ -36,6 +36,7 @@ class Task:
     draw_long: Callable[[random.Random, int], Example | None] | None = None  # one with this many source units, or None
     telling: str = ""  # a readable held-out source, where random ones mean nothing to people
     steps: int | None = None  # of training, where the default is too few
+    place: int = 1000  # in the menu, ascending; a new task comes last
 
     @property
     def has_harder(self) -> bool:

@@ -151,7 +151,7 @@ def _draw_german(rng: random.Random, harder: bool) -> Example:
     return GRAMMAR.draw_where(rng, accepts)
 
 
-GERMAN_ENGLISH = Task("german_english", "words", "words", _draw_german, GRAMMAR.parse, _unseen_triple)
+GERMAN_ENGLISH = Task("german_english", "words", "words", _draw_german, GRAMMAR.parse, _unseen_triple, place=120)
 
 
 # One pair to memorise, spelt as it is usually quoted.
@@ -164,4 +164,5 @@ BEER = Task(
     draw=lambda rng, harder: BEER_PAIR,
     answers=lambda src: (BEER_PAIR,) if src == BEER_PAIR.src else (),
     memorised=True,
+    place=210,
 )

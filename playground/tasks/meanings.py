@@ -72,4 +72,4 @@ def _draw(rng: random.Random, harder: bool) -> Example:
     return GRAMMAR.draw_where(rng, lambda example: _unseen_pair(example.src) == harder)
 
 
-ONE_TO_MANY = Task("one_to_many", "words", "words", _draw, GRAMMAR.parse, _unseen_pair)
+ONE_TO_MANY = Task("one_to_many", "words", "words", _draw, GRAMMAR.parse, _unseen_pair, place=200)

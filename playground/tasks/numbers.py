@@ -35,7 +35,7 @@ def _three_carries(src: str) -> bool:
     return all(int(first[place:]) + int(second[place:]) >= 10 ** (3 - place) for place in range(3))
 
 
-ADDITION = Task("addition", "characters", "characters", _draw_sum, _sum_answers, is_harder=_three_carries, steps=600)
+ADDITION = Task("addition", "characters", "characters", _draw_sum, _sum_answers, is_harder=_three_carries, steps=600, place=70)
 
 
 # Number words. A number is harder when it contains a pair of tens and units excluded from training: each of these tens and each of these
@@ -50,7 +50,7 @@ def _has_unseen_pair(src: str, places: tuple[int, ...]) -> bool:
     return any(src[: len(src) - place][-2:] in UNSEEN_PAIRS for place in places if len(src) - place >= 2)
 
 
-def _number_task(name: str, tgt_unit: str, speak: Callable[[str], TargetWords], pair_places: tuple[int, ...]) -> Task:
+def _number_task(name: str, place: int, tgt_unit: str, speak: Callable[[str], TargetWords], pair_places: tuple[int, ...]) -> Task:
     """Returns a task from digits to words. `pair_places`: where a pair of tens and units may end, in digits from the end of the number."""
     joint = "" if tgt_unit == "characters" else " "
 
@@ -69,7 +69,7 @@ def _number_task(name: str, tgt_unit: str, speak: Callable[[str], TargetWords], 
         words = speak(src)
         return (Example(src, joint.join([word for word, _ in words]), tuple([place for _, place in words])),)
 
-    return Task(name, "characters", tgt_unit, draw, answers, is_harder)
+    return Task(name, "characters", tgt_unit, draw, answers, is_harder, place=place)
 
 
 # German: units before tens, so that the alignment crosses. Written as one word in German; here its parts are separate.
@@ -169,6 +169,6 @@ def chinese(src: str) -> TargetWords:
     return words
 
 
-NUMBERS_DE = _number_task("numbers_de", "words", german, (0, 3))
-NUMBERS_EN = _number_task("numbers_en", "words", english, (0, 3))
-NUMBERS_ZH = _number_task("numbers_zh", "characters", chinese, (0, 4))
+NUMBERS_DE = _number_task("numbers_de", 80, "words", german, (0, 3))
+NUMBERS_EN = _number_task("numbers_en", 100, "words", english, (0, 3))
+NUMBERS_ZH = _number_task("numbers_zh", 90, "characters", chinese, (0, 4))

@@ -13,7 +13,7 @@ LENGTHS, LONGER = (4, 16), (17, 24)  # letters in a source: training and held-ou
 ROTATION = 3  # letters that move from the front to the end
 
 
-def _letter_task(name: str, order: Callable[[str], list[int]], telling: str = "helloworld", distinct: bool = False) -> Task:
+def _letter_task(name: str, place: int, order: Callable[[str], list[int]], telling: str = "helloworld", distinct: bool = False) -> Task:
     """Returns a task that reorders the letters of the source: `order` returns the source index of each target letter."""
 
     def answer(src: str) -> Example:
@@ -35,13 +35,13 @@ def _letter_task(name: str, order: Callable[[str], list[int]], telling: str = "h
     def is_harder(src: str) -> bool:
         return len(src) > LENGTHS[1]
 
-    return Task(name, "characters", "characters", draw, answers, is_harder, draw_long=draw_long, telling=telling)
+    return Task(name, "characters", "characters", draw, answers, is_harder, draw_long=draw_long, telling=telling, place=place)
 
 
-COPY = _letter_task("copy", lambda src: list(range(len(src))))
-REVERSE = _letter_task("reverse", lambda src: list(range(len(src) - 1, -1, -1)))
-SORT = _letter_task("sort", lambda src: sorted(range(len(src)), key=src.__getitem__), telling="campground", distinct=True)
-ROTATE = _letter_task("rotate", lambda src: [(place + ROTATION) % len(src) for place in range(len(src))])
+COPY = _letter_task("copy", 10, lambda src: list(range(len(src))))
+REVERSE = _letter_task("reverse", 20, lambda src: list(range(len(src) - 1, -1, -1)))
+SORT = _letter_task("sort", 30, lambda src: sorted(range(len(src)), key=src.__getitem__), telling="campground", distinct=True)
+ROTATE = _letter_task("rotate", 40, lambda src: [(place + ROTATION) % len(src) for place in range(len(src))])
 
 
 # Brackets: close everything that is still open. A stack, which the model has to track by attention.
@@ -92,7 +92,7 @@ def _deep(src: str) -> bool:
     return (_open_brackets(src) or ([], 0))[1] > DEPTH
 
 
-BRACKETS = Task("brackets", "characters", "characters", _draw_brackets, _bracket_answers, _deep, steps=400)
+BRACKETS = Task("brackets", "characters", "characters", _draw_brackets, _bracket_answers, _deep, steps=400, place=60)
 
 
 # Lookup: which colour does a person have? A person and a colour are one word, so that one attention step finds both.
@@ -124,4 +124,4 @@ def _lookup_answers(src: str) -> tuple[Example, ...]:
     return (_look_up(facts, people_asked),)
 
 
-LOOKUP = Task("lookup", "words", "words", _draw_lookup, _lookup_answers, is_harder=lambda src: src.count("=") > FACTS[1], steps=600)
+LOOKUP = Task("lookup", "words", "words", _draw_lookup, _lookup_answers, lambda src: src.count("=") > FACTS[1], steps=600, place=50)

@@ -1,4 +1,4 @@
-"""Every toy task by name, its three splits, and the right answers to any input.
+"""Every toy task by name, its three splits, and the right answers to any input. A new task is one module here, and its words.
 
 The split is a function of the sentence alone: the task decides which sentences are harder; of the rest, a tenth is held out, chosen by a
 hash of the source. So no held-out sentence is ever trained on, whatever the seed.
@@ -10,37 +10,24 @@ import random
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from importlib import import_module
 from itertools import islice
+from pathlib import Path
+from pkgutil import iter_modules
 
-from playground.tasks import chinese, commands, dates, german, meanings, numbers, sequences
 from playground.tasks.example import SPLITS, Example, Task, units
 
 __all__ = ["SPLITS", "TASKS", "Example", "Task", "answers", "draw_examples", "examples", "references", "split_of", "units"]
 
-TASKS: dict[str, Task] = {
-    task.name: task
-    for task in (
-        sequences.COPY,
-        sequences.REVERSE,
-        sequences.SORT,
-        sequences.ROTATE,
-        sequences.LOOKUP,
-        sequences.BRACKETS,
-        numbers.ADDITION,
-        numbers.NUMBERS_DE,
-        numbers.NUMBERS_ZH,
-        numbers.NUMBERS_EN,
-        dates.DATES,
-        german.GERMAN_ENGLISH,
-        chinese.CHINESE_ENGLISH,
-        commands.COMMANDS,
-        commands.COMMANDS_JUMP,
-        *commands.WITH_EXAMPLES,
-        commands.COMMANDS_LENGTH,
-        meanings.ONE_TO_MANY,
-        german.BEER,
-    )
-}
+
+def _find_tasks() -> Iterator[Task]:
+    """Yields the tasks that the other modules of this package declare."""
+    for module in iter_modules([str(Path(__file__).parent)]):
+        if module.name != Path(__file__).stem:
+            yield from (value for value in vars(import_module(f"{__package__}.{module.name}")).values() if isinstance(value, Task))
+
+
+TASKS: dict[str, Task] = {task.name: task for task in sorted(_find_tasks(), key=lambda task: task.place)}
 MAX_FRUITLESS_DRAWS = 2000  # draws in a row without a new sentence before a finite split counts as exhausted
 
 

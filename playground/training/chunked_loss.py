@@ -16,9 +16,9 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from playground.config import PAD
-from playground.model.size import CHUNK, is_chunked
+from playground.model.costs import CHUNK, is_chunked
 from playground.model.transformer import Transformer
-from playground.training.products import SIZES, product_like
+from playground.training.replicas import SIZES, product_like
 
 
 def uses_chunks(model: Transformer, tgt_in: Tensor) -> bool:
@@ -30,12 +30,11 @@ def uses_chunks(model: Transformer, tgt_in: Tensor) -> bool:
 @contextmanager
 def skip_projection(model: Transformer) -> Iterator[None]:
     """Makes a replica's projection return its input states (B, T, D) inside the block."""
-    product = model.projection.product
-    model.projection.product = lambda states, weight, bias: states
+    model.project = lambda states: states
     try:
         yield
     finally:
-        model.projection.product = product
+        del model.project
 
 
 def chunked_cross_entropy(states: Tensor, weight: Tensor, bias: Tensor | None, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
@@ -61,7 +60,7 @@ class _ChunkedLoss(torch.autograd.Function):
         dtype: torch.dtype,
     ) -> Tensor:
         count, vocab, rows = len(states), len(weight), max(1, CHUNK // len(weight))
-        missing = -count % max(1, rows // SIZES)  # so that the last chunk has one of few shapes, see products.py
+        missing = -count % max(1, rows // SIZES)  # so that the last chunk has one of few shapes, see replicas.py
         x, targets = F.pad(states, (0, 0, 0, missing)), F.pad(targets, (0, missing), value=PAD)[:, None]
         real = targets != PAD
         shares = real / real.sum()  # weight of each token in the mean (N, 1)
@@ -83,7 +82,7 @@ class _ChunkedLoss(torch.autograd.Function):
             gradient.scatter_add_(1, target, gradient.new_full(target.shape, smoothing - 1))
             narrow = gradient.to(dtype)
             torch.mul(product(narrow, factor.t()), share, out=to_chunk)
-            to_weight += product(weighted_chunk.t(), narrow.t())  # the wider of the two at the right, as in products.py
+            to_weight += product(weighted_chunk.t(), narrow.t())  # the wider of the two at the right, as in replicas.py
             if to_bias is not None:
                 to_bias.addmv_(gradient.t(), share.squeeze(1))
         ctx.save_for_backward(to_states[:count], to_weight, to_bias)

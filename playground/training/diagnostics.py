@@ -1,6 +1,6 @@
 """Diagnostics: norms and statistics of every part of the model in one training step, recorded while it runs.
 
-A row of numbers by address: a sublayer (model/sublayers.py) and a quantity, as in "encoder.0.self_attention/gradient". The quantities:
+A row of numbers by address: a sublayer (model/costs.py) and a quantity, as in "encoder.0.self_attention/gradient". The quantities:
   gradient   norm of the gradient of the batch's loss, before clipping
   weight     norm of the parameters before the step
   update     norm of the step, as a fraction of `weight`
@@ -26,8 +26,8 @@ from torch.nn import functional as F
 from playground.config import PAD
 from playground.data.batches import Batch
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
-from playground.model.parts import Dropout, Linear
-from playground.model.sublayers import sublayer_of, sublayers
+from playground.model.costs import sublayer_of, sublayers
+from playground.model.parts import Linear
 from playground.model.transformer import Transformer
 
 ROWS = 8  # enough to estimate a mean
@@ -93,21 +93,21 @@ class StepDiagnostics:
     @contextmanager
     def _look(self, sublayer: str, attention: MultiHeadAttention) -> Iterator[None]:
         """Stores the weights of the first rows, also where attention doesn't return them."""
-        attend = attention.attend
+        attend = attention.attend_heads
 
-        def look(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor | None]:
-            heads, weights = attend(q, k, v, mask, power, dropout)
+        def look(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor | None]:
+            heads, weights = attend(q, k, v, mask)
             if weights is None:
                 with torch.no_grad():
-                    _, weights = scaled_dot_product_attention(q[:ROWS], k[:ROWS], v[:ROWS], mask[:ROWS], power)
+                    _, weights = scaled_dot_product_attention(q[:ROWS], k[:ROWS], v[:ROWS], mask[:ROWS], attention.power)
             self._weights[sublayer], self._masks[_kind(sublayer)] = weights[:ROWS].detach().float(), mask[:ROWS]
             return heads, weights
 
-        attention.attend = look
+        attention.attend_heads = look
         try:
             yield
         finally:
-            attention.attend = attend
+            del attention.attend_heads
 
     @torch.no_grad()
     def row(self, gradients: list[Tensor], before: list[Tensor]) -> dict[str, float]:

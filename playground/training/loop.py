@@ -5,29 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, make_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.utils import clip_grads_with_norm_
 
-from playground.config import KNOBS, LIVE_KNOBS, PAD, Experiment, current_name
+from playground.config import LIVE_KNOBS, PAD, Experiment, current_name
 from playground.data.batches import Batch, batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
 from playground.training.chunked_loss import chunked_cross_entropy, skip_projection, uses_chunks
 from playground.training.cuda_graph import CapturedSteps, record_cuda_graph
 from playground.training.diagnostics import StepDiagnostics
-from playground.training.loss import cross_entropy
 from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
 from playground.training.optimisers import Optimiser
 from playground.training.replicas import replica
 from playground.training.schedule import learning_rate, rewarm_factor
+from playground.training.step import cross_entropy
 from playground.variants import build, variant_of
 
-# The knobs that may change between two steps, as config.py marks them: Live(memory_mode="whole", learning_rate=0.05, …).
-Live = make_dataclass("Live", [(name, KNOBS[name].type) for name in LIVE_KNOBS], frozen=True)
+
+@dataclass(frozen=True)
+class Live:
+    """The knobs that may change between two steps: those that config.py marks as live."""
+
+    memory_mode: str
+    learning_rate: float
+    label_smoothing: float
+    max_grad_norm: float
 
 
 @dataclass(frozen=True)
@@ -243,7 +250,7 @@ class Training:
         chunked = not self.variant.loss and uses_chunks(model, batch.tgt_in)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             with skip_projection(model) if chunked else nullcontext():
-                output = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
+                output = model(batch.src, batch.tgt_in, batch.packing).logits
             if chunked:
                 projection = model.projection
                 return chunked_cross_entropy(output, projection.weight, projection.bias, batch.tgt_out, smoothing) * micro_batch.share

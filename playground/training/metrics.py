@@ -14,9 +14,9 @@ from playground.config import BOS, EOS, PAD, UNK
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus, Item
 from playground.decoding.model_decoder import ModelDecoder
-from playground.model.size import CHUNK, VALIDATION_CELLS
+from playground.model.costs import CHUNK, VALIDATION_CELLS
 from playground.model.transformer import Transformer
-from playground.training.loss import token_losses
+from playground.training.step import token_losses
 
 
 @dataclass(frozen=True)

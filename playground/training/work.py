@@ -9,8 +9,7 @@ from itertools import islice
 from playground.config import Experiment
 from playground.data.batches import batches, part_sizes
 from playground.data.corpus import Corpus, Item
-from playground.model.size import LOGITS, is_chunked, parameter_count, row_floats, takes_chunks, update_counts
-from playground.model.sublayers import flops, hidden_matrices
+from playground.model.costs import LOGITS, flops, is_chunked, parameter_count, row_floats, takes_chunks, update_operations
 
 BATCHES, MAX_PAIRS = 4, 512  # batches that are sampled, and pairs of each: enough to estimate a mean
 # The fraction of the logits' floats that goes through memory like everything else: with all at once, and in chunks. Measured.
@@ -51,7 +50,7 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
             cells += rows * (s + t)
     of_one = scale / BATCHES
     learned = parameter_count(experiment.model, src_vocab, vocab)
-    update = _update(experiment, src_vocab, vocab)
+    update = update_operations(experiment, src_vocab, vocab)
     return Work(operations * of_one + update, elements * of_one + learned, tokens * of_one, cells * of_one)
 
 
@@ -59,15 +58,3 @@ def _long_enough(items: Sequence[Item], size: int) -> list[Item]:
     """Returns the items, repeated if needed to fill a batch."""
     some = list(items[:size])
     return some * -(-size // len(some)) if size > len(some) else list(items)
-
-
-def _update(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
-    """Returns the operations of the optimiser in a step."""
-    moved, (rule, *_) = update_counts(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()
-    iterations = sum(count * _iteration(rows, columns) for rows, columns, count in hidden_matrices(experiment.model))
-    return sum(each.operations * count for each, count in moved) + rule.newton_schulz * iterations
-
-
-def _iteration(rows: int, columns: int) -> float:
-    """Returns the operations of a Newton-Schulz iteration: X X^T, its square, and that times X."""
-    return 2 * (2 * rows * rows * columns + rows**3)

@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import shutil
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,14 +23,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym
-from playground.reading.formats.limits import BYTE_LIMIT
+from playground.reading.formats.table import BYTE_LIMIT
 from playground.runs.disk import files
 from playground.runs.limits import Limits
+from playground.runs.rate_limit import RateLimit
 from playground.runs.registry import Runs
 from playground.ui.address import address_of
 from playground.ui.gate import RETRY_AFTER_S, respond_refusal
 from playground.ui.rights import UPLOAD, Table
-from playground.ui.shares import Buckets
 
 log = logging.getLogger(__name__)
 MINUTE, HOUR = 60.0, 3600.0
@@ -44,8 +45,8 @@ class Bodies:
     def __init__(self, app: ASGIApp, table: Table, limits: Limits) -> None:
         self.app, self.table, self._limits = app, table, limits
         self._in_transit: Counter[str] = Counter()  # bytes received for unfinished requests, by address
-        self._files, self._bytes = Buckets(limits.uploads_address, HOUR), Buckets(limits.upload_bytes_address, HOUR)
-        self._log_limit = Buckets(1, MINUTE)  # one log entry a minute for repeated refusals
+        self._files, self._bytes = RateLimit(limits.uploads_address, HOUR), RateLimit(limits.upload_bytes_address, HOUR)
+        self._log_limit = RateLimit(1, MINUTE)  # one log entry a minute for repeated refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,7 +105,7 @@ class _Body:
     def __init__(self, bodies: Bodies, request: Request, receive: Receive) -> None:
         self.address, self.length, self.refusal = address_of(request), 0, None
         self._bodies, self._receive, self._headers = bodies, receive, request.headers
-        self._most = bodies.table.get(request.method, get_route_path(request.scope)).max_bytes
+        self._most = bodies.table.rule_of(request.scope).max_bytes
 
     def check_length(self) -> None:
         """Refuses a body by its declared length."""
@@ -163,6 +164,11 @@ def store_uploads(runs: Runs) -> None:
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
     delete_old(folder, -1)
     runs.add_task(partial(delete_old, folder, runs.limits.upload_bytes))
+
+
+def uploads_folder() -> Path:
+    """Returns the folder in which Gradio stores uploads."""
+    return Path(os.environ.get("GRADIO_TEMP_DIR") or Path(tempfile.gettempdir()) / "gradio")
 
 
 def delete_old(folder: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:

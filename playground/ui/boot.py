@@ -9,10 +9,11 @@ from typing import Any
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
-from playground.reading.formats.language_id import detect_language
+from playground.reading.formats.languages import detect_language
 from playground.rooms.room import ticket_of
+from playground.runs.orders import FINISHED, RESUMABLE, WORKING
 from playground.runs.registry import Runs
-from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
+from playground.runs.run import Run
 from playground.ui import links
 from playground.ui.compare import name as name_of, origins
 from playground.ui.controls import CONTROLLED, GROUPS, label, shown_value

@@ -1,5 +1,4 @@
-"""Validates calls of Gradio's listeners before Gradio parses them, which fails on most unexpected input. Values that Gradio can't convert
-get a sentence with a key too."""
+"""The page's listeners, and the check of every call of one before Gradio parses it, which fails on most unexpected input."""
 
 from __future__ import annotations
 
@@ -8,12 +7,11 @@ import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextvars import ContextVar
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import gradio as gr
-import orjson
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import get_route_path
@@ -21,13 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event
-from playground.ui.bridge import read_text as told_by_script
-from playground.ui.endpoints import to_gradio_error
-from playground.ui.endpoints.answers import ENDPOINTS
-from playground.ui.endpoints.mistakes import explain_mismatch
+from playground.ui.endpoints.answers import ENDPOINTS, explain_mismatch
 from playground.ui.gate import respond_refusal
-from playground.ui.rights import OFF, right_of
-from playground.words import ENGLISH, LANGUAGES, preferred
+from playground.ui.rights import OFF, Listener
 
 log = logging.getLogger(__name__)
 CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?")
@@ -37,21 +31,20 @@ LARGE_BYTES = 100_000  # bytes whose parsing would block the event loop
 MAX_DEPTH, MAX_VALUES = 20, 100_000  # nesting of lists and objects; values in all
 MAX_DIGITS = 16  # digits of an integer that JavaScript represents exactly
 STATUSES = {"api.no_endpoint": 404}
-LANGUAGE: ContextVar[str] = ContextVar("language", default=ENGLISH)  # the caller's, where a listener's inputs don't contain it
 
 
 class Calls:
-    """ASGI middleware. `listeners` are Gradio's, by id."""
+    """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, listeners: Mapping[int, Any]) -> None:
-        self.app, self._listeners = app, listeners
+    def __init__(self, app: ASGIApp, listeners: Mapping[int, Listener], uploads: Callable[[], Path]) -> None:
+        """`uploads` returns the folder of uploaded files."""
+        self.app, self._listeners, self._uploads = app, listeners, uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         call_path = CALL.fullmatch(get_route_path(scope)) if scope["type"] == "http" and scope["method"] == "POST" else None
         if not call_path:
             return await self.app(scope, receive, send)
         request, (way, name) = Request(scope, receive), call_path.groups("")
-        LANGUAGE.set(preferred(request.headers.get("Accept-Language", ""), request.query_params.get("lang", "")))
         try:
             body = await _read_body(request)
             if len(body) < LARGE_BYTES:
@@ -73,22 +66,37 @@ class Calls:
         for key, fits in _FIELD_CHECKS.items():
             if key in call and not fits(call[key]):
                 raise Refusal("page.not_a_command")
+        if (way == "call" and call.get("session_hash")) or (way == "run" and listener.is_queued):  # see turns.py: it listens in vain
+            raise Refusal("page.not_a_command")
         values = call.get("data")
-        counts = {len(listener.inputs)} if way == "run" else {len(listener.inputs), sum(not entry.skip_api for entry in listener.inputs)}
-        if not isinstance(values, list) or len(values) not in counts:
-            raise explain_mismatch(listener.api_name) if listener.api_name in ENDPOINTS else Refusal("page.not_a_command")
+        if not isinstance(values, list) or len(values) != listener.inputs:
+            raise explain_mismatch(listener.name) if listener.name in ENDPOINTS else Refusal("page.not_a_command")
+        if not all(_are_uploads(values[at], self._uploads()) for at in listener.files):
+            event(log, "call_refused", listener=listener.name)
+            raise Refusal("page.not_a_command")
 
-    def _find_listener(self, way: str, name: str, call: dict[str, Any]) -> Any:
+    def _find_listener(self, way: str, name: str, call: dict[str, Any]) -> Listener:
         """Returns the listener. Raises Refusal where none exists, or calling it is not allowed."""
         number = call.get("fn_index") if way != "call" else None
         if number is not None:
             listener = self._listeners.get(number) if type(number) is int else None
         else:
-            listener = next((candidate for candidate in self._listeners.values() if name and candidate.api_name == name), None)
+            listener = next((candidate for candidate in self._listeners.values() if name and candidate.name == name), None)
         fits = name in ENDPOINTS if way == "call" else not name or NAME.fullmatch(name)  # Gradio parses names again, and fails on others
-        if listener is None or not fits or right_of(listener.fn) is OFF:
+        if listener is None or not fits or listener.right is OFF:
             raise explain_mismatch(name) if way == "call" else Refusal("page.not_a_command")
         return listener
+
+
+def _are_uploads(files: Any, folder: Path) -> bool:
+    """Whether these are files that Gradio stored in our folder, as its file box reports them."""
+    if files is None:
+        return True
+    try:
+        paths = [Path(gr.FileData.model_validate(file, strict=True).path).resolve() for file in files if "meta" in file]
+        return len(paths) == len(files) and all(folder.resolve() in path.parents and path.is_file() for path in paths)
+    except (TypeError, ValueError, OSError):  # pydantic's is a ValueError
+        return False
 
 
 def _check_named_call(name: str, call: dict[str, Any]) -> None:
@@ -109,27 +117,6 @@ _FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "simple_format": lambda value: value in (None, False, True),
     "batched": lambda value: value in (None, False),
 }
-
-
-def install(demo: gr.Blocks) -> None:
-    """Makes Gradio explain values that it can't convert. By itself it reports a server error without a sentence."""
-    preprocess = demo.preprocess_data
-
-    async def preprocess_data(listener: Any, inputs: list[Any], *more: Any, **options: Any) -> list[Any]:
-        try:
-            return await preprocess(listener, inputs, *more, **options)
-        except Exception as error:
-            if isinstance(error, gr.Error) and not error.print_exception:  # has a sentence already
-                raise
-            event(log, "call_refused", listener=listener.api_name, reason=type(error).__name__)
-            raise to_gradio_error(Refusal("page.not_a_command"), _language_of(inputs)) from error
-
-    demo.preprocess_data = preprocess_data
-
-
-def _language_of(inputs: list[Any]) -> str:
-    """Returns the language that the page's script sends through the bridge, else the caller's."""
-    return next((language for value in inputs if (language := told_by_script(value, "language")) in LANGUAGES), LANGUAGE.get())
 
 
 async def _read_body(request: Request) -> bytes:
@@ -183,27 +170,14 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 class _Response:
-    """The response of a listener called without the queue. Gradio reports every refusal as a server error: here it is the caller's, and
-    only an unexplained error is the server's."""
+    """The response of a listener called without the queue. Gradio reports an error as its own text: here it is one sentence."""
 
     def __init__(self, request: Request, send: Send) -> None:
-        self._request, self._send, self._failed, self._body = request, send, False, b""
+        self._request, self._send, self._failed = request, send, False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] >= 500:
             self._failed = True
+            await respond_refusal(Refusal("page.went_wrong"), 500, self._request)(self._request.scope, self._request.receive, self._send)
         elif not self._failed:
             await self._send(message)
-        else:
-            self._body += message.get("body", b"")
-            if not message.get("more_body"):
-                await self._send_error()
-
-    async def _send_error(self) -> None:
-        error = orjson.loads(self._body or b"{}")
-        response = respond_refusal(Refusal("page.went_wrong"), 500, self._request)
-        if key := error.get("title"):
-            body = orjson.dumps({"error": error["error"], "detail": error["error"], "key": key})
-            response.body, response.status_code = body, 400
-            response.headers["Content-Length"] = str(len(body))
-        await response(self._request.scope, self._request.receive, self._send)

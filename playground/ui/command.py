@@ -22,6 +22,7 @@ from playground.config import Refusal
 from playground.runs.registry import Runs
 from playground.ui.actions import Command, act, answer_call
 from playground.ui.assets import PREFIX
+from playground.ui.delivery import ORIGIN
 from playground.ui.rights import VISITOR, GuardedRoute
 from playground.ui.view import language
 
@@ -73,7 +74,7 @@ def token_of(headers: Headers) -> str:
 
 def same_origin(headers: Headers) -> bool:
     """Whether a page of this server sent the request, or a client that is no browser."""
-    site, origin = headers.get("Sec-Fetch-Site"), headers.get("Origin")
+    site, origin = headers.get("Sec-Fetch-Site"), headers.get(ORIGIN.decode(), headers.get("Origin"))
     if site is not None:
         return site == "same-origin"
     hosts = {headers.get("Host"), os.environ.get("SPACE_HOST")}

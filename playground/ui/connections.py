@@ -7,8 +7,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Hashable
 
-from gradio.http_server import Server
-
 from playground.runs.limits import Limits
 from playground.ui.address import count_proxies, is_tunnelled, normalise_address
 
@@ -17,14 +15,11 @@ KEEP_ALIVE_S = 15  # seconds that a connection stays open for the next request
 CLOSING_CONNECTIONS = 100  # connections counted a moment longer, while evicted ones close
 
 
-def install_deadlines(server: Server, limits: Limits) -> None:
-    """Sets limits and deadlines for every new connection."""
-    config = server.config
-    config.timeout_keep_alive, config.limit_concurrency = KEEP_ALIVE_S, limits.connections + CLOSING_CONNECTIONS
+def limited_protocol(protocol: type[asyncio.Protocol], limits: Limits) -> type[asyncio.Protocol]:
+    """Returns an HTTP protocol of uvicorn's with limits and deadlines."""
     seconds = {name: getattr(limits, name) for name in ("head_seconds", "request_seconds", "unread_seconds")}
     most_address = limits.connections if count_proxies() or is_tunnelled() else limits.connections_address
-    connections = Connections(limits.connections, most_address)
-    config.http_protocol_class = type("Timed", (TimedProtocol, config.http_protocol_class), {**seconds, "open_connections": connections})
+    return type("Timed", (TimedProtocol, protocol), {**seconds, "open_connections": Connections(limits.connections, most_address)})
 
 
 class Connections:

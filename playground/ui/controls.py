@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from dataclasses import fields
 from typing import Any
 
@@ -15,16 +14,6 @@ from playground.words import ENGLISH, known, paragraph, say
 CONTROLLED = [name for name in KNOBS if not limits(name).text]
 OWN = "own"  # the preset list's entry for custom settings
 SEGMENTS = 18  # maximum letters of choices side by side; longer ones become a list
-
-
-def _without_validation(kind: type[gr.components.Component]) -> type[gr.components.Component]:
-    """Returns the component without Gradio's validation, whose refusal is a server error: our own check gets the raw value. It is a class,
-    since Gradio recreates components whose words change; it bypasses Gradio's metaclass, which would write a stub file beside this one."""
-    own = {"preprocess": lambda self, payload: payload, "__module__": kind.__module__}
-    return ABCMeta.__new__(type(kind), kind.__name__, (kind,), own)
-
-
-Checkbox, Dropdown, Number, Radio, Slider = map(_without_validation, (gr.Checkbox, gr.Dropdown, gr.Number, gr.Radio, gr.Slider))
 
 
 def _group_knobs(part: str) -> tuple[list[str], list[str]]:
@@ -70,20 +59,20 @@ def make_control(name: str) -> gr.components.Component:
     knob, value = limits(name), default(name)
     common = dict(label=label(name, ENGLISH), info=help_text(name, ENGLISH), elem_id=f"knob-{name}")
     if isinstance(value, bool):
-        return Checkbox(value=value, **common)
+        return gr.Checkbox(value=value, **common)
     if knob.choices:
         if sum(len(text) for text, _ in list_options(name, ENGLISH)) <= SEGMENTS:
-            return Radio(choices=list_options(name, ENGLISH), value=value, elem_classes="pg-segmented", **common)
-        return Dropdown(choices=list_options(name, ENGLISH), value=value, filterable=False, **common)
+            return gr.Radio(choices=list_options(name, ENGLISH), value=value, elem_classes="pg-segmented", **common)
+        return gr.Dropdown(choices=list_options(name, ENGLISH), value=value, filterable=False, **common)
     bounds = dict(minimum=knob.low, maximum=knob.high, step=knob.step)
     if knob.typed:
-        return Number(value=value, precision=0 if isinstance(value, int) else None, **bounds, **common)
-    return Slider(value=value, **bounds, **common)
+        return gr.Number(value=value, precision=0 if isinstance(value, int) else None, **bounds, **common)
+    return gr.Slider(value=value, **bounds, **common)
 
 
 def make_preset_list() -> gr.Dropdown:
     """Returns the list of presets. Custom settings are a value of its own and no choice: Gradio breaks when an open list gets shorter."""
-    presets = Dropdown(
+    presets = gr.Dropdown(
         allow_custom_value=True,
         choices=preset_options(ENGLISH),
         value="default",

@@ -1,11 +1,15 @@
-"""Downloads that the page can't make by itself: all weights of one kind of attention, as numpy arrays, and a run's zip."""
+"""Files and code that a visitor takes along: all weights of one kind of attention as numpy arrays, a run's zip, and code that uses a run."""
 
 from __future__ import annotations
 
 import io
+import json
+import re
+import shlex
 from asyncio import Semaphore
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 from starlette.concurrency import run_in_threadpool
@@ -13,11 +17,12 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from playground.config import Refusal
-from playground.export.contents import file_name, pack_zip
+from playground.cursor import check
+from playground.export.contents import file_name, pack_zip, scores_of
 from playground.export.exported_run import export_run
-from playground.export.scores import scores_of
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.ui.assets import STATIC
 from playground.ui.network import run_link
 from playground.ui.panels.attention import name_axes
 from playground.ui.view import View, language
@@ -56,3 +61,30 @@ async def _pack_pieces(pieces: Iterator[bytes], packing: Semaphore) -> AsyncIter
         if piece is None:
             return
         yield piece
+
+
+LANGUAGES = {"python": "Python", "javascript": "JavaScript", "curl": "curl", "load": "playground.load"}  # the last one loads the weights
+
+
+def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
+    """Returns the snippets for a run and a text; `root` is the page's address. Raises Refusal."""
+    view, root = View(runs, reader, parameters, token), parameters.get("root", "")
+    check("text", root)
+    check("text", view.text)
+    return {
+        "about": view.say("api.dialog_about"),
+        "copied": view.say("api.copied"),
+        "languages": [
+            {"id": name, "name": label, "about": view.say(f"api.dialog_{name}"), "code": code(name, root, view.run.id, view.text)}
+            for name, label in LANGUAGES.items()
+        ],
+    }
+
+
+def code(name: str, root: str, run: str, text: str) -> str:
+    """Returns the code in one language, with the values quoted by its rules."""
+    body = json.dumps({"run": run, "text": text}, ensure_ascii=False)
+    values = {"URL": root, "LINK": f"{root}?run={run}", "RUN": run, "TEXT": text, "BODY": body}
+    quote = shlex.quote if name == "curl" else lambda value: json.dumps(value, ensure_ascii=False)
+    template = (STATIC / f"snippet_{name}.txt").read_text(encoding="utf-8")
+    return re.sub(r'"(URL|LINK|RUN|TEXT|BODY)"', lambda placeholder: quote(values[placeholder[1]]), template)

@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import Any
 
 import gradio as gr
-from gradio.tunneling import CURRENT_TUNNELS
 
 from playground.logs import event
 from playground.runs.registry import Runs
+from playground.ui import gradio_private
 
 log = logging.getLogger(__name__)
 # Ctrl-C, the signal of service managers, a closed terminal, and Ctrl-Break on Windows
@@ -45,11 +45,10 @@ class Shutdown:
 def shut_down(demo: gr.Blocks, runs: Runs) -> None:
     """Stops accepting requests, saves training runs and exits with 0. Open streams report the interruption. Threads still answering are
     abandoned: torch may abort an interpreter that cleans up around them."""
-    demo.server.should_exit = True
+    gradio_private.stop_server(demo)
     runs.close()
     event(log, "server_ended")
-    for tunnel in CURRENT_TUNNELS:
-        tunnel.kill()
+    gradio_private.close_tunnels()
     with suppress(OSError):  # the terminal is closed
         logging.shutdown()
         sys.stdout.flush()

@@ -62,26 +62,24 @@ class Gate:
             pass
         except Exception as error:
             if not isinstance(error.__cause__, HTTPException):  # Gradio's streams raise it after sending the error themselves
-                event(log, "request_failed", logging.ERROR, error, route=self._pattern(get_route_path(scope)))
+                event(log, "request_failed", logging.ERROR, error, route=self._pattern(scope))
             if not has_started:
                 await respond_refusal(Refusal("page.went_wrong"), 500, request)(scope, receive, send)
             elif not is_complete:
                 await send({"type": "http.response.body", "body": b""})
 
     def _reject(self, request: Request) -> Response | None:
-        path = get_route_path(request.scope)
-        rules = self._table.find(path)
-        right = rules[request.method].right if request.method in rules else OFF
-        absent = not rules or len(path.encode()) > LONGEST_PATH
+        rules, right = self._table.find_rules(request.scope), self._table.rule_of(request.scope).right
+        absent = not rules or len(get_route_path(request.scope).encode()) > LONGEST_PATH
         if absent or (right is not OFF and not self._checks.get(right, _allow)(request)):
             return respond_not_found(request)
         if right is OFF:
             return respond_refusal(Refusal("page.not_there"), 405, request, {"allow": ", ".join(sorted(rules))})
         return None
 
-    def _pattern(self, path: str) -> str:
+    def _pattern(self, scope: Scope) -> str:
         """Returns the path's pattern, free of user input; "" for an unknown path."""
-        return next((rule.path for rule in self._table.find(path).values()), "")
+        return next((rule.path for rule in self._table.find_rules(scope).values()), "")
 
 
 def _strip_scope(scope: Scope) -> Scope:

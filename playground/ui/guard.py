@@ -15,21 +15,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym
+from playground.runs.admission import Visitors
 from playground.runs.limits import Limits
-from playground.runs.visitors import Visitors
+from playground.runs.rate_limit import RateLimit
 from playground.ui.address import address_of
 from playground.ui.command import token_of
 from playground.ui.gate import RETRY_AFTER_S, respond_refusal
 from playground.ui.rights import Access, Table
-from playground.ui.shares import Buckets, Tally
+from playground.ui.turns import Tally, Turns
 
 log = logging.getLogger(__name__)
 MINUTE = 60.0
 
 
 class Guard:
-    """ASGI middleware. `lifted(token)` exempts a visitor from the limits per address; `waiting(address)` counts an address's calls in the
-    queue."""
+    """ASGI middleware. `lifted(token)` exempts a visitor from the limits per address; `turns` has the calls that wait."""
 
     def __init__(
         self,
@@ -38,25 +38,25 @@ class Guard:
         limits: Limits,
         visitors: Visitors,
         lifted: Callable[[str], bool],
-        waiting: Callable[[str], int],
+        turns: Turns,
         streams: Tally,
     ) -> None:
         self.app, self._table, self._limits, self._visitors = app, table, limits, visitors
-        self._lifted, self._waiting, self._open = lifted, waiting, streams
-        self._each, self._address = Buckets(limits.requests_each, MINUTE), Buckets(limits.requests_address, MINUTE)
-        self._log_limit = Buckets(1, MINUTE)  # one log entry a minute for repeated refusals
+        self._lifted, self._turns, self._open = lifted, turns, streams
+        self._each, self._address = RateLimit(limits.requests_each, MINUTE), RateLimit(limits.requests_address, MINUTE)
+        self._log_limit = RateLimit(1, MINUTE)  # one log entry a minute for repeated refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         request = Request(scope)
-        rule = self._table.get(request.method, request.url.path)
+        rule = self._table.rule_of(scope)
         if not rule.cost:
             return await self.app(scope, receive, send)
         address, token = address_of(request), token_of(request.headers)
         if token:
             self._visitors.record_address(token, address)
-        refusal = self._check_rate(rule.cost, address, token) or self._check_queue(rule, address)
+        refusal = self._check_rate(rule.cost, address, token) or (self._turns.admit(address) if rule.is_queued else None)
         streams, most = self._stream_limits(rule, request, address)
         if not refusal and self._open.is_full(most):
             refusal = Refusal("page.too_many_streams", seconds=RETRY_AFTER_S)
@@ -73,20 +73,17 @@ class Guard:
             seconds = 0.0
         return Refusal("page.too_many_requests", seconds=math.ceil(seconds)) if seconds else None
 
-    def _check_queue(self, rule: Access, address: str) -> Refusal | None:
-        if rule.is_queued and self._waiting(address) >= self._limits.calls_address:
-            return Refusal("page.too_many_calls", seconds=RETRY_AFTER_S)
-        return None
-
     def _stream_limits(self, rule: Access, request: Request, address: str) -> tuple[list, dict]:
         """Returns the names under which a stream counts and the limit of each; both empty for other requests."""
         query = request.query_params
         if request.method != "GET" or not rule.stream:
             return [], {}
         most = {("address", address): self._limits.streams_address}
+        last = request.url.path.rpartition("/")[2]
+        if rule.stream == "tab":
+            return [*most, ("tab", last)], most
         if rule.stream != "visitor":
-            event_id = request.url.path.rpartition("/")[2] if rule.stream == "event" else ""
-            return [*most, ("listener", event_id or query.get("session_hash", ""))], most
+            return [*most, ("listener", last if rule.stream == "event" else query.get("session_hash", ""))], most
         visitor_id = (query.get("ticket") or query.get("by") or "")[:128]
         visitor_limit = {("visitor", address, visitor_id): self._limits.streams_each} if visitor_id else {}
         return [*most, *visitor_limit], most | visitor_limit

@@ -1,15 +1,18 @@
 """Gradio's listeners: the controls at the left, their words, the cost estimate, and reading files. Nothing here changes a run.
 
-Values are passed by name (see bridge.py). Every client can call a listener, so inputs are validated.
+Values are passed by name (see bridge.py). Every client can call a listener, so inputs are validated: Gradio passes them on as they come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
 from playground.runs.forecast import fitting_steps
@@ -17,49 +20,78 @@ from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.actions import answer_call
 from playground.ui.address import address_of
-from playground.ui.bridge import js_call, read_text
+from playground.ui.assets import asset_path
 from playground.ui.controls import preset_update, translate
 from playground.ui.cost_estimate import describe_cost as outlook_of, draw_schedule
-from playground.ui.rights import PUBLIC, needs
+from playground.ui.endpoints import to_gradio_error
+from playground.ui.rights import PUBLIC, Listeners
+from playground.ui.turns import Turns
 from playground.ui.upload import uploading
 from playground.words import preferred, say
 
-QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
+# the script's requests to Gradio: words in another language, other values of the controls, a cost estimate
+EVENTS = ("relabel", "settings", "look_ahead")
+
+
+def bridge() -> gr.HTML:
+    """Returns a hidden component. Its events are EVENTS; it carries the script's inputs to listeners, and their answers."""
+    triggers = ", ".join(f"{name}: () => trigger('{name}')" for name in EVENTS)
+    return gr.HTML({}, html_template="", js_on_load=f"{_import_script()}.then((page) => page.meet({{ {triggers} }}))", visible="hidden")
+
+
+def js_call(function: str, inputs: Sequence[str] = (), outputs: Sequence[str] = (), **constants: Any) -> str:
+    """Returns a listener's JavaScript: it calls main.js's `function` with the inputs' values and the `constants` in one object, and returns
+    the outputs from the resulting object."""
+    named = f"Object.fromEntries({json.dumps(list(inputs))}.map((name, at) => [name, values[at]]))"
+    return (
+        f"async (...values) => {{ const answer = await (await {_import_script()}).{function}({{ ...{named}, ...{json.dumps(constants)} }});"
+        f" return {json.dumps(list(outputs))}.map((name) => answer[name]); }}"
+    )
+
+
+def read_text(fields: Any, name: str) -> str:
+    """Returns a text that the script passed to a listener through the bridge; "" for another type."""
+    value = fields.get(name) if isinstance(fields, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _import_script() -> str:
+    """Returns a JavaScript promise of our own script, which may still be loading. Repeated imports load it once."""
+    return f"import(new URL('{asset_path('main.js')}', document.baseURI))"
+
+
+QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False, "preprocess": False}
+MAX_READINGS = 8  # uploads read at a time
 IN_PAGE = {"api_visibility": "private"}  # handled by the page's script only
 
 
-def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
-    """Connects the page's controls."""
-    knobs, bridge = parts.knobs, parts.bridge
-    everything = {"asked": bridge, **knobs}
-    titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
-    teaching = [knobs[name] for name in uploading.SUGGESTED]
+class Handlers:
+    """The functions behind the controls. The values of all knobs come by name, the script's through the bridge as `asked`."""
 
-    @needs(PUBLIC)
-    def take_preset(preset: Any, **now: Any) -> list:
+    def __init__(self, runs: Runs, parts: Any) -> None:
+        self._runs, self._titled, self._knobs = runs, parts.titled, list(parts.knobs)
+
+    def take_preset(self, preset: Any, **now: Any) -> list:
         if not isinstance(preset, str) or preset not in PRESETS:  # custom settings stay as they are
-            return [gr.skip()] * len(knobs)
+            return [gr.skip()] * len(self._knobs)
         chosen = preset_values(preset, now)
-        return [chosen[name] for name in knobs]
+        return [chosen[name] for name in self._knobs]
 
-    @needs(PUBLIC)
-    def reset() -> list:
-        return [default(name) for name in knobs] + ["default"]
+    def reset(self) -> list:
+        return [default(name) for name in self._knobs] + ["default"]
 
-    @needs(PUBLIC)
-    def take_task(asked: Any, task: str, **now: Any) -> list:
+    def take_task(self, asked: Any, task: str, **now: Any) -> list:
         own = read_text(asked, "own")
         if read_text(asked, "before") == task:  # the visitor chose no other task
-            return [gr.skip()] * len(teaching)
+            return [gr.skip()] * len(uploading.SUGGESTED)
         return uploading.values_for(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), read_text(asked, "ticket"))
 
-    @needs(PUBLIC)
-    def take_minutes(asked: Any, **now: Any) -> list:
+    def take_minutes(self, asked: Any, **now: Any) -> list:
         """Sets the number of steps that fit into the time, and the knobs that suit own pairs for it; without a time, nothing."""
         try:
             experiment = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
             own = read_text(asked, "own")
-            pairs = uploading.find_pairs(runs, own, read_text(asked, "ticket")) if experiment.data.task == "own" else None
+            pairs = uploading.find_pairs(self._runs, own, read_text(asked, "ticket")) if experiment.data.task == "own" else None
             changes = {"steps": fitting_steps(experiment, pairs)} if experiment.training.minutes else {}
             if changes and pairs:
                 changes |= uploading.timed_values(pairs, own, now, changes["steps"])
@@ -67,26 +99,34 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
             changes = {}
         return [changes.get(name, gr.skip()) for name in uploading.TIMED]
 
-    @needs(PUBLIC)
-    def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
+    def look_ahead(self, asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = read_text(asked, "language")
-        text, preset_name = outlook_of(runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
+        text, preset_name = outlook_of(self._runs, language, now | {"own": read_text(asked, "own")}, read_text(asked, "ticket"))
         return text, draw_schedule(language, now), preset_update(preset_name, language)
 
-    @needs(PUBLIC)
-    def arrive(asked: Any, request: gr.Request) -> list:
-        own = read_text(asked, "own") if uploading.find_pairs(runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
-        return [*link_values(runs, link_query(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
+    def arrive(self, asked: Any, request: gr.Request) -> list:
+        own = read_text(asked, "own") if uploading.find_pairs(self._runs, read_text(asked, "own"), read_text(asked, "ticket")) else ""
+        values = link_values(self._runs, link_query(asked, request), self._knobs)
+        return [*values, {"own": own}, *self.relabel({"language": _language(request)})]
 
-    @needs(PUBLIC)
-    def relabel(asked: Any) -> list:
+    def relabel(self, asked: Any) -> list:
         language = read_text(asked, "language")
-        words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
-        return [*words, translate("preset", language), *(_restrict_control(asked, name, translate(name, language)) for name in knobs)]
+        words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in self._titled]
+        controls = (_restrict_control(asked, name, translate(name, language)) for name in self._knobs)
+        return [*words, translate("preset", language), *controls]
 
-    def ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict:
-        """Returns the options of a Python listener: its inputs by name; a script function fills in the bridge."""
-        return {"inputs_kwargs": dict(inputs), "js": js_call(fill, list(inputs), list(inputs)), **QUIET}
+
+def connect(demo: gr.Blocks, runs: Runs, parts: Any, turns: Turns) -> Listeners:
+    """Connects the page's controls. Returns their listeners; `turns` are those of uploads."""
+    knobs, bridge, handlers, opened = parts.knobs, parts.bridge, Handlers(runs, parts), Listeners()
+    everything = {"asked": bridge, **knobs}
+    titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
+    estimate = {"outputs": [parts.outlook, parts.schedule, parts.preset], **_ask(everything)}
+
+    def connect_python(event: Callable, function: Callable, then_estimate: bool = False, **options: Any) -> None:
+        dependency = opened.add(event(_on_thread(function), **options), PUBLIC)
+        if then_estimate:
+            connect_python(dependency.then, handlers.look_ahead, **estimate)
 
     parts.train.click(None, list(knobs.values()), None, js=js_call("train", list(knobs)), **IN_PAGE)
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=js_call("knobsChanged", list(knobs)), **IN_PAGE)
@@ -94,19 +134,18 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
         knobs[name].input(None, knobs[name], None, js=js_call("control", ["value"], knob=name), **IN_PAGE)
     bridge.settings(None, None, list(knobs.values()), js=js_call("settings", [], list(knobs)), **IN_PAGE)
 
-    parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
-    parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
+    preset_inputs = {"preset": parts.preset, **knobs}
+    connect_python(parts.preset.input, handlers.take_preset, outputs=list(knobs.values()), inputs_kwargs=preset_inputs, **QUIET)
+    connect_python(parts.reset.click, handlers.reset, inputs=None, outputs=[*knobs.values(), parts.preset], **QUIET)
     task_inputs = {name: everything[name] for name in ("asked", "task", *uploading.SUGGESTED, "batch_unit", "minutes")}
-    knobs["task"].input(take_task, outputs=teaching, **ask(task_inputs, "askedForTask"))
-    knobs["minutes"].input(
-        take_minutes, outputs=[knobs[name] for name in uploading.TIMED], trigger_mode="always_last", **ask(everything)
-    )
-    estimate = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
-    bridge.look_ahead(trigger_mode="always_last", **estimate)  # once for simultaneous changes
-    _connect_upload(bridge, knobs, parts.upload, ask).then(**estimate)
-    bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**estimate)
+    suggested, timed = ([knobs[name] for name in names] for names in (uploading.SUGGESTED, uploading.TIMED))
+    connect_python(knobs["task"].input, handlers.take_task, outputs=suggested, **_ask(task_inputs, "askedForTask"))
+    connect_python(knobs["minutes"].input, handlers.take_minutes, outputs=timed, trigger_mode="always_last", **_ask(everything))
+    connect_python(bridge.look_ahead, handlers.look_ahead, trigger_mode="always_last", **estimate)  # once for simultaneous changes
+    connect_python(_connect_upload(opened, bridge, knobs, parts.upload, turns).then, handlers.look_ahead, **estimate)
+    connect_python(bridge.relabel, handlers.relabel, outputs=titled, **_ask({"asked": bridge}), then_estimate=True)
     arriving = demo.load(
-        arrive,
+        _on_thread(handlers.arrive),
         bridge,
         [*knobs.values(), bridge, *titled],
         # this tab's last upload, and the link before the page's script rewrites the address; not waiting for that script: on a slow
@@ -116,19 +155,42 @@ def connect(demo: gr.Blocks, runs: Runs, parts) -> None:
         " return [{ address, own, ticket }]; } catch { return [{ address }]; } }",
         **QUIET,
     )
-    arriving.then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE).then(**estimate)
+    arrived = opened.add(arriving, PUBLIC).then(None, [bridge, *knobs.values()], None, js=js_call("arrived", ["asked", *knobs]), **IN_PAGE)
+    connect_python(arrived.then, handlers.look_ahead, **estimate)
+    return opened
 
 
-def _connect_upload(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
-    """Returns the event after a reading; `ask` makes the inputs of a listener."""
+def _on_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    """Makes a handler a coroutine that works on one of the server's own threads: Gradio would start one for each call."""
 
-    @needs(PUBLIC)
-    def look(request: gr.Request, asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
+    @wraps(function)
+    async def call(*values: Any, **named: Any) -> Any:
+        return await run_in_threadpool(function, *values, **named)
+
+    return call
+
+
+def _ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict[str, Any]:
+    """Returns the options of a Python listener: its inputs by name; a script function fills in the bridge."""
+    return {"inputs_kwargs": dict(inputs), "js": js_call(fill, list(inputs), list(inputs)), **QUIET}
+
+
+def _connect_upload(opened: Listeners, bridge: gr.HTML, knobs: dict, upload: dict, turns: Turns) -> gr.events.Dependency:
+    """Returns the event after a reading."""
+
+    async def look(request: gr.Request, **values: Any) -> list:
+        try:
+            async with turns.take("upload", MAX_READINGS, request):
+                return await run_in_threadpool(read, request, **values)
+        except Refusal as refusal:
+            raise to_gradio_error(refusal) from refusal
+
+    def read(request: gr.Request, asked: Any, files: list[dict[str, Any]] | None, text: Any, hub: Any, **now: Any) -> list:
         language, own, chosen, way = (read_text(asked, name) for name in ("language", "own", "choices", "way"))
         ticket, address = read_text(asked, "ticket"), address_of(request.request) if request.request else ""
-        inputs = {"files": files, "text": text, "hub": hub}  # only one is used; without the page's script all count
-        used = {name: value if way in ("", name) else None for name, value in inputs.items()}
-        answer = answer_call(language, lambda: uploading.read_upload(*used.values(), chosen, language, ticket, address))
+        inputs = {"files": [file["path"] for file in files or []], "text": text, "hub": hub}
+        used = {name: value if way in ("", name) else None for name, value in inputs.items()}  # without the page's script all count
+        answer = answer_call(language, lambda: uploading.read_upload(*_require_texts(**used), chosen, language, ticket, address))
         if "own" not in answer:
             return [answer, *[gr.skip()] * (1 + len(uploading.SUGGESTED))]
         values = uploading.values_for(own, answer["own"], now, ticket=ticket)
@@ -142,12 +204,20 @@ def _connect_upload(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[d
         look,
         outputs=[bridge, *(knobs[name] for name in ("task", *uploading.SUGGESTED))],
         api_name="read",
-        concurrency_limit=8,
+        concurrency_limit=None,  # it takes its turn itself
         trigger_mode="always_last",
-        **ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
+        **_ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
     )
+    opened.add(reading, PUBLIC, files=[list(inputs).index("files")])
     upload["use"].click(None, list(knobs.values()), None, js=js_call("train", list(knobs), task="own"), api_visibility="private")
     return reading.success(None, bridge, None, js=js_call("takeReading", ["answer"]), api_visibility="private")
+
+
+def _require_texts(files: list[str] | None, text: Any, hub: Any) -> tuple[list[str] | None, str | None, str | None]:
+    """Returns the inputs of a reading. Raises Refusal for values of another kind."""
+    if not isinstance(text, str | None) or not isinstance(hub, str | None):
+        raise Refusal("page.not_a_command")
+    return files, text, hub
 
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The operator's routes: metrics for Prometheus, and a list of the unfinished runs, which it can stop. No label or answer has an id.
+"""The operator's routes: metrics for Prometheus, and a list of the unfinished runs, which it can stop; and the health endpoint, for what
+starts and monitors the server. No label or answer has an id, and /health no name and nothing private.
 
 The operator sends the token of PLAYGROUND_OPERATOR in a request's Authorization header. It is compared in constant time and stored as a
 digest; it is in no address, cookie or log. docs/grafana.json draws the metrics.
@@ -10,12 +11,17 @@ import hashlib
 import hmac
 import logging
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from urllib.parse import parse_qs
 
+import orjson
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from starlette.concurrency import run_in_threadpool
@@ -24,8 +30,8 @@ from starlette.responses import JSONResponse, Response
 
 from playground.config import Refusal
 from playground.logs import event, pseudonym, recent
-from playground.rooms.attempts import Attempts
 from playground.runs.health import FAILING, health
+from playground.runs.rate_limit import RateLimit
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.address import address_of
@@ -57,7 +63,7 @@ class Entry:
     """Authentication of the operator. Not thread-safe: for the event loop only."""
 
     def __init__(self, token: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._digest, self._wrong = _digest(token), Attempts(MAX_WRONG, WRONG_SECONDS, clock)
+        self._digest, self._wrong = _digest(token), RateLimit(MAX_WRONG, WRONG_SECONDS, clock)
 
     @classmethod
     def from_environment(cls) -> Entry | None:
@@ -74,10 +80,7 @@ class Entry:
             return False
         if hmac.compare_digest(_digest(token), self._digest):
             return True
-        address = address_of(request)
-        with suppress(Refusal):  # so many wrong ones are neither counted nor logged
-            self._wrong.check(address)
-            self._wrong.note(address)
+        if not self._wrong.take(address := address_of(request)):  # too many wrong ones are not logged
             event(log, "operator_turned_away", logging.WARNING, address=pseudonym(address))
         return False
 
@@ -169,3 +172,36 @@ def _describe_run(run: Run) -> dict[str, object]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+HEALTH = ("/health", f"{PREFIX}/health")  # a Space forwards only addresses that begin as Gradio's do
+
+
+def health_routes(runs: Runs, counts: Mapping[str, Callable[[], int]]) -> list[GuardedRoute]:
+    """Returns the routes. `counts` adds numbers by name. The response never blocks: no thread, no disk, no lock held for long."""
+    began = time.monotonic()
+
+    async def respond(request: Request) -> Response:
+        health_report = health(runs)
+        report = {
+            "status": health_report["status"],
+            "version": app_version(),
+            "uptime_seconds": round(time.monotonic() - began),
+            **{name: count() for name, count in counts.items()},
+            **health_report,
+        }
+        code = 503 if health_report["status"] == FAILING else 200
+        return Response(orjson.dumps(report), code, {"Cache-Control": "no-store"}, "application/json")
+
+    return [GuardedRoute(path, respond, PUBLIC, cost=0) for path in HEALTH]
+
+
+@cache
+def app_version() -> str:
+    """Returns the version in pyproject.toml, beside a clone or in the installed package; "" without either."""
+    with suppress(OSError, TypeError):
+        return re.search(r'^version = "(.+)"$', PROJECT.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    with suppress(PackageNotFoundError):
+        return version("transformer-playground")
+    return ""

@@ -8,9 +8,10 @@ import gradio as gr
 
 from playground.runs.registry import Runs
 from playground.ui import listeners
-from playground.ui.bridge import bridge
 from playground.ui.controls import CONTROLLED, GROUPS, make_control, make_preset_list
 from playground.ui.panels import PLACES
+from playground.ui.rights import Listeners
+from playground.ui.turns import Turns
 from playground.words import ENGLISH, say
 
 # The frame, always visible, in three lines: the run, the sentence, the replay. The page's script fills them in, and moves Gradio's tabs
@@ -48,10 +49,10 @@ def words(key: str) -> str:
     return say(ENGLISH, f"page.{key}")
 
 
-def build_page(runs: Runs) -> gr.Blocks:
-    """Builds the page in English; listeners.py translates it to the visitor's language."""
+def build_page(runs: Runs, turns: Turns) -> tuple[gr.Blocks, Listeners]:
+    """Builds the page in English; listeners.py translates it to the visitor's language. Returns it with its listeners."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
-        parts = Parts(bridge())
+        parts = Parts(listeners.bridge())
         gr.HTML(FRAME, elem_id="pg-frame-place", apply_default_css=False)
         with gr.Row(elem_id="pg-body"):
             with gr.Column(elem_id="pg-knobs", scale=0, min_width=316):  # always there, so that a lesson can set them from anywhere
@@ -66,8 +67,8 @@ def build_page(runs: Runs) -> gr.Blocks:
                 gr.HTML('<aside id="pg-lesson-bar" hidden></aside>', apply_default_css=False)
         gr.HTML(FOOT, apply_default_css=False)
         parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
-        listeners.connect(demo, runs, parts)
-    return demo
+        opened = listeners.connect(demo, runs, parts, turns)
+    return demo, opened
 
 
 def _add_tab(parts: Parts, key: str, elem_id: str) -> gr.Tab:

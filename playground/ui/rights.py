@@ -1,5 +1,5 @@
-"""Access control. Each route, listener and action declares its right where it is made: a GuardedRoute, `@needs(right)`, or the pair of a
-right and a function. A route is looked up before anything else (gate.py), a listener before its values are read (calls.py); an action is
+"""Access control. Each route, listener and action declares its right where it is made: a GuardedRoute, `Listeners.add`, or the pair of
+a right and a function. A route is looked up before anything else (gate.py), a listener before its values are read (calls.py); an action is
 authorised here before it begins.
 
 Everything undeclared is closed: a new route of Gradio's, and a forgotten one of ours, which a test finds.
@@ -7,12 +7,13 @@ Everything undeclared is closed: a new route of Gradio's, and a forgotten one of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
-from starlette.routing import Route, compile_path
+from starlette.routing import Route, compile_path, get_route_path
+from starlette.types import Scope
 
 from playground.config import Refusal
 from playground.rooms.registry import Rooms
@@ -20,6 +21,7 @@ from playground.rooms.room import require_teacher
 from playground.runs.registry import Runs
 from playground.ui.upload import uploading
 
+Event = TypeVar("Event", bound=Mapping[str, Any])  # what Gradio returns of a connected event
 API = "/gradio_api"
 UPLOAD = f"{API}/upload"
 CALL_BYTES = 20_000_000  # pasted sentences are part of a call, and as long as a file may be
@@ -52,7 +54,7 @@ class Access:
     right: Right
     cost: float = 1.0  # in requests, for the rate limits; 0 is never limited
     max_bytes: int = 32_768  # of a body; a run's settings are two thousand
-    stream: str = ""  # identifies the listener of a long-lived response: by "visitor", Gradio's "session" or "event"
+    stream: str = ""  # a long-lived response: identified by a "visitor", an open "tab", or the "session" or "event" listened to
     is_queued: bool = False  # a call that waits in Gradio's queue
 
 
@@ -66,13 +68,15 @@ class GuardedRoute(Route):
 
 FILE = 0.1  # cost of a file, which browsers cache
 
+STREAMS = {"queue/data": "session", "heartbeat/{session_hash}": "tab"}
+
 # Gradio's routes that the page, gradio_client and the snippets use; /mcp exists only with PLAYGROUND_MCP.
 GRADIO = (
     *(Access("GET", path, PUBLIC) for path in ("/", "/config", "/robots.txt")),
     *(Access("GET", path, PUBLIC, FILE) for path in ("/assets/{path:path}", "/static/{path:path}")),
     *(Access("GET", path, PUBLIC, FILE) for path in ("/theme.css", "/favicon.ico", "/manifest.json")),
     *(Access("GET", f"{API}/{path}", PUBLIC) for path in ("upload_progress", "app_id", "startup-events", "info")),
-    *(Access("GET", f"{API}/{path}", PUBLIC, stream="session") for path in ("queue/data", "heartbeat/{session_hash}")),
+    *(Access("GET", f"{API}/{path}", PUBLIC, stream=stream) for path, stream in STREAMS.items()),
     *(Access("GET", f"{API}/call/{path}/{{event_id}}", PUBLIC, stream="event") for path in ("{api_name}", "v2/{api_name}")),
     Access("POST", f"{API}/run/{{api_name}}", PUBLIC, max_bytes=CALL_BYTES),
     *(
@@ -83,6 +87,9 @@ GRADIO = (
     Access("POST", UPLOAD, PUBLIC, max_bytes=UPLOAD_BYTES),
     *(Access(method, f"{API}/mcp/{{path:path}}", PUBLIC, max_bytes=CALL_BYTES) for method in ("GET", "POST", "DELETE")),
 )
+
+
+RULES = "playground.rules"  # the rules of a request's path in its scope
 
 
 class Table:
@@ -100,24 +107,36 @@ class Table:
                 rules.setdefault(rule.method, rule)
         return rules | ({"HEAD": rules["GET"]} if "GET" in rules else {})
 
-    def get(self, method: str, path: str) -> Access:
+    def find_rules(self, scope: Scope) -> dict[str, Access]:
+        """Returns the rules of a request's path, searched once a request: the path below the root that the page is served at."""
+        if RULES not in scope:
+            scope[RULES] = self.find(get_route_path(scope))
+        return scope[RULES]
+
+    def rule_of(self, scope: Scope) -> Access:
         """Returns a request's rule; OFF for an unknown one."""
-        return self.find(path).get(method) or Access(method, "", OFF)
+        return self.find_rules(scope).get(scope["method"]) or Access(scope["method"], "", OFF)
 
 
-def needs(right: Right) -> Callable[[Callable], Callable]:
-    """Declares the right to call a listener, see right_of."""
+@dataclass(frozen=True)
+class Listener:
+    """A function behind a control or an endpoint, with the right to call it, its number of inputs, which of them are files, and
+    whether it waits in Gradio's queue."""
 
-    def declare(function: Callable) -> Callable:
-        function.right = right
-        return function
+    name: str
+    right: Right
+    inputs: int
+    files: tuple[int, ...]
+    is_queued: bool
 
-    return declare
 
+class Listeners(dict[int, Listener]):
+    """Listeners by Gradio's ids. One that isn't added here is closed."""
 
-def right_of(listener: Callable | None) -> Right:
-    """Returns the right to call a Gradio listener's function; OFF without one, as it runs in the browser only, or is undeclared."""
-    return getattr(listener, "right", OFF)
+    def add(self, dependency: Event, right: Right, files: Iterable[int] = ()) -> Event:
+        """Opens a listener to callers with this right; `files` are the places of file boxes among its inputs."""
+        self[dependency["id"]] = Listener(dependency["api_name"], right, len(dependency["inputs"]), tuple(files), dependency["queue"])
+        return dependency
 
 
 def require_run(right: Right, runs: Runs, run: str, token: str) -> None:

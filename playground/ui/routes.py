@@ -27,14 +27,13 @@ from playground.ui.address import address_of
 from playground.ui.assets import PREFIX, asset_version, choose_coding, read_asset
 from playground.ui.boot import collect_boot_data, describe_run, list_runs
 from playground.ui.delivery import FOR_EVER
-from playground.ui.downloads import attention_file, takeaway
+from playground.ui.downloads import attention_file, snippets, takeaway
 from playground.ui.gate import respond_not_found
 from playground.ui.network import describe_lan, is_loopback
 from playground.ui.pace import Pace
 from playground.ui.panels import PANELS, board, check, run_table
 from playground.ui.panels.map import worksheet
 from playground.ui.rights import FILE, LINK, PUBLIC, READER, GuardedRoute, Right
-from playground.ui.snippets import snippets
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
@@ -48,130 +47,160 @@ YIELD_S = {"translate": 0.25}  # seconds for which a panel yields to others: a w
 MAX_ATTEMPTS = 3  # attempts at finding panel and sentence at one step, between two snapshots
 
 
-def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[GuardedRoute]:
-    """Returns our own routes, for a server that listens at this address."""
-    pace, answers, packing = Pace(), LRU(most_bytes=CACHE_BYTES), asyncio.Semaphore(1)  # one zip at a time: its scores take a whole core
-    runs.memory.add("panels", answers)
+class Responses:
+    """The responses of the routes, about the runs of a server that listens at this address."""
 
-    async def send_asset(request: Request) -> Response:
-        content_coding = choose_coding(request.headers.get("Accept-Encoding", ""))
-        try:
-            body, media_type = await run_in_threadpool(read_asset, request.path_params["name"], content_coding)
-        except KeyError:
-            return respond_not_found(request)
-        is_current = request.path_params["version"] == asset_version()
-        headers = {"Content-Encoding": content_coding, "Vary": "Accept-Encoding", "Cache-Control": FOR_EVER if is_current else "no-cache"}
-        return Response(body, media_type=media_type, headers=headers)
+    def __init__(self, runs: Runs, reader: Reader, listens_at: str, rooms: Rooms | None) -> None:
+        self._runs, self._reader, self._listens_at, self._rooms = runs, reader, listens_at, rooms
+        self._pace, self._panels = Pace(), LRU(most_bytes=CACHE_BYTES)
+        self._packing = asyncio.Semaphore(1)  # one zip at a time: its scores take a whole core
+        runs.memory.add("panels", self._panels)
 
-    async def live(request: Request) -> Response:
+    async def live(self, request: Request) -> Response:
         run_id, since = request.path_params["run"], request.query_params.get("since")
         # a browser that reconnects repeats its first address, and sends the id of the last event it received
         since = _parse_number(request.headers.get("Last-Event-ID", since))
         try:
-            runs.get(run_id)
+            self._runs.get(run_id)
         except Refusal as refusal:
             return _respond_refusal(refusal, request)
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_stream(runs, run_id, since, request, pace), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_stream(self._runs, run_id, since, request, self._pace), media_type="text/event-stream", headers=headers)
 
-    def read(answer: Callable[[Request], Any]) -> Callable:
-        async def endpoint(request: Request) -> Response:
-            reply = await command.run_in_thread(answer, request)
-            return _respond_refusal(reply, request) if isinstance(reply, Refusal) else _to_response(reply)
+    def boot(self, request: Request) -> dict:
+        return collect_boot_data(self._runs, request.query_params, _token(request)) | {"lan": _lan_for(request, self._listens_at)}
 
-        return endpoint
+    def runs(self, request: Request) -> dict:
+        return list_runs(self._runs, _token(request), language(request.query_params))
 
-    def view_of(request: Request, shared: bool = False) -> View:
-        return View(runs, reader, dict(request.query_params), "" if shared else _token(request), rooms)
+    def run(self, request: Request) -> dict:
+        return describe_run(self._runs, self._reader, request.path_params["run"], _token(request), request.query_params)
 
-    def panel(request: Request) -> dict:
+    def panel(self, request: Request) -> dict:
         """Returns a panel; with `beside=sentence` also the sentence, of the same step of a training run."""
         name = request.path_params["name"]
         if name not in PANELS:
             raise Refusal("page.no_such_panel", name=name[:40])
-        before = reader.seconds
-        with reader.one_answer(YIELD_S.get(name, 0.0)):
-            panel_fields, view = both(name, request)
+        before = self._reader.seconds
+        with self._reader.one_answer(YIELD_S.get(name, 0.0)):
+            panel_fields, view = self._draw_both(name, request)
         if view.run.working:
-            pace.record_request(address_of(request), _token(request), reader.seconds - before)
-        return {**panel_fields, "refresh_ms": pace.refresh_ms(address_of(request))}
+            self._pace.record_request(address_of(request), _token(request), self._reader.seconds - before)
+        return {**panel_fields, "refresh_ms": self._pace.refresh_ms(address_of(request))}
 
-    def both(name: str, request: Request) -> tuple[dict, View]:
-        panel_fields, view = panel_of(name, request)
+    def _draw_both(self, name: str, request: Request) -> tuple[dict, View]:
+        panel_fields, view = self._draw(name, request)
         if request.query_params.get("beside") == "sentence":
             for _ in range(MAX_ATTEMPTS):
-                sentence, _ = panel_of("sentence", request)
+                sentence, _ = self._draw("sentence", request)
                 if panel_fields.get("recorded") or panel_fields.get("step") in (None, sentence["step"]):
                     break
-                panel_fields, _ = panel_of(name, request)
+                panel_fields, _ = self._draw(name, request)
             panel_fields = {**panel_fields, "sentence": sentence}
         return panel_fields, view
 
-    def panel_of(name: str, request: Request) -> tuple[dict, View]:
-        view = view_of(request)
-        runs.mark_seen(view.run.id, _token(request))
+    def _draw(self, name: str, request: Request) -> tuple[dict, View]:
+        view = self._view(request)
+        self._runs.mark_seen(view.run.id, _token(request))
         if shared := name in SHARED_PANELS and view.run.may_be_read_by(""):
-            view = view_of(request, shared)
+            view = self._view(request, shared)
         check(name, view)
 
         def make() -> dict:
             return {**PANELS[name](view), "uses": sorted(view.used)}
 
         cache_key = (name, view.run.version, *sorted(view.parameters.items()))
-        return (_embed_parts(answers.get_or_make(cache_key, lambda: _serialise_parts(make()))) if shared else make()), view
+        return (_embed_parts(self._panels.get_or_make(cache_key, lambda: _serialise_parts(make()))) if shared else make()), view
 
-    def qr(request: Request) -> Response:
-        text = request.query_params.get("text", "")[:1500]
-        picture = io.BytesIO()
-        segno.make(text or " ", error="l", micro=False).save(picture, kind="svg", border=2, scale=6, xmldecl=False)
-        return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Content-Security-Policy": "default-src 'none'"})
+    def _view(self, request: Request, shared: bool = False) -> View:
+        return View(self._runs, self._reader, dict(request.query_params), "" if shared else _token(request), self._rooms)
 
-    def printed(request: Request) -> Response:
-        stylesheet = f"asset/{asset_version()}/worksheet.css"
-        return HTMLResponse(worksheet.render_page(request.query_params, stylesheet), headers=worksheet.HEADERS)
-
-    def export(request: Request) -> Response:
+    def export(self, request: Request) -> Response:
         query = request.query_params
-        return _send_file(*uploading.export_upload(runs, query.get("own", ""), query.get("kind", ""), _token(request)))
+        return _send_file(*uploading.export_upload(self._runs, query.get("own", ""), query.get("kind", ""), _token(request)))
 
-    def history(request: Request) -> Response:
-        run = runs.get(request.query_params.get("run", ""))
+    def history(self, request: Request) -> Response:
+        run = self._runs.get(request.query_params.get("run", ""))
         if request.query_params.get("table") == "validations":
             return _send_file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
         return _send_file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
+    def table(self, request: Request) -> Response:
+        return _send_file(*run_table.write_csv(self._view(request)))
+
+    def board(self, request: Request) -> Response:
+        return _send_file(*board.write_csv(self._view(request)))
+
+    def attention(self, request: Request) -> Response:
+        return _send_file(*attention_file(self._view(request)))
+
+    def takeaway(self, request: Request) -> Response:
+        return takeaway(self._runs, self._reader, request, _token(request), self._packing)
+
+    def reading(self, request: Request) -> dict:
+        return uploading.describe_upload(self._runs, request.query_params.get("own", ""), language(request.query_params), _token(request))
+
+    def preview(self, request: Request) -> dict:
+        return preview(self._runs, request.query_params, _token(request))
+
+    def code(self, request: Request) -> dict:
+        return snippets(self._runs, self._reader, request.query_params, _token(request))
+
+
+def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[GuardedRoute]:
+    """Returns our own routes, for a server that listens at this address."""
+    responses = Responses(runs, reader, listens_at, rooms)
+
     def get(path: str, right: Right, answer: Callable[[Request], Any]) -> GuardedRoute:
-        return GuardedRoute(f"{PREFIX}{path}", read(answer), right)
+        async def endpoint(request: Request) -> Response:
+            reply = await command.run_in_thread(answer, request)
+            return _respond_refusal(reply, request) if isinstance(reply, Refusal) else _to_response(reply)
 
-    def boot(request: Request) -> dict:
-        return collect_boot_data(runs, request.query_params, _token(request)) | {"lan": _lan_for(request, listens_at)}
-
-    def describe(request: Request) -> dict:
-        return describe_run(runs, reader, request.path_params["run"], _token(request), request.query_params)
-
-    def describe_reading(request: Request) -> Any:
-        return uploading.describe_upload(runs, request.query_params.get("own", ""), language(request.query_params), _token(request))
+        return GuardedRoute(f"{PREFIX}{path}", endpoint, right)
 
     return [
         command.route(runs),
-        get("/boot", PUBLIC, boot),
-        get("/runs", PUBLIC, lambda request: list_runs(runs, _token(request), language(request.query_params))),
-        get("/run/{run}", LINK, describe),
-        get("/panel/{name}", LINK, panel),
-        get("/export", READER, export),
-        get("/history", LINK, history),
-        get("/table", LINK, lambda request: _send_file(*run_table.write_csv(view_of(request)))),
-        get("/board", LINK, lambda request: _send_file(*board.write_csv(view_of(request)))),
-        get("/attention", READER, lambda request: _send_file(*attention_file(view_of(request)))),
-        get("/takeaway/{run}", READER, lambda request: takeaway(runs, reader, request, _token(request), packing)),  # own sentences: OWNER
-        get("/reading", READER, describe_reading),
-        get("/preview", READER, lambda request: preview(runs, request.query_params, _token(request))),
-        get("/code", LINK, lambda request: snippets(runs, reader, request.query_params, _token(request))),
-        get("/qr", PUBLIC, qr),
-        get(f"/{worksheet.PATH}", PUBLIC, printed),
-        GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name}}", send_asset, PUBLIC, cost=FILE),
-        GuardedRoute(f"{PREFIX}/live/{{run}}", live, LINK, stream="visitor"),
+        get("/boot", PUBLIC, responses.boot),
+        get("/runs", PUBLIC, responses.runs),
+        get("/run/{run}", LINK, responses.run),
+        get("/panel/{name}", LINK, responses.panel),
+        get("/export", READER, responses.export),
+        get("/history", LINK, responses.history),
+        get("/table", LINK, responses.table),
+        get("/board", LINK, responses.board),
+        get("/attention", READER, responses.attention),
+        get("/takeaway/{run}", READER, responses.takeaway),  # own sentences: OWNER
+        get("/reading", READER, responses.reading),
+        get("/preview", READER, responses.preview),
+        get("/code", LINK, responses.code),
+        get("/qr", PUBLIC, _draw_qr),
+        get(f"/{worksheet.PATH}", PUBLIC, _print_worksheet),
+        GuardedRoute(f"{PREFIX}/asset/{{version}}/{{name}}", _send_asset, PUBLIC, cost=FILE),
+        GuardedRoute(f"{PREFIX}/live/{{run}}", responses.live, LINK, stream="visitor"),
     ]
+
+
+async def _send_asset(request: Request) -> Response:
+    content_coding = choose_coding(request.headers.get("Accept-Encoding", ""))
+    try:
+        body, media_type = await run_in_threadpool(read_asset, request.path_params["name"], content_coding)
+    except KeyError:
+        return respond_not_found(request)
+    is_current = request.path_params["version"] == asset_version()
+    headers = {"Content-Encoding": content_coding, "Vary": "Accept-Encoding", "Cache-Control": FOR_EVER if is_current else "no-cache"}
+    return Response(body, media_type=media_type, headers=headers)
+
+
+def _draw_qr(request: Request) -> Response:
+    text = request.query_params.get("text", "")[:1500]
+    picture = io.BytesIO()
+    segno.make(text or " ", error="l", micro=False).save(picture, kind="svg", border=2, scale=6, xmldecl=False)
+    return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Content-Security-Policy": "default-src 'none'"})
+
+
+def _print_worksheet(request: Request) -> Response:
+    stylesheet = f"asset/{asset_version()}/worksheet.css"
+    return HTMLResponse(worksheet.render_page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from http import HTTPStatus
 from importlib.util import find_spec
 from typing import Any
+from urllib.request import urlopen
 
 # Set before Gradio is imported: by default it sends telemetry, and keeps a long event log that it copies after each event.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -16,14 +20,17 @@ os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
 # uvicorn would trust forwarding headers of every local process; PLAYGROUND_PROXIES declares the proxies (see address.py)
 os.environ.setdefault("FORWARDED_ALLOW_IPS", "")
 
-from playground import zero_gpu  # noqa: F401  before Gradio and torch
+from playground import zero_gpu  # before Gradio and torch
+
+# isort: split
+from playground.ui import gradio_private  # before Gradio
 
 # isort: split
 import gradio as gr
 import orjson
 from fastapi import FastAPI
-from gradio.queueing import Queue
 from starlette.middleware import Middleware
+from starlette.requests import Request
 
 from playground import logs
 from playground.config import Refusal
@@ -33,31 +40,28 @@ from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.cache import freeze_objects
 from playground.runs.registry import Runs
-from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, operator, rooms as rooms_routes, sessions
+from playground.ui import document, operator, rooms as rooms_routes
 from playground.ui.assets import asset_path
-from playground.ui.bodies import Bodies, store_uploads
+from playground.ui.bodies import Bodies, store_uploads, uploads_folder
 from playground.ui.calls import Calls
-from playground.ui.delivery import build_middleware
+from playground.ui.delivery import Rewriter, build_middleware
 from playground.ui.ending import Shutdown, shut_down
+from playground.ui.endpoints import MENU_ENTRY, add_endpoints, describe_api
 from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.gate import Gate, exception_handlers
 from playground.ui.guard import Guard
-from playground.ui.headers import drop_gradio_cors
 from playground.ui.network import PORT, choose_port, server_name
 from playground.ui.page import build_page
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import PLANS
-from playground.ui.rights import GuardedRoute, Table
+from playground.ui.rights import API, GuardedRoute, Listeners, Table
 from playground.ui.routes import routes
-from playground.ui.shares import Tally
-from playground.ui.skip_links import skip_links
+from playground.ui.turns import MAX_WAITING, Tally, Turns
 from playground.ui.upload.uploading import UPLOADS
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
 log = logging.getLogger(__name__)
-# Poll intervals of Gradio's queue for new work and for progress, in seconds. By default it polls a thousand times a second, which takes 5%
-# of a core while idle.
-QUEUE_POLL_S, PROGRESS_POLL_S = 0.02, 0.5
+MAX_SESSIONS = 100  # of browser tabs that Gradio remembers, 0.3 MB each: an evicted tab gets another unnoticed, as it has no state there
 SWITCH_INTERVAL_S = 0.0005  # seconds of a thread's time slice: in a class a short request is always waiting
 # Order matters: a later file overrides an earlier one.
 STYLES = (
@@ -99,20 +103,17 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     rooms = Rooms(runs.store.folder / "rooms", limits=runs.limits)
     runs.rules = RoomRules(rooms, runs)
     runs.add_task(rooms.tidy)
-    demo = build_page(runs)
-    link_preview.install(gr.routes.templates.env)
-    sessions.use_lean_sessions()
-    endpoints.add_endpoints(demo, runs, reader)
-    demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
-    streams, tabs, first_screen = Tally(), sessions.Sessions(demo), FirstScreen(runs, reader)
-    counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
+    streams, first_screen = Tally(), FirstScreen(runs, reader)
+    turns = Turns(streams, runs.limits.calls_address)
+    demo, listeners = build_page(runs, turns)
+    listeners |= add_endpoints(demo, runs, reader, turns)
+    if zero_gpu.ON_ZERO_GPU:  # by default a single call may wait there; elsewhere a new queue only makes Gradio build its app once more
+        demo.queue(max_size=2 * MAX_WAITING)
+    gradio_private.slow_down_queue(demo)
+    counts = {"sessions": lambda: streams.count("tab"), "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
     own_routes = collect_routes(runs, reader, rooms, counts, server_name(host))
-    table = Table(own_routes)
-    calls.install(demo)
-    guards = [_make_guard(table, runs, demo._queue, streams), Middleware(Gate, table=table)]
-    guards += [Middleware(Bodies, table=table, limits=runs.limits), Middleware(Calls, listeners=demo.fns)]
-    _share_memory(runs, reader, tabs, first_screen)
-    demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_POLL_S, PROGRESS_POLL_S
+    _share_memory(runs, reader, first_screen)
+    mcp_wanted = is_mcp_wanted()
     app, url, public = demo.launch(
         server_name=server_name(host),
         server_port=port or choose_port(server_name(host)),
@@ -125,24 +126,23 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         run_history=False,
         enable_monitoring=False,
         show_error=False,
-        mcp_server=is_mcp_wanted(),
+        mcp_server=mcp_wanted,
         strict_cors=True,
         max_file_size="20mb",
-        state_session_capacity=sessions.MAX_SESSIONS,
-        max_threads=40,
+        state_session_capacity=MAX_SESSIONS,
+        max_threads=2 * MAX_WAITING,  # calls that Gradio has begun: most of them wait for their turn
         footer_links=[],
         theme=theme(),
         head=head(),
         app_kwargs={
             "routes": own_routes,  # matched before Gradio's, from the first request on
-            "middleware": build_middleware(preloads(), skip_links, first_screen.html, guards=guards),
+            "middleware": build_middleware(_rewriters(first_screen), _guards(Table(own_routes), runs, listeners, turns, streams)),
             "exception_handlers": exception_handlers(),
         },
     )
-    drop_gradio_cors(app)
-    if demo.mcp_error:  # Gradio doesn't report it
+    gradio_private.guard_connections(demo, runs.limits)
+    if mcp_wanted and not _is_served(f"{url}{API[1:]}/mcp/schema"):  # Gradio doesn't report it
         print(say(ENGLISH, "api.no_mcp"), flush=True)
-    connections.install_deadlines(demo.server, runs.limits)
     return demo, app, public or url
 
 
@@ -150,28 +150,43 @@ def collect_routes(
     runs: Runs, reader: Reader, rooms: Rooms, counts: Mapping[str, Callable[[], int]], listens_at: str = "127.0.0.1"
 ) -> list[GuardedRoute]:
     """Returns our own routes, with their access rules."""
-    own_routes = [*health.health_routes(runs, counts), *operator.routes(runs, counts), *routes(runs, reader, listens_at, rooms)]
-    return [*own_routes, *rooms_routes.routes(rooms, runs, reader), link_preview.route()]
+    own_routes = [*operator.health_routes(runs, counts), *operator.routes(runs, counts), *routes(runs, reader, listens_at, rooms)]
+    return [*own_routes, *rooms_routes.routes(rooms, runs, reader), document.route()]
 
 
-def _make_guard(table: Table, runs: Runs, queue: Queue, streams: Tally) -> Middleware:
-    """Returns the rate limiting middleware, and orders the queue by the listeners that it counts."""
-    fair_queue.install_fair_order(queue, streams, runs.limits.calls_address)
-    sessions.QueueCleanup(queue, streams).begin()
-    return Middleware(
-        Guard,
-        table=table,
-        limits=runs.limits,
-        visitors=runs.visitors,
-        lifted=runs.rules.in_room,
-        waiting=lambda address: fair_queue.count_waiting(queue, streams, address),
-        streams=streams,
-    )
+def _guards(table: Table, runs: Runs, listeners: Listeners, turns: Turns, streams: Tally) -> list[Middleware]:
+    """Returns the middleware that may reject a request: for its visitor, its address, its right, its body and its call."""
+    who = {"visitors": runs.visitors, "lifted": runs.rules.in_room}
+    return [
+        Middleware(Guard, table=table, limits=runs.limits, turns=turns, streams=streams, **who),
+        Middleware(Gate, table=table),
+        Middleware(Bodies, table=table, limits=runs.limits),
+        Middleware(Calls, listeners=listeners, uploads=uploads_folder),
+    ]
 
 
-def _share_memory(runs: Runs, reader: Reader, tabs: sessions.Sessions, first_screen: FirstScreen) -> None:
+def _rewriters(first_screen: FirstScreen) -> dict[str, Rewriter]:
+    """Returns what completes Gradio's responses, by path."""
+    tags = preloads()
+
+    def complete_page(request: Request, page: bytes) -> bytes:
+        return document.complete(request, page.decode().replace(MENU_ENTRY, ""), tags, first_screen.html).encode()
+
+    def drop_menu(request: Request, config: bytes) -> bytes:
+        return config.replace(MENU_ENTRY.encode(), b"")
+
+    return {"/": complete_page, "/config": drop_menu, f"{API}/info": lambda request, info: describe_api(info)}
+
+
+def _is_served(url: str) -> bool:
+    with suppress(OSError):
+        return urlopen(url, timeout=10).status == HTTPStatus.OK
+    return False
+
+
+def _share_memory(runs: Runs, reader: Reader, first_screen: FirstScreen) -> None:
     """Registers the page's caches with the shared memory budget; the routes register the panels."""
-    shares = {"sessions": (tabs,), "first_screens": (first_screen.cache,), "uploads": (UPLOADS,), "drawings": (PLANS,)}
+    shares = {"first_screens": (first_screen.cache,), "uploads": (UPLOADS,), "drawings": (PLANS,)}
     for name, caches in (*shares.items(), *reader.caches.items()):
         runs.memory.add(name, *caches)
 
@@ -216,8 +231,8 @@ def is_mcp_wanted() -> bool:
 
 
 def serve() -> None:
-    """Runs the server until a signal, then shuts down; app.py calls it. Exits with 2 if another server holds the folder, or another program
-    the named port."""
+    """Runs the server until a signal, then shuts down; app.py calls it, with garbage collection off while it starts. Exits with 2 if
+    another server holds the folder, or another program the named port."""
     shutdown = Shutdown()
     logs.begin()
     try:
@@ -229,6 +244,7 @@ def serve() -> None:
     reader = Reader(runs)
     store_uploads(runs)
     demo, _, url = start(runs, reader, port=port)
+    gc.enable()
     freeze_objects()
     logs.adopt("uvicorn")
     limits = runs.limits

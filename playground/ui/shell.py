@@ -5,17 +5,21 @@ from __future__ import annotations
 
 from html import escape
 
+import gradio as gr
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from playground.ui.document import skip_links, start_watch
 from playground.ui.page import FOOT, FRAME, words
 from playground.ui.panels import PLACES
 from playground.ui.server import STYLES, known_tag, theme
-from playground.ui.skip_links import nav
-from playground.ui.start_watch import start_watch
 from playground.words import ENGLISH
 
 
 def theme_css() -> str:
-    """Returns the CSS of the page's Gradio theme."""
-    return theme()._get_theme_css()
+    """Returns the CSS of the page's Gradio theme, as Gradio serves it."""
+    app = gr.mount_gradio_app(FastAPI(), gr.Blocks(analytics_enabled=False), "/", theme=theme())
+    return TestClient(app).get("/theme.css").text
 
 
 def page(assets: str, modules: str, live: str = "") -> str:
@@ -28,7 +32,7 @@ def page(assets: str, modules: str, live: str = "") -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}'
         f'<script src="{assets}/{modules}"></script></head>'
-        f'<body data-live="{escape(live)}">{nav(ENGLISH)}'
+        f'<body data-live="{escape(live)}">{skip_links(ENGLISH)}'
         f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
         f'<div id="pg-knobs">{about}<div id="pg-run-buttons" hidden></div></div>'
         f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'

@@ -1,7 +1,7 @@
 """Model variants: deliberate changes outside the model's own code, which stays the paper's. The knob `variant` chooses one. Read in this
 order:
 
-variant (the base class) · mask_bugs and bugs (common mistakes) · alternatives (other choices for parts of the paper's model) ·
+variant (the base class) · bugs (common mistakes) · alternatives (other choices for parts of the paper's model) ·
 recurrent (GRUs in the place of its layers) · build (the paper's model, then its change). All are declared in playground/choices.py.
 """
 

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from playground.config import MAX_POSITIONS, ModelConfig
 from playground.model.attention import MASKED, head_widths, scaled_dot_product_attention
+from playground.model.costs import attention_count, query_width
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
-from playground.model.sublayers import query_width
 from playground.model.transformer import SUBLAYER_OUTPUTS, Transformer
-from playground.variants.variant import Variant, attention_count, attentions
+from playground.variants.variant import Variant, attentions, replace_function
 
 # --- score functions ---
 
@@ -79,22 +79,22 @@ def _attend(scores: Tensor, v: Tensor, mask: Tensor, dropout: Dropout) -> tuple[
 
 def additive(model: Transformer) -> None:
     for attention in attentions(model):
-        attention.attend = Additive(model.config, model.generator)
+        replace_function(attention, Additive(model.config, model.generator))
 
 
 def bilinear(model: Transformer) -> None:
     for attention in attentions(model):
-        attention.attend = Bilinear(model.config, model.generator)
+        replace_function(attention, Bilinear(model.config, model.generator))
 
 
 def cosine(model: Transformer) -> None:
     for attention in attentions(model):
-        attention.attend = cosine_attention
+        replace_function(attention, cosine_attention)
 
 
 def location(model: Transformer) -> None:
     for attention in attentions(model):
-        attention.attend = Location(model.config, model.generator)
+        replace_function(attention, Location(model.config, model.generator))
 
 
 # --- parts left out ---

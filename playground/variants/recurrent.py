@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
+from playground.model.costs import parameters
 from playground.model.parts import Linear
 from playground.model.positions import NoPositions
-from playground.model.sublayers import parameters
 from playground.model.transformer import Transformer
 from playground.variants.variant import Variant
 

@@ -42,8 +42,18 @@ class Variant:
         return model.cacheable and self.batch is None
 
 
-def attention_count(config: ModelConfig) -> int:
-    return config.encoder_layers + 2 * config.decoder_layers
+class OtherAttention(MultiHeadAttention):
+    """Attention by another function than the paper's, called as `scaled_dot_product_attention` is."""
+
+    attend: Callable[..., tuple[Tensor, Tensor]]
+
+    def attend_heads(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        return self.attend(q, k, v, mask, self.power, self.dropout)
+
+
+def replace_function(attention: MultiHeadAttention, attend: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Makes an attention compute its heads by `attend`, which may be a module with parameters of its own."""
+    attention.__class__, attention.attend = OtherAttention, attend
 
 
 def attentions(model: Transformer) -> Iterator[MultiHeadAttention]:

@@ -11,7 +11,7 @@ from benchmarks import labs
 from benchmarks.classroom.records import LONGEST, Canaries, Records
 from benchmarks.peers import plain as peer
 from benchmarks.peers.common import exact_match, exam, rows_right
-from benchmarks.tables import percentile, ratio, shown, summary
+from benchmarks.tables import percentile, ratio, show_summary, summary
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD
 from playground.data.corpus import Item
 from playground.lessons.labs import LABS
@@ -28,7 +28,7 @@ RESULTS = Path(labs.__file__).parent / "results"
 ])  # fmt: skip
 def test_summaries_count_what_was_never_reached_as_later_than_any(values, three, text):
     assert summary(values) == dict(zip(("median", "low", "high"), three, strict=True)) | {"values": values}
-    assert shown(summary(values), ratio) == text
+    assert show_summary(summary(values), ratio) == text
 
 
 @given(st.lists(st.integers(), min_size=1), st.floats(0.01, 1))

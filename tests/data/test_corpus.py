@@ -11,7 +11,8 @@ from playground.data.batches import collate
 from playground.data.corpus import Corpus, Item, build_corpus
 from playground.data.statistics import statistics
 from playground.data.tokenizers import WordTokenizer
-from playground.reading.uploads import Pairs, read_files
+from playground.reading.pairs import Pairs
+from playground.reading.uploads import read_files
 from playground.tasks.toy_tasks import TASKS, references, split_of
 
 SMALL = DataConfig(train_size=300, validation_size=40)

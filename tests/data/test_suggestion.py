@@ -11,7 +11,8 @@ from playground.data.corpus import build_corpus
 from playground.data.facts import Facts
 from playground.data.statistics import statistics
 from playground.data.suggestion import KNOBS, suggest
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.words import LANGUAGES
 from tests.reading.outcomes import word
 

@@ -9,16 +9,14 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding import beam, greedy, model_decoder, sample, search, without_cache
-from playground.decoding.fast_decoder import FastDecoder, is_stock_model
-from playground.decoding.fast_parts import INITIAL_TOKENS
-from playground.decoding.single_decoder import SingleDecoder, is_readable
-from playground.inspection.copies import shadow_copy
+from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
 from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
+from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
+from playground.runs.disk.store import SHIPPED
 from playground.runs.model_cache import ModelCache
-from playground.runs.registry import SHIPPED
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations
@@ -32,7 +30,6 @@ TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sent
 def only_own(monkeypatch):
     """To ask the lean code fails."""
     monkeypatch.setattr(model_decoder, "FastDecoder", None)
-    monkeypatch.setattr(model_decoder, "SingleDecoder", None)
 
 
 def told(hypotheses) -> list[tuple[int, ...]]:
@@ -42,9 +39,8 @@ def told(hypotheses) -> list[tuple[int, ...]]:
 @torch.inference_mode()
 def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor, atol: float = 1e-4) -> None:
     """The logits after every token are those of one pass through the model, for all sentences side by side and for each alone."""
-    expected, every = model(src, tgt).logits, slice(None)
-    alone = [(SingleDecoder(model, src[row : row + 1]), slice(row, row + 1)) for row in range(len(src))]
-    for fast, rows in ((FastDecoder(model, src), every), *alone):
+    expected, every = model(src, tgt).logits, [slice(None), *(slice(row, row + 1) for row in range(len(src)))]
+    for fast, rows in ((FastDecoder(model, src[rows]), rows) for rows in every):
         for length in range(1, tgt.shape[1] + 1):
             logits, computed = fast.logits(tgt[rows, :length])
             torch.testing.assert_close(logits, expected[rows, length - 1 : length], atol=atol, rtol=1e-5)
@@ -110,10 +106,10 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
     tgt = torch.randint(4, 11, (2, MAX_POSITIONS), generator=torch.Generator().manual_seed(1))
     assert MAX_POSITIONS > 4 * INITIAL_TOKENS
     assert_step_by_step(model, SRC, tgt, atol=1e-3)
-    for fast, rows in ((FastDecoder(model, SRC), tgt), (SingleDecoder(model, SRC[:1]), tgt[:1])):
-        fast.length = MAX_POSITIONS
-        with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
-            fast.logits(rows)
+    fast = FastDecoder(model, SRC)
+    fast.length = MAX_POSITIONS
+    with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
+        fast.logits(tgt)
     for sources in ([[5] * MAX_POSITIONS], [[5] * MAX_POSITIONS, [5]]):
         with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
             greedy(model, sources, 3)
@@ -121,27 +117,14 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
 
 def test_where_the_lean_code_is_asked(monkeypatch):
     asked = []
-    for code in (FastDecoder, SingleDecoder):
-        monkeypatch.setattr(model_decoder, code.__name__, lambda model, src, code=code: asked.append(code) or code(model, src))
+    monkeypatch.setattr(model_decoder, "FastDecoder", lambda model, src: asked.append(len(src)) or FastDecoder(model, src))
     model = untaught()
     search(model, SOURCES[0], 3, 0.6, 5)
-    search(model, SOURCES[0], 1, 0.6, 5)
-    greedy(model, SOURCES[:1], 5)
+    greedy(model, SOURCES[:2], 5)
     for how in ({"fast": False}, {"cache": False}, {"prefix": (4,)}):
         greedy(model, SOURCES[:1], 5, **how)
-    assert asked == [FastDecoder, SingleDecoder, SingleDecoder]
-
-
-def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
-    """It has no bfloat16, and reaches no GPU."""
-    monkeypatch.setattr(model_decoder, "SingleDecoder", None)
-    model = untaught()
-    assert is_readable(model)
-    for kind in (torch.bfloat16, torch.float64):
-        other = build().eval().to(kind)
-        assert not is_readable(other)
-        assert greedy(other, SOURCES[:1], 5)[0].ids
-    assert not is_readable(build().to("meta"))
+    assert asked == [1, 2]
+    assert all(greedy(build().eval().to(kind), SOURCES[:1], 5)[0].ids for kind in (torch.bfloat16, torch.float64))
 
 
 def test_a_change_that_hangs_on_hooks_is_never_passed_over(only_own):
@@ -178,7 +161,7 @@ def test_what_is_learnt_in_between_is_known_and_a_change_of_the_memory_obeyed():
     lambda model: model.decoder[0].norm_1.register_forward_hook(lambda *_: None),
     lambda model: model.projection.register_forward_pre_hook(lambda *_: None),
     lambda model: setattr(model, "decode", MethodType(Transformer.decode, model)),
-    lambda model: setattr(model.encoder[0].self_attention, "attend", lambda *given: scaled_dot_product_attention(*given)),
+    lambda model: setattr(model.encoder[0].self_attention, "attend_heads", lambda *given: scaled_dot_product_attention(*given)),
     lambda model: setattr(model.decoder[0], "norm_3", type("Other", (torch.nn.LayerNorm,), {})(16)),
 ])  # fmt: skip
 def test_whoever_changes_or_listens_is_noticed(change, only_own):

@@ -60,6 +60,6 @@ def test_the_logits_are_the_same_to_the_bit(knobs):
 
 def test_a_file_that_would_not_run_is_an_error():
     with pytest.raises(ValueError, match=r"playground\.config is neither here nor elsewhere"):
-        join("About.", [Piece("playground.model.padding")])
+        join("About.", [Piece("playground.model.masks")])
     with pytest.raises(ValueError, match="PAD"):  # two definitions of one name
         join("About.", [Piece("playground.config", ("PAD",)), Part("", (), "PAD = 1")])

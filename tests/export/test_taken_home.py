@@ -18,16 +18,13 @@ from huggingface_hub import ModelCard
 from playground.config import UNK, Experiment, Refusal
 from playground.data.corpus import split_sources
 from playground.export.card import card
-from playground.export.contents import file_name, pack_zip, use_file
+from playground.export.contents import file_name, pack_zip, scores_of, use_file, write_folder
 from playground.export.exported_run import export_run
-from playground.export.folder import write_folder
 from playground.export.notebook import _CELLS, how, notebook
-from playground.export.scores import scores_of
 from playground.export.use import Tokenizer, Translator, svg
 from playground.queries import evaluation
-from playground.runs.disk.store import read_shipped
+from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
-from playground.runs.registry import SHIPPED
 from playground.runs.run import Run
 from playground.words import LANGUAGES
 from tests.runs.conftest import reader  # noqa: F401

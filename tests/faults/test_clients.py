@@ -60,21 +60,21 @@ def connect(server):
     with ExitStack() as opened:
 
         def made(buffer: int = 0) -> socket.socket:
-            one = opened.enter_context(socket.socket())
+            line = opened.enter_context(socket.socket())
             if buffer:
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-            one.settimeout(60)
-            one.connect((server.base_url.host, server.base_url.port))
-            return one
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+            line.settimeout(60)
+            line.connect((server.base_url.host, server.base_url.port))
+            return line
 
         yield made
 
 
-def read(one: socket.socket) -> int:
+def read(line: socket.socket) -> int:
     """How many bytes there are to the end, or until the line is cut."""
     count = 0
     with suppress(ConnectionError):
-        while more := len(one.recv(1_000_000)):
+        while more := len(line.recv(1_000_000)):
             count += more
     return count
 
@@ -84,32 +84,32 @@ def read(one: socket.socket) -> int:
 def test_half_a_request_is_hung_up_on(connect, before, halves):
     """At once, or after a whole one, which is answered."""
     lines = [connect() for _ in halves]
-    for one, half in zip(lines, halves, strict=True):
-        one.sendall((before + half).encode())
-    assert [read(one) > 0 for one in lines] == [bool(before)] * len(lines)
+    for line, half in zip(lines, halves, strict=True):
+        line.sendall((before + half).encode())
+    assert [read(line) > 0 for line in lines] == [bool(before)] * len(lines)
 
 
 @pytest.mark.fault("a request that comes byte by byte", "the line is cut")
 def test_one_byte_now_and_then_buys_no_time(connect):
-    one, request = connect(), iter((POST % 1_000 + "x" * 1_000).encode())
+    line, request = connect(), iter((POST % 1_000 + "x" * 1_000).encode())
     with suppress(ConnectionError):
-        while not select.select([one], [], [], 0.05)[0]:
-            one.send(bytes([next(request)]))
-    assert read(one) == 0
+        while not select.select([line], [], [], 0.05)[0]:
+            line.send(bytes([next(request)]))
+    assert read(line) == 0
 
 
 @pytest.mark.fault("a body in chunks without end", "it is refused or cut, however fast it comes")
 def test_chunks_without_end_are_not_taken_for_ever(connect):
-    one, chunk, sent = connect(), b"10000\r\n" + b"x" * 65_536 + b"\r\n", 0
-    one.sendall(CHUNKED.encode())
+    line, chunk, sent = connect(), b"10000\r\n" + b"x" * 65_536 + b"\r\n", 0
+    line.sendall(CHUNKED.encode())
     with suppress(ConnectionError):
-        while sent < MOST and not select.select([one], [], [], 0)[0]:
-            one.sendall(chunk)
+        while sent < MOST and not select.select([line], [], [], 0)[0]:
+            line.sendall(chunk)
             sent += len(chunk)
     assert sent < MOST
-    one = connect()
-    one.sendall((CHUNKED + "zz\r\n{}\r\n0\r\n\r\n").encode())
-    assert one.recv(65_536).startswith(b"HTTP/1.1 400"), "a chunk without a size"
+    line = connect()
+    line.sendall((CHUNKED + "zz\r\n{}\r\n0\r\n\r\n").encode())
+    assert line.recv(65_536).startswith(b"HTTP/1.1 400"), "a chunk without a size"
 
 
 class Wire:
@@ -154,19 +154,19 @@ def test_who_does_not_read_is_hung_up_on(server, connect, monkeypatch):
     monkeypatch.setattr(TimedProtocol, "connection_lost", lambda self, error: (lost.add(self.client), real(self, error)))
     times, path = 30, asset_path("plotly.js").removeprefix(".")
     server.get(path, headers={"Accept-Encoding": "gzip"})  # compressed once, which takes a while
-    one = connect(buffer=65_536)
-    one.sendall(f"GET {path}{HEAD}\r\n".encode() * times)
-    wait(lambda: one.getsockname() in lost)
-    assert read(one) < times * len(read_asset("plotly.js", "gzip")[0]) / 2, "no more than was under way"
+    line = connect(buffer=65_536)
+    line.sendall(f"GET {path}{HEAD}\r\n".encode() * times)
+    wait(lambda: line.getsockname() in lost)
+    assert read(line) < times * len(read_asset("plotly.js", "gzip")[0]) / 2, "no more than was under way"
 
 
 def test_a_quiet_stream_stays_open(connect):
-    one = connect()
-    one.sendall(f"GET {PREFIX}/live/reverse{HEAD}\r\n".encode())
-    assert b"text/event-stream" in one.recv(65_536)
-    one.settimeout(2 * PATIENCE)
+    line = connect()
+    line.sendall(f"GET {PREFIX}/live/reverse{HEAD}\r\n".encode())
+    assert b"text/event-stream" in line.recv(65_536)
+    line.settimeout(2 * PATIENCE)
     with pytest.raises(TimeoutError):
-        read(one)
+        read(line)
 
 
 def status(server: tuple[str, int], address: str) -> int:

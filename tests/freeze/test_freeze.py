@@ -14,9 +14,8 @@ import pytest
 from playground.config import Refusal
 from playground.cursor import FIELDS
 from playground.freeze import folder as freezing
-from playground.freeze.grids import axis, size
-from playground.freeze.packing import Pack, unpack_answer
-from playground.freeze.plan import STEPS, Places, choose_steps, heads, plan
+from playground.freeze.folder import Pack
+from playground.freeze.plan import STEPS, Places, axis, choose_steps, heads, plan, size
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.boot import list_runs
@@ -41,6 +40,20 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(site):
     return next(run for run in site.runs.shipped() if run.name == "reverse")
+
+
+def unpack_answer(content, key):
+    """The answer under `key` of a file, with its references resolved as the page's script does."""
+    pack = orjson.loads(gzip.decompress(content))
+
+    def resolve(value):
+        if isinstance(value, list):
+            return [resolve(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return resolve(pack["shared"][value["$"]]) if "$" in value else {name: resolve(item) for name, item in value.items()}
+
+    return resolve(pack["answers"][key])
 
 
 def question(places) -> frozenset:

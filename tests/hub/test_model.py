@@ -21,13 +21,13 @@ from hypothesis import given, settings, strategies as st
 from playground.choices import VARIANTS
 from playground.cli import main
 from playground.config import Experiment, Refusal
-from playground.export import scores
+from playground.export import contents as scores
 from playground.export.exported_run import find
-from playground.hub import model, push, remote, space
+from playground.hub import model, remote, space
 from playground.hub.model import HubTransformer
 from playground.runs.disk.folder import Folder
+from playground.runs.disk.store import SHIPPED
 from playground.runs.model_cache import ModelCache
-from playground.runs.registry import SHIPPED
 
 FILES = {"config.json", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json", "README.md"}
 
@@ -159,8 +159,8 @@ def test_what_can_not_be_pushed_is_refused(hub, capsys, monkeypatch, tmp_path):
             act()
         return refused.value.key
 
-    assert {refusal(partial(push.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
-    assert refusal(partial(push.push, "nothing", "ada/reverse")) == "export.no_run"
+    assert {refusal(partial(remote.push, "no such run", name)) for name in NAMES} == {"hub.not_a_name"}, "before any run is read"
+    assert refusal(partial(remote.push, "nothing", "ada/reverse")) == "export.no_run"
     for status, key in ((401, "hub.bad_token"), (402, "hub.not_free"), (403, "hub.no_right"), (404, "hub.no_right"), (400, "hub.refused")):
         response = SimpleNamespace(status_code=status, headers={}, request=None)
         hub.api.create_repo.side_effect = HfHubHTTPError("An error", response=response, server_message="Something is wrong here.")

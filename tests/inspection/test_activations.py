@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.inspection.activations import Stage, record
-from playground.inspection.copies import shadow_copy
+from playground.model.copies import shadow_copy
 from playground.model.transformer import Transformer
 
 SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)  # a repeated token

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from playground.config import BOS, EOS, PAD, ModelConfig
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Transformer
 
 pytestmark = pytest.mark.trust

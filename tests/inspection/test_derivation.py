@@ -12,8 +12,8 @@ from playground.inspection.arithmetic import SYMBOLS, Derivation, Label, Operand
 from playground.inspection.derivation import explain
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
+from playground.runs.disk.store import SHIPPED
 from playground.runs.model_cache import ModelCache
-from playground.runs.registry import SHIPPED
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts
 from tests.inspection.test_activations import build as drawn

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.inspection import diagnostics, differences, heads, masks, probabilities, products, rollout
+from playground.inspection import attention, diagnostics, differences, heads, masks, probabilities, rollout
 from playground.inspection.fact import percent, short
 from playground.inspection.model_view import HeadAt, overview
 
@@ -66,10 +66,10 @@ def sure(token: str, percent: int, second: str, other: int, effective: str) -> d
     (lambda: probabilities.facts(LEANS, NAMES), "figures.leans", sure("a", 70, "b", 20, "2.4")),
     (lambda: masks.facts(np.array([[True, False]]), rows=5), "figures.mask_hides", {"hidden": 5, "cells": 10, "percent": 50}),
     (lambda: masks.facts(np.ones((2, 2))), "figures.mask_open", {"cells": 4}),
-    (lambda: products.product_fact(*PAIR, np.array([True, True, False]), 0), "heads.product_caption",
+    (lambda: attention.product_fact(*PAIR, np.array([True, True, False]), 0), "heads.product_caption",
      {"strong": 1, "dims": 2, "low": "−4.00", "high": "0.50"}),  # the masked score isn't counted
-    (lambda: products.product_fact(*PAIR, np.array([True, True, False]), 2), "heads.product_masked", {}),
-    (lambda: products.product_fact(*PAIR, np.array([True, False, False]), 0), "heads.product_alone", {}),
+    (lambda: attention.product_fact(*PAIR, np.array([True, True, False]), 2), "heads.product_masked", {}),
+    (lambda: attention.product_fact(*PAIR, np.array([True, False, False]), 0), "heads.product_alone", {}),
     (lambda: differences.output_fact([4, 5, 2], (4, 5, 2)), "interventions.same", {}),
     (lambda: differences.output_fact([4, 5], [4, 5, 6]), "interventions.different",
      {"gone": 0, "tokens": 2, "new": 1, "other": 3, "step": 3}),
@@ -120,7 +120,7 @@ def test_numbers_as_they_stand_in_sentences():
     for row in (SURE, TORN, LEANS):
         assert [probabilities.rank(row, token) for token, _ in probabilities.top(row, 4)] == [1, 2, 3, 4]
     for values, count in (([3, -1, 1], 1), ([1, 1, 1, 1], 3), ([-5, 4, 1], 2), ([-6, 4, 1], 1), ([4, 4, 1], 2), ([0, 0], 0), ([2], 1)):
-        assert products.carriers(np.array(values, dtype=float)) == count
+        assert attention.carriers(np.array(values, dtype=float)) == count
 
 
 def test_the_sharpest_the_widest_and_the_most_diagonal_head_are_found_among_all_kinds():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.reading.formats.guard import SIGN, guard_rows
+from playground.reading.writing import SIGN, guard_rows
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

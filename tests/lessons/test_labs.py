@@ -16,7 +16,7 @@ from playground.lessons import thumbnails
 from playground.lessons.lab import Grid, Lines, TextTable
 from playground.lessons.labs import LABS, START, get, layer_norm, loss, norms, padding_sides, residuals, softmax
 from playground.lessons.thumbnails import load_thumbnail
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from playground.words import LANGUAGES, entries, known
 
 approx = pytest.approx

@@ -7,10 +7,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from playground.config import MAX_POSITIONS, PAD, ModelConfig
-from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
+from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.packing import packed_position_ids
 from playground.model.parts import Dropout, Embedding, Linear
-from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, packed_position_ids, position_ids, sinusoids
+from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, position_ids, sinusoids
 from tests.model.shared_copies import attention_pairs
 from tests.variants.varied import draw
 
@@ -56,8 +57,7 @@ def test_a_row_that_may_look_nowhere_gets_zeros_and_finite_gradients():
 def test_scale_by_hand():
     q, k, v = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]]), torch.eye(2, 4)
     for power, score in ((0.5, 1.0), (0.0, 2.0), (1.0, 0.5), (0.25, math.sqrt(2))):  # 2 / 4 ** power
-        out, weights = scaled_dot_product_attention(q, k, v, power=power)
-        torch.testing.assert_close(fused_attention(q[None, None], k[None, None], v[None, None], power=power)[0][0, 0], out)
+        _, weights = scaled_dot_product_attention(q, k, v, power=power)
         expected = math.exp(score) / (math.exp(score) + 1)
         assert weights.tolist() == [pytest.approx([expected, 1 - expected])]
 
@@ -84,33 +84,6 @@ def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads
     expected.backward(direction)
     for mine, their in pairs:
         torch.testing.assert_close(torch.cat([part.grad for part in mine]), their.grad, atol=1e-5, rtol=1e-5)
-
-
-@given(st.sampled_from(["none", "mask", "empty row"]), st.floats(0, 1))
-def test_fused_attention_is_the_same(kind, power):
-    mask = None if kind == "none" else some_mask()
-    if kind == "empty row":
-        mask[1, 0, 3] = False
-    ours = [draw(2, 3, n, 4, seed=n).requires_grad_() for n in (5, 7, 7)]
-    theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
-    (out, _), (fused, weights) = scaled_dot_product_attention(*ours, mask, power), fused_attention(*theirs, mask, power)
-    assert weights is None
-    torch.testing.assert_close(fused, out)
-    for result in (out, fused):
-        (result * draw(*result.shape, seed=9)).sum().backward()
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one.grad, other.grad)
-
-
-def test_with_dropout_fused_attention_draws_from_the_owned_generator():
-    tensors = [draw(2, 3, 5, 4, seed=n) for n in range(3)]
-    plain, weights = scaled_dot_product_attention(*tensors, power=1.0)
-    (one, before), (other, same) = (
-        attend(*tensors, None, 1.0, Dropout(0.5, torch.Generator().manual_seed(4)).train())
-        for attend in (scaled_dot_product_attention, fused_attention)
-    )
-    assert (torch.equal(one, other), torch.equal(before, same), torch.allclose(one, plain)) == (True, True, False)
-    assert torch.equal(before, weights), "the weights returned are those before dropout"
 
 
 def test_dropout_zeroes_a_share_keeps_the_mean_and_leaves_the_global_generator_alone():

@@ -6,9 +6,8 @@ from hypothesis import given, settings, strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import PRESETS, Experiment, ModelConfig, Refusal, limits, preset
-from playground.inspection.counting import counted_flops, counted_parameters
-from playground.model.size import CHUNK, admit, is_chunked, parameter_count, training_bytes
-from playground.model.sublayers import flops, parameters
+from playground.inspection.diagnostics import counted_flops, counted_parameters
+from playground.model.costs import CHUNK, admit, flops, is_chunked, parameter_count, parameters, training_bytes
 from playground.model.transformer import Transformer
 
 MEGABYTE = 2**20
@@ -19,7 +18,7 @@ MEGABYTE = 2**20
     (32, 4000, 67, 1.5), (256, 4000, 304, 1.5), (32, 8000, 86, 1.5), (256, 8000, 361, 1.5),
 ])  # fmt: skip
 def test_a_wide_model_is_admitted_with_what_it_was_seen_to_take(d_model, words, peak, most):
-    """Megabytes of a training of 64 pairs of up to 18 tokens (`benchmarks.forecast`)."""
+    """Megabytes of a training of 64 pairs of up to 18 tokens, as measured in processes of their own."""
     experiment = Experiment().with_(d_model=d_model, d_ff=4 * d_model, batch_size=64, **{"threads": 1} if words > 50 else {})
     assert 1 <= training_bytes(experiment, words + 4, words + 4, 18) / (peak * MEGABYTE) <= most
     bugged, vocab = experiment.with_(variant="padding_in_loss"), 2 * words

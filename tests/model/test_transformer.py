@@ -177,7 +177,7 @@ def test_cut_the_source_says_nothing():
 def by_and_by(model: Transformer, tgt_in: torch.Tensor, cuts: list[int], cache: DecoderCache):
     """States (B, T, D) and weights of every layer, of a target that comes in pieces which end at `cuts`."""
     memory, _ = model.encode(SRC)
-    found = [model.decode(tgt_in[:, :end], memory, padding_mask(SRC), cache) for end in cuts]
+    found = [model.decode(tgt_in[:, :end], memory, padding_mask(SRC), cache=cache) for end in cuts]
     return torch.cat([states for states, _, _ in found], dim=1), [weights for _, *weights in found]
 
 

@@ -6,7 +6,7 @@ import torch
 from playground.data.batches import collate
 from playground.data.corpus import Item
 from playground.queries import diagnostics
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 
 KNOBS = {"steps": 30, "dropout": 0.0}
 

@@ -15,7 +15,8 @@ from playground.queries.evaluation import scores
 from playground.queries.reader import Reader, max_output_tokens
 from playground.queries.teacher_forcing import compare
 from playground.queries.translate import translate
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import write_run

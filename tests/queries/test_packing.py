@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from playground.inspection import masks
+from playground.model.packing import pack_pairs
 from playground.model.transformer import Transformer
 from playground.queries.packing import packed_row
 from tests.runs.tiny import CORPORA, tiny
@@ -25,7 +26,8 @@ def test_the_masks_are_where_the_model_has_weights(reader):
     corpus = CORPORA.get(run.experiment)
     model = Transformer(run.experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size).eval()
     with torch.no_grad():
-        result = model(*(torch.tensor([ids]) for ids in (row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)))
+        src, tgt_in, *ids = (torch.tensor([ids]) for ids in (row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids))
+        result = model(src, tgt_in, pack_pairs(tgt_in, *ids))
     for part, mask in masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids).items():
         for layer in getattr(result, part):
             seen = mask.allowed.any(axis=1)  # a row of padding may see nothing at all

@@ -12,7 +12,8 @@ from playground.queries import references
 from playground.queries.activations import Cell, activations
 from playground.queries.training_step import starting_point
 from playground.queries.translate import translate
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.runs.run import Run
 from tests.runs.tiny import alone, curve, same_parameters, tiny
 

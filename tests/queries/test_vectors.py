@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from playground.config import EOS, SPECIAL_TOKENS
-from playground.inspection.copies import shadow_copy
 from playground.inspection.vectors import principal_axes
+from playground.model.copies import shadow_copy
 from playground.queries.vectors import STATES, TABLES, _frequent_ids, states, vectors
 from tests.runs.tiny import CORPORA
 

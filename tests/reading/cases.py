@@ -175,7 +175,8 @@ CASES = {
         ("Deutsch | Englisch\n---|---\n| Hund | dog |\n", "csv Deutsch→Englisch: (header) · (header) · Hund→dog"),
     ],
     "wrapped": [
-        ("<!DOCTYPE html><p>a\tb", "!web_page"), ("'a'\n'b'", "!one_column line=1"), ("'a','b'\nc,d", "csv: a'→b' · c→d"),
+        ("<!DOCTYPE html><p>a\tb", "!web_page"), (("1\n00:00:01,000 --> 00:00:02,500\nHi\n",) * 2, "!subtitles"),
+        ("'a'\n'b'", "!one_column line=1"), ("'a','b'\nc,d", "csv: a'→b' · c→d"),
         ("{'a': 1}\n{'a': 2}", "!one_column line=1"),
         ('"""Hello, world!"",""Hallo, Welt!"""\n"""It\'s me."",""Ich bin\'s."""\n"""""""Yes"""" or no?"",""Ja oder nein?"""',
          'csv: Hello, world!→Hallo, Welt! · It\'s me.→Ich bin\'s. · "Yes" or no?→Ja oder nein?'),
@@ -198,6 +199,8 @@ CASES = {
         ("https://a.b/c\tHi.\tSalut!\nhttps://a.b/d\tNo.\tNon.\n", "tsv 1→2: Hi.→Salut! · No.→Non. +columns"),
         ("source_lang,target_lang,text,translation\nen,de,dog,Hund\nen,de,cat,Katze\n",
          "csv text→translation 2→3: (header) · dog→Hund · cat→Katze +columns"),
+        (SENTENCES, "tsv 1→2: eng→a b · deu→d e · kab→h · eng→c · deu→f · eng→x +columns +language_side"),
+        ("en\tHi\nde\tHallo\nen\tBye\nde\tAde\n", "labelled en→de: Hi→Hallo · @3 Bye→Ade"),
         ('{"source": "x", "question": "a", "answer": "b"}\n{"source": "x", "question": "c", "answer": "d"}\n',
          "json_lines question→answer: a→b · c→d +columns"),
     ],

@@ -7,9 +7,12 @@ import random
 import unicodedata
 
 from playground.config import Refusal
-from playground.reading.formats.limits import LINE_LIMIT
+from playground.reading.column_mapping import Choices
+from playground.reading.filtering import REASONS
+from playground.reading.formats.table import LINE_LIMIT
+from playground.reading.pairs import Pairs, as_json, report
 from playground.reading.text import normalise
-from playground.reading.uploads import REASONS, Choices, Pairs, as_json, read_files, report
+from playground.reading.uploads import read_files
 from playground.words import LANGUAGES
 
 SEVERAL_ROWS = ("po", "json_lines", "json", "tmx", "xliff")  # kinds of which an item may be several rows

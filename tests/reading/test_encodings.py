@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.config import Refusal
-from playground.reading.charsets import ENCODINGS, find_encoding
-from playground.reading.encodings import decode, is_damaged
+from playground.reading.encodings import ENCODINGS, decode, find_encoding, is_damaged
 from playground.words import LANGUAGES, known
 from tests.reading.outcomes import check_refusal, outcome
 

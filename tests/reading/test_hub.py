@@ -22,9 +22,9 @@ def library(monkeypatch, load) -> list:
     return calls
 
 
-def refusal(*arguments, **options) -> Refusal:
+def refusal(*arguments) -> Refusal:
     with pytest.raises(Refusal) as refused:
-        load_from_hub(*arguments, **options)
+        load_from_hub(*arguments)
     check_refusal(refused.value)
     return refused.value
 
@@ -56,24 +56,11 @@ def test_all_columns(monkeypatch):
         assert calls.pop() == (("Helsinki-NLP/opus_books", "de-en"), {"split": "train", "streaming": True, "token": False})
 
 
-FLAT = [{"de": 1, "en": "one", "more": "x"}, {"de": 2, "en": None, "more": "x"}]
-
-
-def test_columns_are_read_in_the_order_that_was_chosen_and_only_the_first_rows():
-    for records, columns, names, expected in (
-        (RECORDS[:1], ("translation.de", "translation.en"), ("translation.de", "translation.en"), [["b 0", "a 0"]]),
-        (FLAT, ("de", "en"), ("de", "en"), [["1", "one"], ["2", ""]]), (FLAT, ("en", "de"), ("en", "de"), [["one", "1"], ["", "2"]]),
-        (RECORDS[:1], ("translation",), ("en", "de"), [["a 0", "b 0"]]),
-        ([{"a.b": "c", "d": "e"}], ("a.b", "d"), ("a.b", "d"), [["c", "e"]]),
-    ):  # fmt: skip
-        table = read_stream(records, "x", columns)
-        assert (table.columns, cells(table)) == (names, expected)
-        assert table.pair == ((0, 1) if len(columns) == 2 else None)
+def test_only_the_first_rows_are_read():
     stream = iter(RECORDS)
     table = read_stream(stream, "x", rows=2)
     assert (len(table.rows), table.notes, len(list(stream))) == (2, (("data.note_first_rows", {"rows": 2}),), 2)
     assert read_stream(RECORDS, "x", rows=5).notes == ()
-    assert len(read_stream(RECORDS, "x", rows=0).rows) == 1
 
 
 def test_what_is_no_name_and_a_library_or_a_network_that_is_missing(monkeypatch, tmp_path):
@@ -117,7 +104,3 @@ def test_an_error_of_the_library_becomes_a_refusal(monkeypatch):
             assert values.items() <= refused.values.items()
     library(monkeypatch, lambda: iter([]))
     assert refusal("a/b").key == "data.hub_empty"
-    library(monkeypatch, lambda: iter(RECORDS))
-    refused = refusal("a/b", columns=("translation.en", "nope"))
-    assert (refused.key, refused.values["column"]) == ("data.hub_columns", "nope")
-    assert refused.values["columns"] == "id, translation, translation.en, translation.de"

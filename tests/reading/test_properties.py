@@ -9,11 +9,11 @@ from itertools import product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from playground.reading.charsets import ENCODINGS
-from playground.reading.formats.escapes import KINDS, count_kinds as traces_in, undo
-from playground.reading.formats.markup import strip_markup
+from playground.reading.column_mapping import Choices
+from playground.reading.encodings import ENCODINGS
+from playground.reading.formats.escapes import KINDS, count_kinds as traces_in, strip_markup, undo
+from playground.reading.pairs import Pairs
 from playground.reading.text import normalise
-from playground.reading.uploads import Choices, Pairs
 from tests.reading.cases import CASES
 from tests.reading.formats.test_exchange import AB, CD, XLIFF_12, XLIFF_20, tmx
 from tests.reading.formats.test_sheets import parquet, workbook
@@ -29,9 +29,8 @@ def restored(packed: bytes) -> bytes:
         return zipped(*[(name, file.read(name)) for name in file.namelist()], how=zipfile.ZIP_STORED)
 
 
-SRT = "1\n00:00:01,000 --> 00:00:02,500\nHi.\nHallo.\n\n2\n00:00:03,000 --> 00:00:04,500\nNo.\nNein.\n"
 OTHERS = {
-    "utf16.txt": TSV.decode().encode("utf-16"), "gbk.txt": "嗨。\tHi.\n你好。\tHello.\n".encode("gbk"), "replay.srt": SRT,
+    "utf16.txt": TSV.decode().encode("utf-16"), "gbk.txt": "嗨。\tHi.\n你好。\tHello.\n".encode("gbk"),
     "a.tmx": tmx(AB, CD), "a.xlf": XLIFF_12, "b.xlf": XLIFF_20, "a.gz": gzip.compress(TSV, 0), "a.ods": restored(ods(1, 1)),
     "a.xlsx": restored(workbook(["source", "target"], ["Hi.", "Hallo."], [7, 1.5], [None, "x"])),
     "a.zip": zipped(("deu.txt", TSV), ("_about.txt", b"CC-BY 2.0"), ("__MACOSX/._deu.txt", b"\0"), how=zipfile.ZIP_STORED),

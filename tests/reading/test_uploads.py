@@ -9,22 +9,20 @@ from hypothesis import given, strategies as st
 
 from playground.config import Refusal
 from playground.reading import filtering, opening, pairs as module
-from playground.reading.formats import FORMATS, limits, po
-from playground.reading.pairs import Pairs, json_parts, to_json
-from playground.reading.sentences import read_sentences
+from playground.reading.filtering import Pair, PreviewRow
+from playground.reading.formats import program_texts, table as limits
+from playground.reading.pairs import Pairs, json_parts, report, to_json
 from playground.reading.text import normalise
-from playground.reading.uploads import Pair, PreviewRow, read_files, report
+from playground.reading.uploads import read_files, read_sentences
 from tests.reading.cases import CASES, PO
 from tests.reading.outcomes import named, outcome, read, refused, two
 
-CONFIDENCE = {one.read: one.confidence for one in FORMATS}
 
-
-def only_of(readers, sources):
-    """As `first_of`, and no two readers of one confidence take the same file."""
-    taken = [(CONFIDENCE[read], table) for read in readers if (table := read(sources))]
-    assert len(dict(taken)) == len(taken)
-    return taken[0][1] if taken else None
+def only_of(formats, sources):
+    """Reads as `read_first`; no two readers of one confidence take the same file."""
+    tables = [(entry.confidence, table) for entry in formats if (table := entry.read(sources))]
+    assert len(dict(tables)) == len(tables)
+    return tables[0][1] if tables else None
 
 
 @pytest.mark.parametrize("title", CASES)
@@ -85,7 +83,7 @@ def test_uploads_that_are_too_much(monkeypatch):
     monkeypatch.setattr(filtering, "PAIR_LIMIT", 3)
     assert len(read("a\tb\n" * 3 + "\n").pairs) == 3
     assert refused("a\tb\n" * 4).key == "data.too_many_pairs"
-    monkeypatch.setattr(po, "MAX_LINES", 2)
+    monkeypatch.setattr(program_texts, "MAX_LINES", 2)
     assert len(read('msgid "a"\nmsgstr "b"\n\n' * 2).pairs) == 2
     assert refused('msgid "a"\nmsgstr "b"\n\n' * 3).key == "data.too_many_items"
     assert read("a\tb\nabc\td\ne\tfgh", max_characters=2).dropped == {"long": (2, 3)}

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.config import Refusal
-from playground.reading import doubts, writing
-from playground.reading.formats.guard import unguard_rows
+from playground.reading import writing
+from playground.reading.filtering import ERRORS
 from playground.reading.formats.table import Row
 from playground.reading.uploads import read_files
-from playground.reading.writing import KINDS, write
+from playground.reading.writing import KINDS, unguard_rows, write
 from tests.reading.outcomes import check_refusal, clean, two
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
@@ -96,6 +96,6 @@ texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x
 @pytest.mark.parametrize("kind", KINDS)
 @given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
 def test_read_of_write_is_normalise(kind, pairs):
-    expected = [pair for pair in clean(pairs) if doubts.ERRORS.isdisjoint(pair)]
+    expected = [pair for pair in clean(pairs) if ERRORS.isdisjoint(pair)]
     if expected and not (kind == "bars" and any("|||" in text for pair in expected for text in pair)):
         assert two(back(write(pairs, kind))) == expected

@@ -12,7 +12,7 @@ import pytest
 
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import Member, Room
-from playground.rooms.store import SET_ASIDE_SECONDS, Store
+from playground.rooms.store import SET_ASIDE_SECONDS, RoomFiles
 from playground.ui.links import LISTS
 from tests.rooms.group import ANNA, TEACHER, Group, refused
 
@@ -34,7 +34,7 @@ def group(group: Group) -> Group:
 
 
 def test_a_room_is_read_as_it_was_written(tmp_path):
-    store = Store(tmp_path / "rooms")
+    store = RoomFiles(tmp_path / "rooms")
     store.write(ROOM)
     for name in ("notes.txt", ".lock", "ABCDE.json.bak", "abcde.json"):
         (tmp_path / "rooms" / name).write_text("no room")
@@ -111,7 +111,7 @@ def test_a_damaged_room_is_read_from_its_copy(group, caplog):
 
 
 def test_a_file_that_can_not_be_read_at_all_is_set_aside_for_a_while(group, caplog):
-    Store(group.folder).write(ROOM)
+    RoomFiles(group.folder).write(ROOM)
     aside = group.path.with_name(f"{group.code}.json.unreadable")
     for text in damaged(group.path.read_text()):
         caplog.clear()
@@ -119,12 +119,12 @@ def test_a_file_that_can_not_be_read_at_all_is_set_aside_for_a_while(group, capl
         os.utime(group.path, (0, 0))
         group.copy.unlink(missing_ok=True)
         with caplog.at_level(logging.WARNING):
-            assert [room.code for room in Store(group.folder).read_all()] == ["ABCDE"], "the others are read"
+            assert [room.code for room in RoomFiles(group.folder).read_all()] == ["ABCDE"], "the others are read"
         assert group.code in caplog.text
         assert "Anna" not in caplog.text
         assert (aside.stat().st_mtime > 0, group.path.exists()) == (True, False), "it waits from now on"
         for passed, there in ((-1, True), (1, False)):
-            Store(group.folder).forget_unreadable(aside.stat().st_mtime + SET_ASIDE_SECONDS + passed)
+            RoomFiles(group.folder).forget_unreadable(aside.stat().st_mtime + SET_ASIDE_SECONDS + passed)
             assert aside.exists() == there, "there may be names in it"
 
 

@@ -18,7 +18,7 @@ import torch
 from hypothesis import given, strategies as st
 
 from playground.config import Refusal
-from playground.model.size import training_bytes
+from playground.model.costs import training_bytes
 from playground.runs import cache as module, corpora, model_cache
 from playground.runs.cache import LRU, Memory, descendants, held_bytes, size_of
 from playground.runs.corpora import MAX_CORPORA, Corpora, sizes

@@ -6,7 +6,8 @@ import pytest
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
-from playground.runs import cut_off, recording
+from playground.runs import orders, recording
+from playground.runs.disk import saves
 from playground.runs.names import owner_of
 from playground.training.loop import Training
 from playground.training.schedule import REWARMED, learning_rate
@@ -54,9 +55,11 @@ def test_paused_and_stepped_it_goes_one_step_and_a_pause_can_be_taken_back(world
 
 
 def test_what_a_run_at_rest_does_not_do(world):
+    assert (orders.WORKING, orders.RESUMABLE) == (("queued", "preparing", "training"), ("paused", "stopped", "interrupted"))
+    assert {*orders.FINISHED} == {*orders.STATUSES} - {*orders.WORKING, "paused"}
     run, done = begun(world, order="pause"), ended(world, steps=2)
-    orders = [(run, "pause", "runs.not_at_work"), (done, "pause", "runs.not_at_work"), (done, "stop", "runs.not_at_work")]
-    for of, order, key in [*orders, (done, "resume", "runs.not_resumable"), (done, "step_once", "runs.not_resumable")]:
+    at_work = [(of, order, "runs.not_at_work") for of, order in ((run, "pause"), (done, "pause"), (done, "stop"))]
+    for of, order, key in [*at_work, (done, "resume", "runs.not_resumable"), (done, "step_once", "runs.not_resumable")]:
         with refused(key):
             getattr(world.runs, order)(of.id, ME)
     world.runs.stop(run.id, ME)
@@ -301,14 +304,14 @@ def test_without_a_place_it_waits_until_there_is_one(world, away):
 def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(world):
     run = training(world)
     step = run.checkpoint_step
-    for tries in range(1, cut_off.TRIES + 1):
+    for tries in range(1, saves.TRIES + 1):
         back = world.restart().get(run.id)  # no save has come since
         assert back.message.key == "runs.interrupted"
         world.runs.mark_seen(run.id)
         world.until(lambda: back.status == "training")  # noqa: B023
         assert card(world, run)["message"] == {"key": "runs.went_on", "values": {"step": step, "tries": tries}}
     back = world.restart().get(run.id)
-    assert (back.status, back.message.key, back.message.values["tries"]) == ("interrupted", "runs.cut_off_often", cut_off.TRIES)
+    assert (back.status, back.message.key, back.message.values["tries"]) == ("interrupted", "runs.cut_off_often", saves.TRIES)
     world.runs.mark_seen(run.id)
     world.runs.visitors.record_address(ME, ADDRESS)
     world.round()
@@ -319,7 +322,7 @@ def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(world):
 
 def test_one_that_gets_on_is_tried_anew_each_time(world):
     run = training(world)
-    for _ in range(cut_off.TRIES + 1):
+    for _ in range(saves.TRIES + 1):
         back = world.restart().get(run.id)
         world.runs.mark_seen(run.id)
         world.until(lambda: back.status == "training")  # noqa: B023
@@ -362,11 +365,11 @@ def test_the_first_save_comes_by_the_clock(world):
 
 
 def test_a_run_among_others_is_tried_more_often_than_one_that_was_alone(world, monkeypatch):
-    monkeypatch.setattr(cut_off, "TRIES_TOGETHER", cut_off.TRIES + 1)
+    monkeypatch.setattr(saves, "TRIES_TOGETHER", saves.TRIES + 1)
     world.restart(save_seconds=1e9)
     runs = [world.runs.create(tiny(steps=LONG), owner * 32) for owner in "ab"]
     world.until(lambda: min(run.step for run in runs) > 0)
-    for _ in range(cut_off.TRIES_TOGETHER):
+    for _ in range(saves.TRIES_TOGETHER):
         runs = cut(world, runs)
     assert {run.status for run in runs} == {"training"}
     assert {run.message.key for run in cut(world, runs)} == {"runs.cut_off_often"}

@@ -12,9 +12,9 @@ from safetensors.torch import load, save
 from playground.choices import VARIANTS
 from playground.config import EOS, ModelConfig, Refusal, limits
 from playground.decoding import greedy, trace
-from playground.model.padding import padded
+from playground.model.packing import padded
 from playground.model.transformer import Transformer
-from playground.runs.capture import complete
+from playground.runs.completer import complete
 from playground.runs.disk.replay_file import pack_replay, unpack_replay
 from playground.runs.model_cache import ModelCache
 from playground.runs.recording import BRIEF, Recording

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from playground.config import Refusal
-from playground.runs import registry
+from playground.runs import making, resuming
 from playground.runs.disk import files
-from playground.runs.engines import in_process
+from playground.runs.engines import trainer
 from playground.runs.names import ADJECTIVES, ANIMALS, new_id, new_name, owner_of, owns
 from tests.runs.by_hand import LONG, at_rest, begun, ended, ordered, refused
 from tests.runs.tiny import ME, YOU, tiny
@@ -87,7 +87,7 @@ def test_a_token_owns_what_was_made_with_it():
 
 
 def test_a_model_too_large_is_refused_before_anything_is_made(world, monkeypatch):
-    monkeypatch.setattr(in_process, "Training", None)
+    monkeypatch.setattr(trainer, "Training", None)
     with refused("model.too_large"):
         world.runs.create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
     assert world.runs.list_owned(ME) == []
@@ -133,7 +133,7 @@ def meanwhile(monkeypatch):
 def test_what_takes_long_is_done_without_the_lock(world, meanwhile):
     runs, done = world.runs, set()
     long = dict.fromkeys(("create", "save", "write_card", "delete"), runs.store)
-    long |= {"bytes_needed": registry, "wait": runs._workers}
+    long |= {"bytes_needed": making, "wait": runs._workers}
     for name, thing in long.items():
         meanwhile(thing, name, lambda name=name: done.add((name, runs._admission.lock.locked())))
     run = begun(world, order="stop")
@@ -190,12 +190,20 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
 
 def test_two_who_resume_the_same_run_start_it_once_and_one_that_is_deleted_meanwhile_is_gone(world, meanwhile):
     run, gone, started = begun(world, order="stop"), begun(world, order="stop"), []
-    meanwhile(registry, "bytes_needed", lambda: world.runs.resume(run.id, ME))
+    meanwhile(resuming, "bytes_needed", lambda: world.runs.resume(run.id, ME))
     meanwhile(world.runs._workers, "start", lambda: started.append(1))
     world.runs.resume(run.id, ME)
     assert started == [1]
-    meanwhile(registry, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
+    meanwhile(resuming, "bytes_needed", lambda: world.runs.delete(gone.id, ME))
     with refused("runs.unknown"):
         world.runs.resume(gone.id, ME)
     assert [*world.runs._workers._jobs] == [run.id]
     assert not world.runs.store.path(gone).exists()
+
+
+def test_an_order_that_meets_a_run_as_it_is_resumed_goes_to_its_job(world, meanwhile):
+    run = begun(world, order="pause")
+    meanwhile(world.runs._workers, "wait", lambda: world.runs.resume(run.id, ME))
+    world.runs.stop(run.id, ME)
+    assert run.working
+    assert at_rest(world, run).status == "stopped"

@@ -8,12 +8,10 @@ import torch
 
 from playground.config import EOS, Experiment
 from playground.decoding import trace
-from playground.runs.disk import checkpoints
-from playground.runs.disk.checkpoints import CHECKPOINTS, MAX_TOTAL_BYTES, experiment, make
 from playground.runs.disk.files import tree_size
-from playground.runs.disk.store import read_shipped
+from playground.runs.disk.store import SHIPPED, read_shipped
 from playground.runs.queue import train_inline
-from playground.runs.registry import SHIPPED
+from playground.runs.queue.train_inline import CHECKPOINTS, MAX_TOTAL_BYTES, checkpoint_experiment, make_checkpoints
 from playground.runs.replay import MAX_SAVED, MIN_FRAMES, ROUNDING, Replay, replay_steps
 from playground.runs.rounded import HEADER_BYTES, LARGEST, pack_rounded, round_parameters, rounded_bytes, rounded_shapes, unpack_rounded
 from playground.variants import build
@@ -82,9 +80,9 @@ def test_a_run_takes_5_mb_and_no_attention_weight_changes_by_more_than_the_page_
 
 
 def test_they_are_made_into_a_folder_and_read_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoints, "CHECKPOINTS", {"sort": {**TINY, "task": "sort", "steps": 3}})
+    monkeypatch.setattr(train_inline, "CHECKPOINTS", {"sort": {**TINY, "task": "sort", "steps": 3}})
     for _ in range(2):  # the second takes the place of the first
-        (run,) = make(tmp_path, ("sort",))
+        (run,) = make_checkpoints(tmp_path, ("sort",))
     (back,) = read_shipped(tmp_path)
     assert (run.step, back.id, back.name, back.step, back.shipped) == (3, "sort", "sort", 3, True)
     assert back.experiment == tiny(task="sort", steps=3)
@@ -98,7 +96,7 @@ def test_all_shipped_runs_are_there_small_and_whole_and_every_frame_has_its_para
     assert tree_size(SHIPPED) <= MAX_TOTAL_BYTES
     for name in CHECKPOINTS:
         run = shipped[name]
-        assert (run.experiment, run.status) == (experiment(name), "done")
+        assert (run.experiment, run.status) == (checkpoint_experiment(name), "done")
         assert run.exact_match >= 0.95
         assert run.replay.steps[-1] == run.snapshot.step == run.step
         assert run.replay.parameter_steps == run.replay.steps == replay_steps(run.steps, MIN_FRAMES)

@@ -13,10 +13,11 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from playground.config import Refusal
-from playground.reading.formats.limits import SECONDS
-from playground.reading.uploads import Choices, read_files
+from playground.reading.column_mapping import Choices
+from playground.reading.formats.table import SECONDS
+from playground.reading.uploads import read_files
 from playground.runs import upload_process
-from playground.runs.upload_turns import HALF_LIFE_S, MAX_WAITING, UploadQueue
+from playground.runs.upload_process import HALF_LIFE_S, MAX_WAITING, UploadQueue
 from playground.words import LANGUAGES
 from tests.reading.test_unpacking import zipped
 

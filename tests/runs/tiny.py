@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from playground.config import Experiment
-from playground.model.size import training_bytes
-from playground.reading.uploads import Pair, Pairs
+from playground.model.costs import training_bytes
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.limits import Limits
 from playground.runs.recording import Recording

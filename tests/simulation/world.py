@@ -21,8 +21,7 @@ from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.limits import Limits
 from playground.runs.registry import Runs
-from playground.runs.runtime import Runtime
-from playground.runs.steady_clock import SteadyClock
+from playground.runs.runtime import Runtime, SteadyClock
 from tests.runs.engines.links import Near
 from tests.runs.tiny import CORPORA
 

@@ -6,11 +6,11 @@ from hypothesis import given, strategies as st
 from torch.nn import functional as F
 
 from playground.config import PAD
-from playground.model import size
+from playground.model import costs
 from playground.training import chunked_loss
 from playground.training.chunked_loss import chunked_cross_entropy
-from playground.training.loss import cross_entropy
 from playground.training.slow_step import slow_step
+from playground.training.step import cross_entropy
 from tests.training.corpora import training_of
 
 
@@ -18,7 +18,7 @@ from tests.training.corpora import training_of
 def chunks(monkeypatch) -> list[int]:
     """Every loss is taken chunk by chunk, of a few rows each; how many tokens each had."""
     taken, apply = [], chunked_loss._ChunkedLoss.apply
-    monkeypatch.setattr(size, "CHUNK", 0)
+    monkeypatch.setattr(costs, "CHUNK", 0)
     monkeypatch.setattr(chunked_loss, "CHUNK", 300)
     monkeypatch.setattr(chunked_loss._ChunkedLoss, "apply", lambda states, *others: taken.append(len(states)) or apply(states, *others))
     return taken
@@ -72,7 +72,7 @@ def test_a_training_learns_the_same_either_way(knobs, monkeypatch, chunks):
     chunked = [step.loss for step in training_of(steps=4, **knobs).steps()]
     assert chunks
     del chunks[:]
-    monkeypatch.setattr(size, "CHUNK", 2**20)
+    monkeypatch.setattr(costs, "CHUNK", 2**20)
     assert chunked == pytest.approx([step.loss for step in training_of(steps=4, **knobs).steps()], rel=1e-4)
     assert not chunks, "so few logits are taken at once"
 
@@ -84,7 +84,7 @@ def test_diagnostics_a_step_in_slow_motion_and_a_variants_loss_know_the_logits(m
     assert first.loss == next(plain.steps()).loss
     assert len(chunks) == 2 * len(plain.replicas)
     with monkeypatch.context() as patch:
-        patch.setattr(size, "CHUNK", 2**20)
+        patch.setattr(costs, "CHUNK", 2**20)
         assert first.diagnostics == pytest.approx(next(whole.steps()).diagnostics, rel=1e-3, abs=1e-6)
     del chunks[:]
     taken = slow_step(training_of())

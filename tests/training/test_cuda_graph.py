@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from playground.data.batches import Batch, pad_to_multiple, split_batch
 from playground.training.cuda_graph import MAX_GRAPHS, CapturedSteps
 from playground.training.loop import Diverged, Training
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from tests.training.corpora import training_of
 from tests.training.test_replicas import VARIATIONS, some_items
 
@@ -118,7 +118,7 @@ def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
     assert not any(length % 16 for tensor in wide if tensor is not None for length in tensor.shape)
     found = []
     for one in (batch, wide):
-        loss = cross_entropy(model(one.src, one.tgt_in, one.src_segment_ids, one.tgt_segment_ids).logits, one.tgt_out)
+        loss = cross_entropy(model(one.src, one.tgt_in, one.packing).logits, one.tgt_out)
         found.append((loss, *torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)))
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(other, one, rtol=1e-4, atol=1e-5)

@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from playground.config import PAD, limits
 from playground.data.batches import batches, split_batch
-from playground.model.sublayers import sublayer_of, sublayers
+from playground.model.costs import sublayer_of, sublayers
 from playground.training.loop import Training
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from tests.training.corpora import training_of
 
 OPTIONS = [
@@ -66,7 +66,7 @@ def by_hand(training: Training) -> dict[str, float]:
             module.W_1.register_forward_hook(lambda _m, _i, out, route=route: hidden.setdefault(route, []).append(out))
     total, weights = sum(int((part.tgt_out != PAD).sum()) for part in parts), []
     for part in parts:
-        output = model(part.src, part.tgt_in, part.src_segment_ids, part.tgt_segment_ids)
+        output = model(part.src, part.tgt_in, part.packing)
         weights.append(output)
         loss = cross_entropy(output.logits, part.tgt_out, config.label_smoothing)
         (loss * (part.tgt_out != PAD).sum() / total).backward()

@@ -88,7 +88,7 @@ def test_a_row_in_which_all_is_masked_has_a_gradient():
     q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(3))
     mask = torch.ones(64, 64, dtype=torch.bool, device="cuda").tril().repeat(16, 1, 1, 1)
     mask[12:, :, 1:] = False
-    attend = training.replicas[0].encoder[0].self_attention.attend
+    attend = training.replicas[0].encoder[0].self_attention.attend_heads
     out, _ = attend(q, k, v, mask)
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(out.float().sum(), (q, k, v)))
     assert not torch.backends.cuda.cudnn_sdp_enabled()

@@ -1,15 +1,18 @@
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import islice
 
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from playground.config import PAD, limits
-from playground.training.loop import Training
-from playground.training.loss import cross_entropy
+from playground.config import LIVE_KNOBS, PAD, limits
+from playground.data.batches import split_batch
+from playground.training.loop import Live, Training
+from playground.training.replicas import replica
 from playground.training.slow_step import slow_step
+from playground.training.step import cross_entropy, training_step
 from tests.training.corpora import training_of
 
 
@@ -60,6 +63,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):
 
 
 def test_live_knobs_survive_a_resume_and_parameters_of_another_model_are_refused():
+    assert tuple(field.name for field in fields(Live)) == LIVE_KNOBS
     training, resumed = training_of(), training_of()
     training.live = replace(training.live, learning_rate=0.001, label_smoothing=0.2, max_grad_norm=0.5)
     resumed.unpack(*training.pack())
@@ -108,6 +112,22 @@ OPTIONS = [
 
 
 @pytest.mark.trust
+@pytest.mark.parametrize("knobs", [*OPTIONS, {"memory_mode": "mean", "n_heads": 1, "d_k": 4, "positions": "rotary", "schedule": "paper"}])
+def test_the_loop_is_the_plain_step(knobs):
+    """Bit for bit, given the attention and the products of a replica; without dropout the model's own do the same but for rounding."""
+    training, same, exact = (training_of(threads=1, **knobs) for _ in range(3))
+    config, order, model = training.experiment.training, training.order(), replica(same.model).train()
+    for number, step in enumerate(islice(training.steps(), 4), 1):
+        (batch,) = split_batch(next(order), 1, config.packing)
+        model.generator.manual_seed(config.seed * 1_000_003 + number)
+        more = batch, step.learning_rate, config.label_smoothing, config.max_grad_norm
+        assert training_step(model, same.optimiser, *more) == (step.loss, step.grad_norm)
+        if not knobs.get("dropout"):
+            assert training_step(exact.model.train(), exact.optimiser, *more) == pytest.approx((step.loss, step.grad_norm), rel=1e-3)
+    assert all(map(torch.equal, training.model.parameters(), same.model.parameters()))
+
+
+@pytest.mark.trust
 @pytest.mark.parametrize("knobs", OPTIONS)
 def test_it_is_the_step_of_the_loop_bit_for_bit(knobs):
     slow, plain = training_of(**knobs), training_of(**knobs)
@@ -140,7 +160,7 @@ def test_the_mean_is_the_loss_and_the_loss_afterwards_is_that_of_the_same_batch(
         replica = training.replicas[number]
         replica.generator.manual_seed((config.seed * 1_000_003 + 1) * len(training.replicas) + number)
         with torch.no_grad():
-            logits = replica(part.src, part.tgt_in, part.src_segment_ids, part.tgt_segment_ids).logits
+            logits = replica(part.src, part.tgt_in, part.packing).logits
         expected += cross_entropy(logits, part.tgt_out, config.label_smoothing).item() * int((part.tgt_out != PAD).sum()) / total
     assert taken.loss_after == pytest.approx(expected, rel=1e-6)
     assert taken.loss_after != taken.loss

@@ -9,8 +9,8 @@ from playground.config import EOS, PAD, UNK, limits
 from playground.data.batches import collate
 from playground.data.corpus import Corpus, Item
 from playground.decoding import greedy
-from playground.inspection.copies import shadow_copy
-from playground.model.padding import padded
+from playground.model.copies import shadow_copy
+from playground.model.packing import padded
 from playground.training import metrics
 from playground.training.loop import Training
 from playground.training.metrics import build_eval_set, validate

@@ -7,9 +7,8 @@ from hypothesis import given, strategies as st
 from playground.choices import OPTIMISERS
 from playground.config import ModelConfig, TrainingConfig, limits
 from playground.model.transformer import Transformer
-from playground.training import muon
-from playground.training.muon import Muon
-from playground.training.optimisers import Optimiser
+from playground.training import optimisers
+from playground.training.optimisers import Muon, Optimiser
 from playground.training.schedule import learning_rate, rewarm_factor
 from tests.variants.varied import draw
 
@@ -74,7 +73,7 @@ def test_equals_torch_muon_but_for_its_bfloat16(weight_decay):
     ours, theirs = ([torch.nn.Parameter(draw(*shape, seed=n)) for n, shape in enumerate(SHAPES)] for _ in range(2))
     start = [parameter.detach().clone() for parameter in ours]
     mine = Muon([{"params": ours}], lr=0.1, momentum=0.8, weight_decay=weight_decay)
-    reference = torch.optim.Muon(theirs, lr=0.1, momentum=0.8, weight_decay=weight_decay, ns_steps=muon.ITERATIONS)
+    reference = torch.optim.Muon(theirs, lr=0.1, momentum=0.8, weight_decay=weight_decay, ns_steps=optimisers.ITERATIONS)
     for step in range(4):
         for n, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             a.grad = draw(*a.shape, seed=100 * step + n)

@@ -13,9 +13,9 @@ from playground.data.batches import batches, collate, split_batch
 from playground.model.transformer import Transformer
 from playground.runs.queue.parallel import Helpers
 from playground.training.loop import Training
-from playground.training.loss import cross_entropy
-from playground.training.muon import Muon
+from playground.training.optimisers import Muon
 from playground.training.replicas import replica
+from playground.training.step import cross_entropy
 from playground.training.work import BATCHES, step_work
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
@@ -40,7 +40,7 @@ def gradients(model: Transformer, parts: list) -> tuple[torch.Tensor, list[torch
     """The loss of a batch in parts, and its gradient."""
     total = sum(int((part.tgt_out != PAD).sum()) for part in parts)
     losses = [
-        cross_entropy(model(p.src, p.tgt_in, p.src_segment_ids, p.tgt_segment_ids).logits, p.tgt_out) * (p.tgt_out != PAD).sum() / total
+        cross_entropy(model(p.src, p.tgt_in, p.packing).logits, p.tgt_out) * (p.tgt_out != PAD).sum() / total
         for p in parts
     ]
     found = torch.autograd.grad(sum(losses), list(model.parameters()), allow_unused=True, materialize_grads=True)
@@ -55,7 +55,7 @@ def test_a_pair_gets_the_same_logits_in_a_packed_row_as_in_its_own(knobs):
     items, model = some_items(training), disturb(training.model)
     (packed,) = split_batch(items, 1, packed=True)
     assert int(packed.tgt_segment_ids.max()) > 1, "nothing shares a row"
-    parallel_map = model(packed.src, packed.tgt_in, packed.src_segment_ids, packed.tgt_segment_ids).logits
+    parallel_map = model(packed.src, packed.tgt_in, packed.packing).logits
     for row, n in {(row, int(n)) for row, numbers in enumerate(packed.tgt_segment_ids) for n in numbers if n}:
         src, tgt = packed.src[row][packed.src_segment_ids[row] == n], packed.tgt_in[row][packed.tgt_segment_ids[row] == n]
         alone = model(src[None], tgt[None]).logits[0]
@@ -123,7 +123,7 @@ def test_products_of_a_step_are_what_torch_counts(knobs):
     for _ in range(BATCHES):
         for part in split_batch(next(stream), config.threads, config.packing):
             with FlopCounterMode(display=False) as counter:
-                model(part.src, part.tgt_in, part.src_segment_ids, part.tgt_segment_ids).logits.sum().backward()
+                model(part.src, part.tgt_in, part.packing).logits.sum().backward()
             counted += counter.get_total_flops()
             tokens += int((part.src != PAD).sum() + (part.tgt_in != PAD).sum())
             cells += part.src.numel() + part.tgt_in.numel()

@@ -17,7 +17,7 @@ from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.reading.uploads import read_files
 from playground.rooms import registry
-from playground.runs.queue.warmup import warm_up_and_measure
+from playground.runs.machine_speed import warm_up_and_measure
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.actions import Command, act

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from playground.config import Experiment
-from playground.reading.uploads import Pair, Pairs
-from playground.ui.rights import PUBLIC, needs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
+from playground.ui import listeners
 from playground.ui.upload import uploading
-from playground.words import entries, say
+from playground.words import entries
 
 WAYS = ("run/predict", "queue/join")
 
@@ -102,12 +103,15 @@ def test_what_is_no_call_is_one_sentence(page):
 
 
 def test_a_value_of_another_kind_is_one_sentence_to_the_caller_and_one_line_in_the_log(page, caplog, capfd):
-    call = page.call("read") | {"session_hash": "queued"}
-    call["data"][0], call["data"][1] = {"language": "zh"}, 7
-    with caplog.at_level(logging.INFO, "playground.ui.calls"):
-        ended = page.queued(call)
-    assert (ended["success"], ended["output"]["title"]) == (False, "page.not_a_command")
-    assert ended["output"]["error"] == say("zh", "page.not_a_command")
+    for number in range(1, len(page.listeners["read"]["inputs"])):
+        call = page.call("read") | {"session_hash": "queued"}
+        call["data"][number] = 7 if number < 4 else {}
+        with caplog.at_level(logging.INFO, "playground.ui.calls"):
+            if number == 1:  # files
+                assert refused(page.post("queue/join", call)) == "page.not_a_command"
+            else:
+                answer = page.queued(call)["output"]["data"][0]
+                assert answer.get("key", "page.not_a_command") == "page.not_a_command", "a refusal, or a knob's usual value"
     assert "Traceback" not in capfd.readouterr().err
     assert any("read" in record.getMessage() for record in caplog.records)
 
@@ -119,8 +123,7 @@ def test_no_file_of_the_server_is_read_as_an_upload(page, site):
         for file in ({"path": path, "meta": {"_type": "gradio.FileData"}}, {"path": path}, path):
             call = page.call("read", **{"pg-paste": ""}) | {"session_hash": "files"}
             call["data"][1] = [file]
-            reply = page.queued(call)
-            assert (reply["success"], "reading" in json.dumps(reply)) == (False, False), file
+            assert refused(page.post("queue/join", call)) == "page.not_a_command", file
         assert site.http.get(f"/gradio_api/file={path}").status_code == 404
     for beside in ({}, None, {"own": ["a"], "language": {}}):  # the way that is closed to files is open to pasted pairs
         call = page.call("read") | {"session_hash": "pasted"}
@@ -129,11 +132,10 @@ def test_no_file_of_the_server_is_read_as_an_upload(page, site):
 
 
 def test_a_mistake_in_a_listener_is_the_servers_and_says_nothing_of_it(page, monkeypatch, capfd):
-    @needs(PUBLIC)
     def broken(*values):
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr(page.site.app.get_blocks().fns[page.listeners["reset"]["id"]], "fn", broken)
+    monkeypatch.setattr(listeners, "default", broken)
     answer = page.post("run/predict", page.call("reset"))
     assert refused(answer, 500) == "page.went_wrong"
     assert "secret" not in answer.text

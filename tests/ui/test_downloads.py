@@ -18,7 +18,7 @@ from playground.pretrained import load
 from playground.queries.reader import REFERENCE
 from playground.reading.pairs import Pairs
 from playground.ui import downloads
-from playground.ui.snippets import LANGUAGES
+from playground.ui.downloads import LANGUAGES
 from tests.runs.tiny import ME, PAIRS, YOU, done, tiny
 from tests.ui.panels.looking import all_blocks
 

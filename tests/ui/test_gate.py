@@ -6,12 +6,16 @@ import asyncio
 
 import pytest
 
+from playground.runs.visitors import Visitors
 from playground.ui import rights
 from playground.ui.assets import PREFIX, asset_version
+from playground.ui.delivery import build_policy
 from playground.ui.gate import Gate
-from playground.ui.headers import build_policy
-from playground.ui.rights import Access, Right, Table
+from playground.ui.guard import Guard
+from playground.ui.rights import Access, GuardedRoute, Right, Table
+from playground.ui.turns import Tally, Turns
 from playground.words import LANGUAGES, say
+from tests.runs.tiny import limits
 
 UNKNOWN = "/no/such/thing"
 CLOSED = (
@@ -69,6 +73,19 @@ def test_only_a_proxy_that_there_is_names_the_host_and_no_cache_keeps_the_page(s
         assert root(path, "X-Forwarded-Prefix") == own + found
         assert f'<base href="{f"{found}/" if found else "./"}" />' in site.http.get("/", headers={"X-Forwarded-Prefix": path}).text
     assert site.http.get("/").headers["Cache-Control"] == "no-store"
+
+
+def test_a_stream_counts_also_at_the_path_that_a_proxy_keeps():
+    streams, counts = Tally(), []
+
+    async def app(scope, receive, send):
+        counts.append(streams.count("address"))
+
+    table = Table([GuardedRoute(f"{PREFIX}/live/{{run}}", app, Right.LINK, stream="visitor")])
+    guard = Guard(app, table, limits(), Visitors(), lifted=bool, turns=Turns(streams, 9), streams=streams)
+    scope = {"type": "http", "method": "GET", "path": f"/tools/pg{PREFIX}/live/reverse", "root_path": "/tools/pg", "headers": []}
+    asyncio.run(guard({**scope, "query_string": b"", "client": ("192.0.2.1", 5), "server": ("here", 80), "scheme": "http"}, None, None))
+    assert counts == [1]
 
 
 def through(app, checks=None) -> list[dict]:

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from playground.runs import health as module
 from playground.runs.limits import Limits
-from playground.ui import health
+from playground.ui import operator as health
 from playground.ui.assets import PREFIX
 from tests.runs.tiny import done, limits as tiny_limits, tiny
 
@@ -20,7 +20,7 @@ def test_it_is_small_whole_and_has_no_secret(site):
     with site.http.stream("GET", f"{PREFIX}/live/{run.id}") as stream:
         chunks = stream.iter_raw()
         next(chunks)
-        answer, other = (site.http.get(path) for path in health.PATHS)
+        answer, other = (site.http.get(path) for path in health.HEALTH)
     assert (answer.status_code, other.status_code, other.json().keys()) == (200, 200, answer.json().keys())
     assert answer.headers["Cache-Control"] == "no-store"
     report = answer.json()

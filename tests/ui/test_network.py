@@ -17,7 +17,7 @@ from starlette.requests import Request
 from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import ending, network
+from playground.ui import ending, gradio_private, network
 from playground.ui.address import _warn_of_proxy, address_of
 from playground.ui.assets import PREFIX
 from playground.ui.server import start
@@ -147,7 +147,7 @@ def test_what_the_process_was_started_deaf_to_it_stays_deaf_to():
 def test_the_end_takes_no_more_requests_and_saves_before_it_leaves(monkeypatch):
     order, demo = [], SimpleNamespace(server=SimpleNamespace(should_exit=False))
     runs = SimpleNamespace(close=lambda: order.append(("saved", demo.server.should_exit)))
-    monkeypatch.setattr(ending, "CURRENT_TUNNELS", [SimpleNamespace(kill=lambda: order.append("tunnel"))])
+    monkeypatch.setattr(gradio_private, "CURRENT_TUNNELS", [SimpleNamespace(kill=lambda: order.append("tunnel"))])
     monkeypatch.setattr(ending.logging, "shutdown", lambda: None)
     monkeypatch.setattr(ending.os, "_exit", lambda code: order.append(("left", code)))
     ending.shut_down(demo, runs)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from playground.cli import main
-from playground.runs.registry import SHIPPED
+from playground.runs.disk.store import SHIPPED
 from tests.ui.panels.looking import block, complete
 
 NAMES = ["reverse", *(pytest.param(name, marks=pytest.mark.night) for name in ("numbers_de", "german_english"))]

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from playground.config import Refusal
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.rooms.registry import DAY
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX

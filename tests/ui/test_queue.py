@@ -9,91 +9,121 @@ import pytest
 from hypothesis import given, strategies as st
 from starlette.requests import Request
 
-from playground.ui import fair_queue
+from playground.config import Refusal
+from playground.runs.rate_limit import RateLimit
+from playground.ui import turns
 from playground.ui.pace import ACTIVE_S, CPU_BUDGET, MAX_REFRESH_MS, REFRESH_MS, Pace
-from playground.ui.sessions import MAX_SESSIONS, SESSION_BYTES, Sessions
-from playground.ui.shares import Buckets
+from playground.ui.turns import Call, Tally, Turns, sort_fairly
 
 
-def event(name: str, address: str, session: str, time: float) -> SimpleNamespace:
-    request = Request({"type": "http", "headers": [], "client": (address, 5)})
-    return SimpleNamespace(_id=name, request=request, session_hash=session, enqueue_time=time)
+def heard(*sessions: str):
+    return lambda call: call.session in sessions
 
 
-def names(events) -> list[str]:
-    return [event._id for event in events]
+def names(calls) -> list[str]:
+    return [call.group for call in calls]
 
 
-def heard(*sessions: str) -> set:
-    return {("listener", session) for session in sessions}
+def call(name: str, address: str, session: str, time: float) -> Call:
+    return Call(address, session, time, name, ready=None)
 
 
 @pytest.mark.fault("three hundred calls in the queue that nobody listens for", "who listens is served first")
 def test_who_listens_comes_before_who_left():
-    events = [event(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(300)] + [event("here", "192.0.2.1", "mine", 300)]
-    assert names(fair_queue.sort_fairly(events, heard("mine"))) == ["here", *(f"left {n}" for n in range(300))]
-    assert names(fair_queue.sort_fairly(events, heard("here")))[0] == "here", "a program listens to the call by its id"
-    greedy = [event(f"greedy {n}", "192.0.2.1", f"tab {n}", n) for n in range(4)]
-    busy = [event(f"busy {n}", "192.0.2.2", "busy", 10 + n) for n in range(3)]
-    events = [*reversed(greedy), *busy, event("beside", "192.0.2.2", "beside", 20)]
-    order = names(fair_queue.sort_fairly(events, heard(*(one.session_hash for one in events))))
+    calls = [call(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(300)] + [call("here", "192.0.2.1", "mine", 300)]
+    assert names(sort_fairly(calls, heard("mine"))) == ["here", *(f"left {n}" for n in range(300))]
+    greedy = [call(f"greedy {n}", "192.0.2.1", f"tab {n}", n) for n in range(4)]
+    busy = [call(f"busy {n}", "192.0.2.2", "busy", 10 + n) for n in range(3)]
+    calls = [*reversed(greedy), *busy, call("beside", "192.0.2.2", "beside", 20)]
+    order = names(sort_fairly(calls, heard(*(call.session for call in calls))))
     assert order == ["greedy 0", "busy 0", "greedy 1", "beside", "greedy 2", "busy 1", "greedy 3", "busy 2"]
 
 
-class Queue:
-    """As much of Gradio's as is asked for."""
+class Server:
+    """Turns of one group, taken one at a time by calls that go on as soon as they may."""
 
-    max_size = 4
+    def __init__(self, most_address: int) -> None:
+        self.streams, self.ended, self.now = Tally(), [], 0.0
+        self.turns = Turns(self.streams, most_address, clock=lambda: self.now)
+        self.go, self.tasks = asyncio.Event(), []
 
-    def __init__(self) -> None:
-        self.group = SimpleNamespace(queue=[], concurrency_limit=1, current_concurrency=0)
-        self.event_queue_per_concurrency_id = {"read": self.group}
+    async def call(self, name: str, address: str) -> bool:
+        """Whether it was admitted."""
+        self.now += 1
+        if self.turns.admit(address):
+            return False
+        request = SimpleNamespace(session_hash=name, request=Request({"type": "http", "headers": [], "client": (address, 5)}))
+        self.tasks.append(asyncio.create_task(self._answer(name, request)))
+        await asyncio.sleep(0)
+        return True
 
-    def get_events(self):
-        return self.group.queue.pop(0)
+    async def _answer(self, name: str, request: SimpleNamespace) -> None:
+        try:
+            async with self.turns.take("read", 1, request):
+                await self.go.wait()
+            self.ended.append(name)
+        except Refusal as refusal:
+            self.ended.append(f"{name}: {refusal.key}")
 
-    async def push(self, body, request, username):
-        if len(self.group.queue) >= self.max_size:
-            return False, "full", "queue_full"
-        self.group.queue.append(body)
-        return True, body._id, "success"
-
-    async def remove_from_queue(self, id):
-        self.group.queue[:] = [event for event in self.group.queue if event._id != id]
-
-    def call(self, *args) -> bool:
-        called = event(*args)
-        return asyncio.run(self.push(called, called.request, None))[0]
+    async def rest(self) -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
 
 
 @pytest.mark.fault("a queue full of calls that nobody listens for", "the oldest of them makes room")
-def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it():
-    queue = Queue()
-    fair_queue.install_fair_order(queue, heard("ada", "bob"), most=10)
-    assert all(queue.call(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(4))
-    assert queue.call("from ada", "192.0.2.2", "ada", 4)
-    assert queue.get_events()._id == "from ada"
-    assert queue.call("from bob", "192.0.2.1", "bob", 5)
-    assert names(queue.group.queue) == ["left 1", "left 2", "left 3", "from bob"], "the oldest has gone"
-    queue = Queue()
-    fair_queue.install_fair_order(queue, heard(*"abcde"), most=10)
-    assert [queue.call(name, name, name, time) for time, name in enumerate("abcde")] == [True] * 4 + [False]
-    queue = Queue()
-    fair_queue.install_fair_order(queue, heard("ada"), most=2)
-    for args in (("left 0", "192.0.2.1", "a", 0), ("left 1", "192.0.2.1", "b", 1), ("elsewhere", "192.0.2.2", "tab", 3)):
-        assert queue.call(*args)
-    assert queue.call("from ada", "192.0.2.1", "ada", 4)
-    assert names(queue.group.queue) == ["left 1", "elsewhere", "from ada"]
-    assert fair_queue.count_waiting(queue, heard("ada"), "192.0.2.1") == 1, "of those who listen"
+def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it(monkeypatch):
+    monkeypatch.setattr(turns, "MAX_WAITING", 4)
+
+    async def several():
+        server = Server(most_address=10)
+        assert all([await server.call(f"left {n}", "192.0.2.1") for n in range(5)]), "one has its turn, four wait"
+        with server.streams.holding(("listener", "ada")):
+            assert await server.call("ada", "192.0.2.2")
+            await server.rest()
+            assert server.ended == ["left 1: page.too_many_calls"], "the oldest has gone"
+            server.go.set()
+            await server.rest()
+            assert server.ended[1:] == ["ada"], "what nobody listens for is worked out after it, and waits to be heard"
+            with server.streams.holding(("listener", "left 3")):
+                await server.rest()
+            assert server.ended[2:] == ["left 3"]
+        for task in server.tasks:
+            task.cancel()
+
+    async def one_address():
+        server = Server(most_address=2)
+        with server.streams.holding(("listener", "ada"), ("listener", "bob"), ("listener", "cyd")):
+            assert [await server.call(name, "192.0.2.1") for name in ("ada", "bob", "left", "cyd")] == [True] * 4, "who left makes room"
+            assert not await server.call("dan", "192.0.2.1"), "two wait who listen"
+            assert await server.call("dan", "192.0.2.9")
+        for task in server.tasks:
+            task.cancel()
+
+    asyncio.run(several())
+    asyncio.run(one_address())
+
+
+def test_a_result_that_nobody_hears_is_dropped(monkeypatch):
+    monkeypatch.setattr(turns, "UNREAD_S", 0.01)
+
+    async def unheard():
+        server = Server(most_address=9)
+        server.go.set()
+        assert await server.call("left", "192.0.2.1")
+        await asyncio.gather(*server.tasks)
+        return server.ended
+
+    assert asyncio.run(unheard()) == ["left: page.not_there"]
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from([0.1, 1.0, 2.5])), min_size=1, max_size=30))
 def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(steps):
     now, taken = [0.0], 0.0
-    bucket = Buckets(5, 10.0, lambda: now[0])
+    bucket = RateLimit(5, 10.0, lambda: now[0])
     for at, (pause, cost) in enumerate(steps):
         now[0] += pause
-        seconds = bucket.take("ada", cost)
+        seconds = bucket.wait("ada", cost)
+        assert bucket.take("ada", cost) == seconds, "to ask takes nothing"
         assert bucket.take(f"another {at}", 5) == 0, "each name has its own"
         if seconds:
             now[0] += 0.9 * seconds
@@ -104,28 +134,6 @@ def test_a_bucket_gives_no_more_than_it_holds_and_says_when_there_is_enough(step
         assert taken <= 5 + now[0] * 5 / 10 + 1e-3
     now[0] += 1000
     assert (bucket.take("ada", 5), bucket.take("ada", 0.1) > 0) == (0, True), "it holds no more than it does when it is full"
-
-
-@pytest.fixture
-def page(site):
-    return site.app.get_blocks()
-
-
-@pytest.mark.fault("more tabs than the server remembers", "those that came last stay; the others notice nothing")
-def test_the_tab_that_came_last_stays(page):
-    tabs = Sessions(page)
-    while len(tabs):
-        tabs.evict_oldest()
-    for name in ("first", "second", "third", "first"):
-        _ = page.state_holder[name]
-    assert tabs.bytes == 3 * SESSION_BYTES
-    oldest = tabs.oldest
-    tabs.evict_oldest()
-    assert set(page.state_holder.session_data) == {"first", "third"} == set(page.state_holder.time_last_used)
-    assert tabs.oldest >= oldest
-    for number in range(2 * MAX_SESSIONS):
-        _ = page.state_holder[f"tab {number}"]
-    assert len(tabs) <= MAX_SESSIONS + 1
 
 
 COST = CPU_BUDGET * REFRESH_MS / 1000  # of a picture, in seconds, at which each visitor more adds as much as the first

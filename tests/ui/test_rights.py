@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from unittest.mock import MagicMock
 
 import pytest
 
-from benchmarks.hostile.people import People
 from playground.runs.names import owner_of
 from playground.ui.actions import ACTIONS
 from playground.ui.assets import PREFIX
-from playground.ui.rights import OFF, Right, Table, needs, right_of
+from playground.ui.endpoints import add_endpoints
+from playground.ui.page import build_page
+from playground.ui.rights import OFF, Right, Table
 from tests import rights
+from tests.hostile.people import People
 from tests.rights import PEOPLE, Row, who_may
 from tests.runs.tiny import at_step
 from tests.ui.panels.looking import TINY
@@ -69,14 +72,15 @@ def routes_of(app) -> Iterator[tuple[str, str]]:
 
 
 def test_all_that_can_be_reached_is_declared_and_nothing_else(site):
-    """What declares no right is closed: give it a GuardedRoute, or @needs, with the right that a person needs."""
+    """A route or listener without a declared right is closed: give it a GuardedRoute, or add it to Listeners, with the right that a person needs."""
     there, table = set(routes_of(site.app)), Table(site.app.routes)
     rows = {(rule.method, rule.path) for rule in table.rules if "/mcp/" not in rule.path}
     assert {(method, path) for method, path in there if path.startswith(PREFIX) and method != "HEAD"} <= rows <= there
-    assert {event.api_name for event in site.app.get_blocks().fns.values() if event.fn and right_of(event.fn) is OFF} == set()
+    page, listeners = build_page(site.runs, MagicMock())
+    listeners |= add_endpoints(page, site.runs, site.reader, MagicMock())
+    assert {event["id"] for event in page.get_config_file()["dependencies"] if event["backend_fn"]} == listeners.keys()
     assert table.find("/monitoring") == table.find(f"{PREFIX}/something/new") == Table().find(f"{PREFIX}/command") == {}
-    assert table.get("PUT", f"{PREFIX}/command").right is right_of(None) is right_of(len) is OFF
-    assert right_of(needs(Right.LINK)(lambda: None)) is Right.LINK
+    assert table.rule_of({"method": "PUT", "path": f"{PREFIX}/command"}).right is OFF
     paths = [getattr(route, "path", "") for route in site.app.router.routes]  # ours come first, from the first request on
     assert max(at for at, path in enumerate(paths) if path.startswith(PREFIX)) < paths.index("/config")
     assert paths.index("/gradio_api/deep_link") < paths.index("/config")

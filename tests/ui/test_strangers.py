@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hostile.attack import Attack
-from benchmarks.hostile.people import SOURCE, People
-from benchmarks.hostile.valid import GRADIO, Call, valid_calls
 from playground.ui.assets import PREFIX
+from tests.hostile.attack import Attack
+from tests.hostile.people import SOURCE, People
+from tests.hostile.valid import GRADIO, Call, valid_calls
 from tests.rights import LAST, others_in
 
 ROUTINE = {f"GET {GRADIO}/upload_progress", f"GET {GRADIO}/heartbeat/{{session_hash}}"}  # of Gradio's, which wait and know no ids
@@ -63,7 +63,7 @@ def owned(site, people: People) -> list[object]:
 def test_the_ids_of_others_open_nothing_wherever_they_stand(site, people, each):
     """By day the id of sentences, which is no link; that of their run at night as well."""
     before, calls, secrets = owned(site, people), valid_calls(people), (people.own, people.run)[: 1 + each]
-    attack = Attack(people.port, calls, people, seed=0)
+    attack = Attack(people.port, calls, people)
     for kind in sorted(set(calls) - ROUTINE, key=lambda kind: kind in LAST):
         for call in (call for secret in secrets for call in calls_with(calls[kind], secret, each)):
             _, answer = attack.answered(call, "hostile")

@@ -12,9 +12,8 @@ from playground.data.batches import batches, collate, split_batch
 from playground.decoding import greedy
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
-from playground.training.loss import cross_entropy
-from playground.variants.bugs import scaled_twice, unshifted, with_softmax, without_cross_attention
-from playground.variants.mask_bugs import tiny_filled
+from playground.training.step import cross_entropy
+from playground.variants.bugs import scaled_twice, tiny_filled, unshifted, with_softmax, without_cross_attention
 from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import NORMS, OFF, SRC, TGT, attentions, beside, draw, with_attend, with_norms
@@ -53,7 +52,7 @@ def test_without_a_padding_mask_pairs_in_one_row_stay_apart(variant):
     (batch,) = split_batch(training_of().corpus.train[:12], 1, packed=True)
     paper, changed = (disturb(training_of(variant=name).model) for name in ("none", variant))
     real = batch.tgt_segment_ids > 0
-    logits = [model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits[real] for model in (paper, changed)]
+    logits = [model(batch.src, batch.tgt_in, batch.packing).logits[real] for model in (paper, changed)]
     torch.testing.assert_close(*logits)
 
 
@@ -130,7 +129,7 @@ def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
 def test_padding_in_the_loss_is_that_of_the_whole_batch(threads, packing):
     training, model = training_of(variant="padding_in_loss", threads=threads, packing=packing, label_smoothing=0.1), training_of().model
     (batch,) = split_batch(next(batches(training.corpus.train, 8, "sentences", 1)), 1, packing)
-    logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
+    logits = model(batch.src, batch.tgt_in, batch.packing).logits
     expected = F.cross_entropy(logits.permute(0, 2, 1), batch.tgt_out, label_smoothing=0.1)
     assert training.validate() == training_of(packing=packing, label_smoothing=0.1).validate(), "a validation does not count padding"
     assert next(training.steps()).loss == pytest.approx(expected.item(), rel=1e-5)

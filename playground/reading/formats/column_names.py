@@ -1,30 +1,45 @@
-"""Column names: the meaning of a column's name, from lists of words and languages."""
+"""Column names: the meaning of a column's name, from lists of words and languages; and source and target as told by labels and by the
+names of two files.
+
+columns.json has the lists, in many languages, written as `plain` returns them, except for accents: lower case, `_` for spaces.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
-from playground.reading.formats.column_words import (
-    ALSO_WORDS,
-    ASIDE,
-    BESIDE,
-    CERTAIN,
-    FILLERS,
-    KINDS,
-    LANGUAGE_OF,
-    MARKED,
-    MARKS,
-    SOURCES,
-    TARGETS,
-    UNITS,
-    VAGUE,
-)
 from playground.reading.formats.languages import NAMES, find_code, find_language, fold, is_language
-from playground.reading.formats.limits import COLUMN_LIMIT
+from playground.reading.formats.table import COLUMN_LIMIT
 
+_LISTS = json.loads(Path(__file__).with_name("columns.json").read_text(encoding="utf-8"))
+
+
+def _words(*lists: str) -> tuple[str, ...]:
+    """Returns the words of some lists, folded, in order and without repetition."""
+    return tuple(dict.fromkeys(fold(word) for name in lists for line in _LISTS[name] for word in line.split()))
+
+
+SOURCES, TARGETS = _words("sources", "units"), _words("targets")  # the first of these present and mostly filled is the side
+# the source beside a target; two of these may name the same text in two languages
+UNITS = frozenset(("text", "sentence", "word", "term", "document", "article", "dialogue", "utterance", *_words("units")))
+ASIDE, BESIDE = frozenset(_words("aside")), frozenset(_words("beside"))  # no sentences; remarks on sentences: readings, notes
+VAGUE = frozenset(_words("vague", "kinds"))  # also words to learn: names only where the rows below are not a word list
+KINDS = frozenset(_words("kinds", "regions"))  # of a language
+FILLERS, MARKED, MARKS = (frozenset(_words(name)) for name in ("fillers", "marked", "marks"))  # in names of several words
+LABELS = frozenset(_words("labels"))  # cells of label columns
+ALSO_WORDS = frozenset(_words("also_words"))  # language codes that are also words
+CREDITS = ("credit", "credits", "attribution", "license", "licence")
+CERTAIN = ("src", "source", "tgt", "trg", "target")  # prefixes that decide even beside columns of languages
+LANGUAGE_OF = ("lang", "language", "languages")  # suffix of a column of languages
+SIDES = frozenset((*SOURCES, *TARGETS))
+_SOURCE_ROLES = {*SOURCES, "q", "s", "sources", "questions", "原文", "源"}
+_TARGET_ROLES = {*TARGETS, "a", "t", "ref", "refs", "reference", "references", "译文", "目标"}
+_PARTS = re.compile(r"[.\s_\-()\[\]]+")  # between the parts of a file's name
 _INNER = (".text", ".value", ".content", ".sentence", ".string")  # the key of the sentence within a source or target that is an object
 _MAX_NAME_CHARACTERS = 40
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # sourceText
@@ -34,7 +49,6 @@ _BULLETS = tuple("-–—•*+'\"")
 _ENDS = " .:?*!。：？！"
 _NUMBERS = {"nr", "num"}
 _NO_CODES = {"am", "an", "as", "be", "or", "so", "to"}  # codes that are common words in a longer name
-SIDES = frozenset((*SOURCES, *TARGETS))
 _CJK = "[\u3005-\u30ff\u3400-\u9fff]+"
 
 
@@ -166,3 +180,61 @@ def count_known(names: Collection[str]) -> int:
 def count_certain(names: Iterable[str]) -> int:
     """Counts the names of languages, and those that mean a source or target in any context."""
     return sum(plain(name).startswith(CERTAIN) or is_language(name.rpartition(".")[2]) for name in names)
+
+
+# --- labels, and the names of two files ---
+
+
+def find_role(name: str) -> str:
+    """Returns "source", "target" or "" (another name)."""
+    low = plain(name)
+    return "source" if low in _SOURCE_ROLES else "target" if low in _TARGET_ROLES else ""
+
+
+def find_direction(names: tuple[str, str]) -> tuple[int, int] | None:
+    """Returns the indices of source and target, if a name tells; single letters ("q", "a") only together."""
+    left, right = map(find_role, names)
+    if left == right or (not (left and right) and max(map(len, names)) < 2):
+        return None
+    return (1, 0) if left == "target" or right == "source" else (0, 1)
+
+
+def compare_directions(left: str, right: str) -> tuple[int, int] | None:
+    """Returns the direction told by the parts that the names of two files don't share."""
+    first, second = _PARTS.split(left), _PARTS.split(right)
+    sides = (first, second), (second, first)
+    roles = [next((part for part in parts if part not in other_parts and find_role(part)), "") for parts, other_parts in sides]
+    return find_direction((roles[0], roles[1]))
+
+
+def name_columns(left: str, right: str) -> tuple[str, str]:
+    """Returns what distinguishes two files: the languages or roles in their names, else the whole names.
+
+    "train.de-en.de" and "train.de-en.en" give "de" and "en"; "src-test.txt" and "tgt-test.txt" give "src" and "tgt".
+    """
+    for places in (_strip_common, _find_last_parts):
+        parts = places(left, right)
+        if parts[0].casefold() != parts[1].casefold() and all(map(_is_known, parts)):
+            return parts
+    return left, right
+
+
+def _is_known(part: str) -> bool:
+    return bool(find_role(part)) or is_language(part.casefold())
+
+
+def _strip_common(left: str, right: str) -> tuple[str, str]:
+    """Returns the names without their common parts at both ends."""
+    first, second = _PARTS.split(left), _PARTS.split(right)
+    most, begin, end = min(len(first), len(second)) - 1, 0, 0
+    while begin < most and first[begin] == second[begin]:
+        begin += 1
+    while end < most - begin and first[-1 - end] == second[-1 - end]:
+        end += 1
+    return "_".join(first[begin : len(first) - end]), "_".join(second[begin : len(second) - end])
+
+
+def _find_last_parts(left: str, right: str) -> tuple[str, str]:
+    """Returns the last part of each name that is a language or a role."""
+    parts = [next((part for part in reversed(_PARTS.split(name)) if _is_known(part)), "") for name in (left, right)]
+    return parts[0], parts[1]

@@ -1,22 +1,32 @@
-"""Columns by their names: source, target, languages, and columns without sentences.
+"""Columns by their names and cells: source, target, languages; columns without sentences: numbers, addresses, licences, codes, labels; and
+inflectional features.
 
 The same name is a column of sentences in one file and of source addresses in another, so a summary of the cells decides too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from playground.reading.formats.column_names import SIDES, count_certain, count_known, find_meaning, plain
-from playground.reading.formats.column_words import CERTAIN, CREDITS, LANGUAGE_OF, SOURCES, TARGETS, UNITS
-from playground.reading.formats.languages import is_language
+from playground.reading.formats.column_names import CERTAIN, LABELS, LANGUAGE_OF, SIDES, SOURCES, TARGETS, UNITS, find_meaning, plain
+from playground.reading.formats.languages import find_language, fold, is_language
+from playground.reading.formats.records import STOPS
+from playground.reading.text import normalise
 
-__all__ = [
-    "CREDITS", "SOURCES", "TARGETS", "ColumnSummary", "Side", "count_certain", "count_known", "find_meaning", "find_pair", "find_side",
-    "is_language", "plain", "rank_columns", "summarise_column",
-]  # fmt: skip
-
+_NUMBER = re.compile(r"(?=.*\d)[\d.,:/%+\- ]+([eE][-+]?\d+)?")
+_MOMENT = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}[ T,]+\d{1,2}:\d{2}.{0,25}")  # 2024/01/02 3:04:05 PM GMT+1
+_LINKS = ("http://", "https://", "www.")
+_GUID = re.compile(r"\S{8,12}")
+_COUNTED = re.compile(r"([^\W\d_]{1,12})[ .-]{0,2}\d{1,4}")  # Lesson 1, U2, HSK 3
+_TO = re.compile(r"[-_/>→]+")  # en-de, eng_deu, en>de
+_SHORT = 25  # maximum characters of a label
+_DIGITS = 16  # a row number has fewer
+MIN_FORMS = 8  # rows of an inflection table
+_FEATURES = re.compile(r"[A-Z][\w.+/{}=-]*(?:[;|][\w.+/{}=-]+)+|[A-Z][a-zA-Z]*=\S+")  # V;IND;PRS;1;SG; Case=Nom|Number=Sing
+_MOSTLY = 0.95
 _WEAK = {"label", "x", "y", "in", "out", "to", "from", "correct", "clean", "simplified", "action", "actions"}  # not a side by themselves
 
 
@@ -29,19 +39,6 @@ class ColumnSummary(NamedTuple):
     coded: int  # of these with a digit
     different: int
     long: int  # of the texts longer than a word or a code
-
-
-class Side(NamedTuple):
-    """The only column whose name tells its side."""
-
-    place: int
-    side: str  # "source", "target" or "": the side follows from its position
-
-    def pair_with(self, other: int) -> tuple[int, int]:
-        """Returns the indices of source and target, given the other column."""
-        if not self.side:
-            return min(self.place, other), max(self.place, other)
-        return (self.place, other) if self.side == "source" else (other, self.place)
 
 
 def summarise_column(cells: Iterable[str | list[str]]) -> ColumnSummary:
@@ -64,14 +61,15 @@ def find_pair(names: Sequence[str], summaries: Sequence[ColumnSummary]) -> tuple
     return (src, tgt) if sure or _count_languages(names) < 2 else ()
 
 
-def find_side(names: Sequence[str], summaries: Sequence[ColumnSummary]) -> Side | None:
-    """Returns the only column whose name tells its side; None without one, or with several, or two languages."""
+def find_side(names: Sequence[str], summaries: Sequence[ColumnSummary]) -> tuple[int, str] | None:
+    """Returns the only column whose name tells its side, and that side: "source", "target" or "" (it follows from its position); None
+    without such a column, or with several, or two languages."""
     words = [word if word not in _WEAK else "" for word in map(_find_side_word, names, summaries)]
     src, tgt = _find_first(SOURCES, words, summaries, varied=True), _find_first(TARGETS, words, summaries)
     place = tgt if src is None else src
     if place is None or (src is not None and tgt is not None) or words.count(words[place]) > 1 or _count_languages(names) > 1:
         return None
-    return Side(place, "target" if src is None else "" if words[place] in UNITS else "source")
+    return place, "target" if src is None else "" if words[place] in UNITS else "source"
 
 
 def _count_languages(names: Sequence[str]) -> int:
@@ -121,3 +119,91 @@ def _rank_column(name: str, summary: ColumnSummary) -> int:
     if numbers or 2 * summary.filled < summary.rows or kind == "beside":
         return 2
     return 0 if kind == "language" else 1
+
+
+# --- cells ---
+
+
+def is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def rank_dullness(cells: Sequence[str]) -> int:
+    """Ranks a column from 0 (possibly sentences) to 6 (certainly none)."""
+    filled = [cell for cell in cells if cell]
+    few = len(filled) < 3
+
+    def mostly(test: Callable[[str], object]) -> bool:
+        return bool(filled) and 20 * sum(map(bool, map(test, filled))) >= 19 * len(filled)
+
+    if not filled:
+        return 6
+    if mostly(is_number):
+        return 5 if is_running_number(filled) or few else 3
+    if mostly(lambda cell: cell.startswith(_LINKS)) or find_licence(cells):
+        return 4
+    if mostly(_MOMENT.fullmatch) or holds_languages(filled):
+        return 3
+    if not few and len(set(filled)) == len(filled) and mostly(lambda cell: _GUID.fullmatch(cell) and not cell.isalpha()):
+        return 3
+    return 2 if _are_labels(filled) else 0
+
+
+def is_running_number(cells: Sequence[str]) -> bool:
+    """Whether the cells are consecutive numbers."""
+    first = cells[0] if cells else ""
+    return first.isdecimal() and len(first) < _DIGITS and all(cell == str(int(first) + place) for place, cell in enumerate(cells))
+
+
+def holds_languages(filled: Sequence[str]) -> bool:
+    """Whether all cells are languages or pairs of them ("en", "German", "en-de") with few distinct values: "el" and "de" are also words."""
+    different = set(filled)
+    few = 2 * len(different) <= max(2, len(filled)) or (len(different) < len(filled) and all(map(find_language, different)))
+    return few and all(map(_is_language, different))
+
+
+def _is_language(cell: str) -> bool:
+    parts = _TO.split(cell.casefold())
+    return is_language(cell) or (cell.isupper() and is_language(cell.casefold())) or (len(parts) == 2 and all(map(is_language, parts)))
+
+
+def _are_labels(filled: Sequence[str]) -> bool:
+    """Whether all of several cells are equal, or of the few kinds that labels are."""
+    count, different = len(filled), set(filled)
+    if (count > 1 and len(different) == 1) or (count >= 8 and len(different) <= 2):
+        return True
+    if max(map(len, different)) > _SHORT:
+        return False
+    if all(fold(cell) in LABELS for cell in different):
+        return True
+    numbered = list(map(_COUNTED.fullmatch, different))
+    if len(different) < count and all(numbered) and len({match[1] for match in numbered}) == 1:
+        return True
+    return count >= 6 and 3 * len(different) <= count and not any(cell.endswith(STOPS) for cell in different)
+
+
+def find_licence(cells: Sequence[str]) -> str:
+    """Returns the licences in the cells, as ManyThings writes them ("CC-BY 2.0 … #sentence number"); "" for any other cells."""
+    counts = Counter(cell.strip().split(" #")[0] for cell in cells)
+    common = [normalise(name) for name, count in counts.most_common() if name and count * 100 >= counts.total()]
+    return "; ".join(common) if all(name.startswith(("CC-", "CC ", "CC0")) for name in common) else ""
+
+
+def find_features(columns: Sequence[Sequence[str]]) -> int | None:
+    """Returns the index of the feature column of an inflection table, as in UniMorph and SIGMORPHON: a lemma, one of its forms, and the
+    form's features ("gehen", "ging", "V;IND;PST;1;SG"); None without one.
+
+    Features are part of the source: a bare lemma has many correct targets. Beside sentences such codes are labels.
+    """
+    places = [place for place, cells in enumerate(columns) if _are_features(cells)] if len(columns) == 3 else []
+    if len(places) != 1:
+        return None
+    long = any(cell.strip().count(" ") > 3 for place, cells in enumerate(columns) if place != places[0] for cell in cells)
+    return None if long else places[0]
+
+
+def _are_features(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell]
+    if len(filled) < MIN_FORMS or 3 * len(set(filled)) > 2 * len(filled):
+        return False
+    return sum(bool(_FEATURES.fullmatch(cell)) for cell in filled) >= _MOSTLY * len(filled)

@@ -1,4 +1,4 @@
-"""Delimited text: one file with cells separated by tabs, commas, semicolons or bars.
+"""Delimited text: one file with cells separated by tabs, commas, semicolons or bars; and Anki's notes, which declare their columns.
 
 In a tab-separated file quotes are ordinary characters, unless all of them are placed as a spreadsheet writes them.
 """
@@ -7,26 +7,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
-from playground.reading.formats.records import csv_rows, find_fault, is_filled, iterate_even_rows, measure_widths, row_width
-from playground.reading.formats.separators import STOPS, WEAK, find_separator
-from playground.reading.formats.table import Row, Source, Table
+from playground.reading.formats.escapes import strip_markup
+from playground.reading.formats.records import (
+    WEAK,
+    are_prose,
+    csv_rows,
+    find_separator,
+    is_filled,
+    iterate_even_rows,
+    measure_widths,
+    row_width,
+)
+from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel interprets
 _TABS = re.compile("\t+")
 _NUMBER = re.compile(r"\s*(?:(?:[-+][\d.,]*|[\d.,]+)\s*)?")
 _RULE = set("-:+= \t")
+_SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "colon": ":", "space": " "}
+_ABOUT = ("guid column", "notetype column", "deck column", "tags column")  # columns without text of a note
 
 
-def read_tsv(sources: Sequence[Source]) -> Table | None:
-    """Reads one file in which at least every second line contains a tab."""
-    if len(sources) != 1 or not has_tabs(sources[0].lines) or _find_declared(sources[0].lines):
+@reads(Confidence.TABS)
+def read_tsv(source: Source) -> Table | None:
+    """Reads a file in which at least every second line contains a tab."""
+    lines = source.lines
+    if not has_tabs(lines) or _find_declared(lines):
         return None
-    lines = sources[0].lines
-    if any(line.startswith('"') or '\t"' in line for line in lines) and _are_mostly_closed(lines[:SAMPLE]):
+    quoted = any(line.startswith('"') or '\t"' in line for line in lines)
+    faults = [row.fault == "quote" for row in csv_rows(lines[:SAMPLE], "\t")] if quoted else []
+    if quoted and sum(faults) * 20 <= len(faults):  # if quotes are plain text, few lines show it
         rows = iterate_even_rows(lines, "\t")
         if _are_a_spreadsheets(rows, lines):
             return Table("csv", rows, notes=(("data.note_quoted", {}),))
@@ -44,12 +58,6 @@ def _are_aligned(lines: Sequence[str]) -> bool:
     """Whether tabs align two columns: no line has tabs in two places, and many have several in one."""
     runs = [_TABS.findall(line.rstrip("\t")) for line in lines if "\t" in line] if any("\t\t" in line for line in lines) else []
     return max(map(len, runs), default=0) == 1 and sum(run[0] != "\t" for run in runs if run) * 10 >= len(runs)
-
-
-def _are_mostly_closed(sample: Sequence[str]) -> bool:
-    """Whether the sample's quotes are mostly closed; if they are plain text, few lines show it."""
-    faults = [row.fault == "quote" for row in csv_rows(sample, "\t")]
-    return sum(faults) * 20 <= len(faults)
 
 
 def _are_a_spreadsheets(rows: Sequence[Row], lines: Sequence[str]) -> bool:
@@ -92,11 +100,10 @@ class _Guess(NamedTuple):
     share: float = 0.0
 
 
-def read_csv(sources: Sequence[Source]) -> Table | None:
-    """Reads one file with a separator declared for Excel, or one that cuts most rows into equally many cells."""
-    if len(sources) != 1:
-        return None
-    lines, start = sources[0].lines, 1
+@reads(Confidence.COLUMNS)
+def read_csv(source: Source) -> Table | None:
+    """Reads a file with a separator declared for Excel, or one that cuts most rows into equally many cells."""
+    lines, start = source.lines, 1
     delimiter = _find_declared(lines)
     if not delimiter:
         start = 0
@@ -134,16 +141,10 @@ def _score_delimiter(sample: Sequence[str], delimiter: str, order: int) -> _Gues
     later = [cell for row in rows for cell in row.cells[1:] if cell.strip()]
     tight = 2 * sum(cell[0] == " " for cell in later) <= len(later) or delimiter == "|"
     share = widths.rows / len(rows)
-    if share < (0.5 if tight else 0.9) or (not tight and _is_prose(rows)):
+    cut = [row.cells for row in rows if len(row.cells) > 1]
+    if share < (0.5 if tight else 0.9) or (not tight and are_prose(*([cells[place] for cells in cut] for place in (0, -1)))):
         return _Guess()
     return _Guess(widths.rows, tight, widths.usual == 2, order, delimiter, share)
-
-
-def _is_prose(rows: Sequence[Row]) -> bool:
-    """Whether sentences were cut: last cells end as sentences do, first cells don't."""
-    cut = [[cell.strip() for cell in row.cells] for row in rows if len(row.cells) > 1]
-    ends, begins = (sum(cells[place].endswith(STOPS) for cells in cut) for place in (-1, 0))
-    return 2 * ends >= len(cut) and 10 * begins < len(cut)
 
 
 def _strip_borders(rows: list[Row], delimiter: str) -> list[Row]:
@@ -168,11 +169,45 @@ def _is_rule(cells: Sequence[str]) -> bool:
     return "-" in text and _RULE.issuperset(text)
 
 
-def explain_failure(sources: Sequence[Source]) -> Refusal:
+def explain_failure(source: Source) -> Refusal:
     """Explains why no reader matches this file: its quotes, or the lack of a second column."""
-    source = sources[0]
     rows = [row for row in csv_rows(source.lines, ",") if is_filled(row)]
     broken = [row.line for row in rows if row.fault == "quote"]
     if 2 * len(broken) > len(rows):
         return Refusal("data.open_quotes", name=source.name, count=len(broken), line=broken[0])
     return Refusal("data.one_column", name=source.name, line=next((row.line for row in rows if len(row.cells) == 1), 1))
+
+
+# --- Anki ---
+
+
+@reads(Confidence.SIGNATURE)
+def read_anki(source: Source) -> Table | None:
+    """Reads "Notes in plain text": lines such as `#separator:tab`, then a delimited file. Columns of tags, decks and ids are dropped;
+    declared HTML becomes text."""
+    lines = source.lines
+    heads = list(takewhile(lambda line: line.startswith("#"), lines))
+    directives = {key.strip(): value.strip("\r\n ") for key, _, value in (line[1:].partition(":") for line in heads)}
+    if "separator" not in directives and directives.get("html") not in ("true", "false"):
+        return None
+    name, first = directives.get("separator", "").casefold(), next(iter(lines[len(heads) :]), "")
+    by_default = next((separator for separator in _SEPARATORS.values() if separator in first), "\t")
+    delimiter = _SEPARATORS.get(name, name[0]) if name else by_default
+    rows = iterate_even_rows(lines, delimiter, len(heads))
+    about = {int(directives[key]) - 1 for key in _ABOUT if directives.get(key, "").isdecimal() and len(directives[key]) < 4}
+    is_html = directives.get("html") == "true"
+    names = next(csv_rows([directives["columns"]], delimiter)).cells if "columns" in directives else []
+    return Table(
+        "anki",
+        [Row(number, [], "header") for number in range(1, len(heads) + 1)]
+        + [_make_note(row, lines[row.line - 1], about, is_html) for row in rows],
+        tuple(name for place, name in enumerate(names) if place not in about),
+    )
+
+
+def _make_note(row: Row, line: str, about: set[int], is_html: bool) -> Row:
+    """Makes the row of a note. Lines beginning with # are comments; Anki quotes a field that does."""
+    if line.startswith("#"):
+        return row._replace(cells=[], fault="header")
+    cells = [cell for place, cell in enumerate(row.cells) if place not in about]
+    return row._replace(cells=list(map(strip_markup, cells)) if is_html and not row.fault else cells)

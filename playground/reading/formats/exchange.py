@@ -8,10 +8,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.columns import CREDITS
+from playground.reading.formats.column_names import CREDITS
 from playground.reading.formats.items import CELL_LIMIT, check_totals, make_row
-from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES
-from playground.reading.formats.table import Row, Source, Table
+from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, Confidence, Row, Source, Table, reads
 from playground.reading.formats.xml_events import Events, find_root, parse
 from playground.reading.text import normalise
 
@@ -147,11 +146,12 @@ class _Tmx(Units):
             self.codes -= tag in _CODES
 
 
-def read_tmx(sources: Sequence[Source]) -> Table | None:
+@reads(Confidence.SIGNATURE, is_whole=True)
+def read_tmx(source: Source) -> Table | None:
     """Reads a translation memory: a column per language, a row per unit, or several for several wordings."""
-    if len(sources) != 1 or find_root(sources[0]).casefold() != "tmx":
+    if find_root(source).casefold() != "tmx":
         return None
-    memory = parse(sources[0], _Tmx)
+    memory = parse(source, _Tmx)
     return memory.make_table("tmx", memory.source)
 
 
@@ -224,9 +224,10 @@ class _Xliff(Units):
             self.add_unit(self.first_line, [(self.between[0], text), (self.between[1], translation)], fault)
 
 
-def read_xliff(sources: Sequence[Source]) -> Table | None:
+@reads(Confidence.SIGNATURE, is_whole=True)
+def read_xliff(source: Source) -> Table | None:
     """Reads a document and its translation, sentence by sentence. Untranslated sentences have an empty target."""
-    if len(sources) != 1 or find_root(sources[0]).casefold() != "xliff":
+    if find_root(source).casefold() != "xliff":
         return None
-    document = parse(sources[0], _Xliff)
+    document = parse(source, _Xliff)
     return document.make_table("xliff", document.between[0])

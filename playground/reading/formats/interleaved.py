@@ -13,13 +13,10 @@ from functools import partial
 from itertools import repeat
 from math import log
 
-from playground.reading.formats.columns import is_language
-from playground.reading.formats.keyed import unquote
-from playground.reading.formats.language_id import detect_line_language, find_line_script
-from playground.reading.formats.limits import SAMPLE
-from playground.reading.formats.names import find_direction, find_role
-from playground.reading.formats.records import find_fault
-from playground.reading.formats.table import Row, Source, Table
+from playground.reading.formats.column_names import find_direction, find_role
+from playground.reading.formats.escapes import unquote
+from playground.reading.formats.languages import detect_line_language, find_line_script, is_language
+from playground.reading.formats.table import SAMPLE, Confidence, Row, Source, Table, find_fault, reads
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
 _BLANK_OR_RULE = re.compile(r"[-=*_~#\s]*")
@@ -32,79 +29,60 @@ _MIN_LOG_ODDS = 1.0  # log odds from which a line counts as classified
 _MAX_LINE_CHARACTERS = 100  # examined for the language
 
 
-def read_labelled(sources: Sequence[Source]) -> Table | None:
-    """Reads one file with labelled lines: `EN: hello`, then `DE: hallo`. A pair runs from one first label to the next."""
-    if len(sources) != 1:
+@reads(Confidence.LAYOUT)
+def read_labelled(source: Source) -> Table | None:
+    """Reads labelled lines: `EN: hello`, then `DE: hallo`. A pair runs from one first label to the next."""
+    sample = [_split_label(line) for line in source.lines[:SAMPLE] if not _BLANK_OR_RULE.fullmatch(line)]
+    counts = Counter(label for label, _ in sample if label)
+    labels = tuple(label for label, count in counts.items() if count > 1 and count * 10 >= len(sample))
+    texts = [text for label, text in sample if label in labels]
+    if not 1 < len(labels) <= _MAX_LABELS or len(texts) * 10 < len(sample) * 9 or _are_cells(texts, labels):
         return None
-    lines = sources[0].lines
-    filled = [line for line in lines[:SAMPLE] if not _BLANK_OR_RULE.fullmatch(line)]
-    counts = Counter(label for label in map(_find_label, filled) if label)
-    labels = [label for label, count in counts.items() if count > 1 and count * 10 >= len(filled)]
-    if not 1 < len(labels) <= _MAX_LABELS or sum(counts[label] for label in labels) * 10 < len(filled) * 9:
-        return None
-    if _are_cells([line for line in filled if _find_label(line) in labels], labels):
-        return None
-    names = tuple(labels)
-    rows = _unquote_rows(list(_labelled_rows(lines, names)))
-    return Table("labelled", rows, names, pair=find_direction(names) if len(names) == 2 else None)
-
-
-def _unquote_rows(rows: list[Row]) -> list[Row]:
-    """Removes the quotation marks around cells where all have them, as in YAML."""
+    rows = list(_labelled_rows(source.lines, labels))
     inside = {cell: unquote(cell.strip()) for row in rows if not row.fault for cell in row.cells if cell.strip()}
-    if not inside or None in inside.values():
-        return rows
-    return [row if row.fault else row._replace(cells=[inside.get(cell, cell) for cell in row.cells]) for row in rows]
+    if inside and None not in inside.values():  # all texts are in quotation marks, as in YAML
+        rows = [row if row.fault else row._replace(cells=[inside.get(cell, cell) for cell in row.cells]) for row in rows]
+    return Table("labelled", rows, labels, pair=find_direction(labels) if len(labels) == 2 else None)
 
 
-def _find_label(line: str) -> str:
-    """Returns the label of a line, or ""; before a tab, which table cells have too, only a language or a role is one."""
+def _split_label(line: str) -> tuple[str, str]:
+    """Returns the label of a line, or "", and the text after it; before a tab, which cells have too, only a language or a role is one."""
     match = _LABEL.match(line)
     if not match or (match[2] == "\t" and not find_role(match[1]) and not is_language(match[1].casefold())):
-        return ""
-    return match[1] or match[3]
+        return "", line
+    return match[1] or match[3], line[match.end() :]
 
 
-def _are_cells(lines: Sequence[str], labels: Sequence[str]) -> bool:
+def _are_cells(texts: Sequence[str], labels: Sequence[str]) -> bool:
     """Whether labelled lines are rows of a table: after the label comes a tab, three bars, or a separator and another label."""
-    behind = [line[_LABEL.match(line).end() :] for line in lines]
-    if 2 * sum("\t" in text or "|||" in text for text in behind) > len(lines):
+    if 2 * sum("\t" in text or "|||" in text for text in texts) > len(texts):
         return True
     any_label = "|".join(map(re.escape, labels))
     repeated = re.compile(rf"[,;]\s*(?:(?:{any_label}) ?[:：]|[\[(<](?:{any_label})[\])>])")
-    return 10 * sum(repeated.search(text) is not None for text in behind) >= 9 * len(lines)
+    return 10 * sum(repeated.search(text) is not None for text in texts) >= 9 * len(texts)
 
 
 def _labelled_rows(lines: Sequence[str], labels: tuple[str, ...]) -> Iterator[Row]:
     """Yields one row per record, which ends at a repeated or earlier label; a single label is unpaired."""
     cells: dict[str, str] = {}
-    begin = last = 0
-    for number, line in enumerate(lines, 1):
-        label = _find_label(line)
-        if label not in labels:
-            if not _BLANK_OR_RULE.fullmatch(line):
-                yield Row(number, [line], "unpaired")
-            continue
-        if cells and labels.index(label) <= last:
-            yield _make_record(begin, number - begin, cells, labels)
-            cells = {}
-        begin = begin if cells else number
-        last = labels.index(label)
-        cells[label] = line[_LABEL.match(line).end() :]
-    if cells:
-        yield _make_record(begin, len(lines) + 1 - begin, cells, labels)
+    begin = 0
+    for number, line in enumerate([*lines, ""], 1):  # a first label after the end closes the last record
+        label, text = (labels[0], "") if number > len(lines) else _split_label(line)
+        if label in labels:
+            if cells and labels.index(label) <= labels.index(next(reversed(cells))):
+                fault = "unpaired" if len(cells) == 1 else find_fault(*cells.values())
+                yield Row(begin, [cells.get(known, "") for known in labels], fault, number - begin)
+                cells = {}
+            begin = begin if cells else number
+            cells[label] = text
+        elif not _BLANK_OR_RULE.fullmatch(line):
+            yield Row(number, [line], "unpaired")
 
 
-def _make_record(begin: int, height: int, cells: dict[str, str], labels: tuple[str, ...]) -> Row:
-    fault = "unpaired" if len(cells) == 1 else find_fault(*cells.values())
-    return Row(begin, [cells.get(label, "") for label in labels], fault, height)
-
-
-def read_interleaved(sources: Sequence[Source]) -> Table | None:
-    """Reads one file of pairs separated by blank lines, or of lines alternating between two languages."""
-    if len(sources) != 1:
-        return None
-    lines = sources[0].lines
+@reads(Confidence.ORDER)
+def read_interleaved(source: Source) -> Table | None:
+    """Reads pairs separated by blank lines, or lines alternating between two languages."""
+    lines = source.lines
     blocks = list(_iterate_blocks(lines))
     if len(blocks) > 1 and sum(len(block) == 2 for block in blocks) * 10 >= len(blocks) * 9:
         rows = [(_make_pair if len(block) == 2 else _make_orphan)(lines, block) for block in blocks]

@@ -1,16 +1,19 @@
-"""Items: values of JSON, Parquet and the Hub (dictionaries, lists) become rows of cells under named columns."""
+"""Items: values of JSON, Parquet and the Hub (dictionaries, lists) become named cells, and these rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import chain, pairwise
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.columns import CREDITS, find_pair, is_language, plain, rank_columns, summarise_column
-from playground.reading.formats.limits import COLUMN_LIMIT, LINE_LIMIT, MAX_LINES, SAMPLE, UNPACKED_LIMIT
-from playground.reading.formats.table import Notes, Row, Table
-from playground.reading.formats.values import find_texts_by_language, flatten, make_cell, unwrap_records
+from playground.reading.formats.column_names import CREDITS, plain
+from playground.reading.formats.columns import find_pair, rank_columns, summarise_column
+from playground.reading.formats.languages import is_language
+from playground.reading.formats.table import COLUMN_LIMIT, LINE_LIMIT, MAX_LINES, SAMPLE, UNPACKED_LIMIT, Notes, Row, Table
 from playground.reading.text import normalise
 
 CELL_LIMIT = 10 * MAX_LINES  # cells in all rows together
@@ -18,6 +21,104 @@ VALUE_LIMIT = CELL_LIMIT // 2  # values in one document held in memory
 BROKEN = object()  # marks an unreadable item
 _PREFIX, _FILLER = 1000, "…" * LINE_LIMIT
 _SPLIT_CREDITS = 20  # distinct credit lines of a credit column
+_MAX_DEPTH = 4  # nested names: "data.answers.text"
+_LANGUAGE_KEYS = ("lang", "language", "locale", "lang_code", "language_code", "code")  # keys for the language of a sentence
+_BESIDE = {"id", "_id", "uuid", "url", "audio", "author", "user", "username", "license", "licence"}  # keys of text that is not a sentence
+
+
+class Number(str):
+    """A number or truth value as written: text, but never preferred as a sentence."""
+
+    __slots__ = ()
+
+
+def format_text(value: Any) -> str:
+    """Formats a single value for display; "" for null, NaN and undisplayable values."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return Number("true" if value else "false")
+    if isinstance(value, float):
+        return Number(value) if value == value else ""
+    if isinstance(value, int | Decimal | datetime | date | time | timedelta):
+        return Number(value)
+    try:
+        return value.decode("utf-8") if isinstance(value, bytes) else ""
+    except UnicodeError:
+        return ""
+
+
+def flatten(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yields the named cells in a value; those of a nested dictionary are called "outer.inner"."""
+    if isinstance(value, dict):
+        lists = list(value.values()) if value.keys() == {"language", "translation"} else []
+        if lists and all(isinstance(inner, list | tuple) and len(inner) == len(lists[0]) for inner in lists):
+            value = _group_by_language(value["language"], value["translation"])
+        for key, inner in value.items() if depth < _MAX_DEPTH else ():
+            label = f"{name}.{key}" if name else str(key)
+            if type(inner) is str:
+                yield label, inner
+            else:
+                yield from flatten(inner, label, depth + 1)
+    elif isinstance(value, list | tuple) and value and all(isinstance(inner, dict) for inner in value):
+        if languages := find_texts_by_language(value):
+            yield from flatten(languages, name, depth)
+            return
+        for key in dict.fromkeys(chain.from_iterable(value)) if depth < _MAX_DEPTH else ():
+            yield from flatten([inner[key] for inner in value if key in inner], f"{name}.{key}" if name else str(key), depth + 1)
+    else:
+        yield name, make_cell(value)
+
+
+def make_cell(value: Any) -> Any:
+    return [format_text(inner) for inner in value] if isinstance(value, list | tuple) else format_text(value)
+
+
+def _group_by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
+    """Groups the Hub's translations in variable languages: a list of languages and one of sentences."""
+    by_language: dict[str, list] = {}
+    for language, sentence in zip(languages, sentences, strict=True):
+        by_language.setdefault(format_text(language), []).append(sentence)
+    return {language: sentences_of if len(sentences_of) > 1 else sentences_of[0] for language, sentences_of in by_language.items()}
+
+
+def find_texts_by_language(values: Sequence[Any]) -> dict[str, Any]:
+    """Groups sentences by their declared languages: [{"lang": "en", "text": "a"}, …]; {} for any other values."""
+    if not values or not all(isinstance(value, dict) for value in values):
+        return {}
+    labelled = [(value.get(key), _find_only_text(value, key)) for value in values for key in _LANGUAGE_KEYS if key in value]
+    languages, texts = zip(*labelled, strict=True) if labelled else ((), ())
+    if len(labelled) != len(values) or None in texts or not all(isinstance(code, str) and is_language(code) for code in languages):
+        return {}
+    return _group_by_language(languages, texts)
+
+
+def _find_only_text(value: dict, language: str) -> Any:
+    """Returns the only text of a dictionary beside its language; None if there is none or several."""
+    texts = [inner for key, inner in value.items() if key != language and type(inner) is str and plain(key) not in _BESIDE]
+    return texts[0] if len(texts) == 1 else None
+
+
+def unwrap_records(value: dict) -> Iterable[dict]:
+    """Returns a dictionary's records: itself, the row it wraps, the question-answer turns of a conversation, or a chatbot's patterns."""
+    for key in ("messages", "conversations", "conversation"):
+        turns = value.get(key)
+        if isinstance(turns, list | tuple) and turns and all(isinstance(turn, dict) for turn in turns):
+            messages = [(turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))) for turn in turns]
+            return [
+                {"user": question, "assistant": answer}
+                for (role, question), (next_role, answer) in pairwise(messages)
+                if role in ("user", "human") and next_role in ("assistant", "gpt", "model", "bot")
+            ]
+    patterns, responses = value.get("patterns"), value.get("responses")
+    if isinstance(patterns, list | tuple) and isinstance(responses, list | tuple):  # of a chatbot: any response fits any pattern
+        rest = {key: inner for key, inner in value.items() if key not in ("patterns", "responses")}
+        return [{"pattern": pattern, "response": responses, **rest} for pattern in patterns or [""]]
+    inner = value.get("row")
+    return [inner if isinstance(inner, dict) else value]
+
+
+# --- rows ---
 
 
 class _Collected:
@@ -56,14 +157,12 @@ class _Collected:
         elif isinstance(value, list | tuple) and (languages := find_texts_by_language(value)):
             self.add_cells(number, flatten(languages))
         elif isinstance(value, list | tuple):
-            self.add_cells(number, ((self._name_column(place), make_cell(inner)) for place, inner in enumerate(value)))
+            keys = (*self.names, *range(len(self.names), len(value)))
+            self.add_cells(number, ((key, make_cell(inner)) for key, inner in zip(keys, value, strict=False)))
         elif value is None:
             self.add_row(number, [])
         else:
             self.add_row(number, "broken")
-
-    def _name_column(self, place: int) -> Any:
-        return self.names[place] if place < len(self.names) else place
 
 
 def make_table(
@@ -153,6 +252,11 @@ def make_row(line: int, cells: list[str], fault: str = "") -> Row:
         fault = fault or ("long" if max(map(len, cells[:2])) > LINE_LIMIT else "")
         cells = [cell[:_PREFIX] + _FILLER if len(cell) > LINE_LIMIT else cell for cell in cells]
     return Row(line, cells, fault)
+
+
+def join_keys(left: Mapping[Any, str], right: Mapping[Any, str]) -> list[Row]:
+    """Makes a row of two cells for each key; a key in only one of the mappings leaves an empty cell."""
+    return [make_row(number, [left.get(key, ""), right.get(key, "")]) for number, key in enumerate({**left, **right}, 1)]
 
 
 def check_totals(rows: Iterable[Row], name: str) -> Iterator[Row]:

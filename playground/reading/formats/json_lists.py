@@ -10,11 +10,9 @@ from itertools import chain, islice
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.formats.items import BROKEN, VALUE_LIMIT, make_row, make_table
-from playground.reading.formats.limits import SAMPLE
+from playground.reading.formats.items import BROKEN, VALUE_LIMIT, Number, flatten, join_keys, make_table
 from playground.reading.formats.shapes import are_words, find_items
-from playground.reading.formats.table import Row, Source, Table
-from playground.reading.formats.values import Number, flatten
+from playground.reading.formats.table import SAMPLE, Confidence, Source, Table, reads
 
 _NAMED = (".json", ".jsonl", ".ndjson", ".geojson", ".json5", ".jsonc")
 _CERTAIN = re.compile(r'\s*[\[{][\s\[{]*"[^\t]*$', re.MULTILINE)  # no other text begins with brackets, a quotation mark, and no tab
@@ -42,13 +40,11 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def read_json(sources: Sequence[Source]) -> Table | None:
-    """Reads one document in a common shape, several in sequence, one per line, or two documents that belong together."""
-    if len(sources) == 2 and all(source.name.lower().endswith(_NAMED) for source in sources):
-        return _read_two(*sources)
-    if len(sources) != 1 or not _looks_like_json(sources[0].lines):
+@reads(Confidence.SIGNATURE, is_whole=True)
+def read_json(source: Source) -> Table | None:
+    """Reads one document in a common shape, several in sequence, or one per line."""
+    if not _looks_like_json(source.lines):
         return None
-    source = sources[0]
     if _is_lines(source.lines, lenient=True):
         return _table_of_lines(source)
     certain = source.name.lower().endswith(_NAMED) or _CERTAIN.match("\n".join(source.lines[:SAMPLE])[:SAMPLE])
@@ -147,13 +143,17 @@ def _iterate_values(text: str) -> Iterator[Any]:
 # --- two documents ---
 
 
-def _read_two(left: Source, right: Source) -> Table | None:
+@reads(Confidence.SIGNATURE, files=(2,), is_whole=True)
+def read_two_documents(left: Source, right: Source) -> Table | None:
     """Reads two lists of sentences, or two objects with the same keys in two languages (a program's texts)."""
+    if not all(source.name.lower().endswith(_NAMED) for source in (left, right)):
+        return None
     if not all(_looks_like_json(source.lines) or source.lines[0].lstrip().startswith('"') for source in (left, right) if source.lines):
         return None
     first, second = _parse_document(left), _parse_document(right)
     if isinstance(first, dict) and isinstance(second, dict):
-        rows = _join_keys(first, second)
+        texts = [{key: " ".join(cell) if isinstance(cell, list) else cell for key, cell in flatten(value)} for value in (first, second)]
+        rows = join_keys(*texts)
         if 2 * sum(all(row.cells) for row in rows) >= len(rows) > 0:
             return Table("json", rows, (left.name, right.name), "item")
     elif all(isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value) for value in (first, second)):
@@ -162,12 +162,3 @@ def _read_two(left: Source, right: Source) -> Table | None:
                           count_two=len(second))  # fmt: skip
         return make_table("json", left.name, enumerate(zip(first, second, strict=True), 1), (left.name, right.name))
     raise Refusal("data.two_tables", one=left.name, two=right.name)
-
-
-def _join_keys(left: dict, right: dict) -> list[Row]:
-    first, second = ({key: _join_texts(cell) for key, cell in flatten(value)} for value in (left, right))
-    return [make_row(number, [first.get(key, ""), second.get(key, "")]) for number, key in enumerate({**first, **second}, 1)]
-
-
-def _join_texts(cell: Any) -> str:
-    return " ".join(cell) if isinstance(cell, list) else cell

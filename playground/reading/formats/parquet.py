@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from playground.config import Refusal
 from playground.reading.formats.items import VALUE_LIMIT, make_table
-from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES, UNPACKED_LIMIT
-from playground.reading.formats.table import Source, Table
+from playground.reading.formats.table import COLUMN_LIMIT, MAX_LINES, UNPACKED_LIMIT, Confidence, Source, Table, reads
 
 _BATCH = 65_536  # rows
 
 
-def read_parquet(sources: Sequence[Source]) -> Table | None:
+@reads(Confidence.SIGNATURE, is_whole=True)
+def read_parquet(source: Source) -> Table | None:
     """Reads columns of text, or of a `translation` into several languages."""
-    if len(sources) != 1 or not sources[0].data.startswith(b"PAR1"):
+    if not source.data.startswith(b"PAR1"):
         return None
-    name = sources[0].name
+    name = source.name
     try:
         import pyarrow
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise Refusal("data.parquet_missing", name=name) from None
     try:
-        file = ParquetFile(pyarrow.BufferReader(sources[0].data))
+        file = ParquetFile(pyarrow.BufferReader(source.data))
         texts = _check_size(file.metadata, name)
-        file = ParquetFile(pyarrow.BufferReader(sources[0].data), read_dictionary=texts)
+        file = ParquetFile(pyarrow.BufferReader(source.data), read_dictionary=texts)
         return make_table("parquet", name, enumerate(_iterate_items(file, name), 1), unit="row")
     except (Refusal, MemoryError):
         raise

@@ -1,4 +1,8 @@
-"""Records: rows of cells in lines with a separator, quoted where needed (RFC 4180), numbered by their first lines."""
+"""Records: rows of cells in lines with a separator, quoted where needed (RFC 4180), numbered by their first lines; and the signs that may
+separate the sides of a pair.
+
+Sentences may contain the same signs, so such a sign must occur exactly once in nine of ten lines, with text on both sides.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,26 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from playground.reading.formats.limits import COLUMN_LIMIT, ENDLESS, LINE_LIMIT
-from playground.reading.formats.table import Row
+from playground.reading.formats.table import COLUMN_LIMIT, ENDLESS, SAMPLE, Row, find_fault
 
 _CELL_LINES = 100  # a quoted cell over more lines was never closed
 _OPENING = re.compile(' *"')
 _QUOTES = re.compile('"+')
 _BLANKS = re.compile(" *")
+STRONG = tuple(
+    re.compile(mark, re.IGNORECASE)
+    for mark in (
+        r"<?[-=]{1,3}>|[→⇒⟶⟹↔⇔➔➡]",
+        r"<sep>|\[sep\]|<tab>|\[tab\]|\\t",
+        r"#{2,3}|@{3}|\${2,3}|\*{2,3}|~{2,3}",
+        r"::",
+        "[\x01\x1e\x1f]",  # control characters that programs use as separators
+        r"\s={1,2}\s",
+    )
+)
+WEAK = tuple(re.compile(mark) for mark in (r"\s[-–—]{1,2}\s", r"\s/{1,2}\s", r"\s~\s", r"\s?:\s|：", "=", " {3,}", "；", "，"))
+_INNER = WEAK[-2:]
+STOPS = tuple(".!?…。！？")
 
 
 class Widths(NamedTuple):
@@ -106,19 +123,15 @@ def measure_widths(rows: Iterable[Row]) -> Widths:
     An empty cell counts: where rows have three cells, text in the third is not a stray separator.
     """
     counts = Counter((len(row.cells), row_width(row.cells)) for row in rows if len(row.cells) > 1 and any(map(str.strip, row.cells)))
-    whole, filled = _sum_counts(counts, 0), _sum_counts(counts, 1)
+    whole, filled = Counter(), Counter()
+    for (cell_count, width), count in counts.items():
+        whole[cell_count] += count
+        filled[width] += count
     cells, width = _find_commonest(whole), _find_commonest(filled)
     if filled[width] > whole[cells]:  # separators at the end of some rows only
         return Widths(width, width, width, filled[width])
     alike = Counter({width: count for (cell_count, width), count in counts.items() if cell_count == cells})
     return Widths(cells, _find_commonest(alike), max(alike, default=2), whole[cells])
-
-
-def _sum_counts(counts: Counter[tuple[int, int]], side: int) -> Counter[int]:
-    sums: Counter[int] = Counter()
-    for widths, count in counts.items():
-        sums[widths[side]] += count
-    return sums
 
 
 def _find_commonest(counts: Counter[int]) -> int:
@@ -130,5 +143,25 @@ def is_filled(row: Row) -> bool:
     return bool(row.fault) or any(map(str.strip, row.cells))
 
 
-def find_fault(*lines: str) -> str:
-    return "long" if max(map(len, lines), default=0) > LINE_LIMIT else ""
+def find_separator(lines: Sequence[str], marks: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
+    """Returns the first of `marks` that splits nine of ten lines (and at least two) in two, or None."""
+    filled = [line for line in lines[:SAMPLE] if line.strip()]
+    return next((mark for mark in marks if _separates(mark, filled)), None)
+
+
+def _separates(mark: re.Pattern[str], filled: Sequence[str]) -> bool:
+    """Whether the mark separates sides: texts before it must vary (else it follows a speaker's name) and not be a running number."""
+    cut = [parts for parts in (mark.split(line, 2) for line in filled) if len(parts) == 2 and all(map(str.strip, parts))]
+    if len(cut) < 2 or len(cut) * 10 < len(filled) * 9:
+        return False
+    before, after = ([parts[side].strip() for parts in cut] for side in (0, 1))
+    if mark in _INNER and are_prose(before, after):
+        return False
+    counted = any([text.rstrip(".)") for text in before] == [str(first + n) for n in range(len(cut))] for first in (0, 1))
+    return len(set(before)) * 5 >= len(cut) * 4 and not counted
+
+
+def are_prose(first: Sequence[str], last: Sequence[str]) -> bool:
+    """Whether sentences were cut in the middle: last cells end as sentences do, first cells don't."""
+    begins, ends = (sum(text.strip().endswith(STOPS) for text in texts) for texts in (first, last))
+    return 2 * ends >= len(last) and 10 * begins < len(first)

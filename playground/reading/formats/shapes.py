@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.columns import CREDITS, count_certain, count_known, plain
+from playground.reading.formats.column_names import CREDITS, count_certain, count_known, plain
+from playground.reading.formats.items import flatten
 from playground.reading.formats.table import Notes
-from playground.reading.formats.values import flatten
 from playground.reading.text import normalise
 
 _MAX_DEPTH = 3  # of dictionaries searched for lists
@@ -93,7 +93,9 @@ def _find_in_object(document: dict, name: str, depth: int) -> ItemList | None:
     if _is_plain_list(names) and isinstance(data, list) and data and all(isinstance(row, list) for row in data):  # pandas: "split"
         return ItemList(data, tuple(map(str, names)))
     lists = {key: value for key, value in document.items() if _is_plain_list(value)}
-    if len(lists) > 1 and (count_known(lists) > 1 or (len(lists) == len(document) and _are_rectangular(lists.values()))):
+    lengths = {*map(len, lists.values())}
+    rectangular = len(lists) == len(document) and len(lengths) == 1 and min(lengths) > len(lists)  # shorter ones are meanings of words
+    if len(lists) > 1 and (count_known(lists) > 1 or rectangular):
         return _join_columns(lists, name)
     simple = all(_is_single(value) or key in lists for key, value in document.items())
     if simple and not any(_find_in_list(value, name, depth) for value in lists.values()):  # lists of lines are not meanings of words
@@ -101,12 +103,6 @@ def _find_in_object(document: dict, name: str, depth: int) -> ItemList | None:
     if all(isinstance(value, dict) and value for value in document.values()):
         return _find_in_objects(document, name, depth)
     return _find_nested(document, name, depth)
-
-
-def _are_rectangular(lists: Collection[list]) -> bool:
-    """Whether lists are columns: equally long, and longer than their number; shorter ones would be the meanings of words."""
-    lengths = {*map(len, lists)}
-    return len(lengths) == 1 and min(lengths) > len(lists)
 
 
 def _is_record(document: Mapping[str, Any]) -> bool:

@@ -12,13 +12,13 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.columns import CREDITS
+from playground.reading.formats.column_names import CREDITS
 from playground.reading.formats.items import check_totals, make_row
-from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT
-from playground.reading.formats.opendocument import CELLS, read_sheets
-from playground.reading.formats.table import Notes, Row, Source, Table
+from playground.reading.formats.table import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT, Confidence, Notes, Row, Source, Table, reads
+from playground.reading.formats.xml_events import Events, parse
 from playground.reading.text import normalise
 
+CELLS = 100_000  # limit of cells read from any workbook, for lack of time
 _TAGS = 10 * CELLS  # a cell and its text take up to eight tags; rows and styles come on top
 _DECLARATION = re.compile(rb"<\0?!\0?(?:E\0?N\0?T\0?I\0?T\0?Y|D\0?O\0?C\0?T\0?Y\0?P\0?E)")  # in UTF-8 or UTF-16; no workbook has one
 _MERGED = re.compile(rb'mergeCell ref="([A-Z]{1,2})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
@@ -27,6 +27,7 @@ _LAST_ROW = 1_048_576  # the last row of any sheet
 _GAP = 1000  # a longer run of empty rows separates two tables
 _PIECE, _OVERLAP = 1024 * 1024, 64
 _SHEETS = 20  # examined for sentences
+_BLANKS = {"tab": "\t", "line-break": "\n", "s": " "}  # elements of OpenDocument
 
 Merged = dict[int, list[tuple[int, int]]]  # first row -> (column, last row) of cells over several rows
 
@@ -38,11 +39,11 @@ class _Sheet(NamedTuple):
     merged: Merged
 
 
-def read_workbook(sources: Sequence[Source]) -> Table | None:
+@reads(Confidence.SIGNATURE, is_whole=True)
+def read_workbook(source: Source) -> Table | None:
     """Reads the first sheet with two filled columns, by the sheet's row numbers. A formula is its cached value, or empty."""
-    if len(sources) != 1 or not sources[0].data.startswith(b"PK"):
+    if not source.data.startswith(b"PK"):
         return None
-    source = sources[0]
     try:
         with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
             names = archive.namelist()
@@ -50,8 +51,7 @@ def read_workbook(sources: Sequence[Source]) -> Table | None:
                 return None
             merged = _scan_archive(archive, source.name)
             if "xl/workbook.xml" not in names:
-                read = read_sheets(source.name, archive.read("content.xml"))
-                return _build_table("ods", source, [_Sheet(sheet.name, sheet.is_visible, sheet.values, sheet.merged) for sheet in read])
+                return _build_table("ods", source, parse(Source(source.name, archive.read("content.xml"), []), _Content).sheets)
         return _read_xlsx(source, merged)
     except MemoryError:
         raise
@@ -65,6 +65,8 @@ def read_workbook(sources: Sequence[Source]) -> Table | None:
 
 def _scan_archive(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
     """Scans the archive before openpyxl does: limits its size, refuses XML declarations of entities, and returns the merged cells."""
+    from openpyxl.utils import column_index_from_string
+
     size = tags = 0
     merged: dict[str, Merged] = {}
     for info in archive.infolist():
@@ -81,19 +83,12 @@ def _scan_archive(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
                 if not info.filename.startswith(("xl/media/", "Pictures/", "Thumbnails/")) and _DECLARATION.search(both):
                     raise Refusal("data.workbook_entities", name=name)
                 for column, first, last in _MERGED.findall(both):
-                    merged.setdefault(info.filename, {}).setdefault(int(first), []).append((_parse_column(column), int(last)))
+                    place = column_index_from_string(column.decode()) - 1
+                    merged.setdefault(info.filename, {}).setdefault(int(first), []).append((place, int(last)))
                 before = piece[-_OVERLAP:]
         if tags > _TAGS:
             raise Refusal("data.workbook_too_large", name=name, limit=CELLS)
     return merged
-
-
-def _parse_column(letters: bytes) -> int:
-    """Parses a column's letters into its index: A is 0, Z 25, AA 26."""
-    place = 0
-    for letter in letters:
-        place = place * 26 + letter - 64
-    return place - 1
 
 
 def _read_xlsx(source: Source, merged: dict[str, Merged]) -> Table:
@@ -138,7 +133,8 @@ def _iterate_rows(sheet: _Sheet) -> Iterator[Row]:
         if not open_cells and row.count(None) == len(row):
             empty += 1
             continue
-        cells = _format_cells(row)
+        width = max((place for place, value in enumerate(row, 1) if value is not None), default=0)
+        cells = [_format_value(value) for value in row[:width]]
         for place, (last, text) in list(open_cells.items()):
             if number > last:
                 del open_cells[place]
@@ -157,14 +153,6 @@ def _iterate_rows(sheet: _Sheet) -> Iterator[Row]:
         yield Row(number, cells)
 
 
-def _format_cells(row: Sequence[Any]) -> list[str]:
-    """Returns the texts of a row's cells, without empty ones at the end."""
-    width = len(row)
-    while width and row[width - 1] is None:
-        width -= 1
-    return [_format_value(value) for value in row[:width]]
-
-
 def _format_value(value: Any) -> str:
     """Formats a value as Excel does by default."""
     if value is None:
@@ -181,3 +169,68 @@ def _format_value(value: Any) -> str:
         minutes, seconds = divmod(int(value.total_seconds()), 60)
         return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
     return str(value)
+
+
+# --- OpenDocument ---
+
+
+class _Content(Events):
+    """The sheets in content.xml, cells with their displayed text."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.sheets: list[_Sheet] = []
+        self.rows: list[tuple[list[str | None], int]] = []  # of the last sheet: cells, number of equal rows
+        self.height = 0
+        self.hidden: set[str] = set()  # styles
+        self.style = ""
+        self.aside = 0  # nesting depth within a comment or a drawing
+        self.row: list[str | None] = []
+        self.count = self.across = self.down = 1  # repeated rows; repeated cells; rows that a cell spans
+        self.texts: list[str] = []
+        self.value = ""  # of a cell without displayed text
+        self.cells = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self.aside or tag in ("annotation", "shapes", "frame"):
+            self.aside += 1
+        elif tag == "style":
+            self.style = attributes.get("style:name", "")
+        elif tag == "table-properties" and attributes.get("table:display") == "false":
+            self.hidden.add(self.style)
+        elif tag == "table":
+            self.rows, self.height = [], 0
+            is_visible = attributes.get("table:style-name") not in self.hidden
+            values = partial(lambda rows: (cells for cells, count in rows for _ in range(count)), self.rows)
+            self.sheets.append(_Sheet(attributes.get("table:name", ""), is_visible, values, {}))
+        elif tag == "table-row":
+            self.row, self.count = [], int(attributes.get("table:number-rows-repeated", 1))
+        elif tag in ("table-cell", "covered-table-cell"):
+            self.across, self.down = (int(attributes.get(f"table:number-{name}", 1)) for name in ("columns-repeated", "rows-spanned"))
+            self.texts, self.value = [], attributes.get("office:string-value") or attributes.get("office:value", "")
+        elif tag == "p":
+            self.begin()
+        elif tag in _BLANKS and self.text is not None:
+            self.text.append(_BLANKS[tag] * min(int(attributes.get("text:c", 1)), COLUMN_LIMIT))
+
+    def stop(self, tag: str) -> None:
+        if self.aside:
+            self.aside -= 1
+        elif tag == "p":
+            self.texts.append(self.end())
+        elif tag in ("table-cell", "covered-table-cell"):
+            text = "\n".join(self.texts) or self.value
+            if text and self.down > 1:
+                first = self.height + 1
+                self.sheets[-1].merged.setdefault(first, []).append((len(self.row), first + self.down - 1))
+            self.row += [text or None] * min(self.across, COLUMN_LIMIT + 1 - len(self.row))
+        elif tag == "table-row":
+            self.cells += (len(self.row) - self.row.count(None)) * self.count
+            if self.cells > CELLS:
+                raise Refusal("data.workbook_too_large", name=self.name, limit=CELLS)
+            self.rows.append((self.row, self.count))
+            self.height += self.count
+
+    def characters(self, content: str) -> None:
+        if not self.aside:
+            super().characters(content)

@@ -1,4 +1,4 @@
-"""Streaming XML parser: any common encoding, line numbers, no tree in memory, nothing fetched, no entity expanded."""
+"""Streaming XML parser for UTF-8 (`encodings` converts to it): line numbers, no tree in memory, nothing fetched, no entity expanded."""
 
 from __future__ import annotations
 
@@ -12,22 +12,15 @@ from xml.sax import SAXParseException  # only the exception: the parser is defus
 from xml.sax.handler import ContentHandler
 
 from playground.config import Refusal
-from playground.reading.formats.limits import ENDLESS
-from playground.reading.formats.table import Source
+from playground.reading.formats.table import ENDLESS, Source
 
 _CHUNK = 1024 * 1024  # bytes; large, as expat rescans a long token with every chunk
 _MAX_ELEMENTS = 3_000_000  # the most that can be read within the timeout
 _MAX_DEPTH = 200  # nesting depth of elements
 _ENDLESS = re.compile(f"<[^<]{{{ENDLESS}}}")
 _HEAD = 4096  # bytes that contain the first element
-_DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 _ROOT = re.compile(r"<!DOCTYPE\s+([\w.-]+)|<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)")
 _COMMENT = re.compile("<!--.*?(?:-->|$)", re.DOTALL)
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
-         (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))  # fmt: skip
-_NOT_TEXT = {
-    "base64", "bz2", "hex", "idna", "punycode", "quopri", "raw-unicode-escape", "rot13", "undefined", "unicode-escape", "uu", "zlib",
-}  # fmt: skip
 
 Handler = TypeVar("Handler", bound="Events")
 
@@ -93,8 +86,7 @@ def _parser_class() -> type:
 
 def find_root(source: Source) -> str:
     """Returns the first element's name without prefix; "" for anything but XML."""
-    encoding = _find_encoding(source.data)
-    text = source.data[:_HEAD].decode(encoding, "ignore").lstrip("\ufeff \t\r\n")
+    text = source.data[:_HEAD].decode("utf-8", "ignore").lstrip("\ufeff \t\r\n")
     match = _ROOT.search(_COMMENT.sub("", text)) if text.startswith("<") else None
     return (match[1] or match[2]) if match else ""
 
@@ -110,6 +102,8 @@ def parse(source: Source, handler: Callable[[Source], Handler]) -> Handler:
     try:
         for text in _check_tags(source):
             parser.feed(text)
+    except UnicodeDecodeError:
+        raise Refusal("data.xml_broken", name=source.name, line=parser.getLineNumber()) from None
     except SAXParseException as error:
         raise Refusal("data.xml_broken", name=source.name, line=error.getLineNumber()) from None
     except DefusedXmlException:
@@ -125,7 +119,8 @@ def _check_tags(source: Source) -> Iterator[str]:
     """Yields the text in pieces, refusing endless tags: one could hold a million attributes, and would be in memory before it is
     counted."""
     begun, line = 0, 1  # characters since the last "<"
-    for text in _iterate_texts(source):
+    data = source.data
+    for text in codecs.iterdecode((data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)), "utf-8-sig"):
         first = text.find("<") % (len(text) + 1)
         endless = begun + first > ENDLESS or _ENDLESS.search(text)
         if endless:
@@ -133,33 +128,4 @@ def _check_tags(source: Source) -> Iterator[str]:
             raise Refusal("data.xml_endless", name=source.name, line=line + text.count("\n", 0, place), limit=ENDLESS)
         begun = begun + len(text) if first == len(text) else len(text) - text.rfind("<")
         line += text.count("\n")
-        yield text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _iterate_texts(source: Source) -> Iterator[str]:
-    """Yields the text in pieces, decoded as declared or, if that fails, as `lines`."""
-    encoding = _find_encoding(source.data)
-    try:
-        for _ in _iterate_decoded(source.data, encoding):
-            pass
-    except UnicodeError:
-        yield from (f"{line}\n" for line in source.lines)
-        return
-    yield from _iterate_decoded(source.data, encoding)
-
-
-def _iterate_decoded(data: bytes, encoding: str) -> Iterator[str]:
-    return codecs.iterdecode((data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)), encoding)
-
-
-def _find_encoding(data: bytes) -> str:
-    """Returns the encoding of the BOM or the declaration, if it is a text encoding; else UTF-8."""
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return encoding
-    match = _DECLARED.match(data[:_HEAD])
-    try:
-        name = codecs.lookup(match[1].decode()).name.replace("_", "-") if match else "utf-8"
-    except LookupError:
-        return "utf-8"
-    return "utf-8" if name in _NOT_TEXT or name.startswith(("utf-16", "utf-32")) else name
+        yield text

@@ -155,13 +155,8 @@ def delete_folder(path: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def size_of(path: Path) -> int:
-    """Returns the bytes of the files in a folder; 0 if missing."""
-    return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else 0
-
-
 def tree_size(path: Path) -> int:
-    """Returns the bytes of a file, or of all files below a folder; files deleted meanwhile count 0."""
+    """Returns the bytes of a file, or of all files below a folder; 0 if missing, or deleted meanwhile."""
     total = 0
     for file in path.rglob("*") if path.is_dir() else (path,):
         with contextlib.suppress(OSError):

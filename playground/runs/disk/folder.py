@@ -16,15 +16,15 @@ import torch
 from playground import words
 from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.reading.formats import limits
+from playground.reading.formats import table as limits
 from playground.reading.pairs import Pairs, check_size, json_parts
 from playground.runs.disk import files, read_report
-from playground.runs.disk.parameters import read_parameters
-from playground.runs.disk.replay_file import pack_replay, unpack_replay
+from playground.runs.disk.replay_file import pack_replay, read_parameters, unpack_replay
 from playground.runs.history import History
+from playground.runs.orders import FINISHED, STATUSES
 from playground.runs.replay import Replay
 from playground.runs.rounded import shapes_of
-from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
+from playground.runs.run import Run, Snapshot
 from playground.training.loop import Live, Training
 
 FORMAT = 1

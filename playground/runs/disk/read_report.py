@@ -8,8 +8,7 @@ from typing import Any
 from playground.reading.column_mapping import Column
 from playground.reading.encodings import Encoding
 from playground.reading.filtering import Pair, PreviewRow
-from playground.reading.pairs import Pairs, to_json
-from playground.reading.uploads import report
+from playground.reading.pairs import Pairs, report, to_json
 from playground.words import LANGUAGES
 
 __all__ = ["from_json", "to_json"]

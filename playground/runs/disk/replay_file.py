@@ -1,16 +1,22 @@
-"""A replay as two files: replay.json is the index, replay.safetensors holds the numbers. Validated against the model."""
+"""The numbers of a run as files, validated against the model: its parameters; and its replay, as replay.json, the index, and
+replay.safetensors."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
-from playground.runs.disk.files import parse_json, read_safetensors, to_json, to_safetensors
+from playground.model.costs import parameter_count
+from playground.runs.disk.files import header, parse_json, read_safetensors, to_json, to_safetensors
 from playground.runs.replay import MAX_FRAMES, TOP_TOKENS, Completion, Frame, Replay, ReplayPlan
-from playground.runs.rounded import RoundedParameters, pack_rounded, round_parameters, rounded_shapes, unpack_rounded
+from playground.runs.rounded import RoundedParameters, pack_rounded, round_parameters, rounded_shapes, shapes_of, unpack_rounded
+from playground.variants import build, variant_of
 
 STACKS = ("encoder", "decoder", "cross")
 Shape = tuple[int, ...]
@@ -128,3 +134,20 @@ def _frames(plan: ReplayPlan, frames: list, model: ModelConfig, arrays: Mapping[
             numbers = (arrays[name][rows] for name in ("probabilities", "top_ids", "top_probabilities"))
             completions.append(Completion(ids, *numbers, *pictures))
         yield Frame(step, tuple(completions))
+
+
+@lru_cache(maxsize=64)
+def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, Shape]:
+    """Returns name -> shape of every parameter of this model."""
+    return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
+
+
+def read_parameters(data: bytes, model: ModelConfig, src_vocab: int, tgt_vocab: int, name: str) -> dict[str, torch.Tensor]:
+    """Reads the parameters from the file `name`. Compares their number with the formula before building a model of that size. Raises
+    Refusal("runs.not_a_run") for another model's."""
+    shapes, _ = header(data, name)
+    numbers = sum(math.prod(shape) for _, shape in shapes.values())
+    if numbers != parameter_count(model, src_vocab, tgt_vocab) + variant_of(model).extra_parameters(model):
+        raise Refusal("runs.not_a_run", what=name)
+    expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, src_vocab, tgt_vocab).items()}
+    return read_safetensors(data, expected, name)

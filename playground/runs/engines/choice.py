@@ -6,22 +6,22 @@ import logging
 import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 from playground.logs import event, reason
 from playground.runs.cache import own_bytes
 from playground.runs.corpora import Corpora
 from playground.runs.engines.children import Child
-from playground.runs.engines.cluster import NONE, Cluster, begin
-from playground.runs.engines.in_process import InProcess
-from playground.runs.engines.remote import Link, Remote
-from playground.runs.engines.trainer import Trainer
+from playground.runs.engines.remote import NONE, Cluster, Link, Remote
+from playground.runs.engines.trainer import InProcess, Trainer
 from playground.runs.limits import Limits
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
 PRELOADED = "playground.runs.engines.preloaded"
+CLUSTER = "playground.ray.cluster"  # connects to a cluster; imported only where one is named
 # A process leaks if it holds more than LEAK_FACTOR times its trainings' estimate plus LEAK_BYTES.
 LEAK_FACTOR, LEAK_BYTES = 2.0, 400_000_000
 
@@ -32,6 +32,11 @@ class Placement(Protocol):
     lane: Hashable | None
     node: Hashable | None
     bytes: int
+
+
+def connect(limits: Limits, on_grow: Callable[[int], object], runtime: Runtime) -> Cluster | None:
+    """Connects to the cluster that `limits` name, if any."""
+    return import_module(CLUSTER).connect(limits, on_grow, runtime) if limits.cluster else None
 
 
 class Engines:
@@ -47,15 +52,13 @@ class Engines:
         self._corpora, self._limits = corpora, limits
         self.ready: list[Link] = []
         self._children: list[Child] = []
-        self.cluster: Cluster | None = None
         if "forkserver" in multiprocessing.get_all_start_methods():
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([PRELOADED])
             uses_processes = limits.engine == "processes" or (limits.engine == "auto" and limits.cores > 1)
             if uses_processes and "cpu" in limits.devices:
                 self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
-            if limits.cluster:
-                self.cluster = Cluster(lambda: begin(context, limits.cluster), limits.step_seconds, on_grow, runtime)
+        self.cluster = connect(limits, on_grow, runtime)
         self._starter = runtime.spawn(self._start_children, "starter")
 
     @property

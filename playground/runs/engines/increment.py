@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from playground.config import ModelConfig, Refusal
-from playground.runs.completer import Completer
+from playground.config import Refusal
 from playground.runs.history import Columns, Probe
 from playground.runs.replay import Completion, Parameters
 from playground.runs.run import Run, Snapshot
@@ -31,12 +30,11 @@ def to_tensors(values: Arrays) -> Parameters:
 
 @dataclass(frozen=True)
 class Picture:
-    """A replay frame: its completions, or the parameters and config to compute them; and the parameters to save."""
+    """A replay frame: its completions, and the parameters to save, if any."""
 
     step: int
-    completions: tuple[Completion, ...]  # () when still to be computed
+    completions: tuple[Completion, ...]
     parameters: Arrays | None
-    config: ModelConfig
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def _since(table: Columns | None, start: int) -> list[tuple[float, ...]]:
     return list(zip(*table.rows(start).values(), strict=True)) if table else []
 
 
-def apply_increment(increment: Increment, run: Run, completer: Completer) -> None:
+def apply_increment(increment: Increment, run: Run) -> None:
     """Applies an increment to the run, as a local recording would."""
     history, replay = run.history, run.replay
     for row in increment.steps:
@@ -100,13 +98,9 @@ def apply_increment(increment: Increment, run: Run, completer: Completer) -> Non
     run.step, run.seconds = increment.step, increment.seconds
     run.message = increment.message or run.message
     for picture in increment.pictures:
-        parameters = picture.parameters and to_tensors(picture.parameters)
-        rounded = replay.save_parameters(picture.step, parameters) if parameters else None
-        if picture.completions and rounded is None:
-            materialise = partial(tuple, picture.completions)
-        else:
-            materialise = partial(completer.at, picture.step, rounded or parameters, picture.config, replay.plan.attention)
-        replay.capture(picture.step, materialise)
+        if picture.parameters:
+            replay.save_parameters(picture.step, to_tensors(picture.parameters))
+        replay.capture(picture.step, partial(tuple, picture.completions))
     if increment.snapshot:
         step, values = increment.snapshot
         run.parts["snapshot"] = Snapshot(run.version + 1, step, to_tensors(values), run.probes)

@@ -12,7 +12,7 @@ from contextlib import suppress
 import torch
 
 from playground.runs.engines import children  # noqa: F401  loads its dependencies
-from playground.runs.queue.warmup import build_smallest
+from playground.runs.machine_speed import build_smallest
 
 with suppress(Exception):  # the first training will report the error
     torch.set_num_threads(1)

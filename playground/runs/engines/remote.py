@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Any, Protocol
 
-import torch
-
 from playground.data.tokenizers import load_tokenizer
-from playground.model.transformer import Transformer
-from playground.runs.completer import Completer
-from playground.runs.engines.host import Answer
-from playground.runs.engines.hosted import CallSettings, Prepared, Start
-from playground.runs.engines.increment import apply_increment, to_tensors
+from playground.runs.engines.host import Answer, CallSettings, Prepared, Start
+from playground.runs.engines.increment import apply_increment, to_arrays, to_tensors
 from playground.runs.engines.trainer import Lost, ReadSave, parts_of
 from playground.runs.history import STEPS, Columns
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.recording import PROGRESS_PERIOD_S
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
-from playground.variants import build
+
+NONE, CONNECTING, CONNECTED, UNREACHABLE = "none", "connecting", "connected", "unreachable"  # states of a cluster
 
 
 class Link(Hashable, Protocol):
@@ -38,6 +34,21 @@ class Link(Hashable, Protocol):
         """Kills the host. The next training may start a new one."""
 
 
+class Cluster(Protocol):
+    """Hosts on other machines."""
+
+    state: str
+    ready: Sequence[Link]  # the hosts that are up
+    gpus: bool  # whether each host has one
+    memory: Mapping[Hashable, int]  # bytes for trainings, by machine
+
+    def capacity(self, node: Hashable) -> float:
+        """Returns a machine's bytes for trainings; inf if it has left the cluster, where no run starts."""
+
+    def close(self) -> None:
+        """Ends every host, dropping its models."""
+
+
 class Remote:
     """A Trainer whose model is in a host. Trainers with the same link take turns."""
 
@@ -45,13 +56,13 @@ class Remote:
 
     def __init__(self, run: Run, link: Link, replay_bytes: int) -> None:
         self.run, self.lane, self._replay_bytes = run, link, replay_bytes
-        self._completer: Completer | None = None  # None before `prepare`
+        self._begun = False  # by `prepare`
         self._next_update = 0.0  # when viewers' next progress update is due
 
     def prepare(self, read: ReadSave) -> None:
         run = self.run
-        files, parts = read(lambda folder: (folder.sent(), parts_of(folder)))
-        prepared: Prepared = self._ask("begin", self._start(files, parts))
+        files, parts, step = read(lambda folder: (folder.sent(), parts_of(folder), folder.run.step))
+        prepared: Prepared = self._ask("begin", self._start(files, parts, step))
         tokenizers = tuple(map(load_tokenizer, prepared.tokenizers))
         run.hold(**parts, tokenizers=tokenizers)
         run.where = dict(self.lane.where)
@@ -59,13 +70,15 @@ class Remote:
         if prepared.step < run.steps:
             run.replay.reopen(prepared.step)
         run.step, run.seconds, run.longest_target = prepared.step, prepared.seconds, prepared.longest_target
-        self._completer = Completer(prepared.probes, prepared.longest, lambda: _model(run))
+        self._begun = True
 
-    def _start(self, files: dict[str, bytes], parts: dict[str, Any]) -> Start:
+    def _start(self, files: dict[str, bytes], parts: dict[str, Any], step: int) -> Start:
         history, replay = copy(parts["history"]), parts["replay"]
         history.steps = Columns(STEPS)
         settings = {name: getattr(self.run, name) for name in ("device", "threads", "precision")}
-        return Start(files, settings, self._replay_bytes, history, replay.plan, replay.steps)
+        earlier = [at for at in replay.parameters_by_step if at <= step]
+        rounded = (earlier[-1], to_arrays(dict(replay.parameters_by_step[earlier[-1]]))) if earlier else None
+        return Start(files, settings, self._replay_bytes, history, replay.plan, replay.steps, rounded)
 
     def advance(self, seconds: float, one_step: bool) -> bool:
         """Trains as many steps as there is time for."""
@@ -96,8 +109,8 @@ class Remote:
         run = self.run
         settings = CallSettings(run.live, run.watched, getattr(self.parallel_map, "cores", 1))
         answer = self.lane.ask(run.id, name, settings, *arguments)
-        if answer.increment and self._completer:
-            apply_increment(answer.increment, run, self._completer)
+        if answer.increment and self._begun:
+            apply_increment(answer.increment, run)
             if settings.watched and run.runtime.monotonic() >= self._next_update:
                 run.touch()
                 self._next_update = run.runtime.monotonic() + PROGRESS_PERIOD_S
@@ -105,8 +118,3 @@ class Remote:
             raise answer.error
         return answer.value
 
-
-def _model(run: Run) -> Transformer:
-    """Builds a model of the run's architecture, with any parameters."""
-    src, tgt = run.tokenizers
-    return build(run.experiment.model, src.size, tgt.size, torch.Generator()).eval()

@@ -1,19 +1,24 @@
-"""The interface between a run's job and the engine that trains it.
+"""The interface between a run's job and the engine that trains it, and the engine of the calling process.
 
 In executor terms: `prepare` submits, `advance` continues and applies all events since the last call (see increment.Cursor) to the run,
-which is the status; `cut_off` cancels a hung call, `close` closes. Pause, stop and delete belong to the job.
+which is the status; `abort` cancels a hung call, `close` closes. Pause, stop and delete belong to the job.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from playground.runs.disk.folder import Folder
+from playground.runs.corpora import Corpora
+from playground.runs.disk.folder import Folder, pack_state
 from playground.runs.queue.parallel import ParallelMap
+from playground.runs.recording import Recording, copy_parameters
 from playground.runs.replay import Parameters
+from playground.runs.run import Run
+from playground.training.loop import Training
 
 T = TypeVar("T")
+PREPARE_FACTOR = 5  # times the timeout for a call that also prepares: it reads data and builds tokenizers
 ReadSave = Callable[[Callable[[Folder], T]], T]  # applies a function to the run's last save, whose folder is locked meanwhile
 
 
@@ -75,3 +80,64 @@ def parts_of(folder: Folder) -> dict[str, Any]:
     """Returns the saved parts that a resumed run needs in memory."""
     return {name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")}
 
+
+class RecordedTraining:
+    """A training in this process that has begun: the methods of a Trainer that only pass on to its recording."""
+
+    _recording: Recording
+    _steps: Iterator[int]
+
+    def show(self) -> None:
+        self._recording.show()
+
+    def finish(self) -> None:
+        self._recording.finish()
+
+    def parameters(self) -> Parameters:
+        return copy_parameters(self._recording.training.model)
+
+    def state(self) -> bytes:
+        return pack_state(self._recording.training)
+
+
+class InProcess(RecordedTraining):
+    """A Trainer in the calling process, which records into the run itself: no data transfer, and a lone run may use all cores."""
+
+    lane = None
+    parallel_map: ParallelMap = map
+
+    def __init__(self, run: Run, corpora: Corpora, replay_bytes: int) -> None:
+        self.run, self.corpora, self._replay_bytes = run, corpora, replay_bytes
+        self._recording: Recording | None = None
+        self._steps: Iterator[int] = iter(())
+
+    def prepare(self, read: ReadSave) -> None:
+        run = self.run
+        corpus = self.corpora.get(run.experiment, read(lambda folder: folder.run.pairs))
+
+        def saved(folder: Folder) -> tuple[Training, dict[str, Any]]:
+            training = Training(run.experiment, corpus, run.device, run.precision)
+            if folder.has("weights.safetensors"):
+                folder.restore(training)
+            return training, parts_of(folder)
+
+        training, parts = read(saved)
+        run.hold(**parts)
+        run.where = {}
+        self._recording = Recording(run, training, self._replay_bytes, clock=run.runtime.monotonic)
+        self._steps = self._recording.steps()
+
+    def advance(self, seconds: float, one_step: bool) -> bool:
+        """Trains one step."""
+        self._recording.training.parallel_map = self.parallel_map
+        return next(self._steps, None) is not None
+
+    def finish(self) -> None:
+        self._recording.training.parallel_map = self.parallel_map
+        super().finish()
+
+    def abort(self) -> None:
+        """Does nothing: a thread can't be killed."""
+
+    def close(self) -> None:
+        self._recording, self._steps = None, iter(())

@@ -16,9 +16,9 @@ from playground.logs import event
 from playground.runs.disk.folder import Rest
 from playground.runs.disk.store import Store
 from playground.runs.engines.trainer import Failed, Lost, Trainer, parts_of
+from playground.runs.forecast import Pace
 from playground.runs.limits import Limits
-from playground.runs.pace import Pace
-from playground.runs.queue.orders import Orders, TurnAbandoned
+from playground.runs.orders import Orders, TurnAbandoned, next_status
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.queue.saving import Saving
 from playground.runs.run import Run
@@ -183,10 +183,10 @@ class TrainingJob(Orders):
     def _execute_order(self) -> bool:
         """Carries out the pending order. Returns whether training continues."""
         with self._lock:
-            order, self._is_over = self._order, self.urgent
+            order, message, self._is_over = self._order, self._message, self.urgent
         if order == "drop":
             return self._close()
-        return self._end("paused") if order == "pause" else self._end("stopped", self._message) if order == "stop" else True
+        return self._end(next_status(self.run.status, order), message) if self._is_over else True
 
     def _end(self, status: str, message: Refusal | None = None) -> bool:
         """Ends or pauses: last frame, final save, model released."""
@@ -238,9 +238,11 @@ class TrainingJob(Orders):
             self._close()
 
     def _interrupt(self) -> None:
-        cut = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
-        rest = {"pause": ("paused", None), "step": ("paused", None), "stop": ("stopped", self._message)}.get(self._order, cut)
-        self.run.set_status(rest[0], self._save(rest))
+        order, message = self._order, self._message
+        if order not in ("pause", "step", "stop"):
+            order, message = "interrupt", Refusal("runs.interrupted", step=self.run.step)
+        status = next_status(self.run.status, order)
+        self.run.set_status(status, self._save((status, message)))
 
     def abandon(self) -> None:
         """Abandons a hung turn. Its thread may still write to the run object, which must have no other user by then; it can't write to the

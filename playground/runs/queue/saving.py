@@ -10,7 +10,8 @@ from playground.runs.disk.folder import Rest, pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
-from playground.runs.run import RESUMABLE, WORKING, Run
+from playground.runs.orders import WORKING, allows
+from playground.runs.run import Run
 
 log = logging.getLogger(__name__)
 SAVE_SHARE = 0.02  # maximum fraction of the training time; a large run is saved less often
@@ -85,5 +86,5 @@ class Saving:
         parameters = trainer.parameters()
         if not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
             return {}
-        state = {"state.safetensors": trainer.state()} if status in (*WORKING, *RESUMABLE) else {}
+        state = {"state.safetensors": trainer.state()} if allows(status, "train") else {}
         return pack_run(self.run, parameters) | state

@@ -1,26 +1,30 @@
-"""Trains one run synchronously, without threads: for the command line and the shipped checkpoints.
+"""Trains runs synchronously, without threads: for the command line, and the shipped checkpoints, a table of name -> knobs.
 
 Shares the recording with the workers, so the runs are the same.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import torch
 
 from playground.config import Experiment, Refusal
-from playground.model.size import admit
-from playground.reading.uploads import Pairs
+from playground.model.costs import admit
+from playground.reading.pairs import Pairs
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.disk.folder import pack_run
-from playground.runs.disk.store import first_files
+from playground.runs.disk.store import first_files, write_run
 from playground.runs.limits import Limits, machine_cores
 from playground.runs.machine_speed import execution_plan
 from playground.runs.names import new_id, new_name
 from playground.runs.queue.parallel import Helpers
 from playground.runs.recording import Recording
-from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED
+from playground.runs.replay import BUDGET_BYTES, MAX_FRAMES, MAX_SAVED, MIN_FRAMES, Frame
 from playground.runs.run import Run
 from playground.training.loop import Diverged, Training
 
@@ -62,3 +66,56 @@ def train(
 def contents(run: Run) -> dict[str, bytes]:
     """Returns an ended run's files."""
     return first_files(run) | pack_run(run, run.snapshot.parameters)
+
+
+MAX_TOTAL_BYTES = 12_000_000  # bytes of all checkpoints
+REPLAY_BYTES = 64_000_000  # during training: enough for the parameters of every frame
+SHORT = {"steps": 90, "learning_rate": 0.05, "batch_size": 80}
+SMALL = {
+    "d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400, "learning_rate": 0.02, "batch_size": 80,
+}  # fmt: skip
+
+CHECKPOINTS = {
+    "reverse": {"task": "reverse", "seed": 1, **SHORT},
+    "sort": {"task": "sort", "seed": 1, **SMALL},
+    "numbers_de": {"task": "numbers_de", "seed": 1, **SMALL},
+    "numbers_zh": {"task": "numbers_zh", "seed": 1, **SMALL},
+    "german_english": {"task": "german_english", "seed": 1, **SMALL},
+}
+
+
+def checkpoint_experiment(name: str) -> Experiment:
+    """Returns the experiment of the checkpoint `name`. Raises KeyError."""
+    return Experiment().with_(**CHECKPOINTS[name])
+
+
+def make_checkpoints(folder: Path, names: tuple[str, ...] = tuple(CHECKPOINTS)) -> Iterator[Run]:
+    """Trains these checkpoints on the CPU into `folder`; yields each when done."""
+    for name in names:
+        run = new_run(checkpoint_experiment(name), limits=Limits())
+        run.name = name
+        run.created = 0.0  # reproducible files
+        for _ in train(run, Corpora(), REPLAY_BYTES, MIN_FRAMES, MIN_FRAMES):
+            pass
+        _drop_longest_attention(run)
+        run.id = name
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as room:
+            write_run(Path(room) / name, run, contents(run))
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (Path(room) / name).rename(folder / name)
+        yield run
+
+
+def _drop_longest_attention(run: Run) -> None:
+    """Drops the longest probes' attention from the replay to save space: the parameters of every frame can reproduce it."""
+    replay = run.replay
+    limits = [limit for _, limit in replay.plan.lengths]
+    attention = tuple(limit < max(limits) for limit in limits)
+    replay.frames = tuple(
+        Frame(frame.step, tuple(
+            completion if has_attention else replace(completion, encoder=None, decoder=None, cross=None)
+            for completion, has_attention in zip(frame.completions, attention, strict=True)
+        )) for frame in replay.frames
+    )  # fmt: skip
+    replay.plan = replace(replay.plan, attention=attention)

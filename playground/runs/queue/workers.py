@@ -1,12 +1,14 @@
-"""The runs at work: one job each, and a scheduler per device."""
+"""The runs at work: one job each, a scheduler per device, and a watchdog for hung turns."""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from playground.config import Refusal
 from playground.logs import event
@@ -14,19 +16,70 @@ from playground.runs.cache import Memory
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
 from playground.runs.engines.choice import Engines
-from playground.runs.engines.trainer import Trainer
+from playground.runs.engines.trainer import PREPARE_FACTOR, Trainer
 from playground.runs.limits import Limits
-from playground.runs.machine_speed import execution_plan
+from playground.runs.machine_speed import execution_plan, warm_up_and_measure
 from playground.runs.queue.jobs import TrainingJob
 from playground.runs.queue.scheduler import Scheduler, Turn
-from playground.runs.queue.warmup import warm_up_and_measure
-from playground.runs.queue.watchdog import Watchdog
 from playground.runs.run import Run
 from playground.runs.runtime import REAL, Runtime
 
 log = logging.getLogger(__name__)
+CHECK_PERIOD_S = 1.0  # seconds between two checks
+TURN_FACTOR = 20  # times the run's longest turn so far, if that exceeds the timeout
+DELETION_TIMEOUT_S, DELETION_FACTOR = 5.0, 5  # the same for a run that is being deleted
 SAVE_TIMEOUT_S = 60.0  # seconds
 CLOSE_TIMEOUT_S = 5.0  # seconds for turns to end when the server stops: the rest of ten is for saving
+
+
+class Watchdog:
+    """A thread that checks every turn periodically until closed. A hung turn keeps its thread, which can't be killed, and without threads a
+    server stands still. `lost` is called with each overdue turn, once its worker is replaced; `waits_for_disk` tells whether a thread waits
+    for the disk, which is not a hang."""
+
+    def __init__(
+        self, schedulers: Iterable[Scheduler], seconds: float, waits_for_disk: Callable[[int], bool], lost: Callable[[Turn, float], object],
+        runtime: Runtime = REAL,
+    ) -> None:  # fmt: skip
+        """`seconds` is the timeout of a step, unless the run's own have taken longer."""
+        self._schedulers, self._seconds, self._waits_for_disk, self._lost = tuple(schedulers), seconds, waits_for_disk, lost
+        self._last_disk_wait: WeakKeyDictionary[threading.Thread, float] = WeakKeyDictionary()  # when each thread last waited for the disk
+        self._closing, self._clock = threading.Event(), runtime.monotonic
+        self._thread = runtime.spawn(self._watch, "watchdog")
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Stops and joins the thread."""
+        self._closing.set()
+        self._thread.join()
+
+    def timeout(self, turn: Turn) -> float:
+        """Returns the turn's timeout in seconds."""
+        if turn.longest and getattr(turn.job, "is_dropped", False):
+            return max(min(DELETION_TIMEOUT_S, self._seconds), DELETION_FACTOR * turn.longest)
+        return max(self._seconds * (1 if turn.longest else PREPARE_FACTOR), TURN_FACTOR * turn.longest)
+
+    def check_turns(self) -> None:
+        """Checks all turns once."""
+        now = self._clock()
+        for scheduler in self._schedulers:
+            for turn in scheduler.replace(lambda turn: self._is_overdue(turn, now)):
+                self._lost(turn, now - turn.began)
+
+    def _is_overdue(self, turn: Turn, now: float) -> bool:
+        if self._waits_for_disk(turn.thread.ident):
+            self._last_disk_wait[turn.thread] = now
+        return now - max(turn.began, self._last_disk_wait.get(turn.thread, 0.0)) > self.timeout(turn)
+
+    def _watch(self) -> None:
+        while not self._closing.wait(min(CHECK_PERIOD_S, self._seconds / 2)):
+            try:
+                self.check_turns()
+            except BaseException:
+                log.exception("a look at the workers was broken off")
 
 
 class Workers:
@@ -70,7 +123,7 @@ class Workers:
 
     @property
     def cluster(self) -> dict[str, Any]:
-        """The "state" of the cluster, see cluster.py, and its number of "machines" and "processes" that may train."""
+        """The "state" of the cluster, see engines/remote.py, and its number of "machines" and "processes" that may train."""
         return self._engines.state
 
     def wake_workers(self) -> None:

@@ -1,16 +1,17 @@
 """The endpoints for programs: seven functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools.
 Read in this order:
 
-arguments (types, defaults and bounds) · caller (a call's context) · answers (implementations) · labs (an experiment, polled by its client)
-· mistakes (invalid calls).
+arguments (types, defaults and bounds) · caller (a call's context) · answers (implementations) · labs (an experiment, polled by its client).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import gradio as gr
+import orjson
+from starlette.concurrency import run_in_threadpool
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
@@ -19,44 +20,50 @@ from playground.ui.address import address_of
 from playground.ui.endpoints.answers import ENDPOINTS, Endpoint
 from playground.ui.endpoints.arguments import argument_help, build_docstring, build_signature, check_arguments
 from playground.ui.endpoints.caller import Caller
-from playground.ui.endpoints.mistakes import explain_mismatch
-from playground.ui.rights import needs
+from playground.ui.rights import Listeners
+from playground.ui.turns import Turns
 from playground.words import ENGLISH, say
 
 PATH = "endpoints"  # Gradio's page that holds them: it is no part of the page that visitors load
+MENU_ENTRY = f',["{PATH}","{PATH}",false]'  # in Gradio's list of pages, for which it shows a menu over the page
 
 
-def add_endpoints(demo: gr.Blocks, runs: Runs, reader: Reader) -> None:
-    """Adds the endpoints to the page, hidden."""
+def add_endpoints(demo: gr.Blocks, runs: Runs, reader: Reader, turns: Turns) -> Listeners:
+    """Adds the endpoints to the page, hidden. Returns their listeners."""
+    opened = Listeners()
     with demo.route(PATH, PATH, show_in_navbar=False):
         for name, endpoint in ENDPOINTS.items():
-            api = gr.api(
-                _make_function(name, endpoint, runs, reader),
-                api_name=name,
-                concurrency_limit=endpoint.at_once,
-                concurrency_id=f"{PATH}-{endpoint.group}",
-            )
-            listener = demo.fns[api["id"]]
-            for argument, component in zip(endpoint.arguments, listener.inputs, strict=True):
-                component.api_info()["additional_description"] = argument_help(argument)
-            listener.outputs[0].label = name
-            listener.outputs[0].api_info()["description"] = say(ENGLISH, f"api.{name}_returns")
-    demo.validate_inputs = _check_count
-    get_config = demo.get_config_file
-    demo.get_config_file = lambda: {**get_config(), "pages": demo.pages[:1]}  # else a menu of pages would stand over the page
+            function = _make_function(name, endpoint, runs, reader, turns)
+            opened.add(gr.api(function, api_name=name, concurrency_limit=None), endpoint.right)  # it takes its turn itself
+    return opened
 
 
-def _make_function(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) -> Callable[..., dict]:
+def describe_api(body: bytes) -> bytes:
+    """Adds our words on arguments and results to Gradio's own description of the endpoints, as JSON."""
+    info = orjson.loads(body)
+    for name, endpoint in ENDPOINTS.items():
+        about = info["named_endpoints"][f"/{name}"]
+        for argument, parameter in zip(endpoint.arguments, about["parameters"], strict=True):
+            parameter["python_type"]["description"] = argument_help(argument)
+        about["returns"][0]["label"] = name
+        about["returns"][0]["python_type"]["description"] = say(ENGLISH, f"api.{name}_returns")
+    return orjson.dumps(info)
+
+
+def _make_function(name: str, endpoint: Endpoint, runs: Runs, reader: Reader, turns: Turns) -> Callable[..., Awaitable[dict]]:
     """Returns the function that Gradio calls, with the names, types, defaults and words of its arguments."""
 
-    @needs(endpoint.right)
-    def call(*values: Any) -> dict[str, Any]:
+    def answer(inputs: Sequence[Any], request: gr.Request) -> dict[str, Any]:
+        arguments = check_arguments(endpoint.arguments, inputs)
+        if arguments.get("owner"):
+            runs.visitors.record_address(arguments["owner"], address_of(request.request))
+        return endpoint.answer(Caller(runs, reader, request), **arguments)
+
+    async def call(*values: Any) -> dict[str, Any]:
         *inputs, request = values
         try:
-            arguments = check_arguments(endpoint.arguments, inputs)
-            if arguments.get("owner") and request and request.request:
-                runs.visitors.record_address(arguments["owner"], address_of(request.request))
-            return endpoint.answer(Caller(runs, reader, request), **arguments)
+            async with turns.take(endpoint.group, endpoint.at_once, request):
+                return await run_in_threadpool(answer, inputs, request)
         except Refusal as refusal:
             raise to_gradio_error(refusal) from refusal
 
@@ -66,13 +73,7 @@ def _make_function(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) ->
     return call
 
 
-def to_gradio_error(refusal: Refusal, language: str = ENGLISH) -> gr.Error:
+def to_gradio_error(refusal: Refusal) -> gr.Error:
     """Returns a refusal as Gradio reports it to programs: the sentence is the message, the key the title. Lone surrogates become "?"."""
-    sentence = refusal.say(language).encode("utf-8", "replace").decode()
+    sentence = refusal.say(ENGLISH).encode("utf-8", "replace").decode()
     return gr.Error(sentence, title=refusal.key, print_exception=False)
-
-
-def _check_count(listener: Any, inputs: list[Any]) -> None:
-    """Replaces Gradio's check, which answers with its log: one sentence for a list of values that is too short."""
-    if len(inputs) < len(listener.inputs):
-        raise to_gradio_error(explain_mismatch(str(listener.api_name)))

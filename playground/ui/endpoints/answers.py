@@ -162,3 +162,11 @@ ENDPOINTS: dict[str, Endpoint] = {
     "runs": Endpoint(PUBLIC, runs, ANY_OWNER, "look", 2),
     "lab": Endpoint(PUBLIC, lab, pick_arguments("name", "seeds") | ANY_OWNER, "lab", 1),  # an experiment: VISITOR
 }
+
+
+def explain_mismatch(name: str) -> Refusal:
+    """Explains why there is no such endpoint, or these are not its arguments."""
+    if name not in ENDPOINTS:
+        return Refusal("api.no_endpoint", name=name[:40], names=", ".join(ENDPOINTS))
+    needed = [argument for argument, argument_kind in ENDPOINTS[name].arguments.items() if argument_kind.required]
+    return Refusal("api.not_its_arguments", name=name, needed=", ".join(needed) or "–")

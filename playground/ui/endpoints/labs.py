@@ -8,7 +8,7 @@ from playground.config import Refusal
 from playground.lessons import labs
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.lab import Lab, Outcome
-from playground.rooms.run_limits import USUAL
+from playground.rooms.class_settings import USUAL
 from playground.runs.run import Run
 from playground.ui.actions import Command, act
 from playground.ui.endpoints.arguments import check_owner

@@ -10,8 +10,8 @@ import numpy as np
 from playground.figures import attention as pictures, products, theme
 from playground.figures.tokens import longest, shortened
 from playground.inspection import attention as facts, rollout as flows
+from playground.inspection.attention import product_fact, signed
 from playground.inspection.fact import percent, short
-from playground.inspection.products import product_fact, signed
 from playground.model import attention
 from playground.queries.activations import SentenceActivations, activations
 from playground.ui import blocks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from playground.cursor import choices
-from playground.reading.uploads import report
+from playground.reading.pairs import report
 from playground.ui import blocks
 from playground.ui.titles import title
 from playground.ui.upload import summary, uploading

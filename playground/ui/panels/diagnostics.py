@@ -10,7 +10,7 @@ from playground.config import limits
 from playground.figures import diagnostics as pictures
 from playground.inspection import diagnostics as facts
 from playground.inspection.fact import Fact
-from playground.model import sublayers
+from playground.model.costs import flops, sublayers
 from playground.queries import diagnostics as runs
 from playground.queries.diagnostics import Costs, Diagnostics
 from playground.training.diagnostics import StepDiagnostics
@@ -36,7 +36,7 @@ def panel(view: View) -> dict:
             blocks.text("costs", view.say("diagnostics.costs"), css="pg-heading"),
             *_build_costs(view),
             blocks.code("measured", StepDiagnostics),
-            blocks.code("formula", sublayers.flops),
+            blocks.code("formula", flops),
         ],
     }
 
@@ -139,10 +139,10 @@ def _collect_series(view: View, diagnostics: Diagnostics, gauge: str) -> dict[st
     """Collects the sublayers that have this measure, in the order of computation: one number per head for entropy, else one."""
     config, numbers = view.run.experiment.model, diagnostics.numbers
     if gauge == "entropy":
-        attentions = [name for name in sublayers.sublayers(config) if name.endswith("attention")]
+        attentions = [name for name in sublayers(config) if name.endswith("attention")]
         return {name: np.array([numbers[f"{name}/entropy.{head}"] for head in range(config.n_heads)]) for name in attentions}
     quantity = QUANTITIES[gauge]
-    return {name: np.array([numbers[f"{name}/{quantity}"]]) for name in sublayers.sublayers(config) if f"{name}/{quantity}" in numbers}
+    return {name: np.array([numbers[f"{name}/{quantity}"]]) for name in sublayers(config) if f"{name}/{quantity}" in numbers}
 
 
 def _draw_current(view: View, diagnostics: Diagnostics, gauge: str, series: Mapping[str, np.ndarray], chosen: int | None) -> dict:

@@ -7,7 +7,7 @@ from playground.inspection.lengths import exact_facts, line_fact, token_facts
 from playground.queries import evaluation
 from playground.queries.evaluation import Mistake, Scores, score_upload, scores
 from playground.queries.lengths import REACH, Lengths, lengths
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.run import Run
 from playground.ui import blocks, compare
 from playground.ui.measured import format_share, measured

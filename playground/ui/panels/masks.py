@@ -9,7 +9,8 @@ from playground.cursor import choices
 from playground.figures import masks as pictures
 from playground.figures.tokens import steps
 from playground.inspection import masks
-from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
+from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.packing import segment_mask
 from playground.model.transformer import Transformer
 from playground.queries.packing import PackedRow, packed_row
 from playground.queries.references import references

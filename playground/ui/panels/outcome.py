@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from playground.queries.probes import find_first_right
-from playground.runs.run import FINISHED, Run
+from playground.runs.orders import FINISHED
+from playground.runs.run import Run
 from playground.ui import blocks
 from playground.ui.controls import label
 from playground.ui.view import View

@@ -38,7 +38,7 @@ def panel(view: View) -> dict:
     elif kind == "waves":
         dims = [0, 1, d_model // 8 * 2, d_model // 4 * 2, d_model - 2]
         dims = sorted({min(dim, d_model - 1) for dim in dims})
-        slow = 2 * np.pi * 10000 ** ((d_model - 2) / d_model)
+        slow = 2 * np.pi / facts.frequencies(d_model)[-1]
         figures = [
             _build_figure(
                 view,

@@ -1,4 +1,4 @@
-// Runs before anything else of the page (see ui/start_watch.py), in browsers that are too old for the rest as well: where nothing will be
+// Runs before anything else of the page (see ui/document.py), in browsers that are too old for the rest as well: where nothing will be
 // drawn it says why in one sentence, and what to do.
 // @ts-check
 

@@ -131,7 +131,7 @@ function firstPicture() {
 const sentence = () => document.getElementById("pg-sentence");
 const place = () => document.querySelector("#pg-place-tabs [aria-selected=true]");
 /** @type {Record<string, () => any>} */
-const WAYS = { "#pg-sentence": sentence, "#pg-view": firstPicture, "#pg-place-tabs": place }; // the links that the server sends, see ui/skip_links.py
+const WAYS = { "#pg-sentence": sentence, "#pg-view": firstPicture, "#pg-place-tabs": place }; // the links that the server sends, see ui/document.py
 
 /** Goes there once there is something to be seen: what has just appeared takes the focus a moment later. */
 async function follow(way) {

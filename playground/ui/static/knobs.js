@@ -73,7 +73,7 @@ function flash(element) {
   setTimeout(() => element?.classList.remove("pg-flash"), 2400);
 }
 
-// ---- Gradio and we (see ui/bridge.py) ------------------------------------------------------------------------------------------------
+// ---- Gradio and we (see ui/listeners.py) ------------------------------------------------------------------------------------------------
 
 let gradio = null; // what it can be asked for: relabel, settings, look_ahead
 export const meet = (asks) => void (gradio = asks);

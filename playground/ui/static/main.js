@@ -33,7 +33,7 @@ import "./scrollers.js";
 import "./step_motion.js";
 import "./strips.js";
 
-// What Gradio's listeners call (see ui/bridge.py).
+// What Gradio's listeners call (see ui/listeners.py).
 export { control, train } from "./actions.js";
 export { arrived, asked, askedForTask, knobsChanged, meet, settings } from "./knobs.js";
 export { readInputs, takeReading } from "./reading.js";

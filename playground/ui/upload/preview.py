@@ -11,7 +11,7 @@ from playground.data.corpus import Corpus
 from playground.data.statistics import Statistics
 from playground.data.warnings import Mend, find_epochs, find_spoilers
 from playground.queries.results import pieces_of
-from playground.reading.uploads import Pairs
+from playground.reading.pairs import Pairs
 from playground.runs.forecast import estimate
 from playground.runs.registry import Runs
 from playground.ui import blocks

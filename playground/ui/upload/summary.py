@@ -9,7 +9,7 @@ from playground.data.statistics import SideStatistics, Statistics
 from playground.figures import bars, data
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.reading.filtering import MAX_DROPPED_ROWS
-from playground.reading.uploads import Pairs, format_line_numbers
+from playground.reading.pairs import Pairs, format_line_numbers
 from playground.ui import blocks
 from playground.ui.view import Screen
 from playground.words.amounts import percentage

@@ -16,11 +16,11 @@ import gradio as gr
 from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, is_possible
 from playground.data.suggestion import KNOBS as SUGGESTED, Suggestion, suggest
 from playground.reading import writing
-from playground.reading.column_mapping import BY_SOURCE
+from playground.reading.column_mapping import BY_SOURCE, Choices
 from playground.reading.encodings import ENCODINGS, Encoding
 from playground.reading.filtering import MAX_DROPPED_ROWS
-from playground.reading.formats.limits import COLUMN_LIMIT
-from playground.reading.uploads import Choices, Pairs, report
+from playground.reading.formats.table import COLUMN_LIMIT
+from playground.reading.pairs import Pairs, report
 from playground.runs import upload_process
 from playground.runs.cache import LRU
 from playground.runs.names import owner_of

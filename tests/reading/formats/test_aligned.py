@@ -1,4 +1,4 @@
-"""Lines that belong together: in two files, in turn, at the same time, under the same number; and when they are taken for pairs at all."""
+"""Lines that belong together: in two files, in turn, under the same number; and when they are taken for pairs at all."""
 
 import random
 from itertools import product
@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from hypothesis import given, strategies as st
 
-from playground.reading.formats import segments
+from playground.reading.formats import annotated
 from tests.reading.outcomes import outcome, read, refused, two
 
 ENGLISH = [
@@ -39,22 +39,6 @@ def in_blocks(lines: list[str]) -> str:
     return "\n\n".join("\n".join(pair) for pair in zip(lines[::2], lines[1::2], strict=True))
 
 
-def srt(cues, late: int = 0) -> str:
-    return "".join(
-        f"{number}\n00:00:{begin + late:02},000 --> 00:00:{begin + late + 1:02},900\n{text}\n\n"
-        for number, (begin, text) in enumerate(cues, 1)
-    )
-
-
-def vtt(cues) -> str:
-    return "WEBVTT\n\n" + "".join(f"00:{begin:02}.000 --> 00:{begin + 1:02}.900 align:start\n{text}\n\n" for begin, text in cues)
-
-
-def film(lines: list[str]) -> str:
-    """Subtitles of two lines each."""
-    return srt((3 * n + 1, "\n".join(lines[2 * n : 2 * n + 2])) for n in range(len(lines) // 2))
-
-
 def test_lines_in_turn_are_pairs_where_they_are_two_languages():
     for one, other, between in (
         (ENGLISH[:5], CHINESE, "\n"), (CHINESE, ENGLISH[:5], "\n"), (ENGLISH[:5], CHINESE, "\n\n"), (ENGLISH[:4], GERMAN[:4], "\n"),
@@ -85,11 +69,11 @@ def test_without_evidence_nothing_takes_turns():
 
 def test_lines_of_one_language_are_pairs_only_by_choice():
     long = in_blocks([f"This is the line of the poem that is {'very ' * 40}long."] * 8)
-    for content in (in_blocks(POEM), in_blocks(SHI), film(POEM), in_blocks(ENGLISH[:14]), long):
+    for content in (in_blocks(POEM), in_blocks(SHI), in_blocks(ENGLISH[:14]), long):
         refusal = refused(content)
         assert refusal.key == "data.same_language"
         pairs = read(content, same_language=True)
-        assert pairs.kind in ("interleaved", "subtitles")
+        assert pairs.kind == "interleaved"
         sides = refusal.values["one"], refusal.values["two"]
         assert tuple(side[:60] for side in pairs.pairs[0][:2]) == sides, "long lines are quoted by their beginning"
         assert read(content, same_language=True, swap=True).pairs[0][:2] == pairs.pairs[0][1::-1]
@@ -100,7 +84,7 @@ VERSES = list(zip(POEM[::2], POEM[1::2], strict=True))
 
 def test_the_choice_changes_nothing_where_languages_differ_or_the_file_says_what_are_pairs():
     for content in (
-        in_blocks(in_turn(ENGLISH, GERMAN)), in_blocks(in_turn(ENGLISH[:5], CHINESE)), film(in_turn(ENGLISH, GERMAN)),
+        in_blocks(in_turn(ENGLISH, GERMAN)), in_blocks(in_turn(ENGLISH[:5], CHINESE)),
         "\n".join(in_turn(ENGLISH * 3, GERMAN * 3)), in_blocks(["cat", "Katze", "dog", "Hund", "house", "Haus"]),
         in_blocks(["3 1 2", "1 2 3", "2 1", "1 2"]), in_blocks(["walk twice", "WALK WALK", "jump", "JUMP"] * 5),
         "\n".join(f"Q: {one}\nA: {other}" for one, other in VERSES), "\n".join(map("\t".join, VERSES)),
@@ -152,28 +136,6 @@ def test_talks():
     assert outcome(TALK_DE, TALK_EN + "Zu viel.\n") == "!unequal_tagged one=a.txt lines_one=4 two=b.txt lines_two=5"
 
 
-CUES = [(1, "Hello."), (3, "I am\nhere."), (6, "2024"), (9, "Bye.")]
-GERMAN_CUES = [(1, "Hallo."), (3, "Ich bin hier."), (6, "2024"), (9, "Ade.")]
-SHOWN = "Hello.→Hallo. · I am here.→Ich bin hier. · 2024→2024 · Bye.→Ade. +same"
-BOTH = [(1, "Hello.\nHallo."), (6, "2024\n2024"), (9, "Bye.\nAde.")]
-
-
-def test_subtitles():
-    apart = srt([*GERMAN_CUES[:1], *GERMAN_CUES[2:], (12, "Ende.")])
-    for one, other, expected in (
-        (srt(CUES), srt(GERMAN_CUES), SHOWN), (srt(CUES), vtt(GERMAN_CUES), SHOWN),
-        (srt(CUES).replace("\n\n", "\n"), srt(GERMAN_CUES), SHOWN), (srt(CUES), srt(GERMAN_CUES, late=30), SHOWN),  # as many, later
-        (srt(CUES), apart, "Hello.→Hallo. · (unpaired) · 2024→2024 · Bye.→Ade. · (unpaired) +same"),
-        (srt(CUES), srt(GERMAN_CUES[:3], late=30), "!cues_apart one=a.en.srt count_one=4 two=a.de.srt count_two=3"),
-        (srt(CUES), "Hallo\n", "!unequal one=a.en.srt lines_one=17 two=a.de.srt lines_two=1"),
-        # one file
-        (srt(BOTH), "", "@2 Hello.→Hallo. · @7 2024→2024 · @12 Bye.→Ade. +same"),
-        (vtt(BOTH), "", "@3 Hello.→Hallo. · @7 2024→2024 · @11 Bye.→Ade. +same"), (srt(CUES), "", "!one_side"),
-    ):  # fmt: skip
-        head = "subtitles/item en→de: " if other else "subtitles: "
-        assert outcome({"a.en.srt": one} | ({"a.de.srt": other} if other else {})) == ("" if expected[0] == "!" else head) + expected
-
-
 def campaign(kind: str, language: str, *texts: str, doc: str = "7") -> str:
     body = "".join(f'<seg id="{number}"> {text} </seg>\n' for number, text in enumerate(texts, 1))
     attribute = {"srcset": "srclang", "refset": "trglang"}.get(kind, "lang")
@@ -202,5 +164,5 @@ def test_segments(monkeypatch):
         ((campaign("srcset", "de", "a"), campaign("refset", "en", "b").replace('seg id="1"', 'seg id="9"')), "!no_common_segments"),
     ):  # fmt: skip
         assert outcome(*contents) == expected
-    monkeypatch.setattr(segments, "MAX_LINES", 3)
+    monkeypatch.setattr(annotated, "MAX_LINES", 3)
     assert refused("<seg id=1>\n" * 4).key == "data.too_many_lines"

@@ -150,7 +150,7 @@ def test_values_as_a_person_sees_them():
         ('"\\ud83d\\ude00"', "😀"), ('"NA"', "NA"),
     ):  # fmt: skip
         text = f'[{{"src": "a", "tgt": {value}}}, {{"src": "c", "tgt": "d"}}]'
-        assert [row.cells for row in read_json([Source("a.json", text.encode(), [text])]).rows] == [["a", seen], ["c", "d"]]
+        assert [row.cells for row in read_json(Source("a.json", text.encode(), [text])).rows] == [["a", seen], ["c", "d"]]
 
 
 def test_broken_documents_are_refused_with_line_and_column():

@@ -52,7 +52,7 @@ def changed(data: bytes, member: str, change: Callable[[bytes], bytes]) -> bytes
 
 
 def read(data: bytes):
-    return read_workbook([Source("file.xlsx", data, [])])
+    return read_workbook(Source("file.xlsx", data, []))
 
 
 def rows(table) -> list:
@@ -61,7 +61,7 @@ def rows(table) -> list:
 
 def refusal(data: bytes, reader=read_workbook) -> Refusal:
     with pytest.raises(Refusal) as refused:
-        reader([Source("file.xlsx", data, [])])
+        reader(Source("file.xlsx", data, []))
     check_refusal(refused.value)
     return refused.value
 
@@ -191,7 +191,7 @@ def test_columns_of_text_and_refusals_of_parquet(monkeypatch):
         ({"ids": [True, False], "src": ["run", "go"], "tgt": [["rennen", "laufen"], []]}, ("src", "tgt", "ids"), (0, 1),
          [(1, ["run", "rennen", "true"]), (1, ["run", "laufen", "true"]), (2, ["go", "", "false"])]),
     ):  # fmt: skip
-        table = read_parquet([Source("file.parquet", parquet(**columns), [])])
+        table = read_parquet(Source("file.parquet", parquet(**columns), []))
         assert (table.kind, table.unit, table.columns, table.pair) == ("parquet", "row", names, pair)
         assert rows(table) == cells
     pyarrow = pytest.importorskip("pyarrow")

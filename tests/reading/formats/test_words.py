@@ -1,4 +1,4 @@
-"""What words and letters tell: pronunciations, traces of other tools, the language of a line; and sentences in canonical form."""
+"""What words and letters tell: traces of other tools, the language of a line; and sentences in canonical form."""
 
 import random
 import re
@@ -8,30 +8,8 @@ from hypothesis import example, given, strategies as st
 
 from playground.reading import text
 from playground.reading.formats.escapes import count_kinds as traces_in, undo
-from playground.reading.formats.language_id import detect_language, detect_line_language, find_line_script
+from playground.reading.formats.languages import detect_language, detect_line_language, find_line_script
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
-from tests.reading.outcomes import read, refused, two, word
-
-
-def entries(blanks: str) -> list[str]:
-    dice = random.Random(1)
-    words = sorted({word(dice).upper() for _ in range(60)})
-    return [f"{one}{blanks}{' '.join(f'{letter}0' for letter in one)}" for one in words]
-
-
-def test_a_word_and_its_sounds_are_a_pair():
-    for blanks in (" ", "  "):
-        lines = entries(blanks)
-        first, rest = lines[0].split(None, 1)
-        pairs = read("\n".join([";;; # a remark", *lines, f"{first}(2){blanks}{rest} B0 # place, irish"]))
-        assert two(pairs)[:-1] == [tuple(line.split(None, 1)) for line in lines]
-        assert pairs.dropped == {"header": (1,)}
-        assert pairs.references[first] == (rest, f"{rest} B0")  # another pronunciation is another target of the same word
-    dice = random.Random(1)
-    prose = [" ".join(["The", *(word(dice) for _ in range(5))]) for _ in range(40)]  # its first words come again
-    others = [" ".join(word(dice) for _ in range(6)) for _ in range(40)]  # and its words are no small set of symbols
-    assert [refused("\n".join(lines)).key for lines in (prose, others)] == ["data.one_column"] * 2
-
 
 LEFT = [
     ("moses", "I don &apos;t &quot; know &quot; &#91; x &#93; &#124; A &amp; B &lt; C &gt;", 'I don \'t " know " [ x ] | A & B < C >'),

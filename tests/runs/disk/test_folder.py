@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from playground.config import Refusal, limits
-from playground.model.size import parameter_count
+from playground.model.costs import parameter_count
 from playground.reading.uploads import read_files
 from playground.runs.disk.folder import NAMES, Folder, describe, pack_state
-from playground.runs.disk.parameters import parameter_shapes
 from playground.runs.disk.read_report import from_json, to_json
+from playground.runs.disk.replay_file import parameter_shapes
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
 from playground.training.loop import Training
@@ -122,7 +122,7 @@ def test_a_pickle_is_not_opened_under_any_name(folder, name):
 @pytest.mark.fault("a config of a model larger than any memory", "refused before anything is made")
 def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch):
     """A config of 44 million parameters over weights of a few kilobytes: nothing of that size is ever built."""
-    monkeypatch.setattr("playground.runs.disk.parameters.build", None)
+    monkeypatch.setattr("playground.runs.disk.replay_file.build", None)
     parameter_shapes.cache_clear()
     config = json.loads((folder / "config.json").read_bytes())
     for variant in limits("variant").choices:

@@ -142,7 +142,7 @@ def test_the_save_before_is_used_when_the_newest_is_damaged(world, data, name, h
     world.restart(killed=False)
     assert not old_of(path).exists()
     assert files.sibling_paths(path).damaged.is_dir()
-    assert world.runs.store.disk_size(run) == world.runs.store.size(run) + files.size_of(files.sibling_paths(path).damaged)
+    assert world.runs.store.disk_size(run) == world.runs.store.size(run) + files.tree_size(files.sibling_paths(path).damaged)
     world.runs.delete(id, ME)
     assert list(path.parent.iterdir()) == []
     (line,) = complaints(caplog)

@@ -3,28 +3,36 @@
 import pickle
 from contextlib import ExitStack
 from functools import partial
+from importlib import import_module
 
 import pytest
 
 from playground.config import Refusal
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
-from playground.runs.engines.in_process import InProcess
+from playground.runs.engines.choice import CLUSTER
 from playground.runs.engines.remote import Remote
-from playground.runs.engines.trainer import Lost
+from playground.runs.engines.trainer import InProcess, Lost
 from playground.runs.making import new_run
+from playground.runs.runtime import REAL
 from tests.runs.engines.links import Dying, Near, processes
-from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, limits, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(scope="module", params=["host", *(pytest.param(name, marks=pytest.mark.night) for name in ("here", "process"))])
+@pytest.fixture(scope="module", params=["host", *(pytest.param(name, marks=pytest.mark.night) for name in ("here", "process", "ray"))])
 def engine(request):
     """engine(run) -> a Trainer of it."""
     with ExitStack() as stack:
         if request.param == "here":
             yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+        elif request.param == "ray":
+            address = request.getfixturevalue("ray_cluster").address
+            cluster = import_module(CLUSTER).connect(limits(cluster=address), lambda count: None, REAL)
+            stack.callback(cluster.close)
+            wait(lambda: cluster.ready, 120)
+            yield lambda run: Remote(run, cluster.ready[0], LIMITS.replay_bytes)
         else:
             link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
             yield lambda run: Remote(run, link, LIMITS.replay_bytes)

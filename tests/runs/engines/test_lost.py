@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from playground.runs.engines import choice, cluster
+from playground.ray import cluster
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.health import health
@@ -122,7 +122,7 @@ def on_machines(serve, monkeypatch):
                 raise ConnectionRefusedError
             return machines
 
-        monkeypatch.setattr(choice, "begin", begin)
+        monkeypatch.setattr(cluster, "start_driver", begin)
         runs = serve(limits(cluster="there", **values))
         wait(lambda: runs._workers.cluster["processes"] == (len(machines.alive) if machines else 0))
         return runs

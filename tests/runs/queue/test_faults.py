@@ -11,12 +11,11 @@ import pytest
 import torch
 
 from playground.config import Refusal
-from playground.runs.engines.in_process import InProcess
+from playground.runs.engines.trainer import PREPARE_FACTOR, InProcess
 from playground.runs.forecast import forecast
 from playground.runs.health import health
 from playground.runs.queue.scheduler import Turn
-from playground.runs.queue.watchdog import DELETION_FACTOR, DELETION_TIMEOUT_S, PREPARE_FACTOR, TURN_FACTOR, Watchdog
-from playground.runs.queue.workers import CLOSE_TIMEOUT_S
+from playground.runs.queue.workers import CLOSE_TIMEOUT_S, DELETION_FACTOR, DELETION_TIMEOUT_S, TURN_FACTOR, Watchdog
 from playground.runs.runtime import Runtime
 from playground.training.loop import Diverged, Training
 from tests.runs.by_hand import at_rest, begun, ended
@@ -256,9 +255,9 @@ def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(s
     def fail(*arguments):
         raise RuntimeError("no such instruction")
 
-    monkeypatch.setattr("playground.runs.queue.warmup._once", threading.Lock())
-    monkeypatch.setattr("playground.runs.queue.warmup._ready", set())
-    for name in ("queue.warmup.build_corpus", "machine_speed._measure_speed", "machine_speed.measure_rate"):
+    monkeypatch.setattr("playground.runs.machine_speed._warming_up", threading.Lock())
+    monkeypatch.setattr("playground.runs.machine_speed._ready", set())
+    for name in ("machine_speed.build_corpus", "machine_speed._measure_speed", "machine_speed.measure_rate"):
         monkeypatch.setattr(f"playground.runs.{name}", fail)
     runs = serve()
     assert curve(done(runs.create(tiny(), ME))) == curve(alone(tiny())[0])
@@ -274,7 +273,8 @@ import sys, threading, time
 from pathlib import Path
 import torch
 from playground.runs.limits import Limits
-from playground.runs.queue import warmup, workers
+from playground.runs import machine_speed
+from playground.runs.queue import workers
 from playground.runs.registry import Runs
 
 begun, product = threading.Event(), torch.ones(500, 500)
@@ -285,7 +285,7 @@ def full_machine(device):
     while time.monotonic() < end:
         product @ product
 
-warmup._train_smallest = full_machine
+machine_speed._train_smallest = full_machine
 workers.CLOSE_TIMEOUT_S = 0.0
 runs = Runs(Path(sys.argv[1]), limits=Limits())
 assert begun.wait(60)

@@ -166,7 +166,8 @@ def test_each_says_what_it_takes_and_returns_and_a_training_takes_every_knob(end
 def test_the_page_that_people_load_has_nothing_of_it(site):
     config = site.http.get("/config").json()
     assert not set(config["page"]["endpoints"]["components"]) & set(config["page"][""]["components"])
-    assert WORDS["api.arg_owner"] not in site.http.get("/").text
+    page = site.http.get("/").text
+    assert ('"pages":[["","Home",true]]' in page, WORDS["api.arg_owner"] in page, len(config["pages"])) == (True, False, 1), "no menu"
     assert site.http.get("/gradio_api/mcp/").status_code == 404, "no setting asked for it here"
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from playground.config import Refusal
 from playground.queries import evaluation, time_slices
-from playground.reading.uploads import Pair, Pairs
+from playground.reading.filtering import Pair
+from playground.reading.pairs import Pairs
 from playground.ui.panels import PANELS
 from playground.ui.upload import uploading
 from playground.ui.view import View

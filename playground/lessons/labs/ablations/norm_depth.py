@@ -14,7 +14,7 @@ from playground.lessons.controlled import CLEAR, Arms, ControlledExperiment, Mea
 from playground.lessons.lab import Lines
 from playground.model.layers import EncoderLayer, Residual
 from playground.model.transformer import Transformer, initialise
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from playground.variants import build
 from playground.variants.alternatives import plain_xavier
 

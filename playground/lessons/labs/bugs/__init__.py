@@ -14,16 +14,15 @@ from playground.choices import BUGS
 from playground.config import PAD
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus
-from playground.inspection.copies import trainable_copy
 from playground.lessons.controlled import Arms, ControlledExperiment, Measured, Results, above, is_measured, mean
 from playground.lessons.lab import TextTable
 from playground.model.attention import head_widths
+from playground.model.copies import shared_copy, trainable_copy
 from playground.model.parts import Dropout
-from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
-from playground.training.loss import cross_entropy
 from playground.training.metrics import build_eval_set, validate
-from playground.variants import bugs, mask_bugs, variant_of
+from playground.training.step import cross_entropy
+from playground.variants import bugs, variant_of
 
 BOTH = ("token_accuracy", "exact_match")
 OUTCOMES = ("fine", "lies", "broken")
@@ -164,8 +163,8 @@ LABS = (
     bug_lab(
         "bug_future",
         "no_causal_mask",
-        mask_bugs.NonCausal,
-        mask_bugs.no_causal_mask,
+        bugs.NonCausal,
+        bugs.no_causal_mask,
         expects="lies",
         starts=True,
         next=("bug_shift", "masks"),
@@ -173,8 +172,8 @@ LABS = (
     bug_lab(
         "bug_source",
         "no_source_mask",
-        mask_bugs.UnmaskedAttention,
-        mask_bugs.no_source_mask,
+        bugs.UnmaskedAttention,
+        bugs.no_source_mask,
         judge=neighbours,
         more=padded,
         expects="padding",
@@ -183,8 +182,8 @@ LABS = (
     bug_lab(
         "bug_memory",
         "no_memory_mask",
-        mask_bugs.UnmaskedAttention,
-        mask_bugs.no_memory_mask,
+        bugs.UnmaskedAttention,
+        bugs.no_memory_mask,
         judge=neighbours,
         more=padded,
         expects="padding",
@@ -205,21 +204,21 @@ LABS = (
         expects="broken",
         next=("attention_dropout", "mystery"),
     ),
-    bug_lab("bug_inverted", "inverted_mask", mask_bugs.inverted, mask_bugs.inverted_mask, expects="lies", next=("masks", "mystery")),
-    bug_lab("bug_fill", "tiny_fill", mask_bugs.tiny_filled, expects="broken", next=("masks", "bug_future")),
+    bug_lab("bug_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, expects="lies", next=("masks", "mystery")),
+    bug_lab("bug_fill", "tiny_fill", bugs.tiny_filled, expects="broken", next=("masks", "bug_future")),
     bug_lab(
         "bug_lengths",
         "wrong_lengths",
-        mask_bugs.WrongLengthsLayer,
-        mask_bugs.wrong_lengths,
+        bugs.WrongLengthsLayer,
+        bugs.wrong_lengths,
         expects="lies",
         next=("bug_memory", "bug_inference"),
     ),
     bug_lab(
         "bug_inference",
         "no_mask_at_inference",
-        mask_bugs.TrainingOnlyCausalAttention,
-        mask_bugs.no_mask_at_inference,
+        bugs.TrainingOnlyCausalAttention,
+        bugs.no_mask_at_inference,
         base=TWO,
         expects="",
         next=("bug_future", "exposure_bias"),

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome
-from playground.model.parts import Dropout, drawn_multipliers
+from playground.model.parts import Dropout
 
 TOKENS = ("the", "cat", "sat", "down")
 WIDTH = 8
@@ -69,7 +69,7 @@ LAB = Lab(
     "dropout",
     ("same", "larger", "smaller"),
     run,
-    (draw_mask, dropout, Dropout.forward, drawn_multipliers),
+    (draw_mask, dropout, Dropout.forward, Dropout.multipliers),
     (Control("p", (0.1, 0.3, 0.5), 0.5),),
     expects="larger",
     order=160,

@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
-from playground.model.padding import padded
-from playground.training.loss import cross_entropy
+from playground.model.packing import padded
+from playground.training.step import cross_entropy
 
 VOCABULARY = (*SPECIAL_TOKENS, "a", "b", "c")
 SENTENCES = ((4, 5, 4, 6, 4), (5,))  # "a b a c a": the token after an a is unpredictable; and "b"

@@ -13,7 +13,7 @@ from playground.inspection.masks import batch
 from playground.lessons.lab import Control, Grid, Lab, Outcome, number_labels
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import causal_mask, padding_mask, target_mask
-from playground.model.padding import padded
+from playground.model.packing import padded
 
 VOCABULARY = (*SPECIAL_TOKENS, "a", "b", "c", "d")
 SOURCES = ((4, 5, 6, EOS), (7, EOS))  # "a b c" and "d"

@@ -11,7 +11,6 @@ import torch
 
 from playground.config import BOS, EOS, ModelConfig
 from playground.data.corpus import Corpus
-from playground.inspection.copies import trainable_copy
 from playground.lessons.controlled import (
     CLEAR,
     DEVIATIONS,
@@ -25,10 +24,11 @@ from playground.lessons.controlled import (
     spread,
 )
 from playground.lessons.lab import Lines, TextTable
+from playground.model.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.queries.lengths import teacher_forced
 from playground.runs.tables import parameters_of
-from playground.training.loss import cross_entropy
+from playground.training.step import cross_entropy
 from playground.variants.recurrent import AttendingDecoder, RecurrentDecoder, RecurrentEncoder, gru, gru_attention
 
 ATTENDING, WITHOUT = ("whole", "gru_attention"), ("mean", "gru")

@@ -7,7 +7,7 @@ import numpy as np
 from playground.figures import diagnostics as parts_pictures, tensor as pictures
 from playground.figures.tokens import steps
 from playground.inspection.backward import explain_gradient, explain_logit
-from playground.model.sublayers import sublayer_of, sublayers
+from playground.model.costs import sublayer_of, sublayers
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep, sites
 from playground.ui import blocks

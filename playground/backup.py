@@ -1,0 +1,273 @@
+"""Backup of a server's store: verify every save and every room, export all of them as one tar, and import what is whole and new.
+
+The tar holds plain files only, under the names they have in the store, behind a first file that names the format. It is not compressed:
+weights hardly shrink. An archive is untrusted, so every header is checked before its file is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playground.config import Refusal
+from playground.rooms.store import FILE as ROOM_FILE, SET_ASIDE, read_room
+from playground.runs.disk import files
+from playground.runs.disk.folder import FORMER, LAZY_PARTS, NAMES
+from playground.runs.disk.saves import ID, open_save
+from playground.runs.disk.store import Store
+
+WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save", "damaged", "newer format", "left over")
+LOST = (EARLIER, DAMAGED, NEWER)  # verdicts of saved data that this version can't read
+TRIES, PAUSE_S = 4, 0.05  # a server that saves moves the folder away for a moment
+TEMPORARY = ".store-"  # begins the names of the folders that an export or an import works in
+FIRST = "store.json"  # identifies the archive
+NEWEST_ALONE, FORMAT = 1, 2  # without and with previous saves; older versions read the first
+FILE = re.compile(  # the name of a file in an archive
+    rf"{re.escape(FIRST)}|rooms/{ROOM_FILE.pattern}|runs/{ID.pattern}(\.old)?/({'|'.join(map(re.escape, ('run.json', *NAMES, *FORMER)))})"
+)
+SPARE_BYTES = 50_000_000  # that must remain free on the disk
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One run, room or leftover: `name` is its path in the store's folder."""
+
+    name: str
+    verdict: str
+    bytes: int
+    step: int | None = None  # of the newest whole save
+    why: str = ""  # the error in the newest one
+
+
+@dataclass
+class Report:
+    """The result of an export or an import, with a note on every path in the store's folder that is missing, or not the newest."""
+
+    runs: int = 0
+    rooms: int = 0
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+class PlainFile(tarfile.TarInfo):
+    """A tar header that must be a file of a store. Raises Refusal for any other, before its content is read: a tar can also have links,
+    devices, long names and sparse files."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes, encoding: str, errors: str) -> PlainFile:
+        member = super().frombuf(buf, encoding, errors)
+        if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.size < 0 or not FILE.fullmatch(member.name):
+            raise Refusal("backup.not_ours", name=re.sub(r"[^ -~]", "?", member.name)[:80])
+        member.mtime = min(max(member.mtime, 0), int(time.time()))  # that of run.json is the last visit: never in the future
+        return member
+
+
+def check(root: Path) -> Iterator[Finding]:
+    """Verifies everything in a store's folder, reading every byte; changes nothing, takes no locks. Raises Refusal when there is none."""
+    _require_store(root)
+    known = set()
+    for path in _runs(root):
+        new, old, *_ = files.sibling_paths(path)
+        if any(place.exists() for place in (path, old, new)):
+            known |= {path, old}
+            yield _judge_run(path)
+    left_over = [*(path for path in _listed(root / "runs") if path not in known), *sorted(root.glob(f"{TEMPORARY}*"))]
+    yield from (Finding(path.relative_to(root).as_posix(), LEFT_OVER, files.tree_size(path)) for path in left_over)
+    yield from map(_judge_room, _listed(root / "rooms"))
+
+
+def export(root: Path, out: Path, all_saves: bool = False) -> Report:
+    """Writes the tar `out` atomically, with the newest whole save of each run; with `all_saves` also the previous one. Raises Refusal when
+    there is no store, and OSError.
+
+    A save never changes a file, it replaces it. So the files of one moment are hard-linked first, and then read at leisure.
+    """
+    report, unfinished = Report(), out.with_name(f"{out.name}.part")
+    _require_store(root)
+    try:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=root) as folder:
+            snapshot = Path(folder)
+            _link_store(root, snapshot)
+            _keep_whole(snapshot, all_saves, report)
+            header = {"format": FORMAT if all_saves else NEWEST_ALONE, "made": round(time.time())}
+            (snapshot / FIRST).write_bytes(files.to_json(header))
+            with tarfile.open(unfinished, "w", format=tarfile.USTAR_FORMAT, dereference=True) as tar:  # hard links too become files
+                for path in (snapshot / FIRST, *sorted(snapshot.glob("r*/**/*"))):
+                    tar.add(path, path.relative_to(snapshot).as_posix(), recursive=False, filter=_plain)
+        os.chmod(unfinished, 0o600)  # it holds sentences and names
+        unfinished.replace(out)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return report
+
+
+def bring(file: Path, root: Path) -> Report:
+    """Imports the file into the store's folder `root`, which no server may be using. Raises Refusal: not a store's archive, an unexpected
+    member, too little disk space, or a running server. Raises OSError.
+
+    Runs keep their owners, which are stored as digests of their tokens: the same browsers find them again.
+    """
+    try:
+        with file.open("rb") as raw, tarfile.open(fileobj=raw, mode="r:", tarinfo=PlainFile) as tar:
+            needed = sum(member.size for member in _members(tar)) + SPARE_BYTES
+            free = shutil.disk_usage(next(path for path in (root, *root.absolute().parents) if path.exists())).free
+            if needed > free:
+                raise Refusal("backup.no_room", needed=f"{needed / 1e6:,.0f}", free=f"{free / 1e6:,.0f}", folder=str(root))
+            store = Store(root)  # locks servers out meanwhile
+            try:
+                with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=root) as staging:
+                    tar.extractall(staging, filter="data")
+                    return _move_in(Path(staging), root)
+            finally:
+                store.close()
+    except tarfile.TarError as error:
+        raise Refusal("backup.not_an_archive") from error
+
+
+def _members(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """Reads all headers. Raises Refusal or TarError for an archive that no store made, or a later version's."""
+    members = tar.getmembers()
+    tar.fileobj.seek(tar.offset)
+    is_ended = tar.fileobj.read(2 * tarfile.BLOCKSIZE) == bytes(2 * tarfile.BLOCKSIZE)  # tarfile accepts a file cut between two members
+    header = files.parse_json(tar.extractfile(members[0]).read(), FIRST) if members and members[0].name == FIRST else None
+    format = header.get("format") if isinstance(header, dict) else None
+    if not is_ended or type(format) is not int:
+        raise Refusal("backup.not_an_archive")
+    if format > FORMAT:
+        raise Refusal("backup.newer_format", format=format, known=FORMAT)
+    return members
+
+
+def _move_in(staging: Path, root: Path) -> Report:
+    """Moves the whole and new runs and rooms of an extracted archive into the store."""
+    report = Report()
+    for kind in ("runs", "rooms"):
+        for folder in (staging, root):
+            (folder / kind).mkdir(exist_ok=True)
+        for path in _listed(staging / kind):
+            if any((root / kind).glob(f"{path.name.removesuffix('.old')}*")):
+                report.notes[f"{kind}/{path.name}"] = "there already"
+                _delete(path)
+    _keep_whole(staging, True, report)
+    for path in sorted(staging.glob("r*/*")):
+        path.rename(root / path.relative_to(staging))
+    if hasattr(os, "sync"):
+        os.sync()  # all of it is on the disk before the archive may be deleted
+    return report
+
+
+def _keep_whole(copy: Path, all_saves: bool, report: Report) -> None:
+    """Deletes from a copy of a store all but the whole rooms and saves, and without `all_saves` the previous saves; counts what stays."""
+    for finding in list(check(copy)):
+        path, old = copy / finding.name, files.sibling_paths(copy / finding.name).old
+        if finding.verdict == EARLIER:
+            report.notes[finding.name] = f"earlier save. {finding.why}"
+        elif finding.why:
+            report.notes[finding.name] = f"left out. {finding.why}"
+        if finding.verdict not in (WHOLE, EARLIER):
+            _delete(path, old)
+        elif finding.name.startswith("rooms/"):
+            report.rooms += 1
+        else:
+            report.runs += 1
+            if finding.verdict == EARLIER or not path.exists():
+                _delete(path)
+                old.rename(path)
+            elif all_saves and old.exists() and isinstance(refusal := _verify(old, path.name), Refusal):
+                report.notes[f"runs/{old.name}"] = f"left out. {refusal}"
+                _delete(old)
+            elif not all_saves:
+                _delete(old)
+
+
+def _require_store(root: Path) -> None:
+    if not ((root / "runs").is_dir() or (root / "rooms").is_dir()):
+        raise Refusal("backup.no_store", folder=str(root))
+
+
+def _listed(root: Path) -> list[Path]:
+    return sorted(root.iterdir()) if root.is_dir() else []
+
+
+def _runs(root: Path) -> list[Path]:
+    """Returns the paths of a store's runs, including runs with a previous save only."""
+    ids = {path.name.partition(".")[0] for path in _listed(root / "runs")}
+    return [root / "runs" / id for id in sorted(ids) if ID.fullmatch(id)]
+
+
+def _delete(*paths: Path) -> None:
+    for path in paths:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _verify(path: Path, id: str) -> int | Refusal:
+    """Reads every part of the save of the run `id` in the folder `path`. Returns its step, or the error of the last try."""
+    for attempt in range(TRIES):
+        time.sleep(PAUSE_S if attempt else 0)
+        try:
+            folder = open_save(path, id)
+            folder.files()
+            for name in LAZY_PARTS:
+                getattr(folder.run, name)
+            if folder.has("state.safetensors"):
+                files.read_safetensors(folder.read("state.safetensors"), None, "state.safetensors", finite=False)
+            return folder.run.checkpoint_step
+        except Refusal as error:
+            refusal = error
+            if error.key == "runs.newer_format":
+                break
+    return refusal
+
+
+def _judge_run(path: Path) -> Finding:
+    """Returns the verdict on a run, with the step of its newest whole save."""
+    name, old, newest = f"runs/{path.name}", files.sibling_paths(path).old, _verify(path, path.name)
+    if isinstance(newest, int):
+        return Finding(name, WHOLE, files.tree_size(path), newest)
+    if newest.key == "runs.newer_format":
+        return Finding(name, NEWER, files.tree_size(path), why=str(newest))
+    if old.is_dir() and isinstance(step := _verify(old, path.name), int):
+        return Finding(name, EARLIER if path.exists() else WHOLE, files.tree_size(old), step, str(newest) if path.exists() else "")
+    return Finding(name, DAMAGED, files.tree_size(path), why=str(newest))
+
+
+def _judge_room(path: Path) -> Finding:
+    name, size = f"rooms/{path.name}", files.tree_size(path)
+    if not ROOM_FILE.fullmatch(path.name):
+        return Finding(name, DAMAGED if path.name.endswith(SET_ASIDE) else LEFT_OVER, size)
+    try:
+        read_room(path)
+    except (Refusal, ValueError) as error:
+        return Finding(name, DAMAGED, size, why=str(error))
+    return Finding(name, WHOLE, size)
+
+
+def _link_store(root: Path, snapshot: Path) -> None:
+    """Hard-links all saves and rooms of the store into the snapshot folder."""
+    (snapshot / "runs").mkdir()
+    saves = (place for path in _runs(root) for place in (path, files.sibling_paths(path).old))
+    for path in (*saves, root / "rooms"):
+        with suppress(FileNotFoundError, shutil.Error):  # files that vanish meanwhile were saved anew or deleted
+            shutil.copytree(path, snapshot / path.relative_to(root), symlinks=True, copy_function=_link)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without hard links; or the file has vanished, and then this raises too
+        shutil.copy2(source, target)
+
+
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Returns the header of a store's file without its owner and machine; None for any other file."""
+    if not member.isreg() or not FILE.fullmatch(member.name):
+        return None
+    member.uid, member.gid, member.uname, member.gname, member.mode = 0, 0, "", "", 0o644
+    return member

@@ -1,0 +1,170 @@
+"""Commands that take runs elsewhere: export one, freeze it, upload it to the Hub, back up a server's store; and serve the page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from playground.cli.options import FOLDER, RUN, Commands, Parser, add_command
+from playground.words import ENGLISH, LANGUAGES
+
+
+def add_export(commands: Commands) -> None:
+    about = "take a run home: one zip with the model, its curve, and code that needs no playground"
+    command = add_command(commands, "export", export, about)
+    command.add_argument("run", metavar="RUN", help=RUN)
+    command.add_argument("-o", "--out", type=Path, metavar="FILE", help="the zip; by default it has the name of the run")
+    command.add_argument("--sentences", action="store_true", help="with the own sentences that it was trained on")
+    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the model card and the notebook")
+
+
+def export(options: argparse.Namespace) -> int:
+    """Writes the zip atomically and prints its path."""
+    from playground.export.contents import file_name, pack_zip, scoring
+    from playground.export.exported_run import export_run, find
+
+    exported = export_run(find(options.run))
+    out = options.out or Path(file_name(exported))
+    unfinished = out.with_name(f"{out.name}.part")
+    try:
+        with scoring(exported) as scores, unfinished.open("wb") as file:
+            file.writelines(pack_zip(exported, scores, options.sentences, language=options.language))
+        unfinished.replace(out)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    print(out)
+    return 0
+
+
+def add_push(commands: Commands) -> None:
+    command = add_command(commands, "push", push, "upload a run to the Hugging Face Hub")
+    command.add_argument("run", metavar="RUN", help="a run's folder, name or id")
+    command.add_argument("repo", metavar="OWNER/NAME")
+    command.add_argument("--private", action="store_true", help="only its owner can see it")
+
+
+def push(options: argparse.Namespace) -> int:
+    from playground.hub.remote import push as push_run
+
+    print(push_run(options.run, options.repo, options.private))
+    return 0
+
+
+def add_space(commands: Commands) -> None:
+    command = add_command(commands, "space", space, "upload this app as a Space of the Hugging Face Hub")
+    command.add_argument("repo", metavar="OWNER/NAME")
+    command.add_argument("--hardware", choices=("cpu", "gpu", "zero"), default="cpu", help="what the Space is run on; zero: ZeroGPU")
+    command.add_argument("--private", action="store_true", help="only its owner can see it")
+    command.add_argument("--dry-run", action="store_true", help="only print what would be uploaded")
+
+
+def space(options: argparse.Namespace) -> int:
+    from playground.hub.space import plan, upload
+
+    upload_plan = plan(options.repo, options.hardware)
+    if options.dry_run:
+        print("\n".join(upload_plan.say()))
+    else:
+        print(upload(upload_plan, options.private), upload_plan.hardware.note, sep="\n")
+    return 0
+
+
+def add_freeze(commands: Commands) -> None:
+    command = add_command(commands, "freeze", freeze, "a run as a folder of files that a browser opens, without a server")
+    command.add_argument("run", metavar="RUN", help="a run that ships with the app, by its name, or the folder of a run")
+    command.add_argument("--sentences", type=int, default=20, metavar="N", help="how many of its sentences can be looked at")
+    command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+    command.add_argument("--live", default="", metavar="URL", help="a playground with a server, for all that needs one")
+
+
+def freeze(options: argparse.Namespace) -> int:
+    import shutil
+    import tempfile
+
+    from playground.export.exported_run import folder_of
+    from playground.freeze.folder import freeze as frozen
+    from playground.queries.reader import Reader
+    from playground.runs.limits import Limits
+    from playground.runs.registry import SHIPPED, Runs
+
+    folder, started = folder_of(options.run), time.perf_counter()
+    with tempfile.TemporaryDirectory() as here:
+        shipped, empty = Path(here) / "shown", Path(here) / "nothing"
+        shutil.copytree(folder.path, shipped / folder.run.name)  # a copy: a running server may write the run
+        for path in SHIPPED.iterdir():  # lessons refer to them
+            if path.name != folder.run.name:
+                (shipped / path.name).symlink_to(path.resolve())
+        runs = Runs(empty, shipped, replace(Limits.from_environment(), engine="here"))  # nothing is trained
+        reader = Reader(runs)
+        try:
+            for done, all, file in frozen(runs, reader, runs.get(folder.run.name), max(options.sentences, 1), options.out, options.live):
+                print(f"{done:>7,} of {all:,} answers  {time.perf_counter() - started:6.1f} s  {file}", flush=True)
+        finally:
+            reader.close()
+            runs.close()
+    size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
+    print(f"{size / 1e6:.1f} MB in {options.out}. To look at it, open {options.out / 'index.html'} in a browser.")
+    return 0
+
+
+def add_store(commands: Commands) -> None:
+    command = add_command(commands, "store", store, "all that a server keeps: look through it, take it along as one file, bring it back")
+    subs = command.add_subparsers(dest="what", required=True, metavar="check|export|import", parser_class=Parser)
+    sub = subs.add_parser("check", help="read every save and every room; 1 when one of them can't be read")
+    sub.add_argument("--json", action="store_true", help="one JSON object per finding")
+    sub = subs.add_parser("export", help="write one tar of all whole runs and rooms, also while a server is at work on them")
+    sub.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the tar, which holds the sentences and names of others")
+    sub.add_argument("--all-saves", action="store_true", help="of each run also the save before its newest")
+    sub = subs.add_parser("import", help="bring what a tar has and the folder has not; no server may be using the folder")
+    sub.add_argument("file", type=Path, metavar="FILE")
+    for sub in subs.choices.values():
+        sub.add_argument("--folder", type=Path, help=FOLDER)
+
+
+def store(options: argparse.Namespace) -> int:
+    """Returns 1 when saved data can't be read, or when an export or an import is not complete."""
+    from playground.backup import bring, export
+    from playground.runs.disk.store import default_folder
+
+    folder = options.folder or default_folder()
+    if options.what == "check":
+        return _check(folder, options.json)
+    report = export(folder, options.out, options.all_saves) if options.what == "export" else bring(options.file, folder)
+    for name, note in report.notes.items():
+        print(f"{name}: {note}", file=sys.stderr)
+    where = f", {options.out.stat().st_size:,} bytes in {options.out}" if options.what == "export" else f" brought to {folder}"
+    print(f"{report.runs:,} runs and {report.rooms:,} rooms{where}")
+    return int(bool(report.notes))
+
+
+def _check(folder: Path, as_json: bool) -> int:
+    from playground.backup import LOST, VERDICTS, check
+
+    counts: Counter[str] = Counter()
+    for finding in check(folder):
+        counts[finding.verdict] += 1
+        step = "" if finding.step is None else f"step {finding.step:,}"
+        row = f"{finding.name:<42} {finding.verdict:<13} {finding.bytes:>13,} bytes  {step}  {finding.why}".rstrip()
+        print(json.dumps(asdict(finding), ensure_ascii=False) if as_json else row, flush=True)
+    if not as_json:
+        print(", ".join(f"{verdict}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict]) or "Nothing is kept here.")
+    return int(any(counts[verdict] for verdict in LOST))
+
+
+def add_serve(commands: Commands) -> None:
+    add_command(commands, "serve", serve, "start the page")
+
+
+def serve(options: argparse.Namespace) -> int:
+    import gc
+
+    gc.disable()  # as in app.py
+    from playground.ui.server import serve as serve_page
+
+    serve_page()
+    return 0
