@@ -1,14 +1,12 @@
 """Writes all files of a frozen page: the page itself, its scripts and Plotly, and the answers.
 
-The scripts are classic ones, since a browser that opens the page from the disk may load nothing else. Answers are packed into one file with
+Answers are packed into one file with
 their common parts stored once: a figure's colours, a head's weights, the source of a function."""
 
 from __future__ import annotations
 
-import base64
 import gzip
 import itertools
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from playground.features.shared.queries.activations import activations
 from playground.features.shared.queries.reader import Reader
 from playground.features.shared.view import View, examples
 from playground.freeze.plan import Grid, Places, axis, choose_steps, find_unset_fields, plan, size
+from playground.freeze.scripts import MODULES, answers, modules
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PLOTLY, asset_version, list_assets, read_raw_asset
@@ -68,27 +67,6 @@ class Pack:
             self._shared.append(value)
             self._known[text] = len(self._shared) - 1
         return {"$": self._known[text]}
-
-
-MODULES = "frozen_modules.js"
-IMPORT = re.compile(r'\b(from|import) "\./')
-
-
-def modules() -> bytes:
-    """Returns the script with all modules of the page; the frozen server replaces the real one."""
-    names = [name for name in list_assets() if name.endswith(".js") and not name.startswith(("first", "plotly", "frozen_"))]
-    texts = {name: _module("frozen_server.js" if name == "server.js" else name) for name in names}
-    return b"globalThis.playgroundModules = %b;\n%b" % (orjson.dumps(texts), read_raw_asset(MODULES))
-
-
-def _module(name: str) -> str:
-    text = IMPORT.sub(r'\1 "page/', read_raw_asset(name).decode())
-    return text.replace("import.meta.url", "globalThis.playgroundAssets")
-
-
-def answers(name: str, packed: bytes) -> bytes:
-    """Returns the script that registers packed answers under a name."""
-    return b"(globalThis.playgroundAnswers ??= {})[%b] = \"%b\";\n" % (orjson.dumps(name), base64.b64encode(packed))
 
 
 MARKER, FORMER_MARKER = "frozen.js", "frozen.json"  # the page's first script and its former name: they mark a frozen folder

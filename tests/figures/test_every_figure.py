@@ -9,9 +9,19 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from playground import figures
+from playground.features.attention import figure as heads
+from playground.features.board import figure as board
+from playground.features.embeddings import figure as vectors
+from playground.features.evaluation import figure as lengths
+from playground.features.interventions import figure as changes
+from playground.features.lessons import figure as guesses
+from playground.features.positions import figure as positions
+from playground.features.shared.figures import attention, bars, graph, masks, runs, sublayers, tensor
+from playground.features.teacher_forcing import figure as lens
+from playground.features.train import figure as curves
+from playground.features.translate import figure as tree
 from playground.words import LANGUAGES
-from tests.figures.gallery import HARD, gallery, labels  # it imports all modules of `figures`
+from tests.figures.gallery import HARD, gallery, labels
 
 
 def walk(node):
@@ -77,23 +87,23 @@ def test_every_word_asked_for_exists_and_no_placeholder_is_left_open(language):
 AB, ABC, KINDS, TALL = ["a", "b"], ["a", "b", "c"], ["encoder", "cross", "decoder"], np.full((3, 2), 0.5)
 TWO = {"tokens_of": ("a", "b")}
 REFUSED = [  # names of another number of rows would stand at the wrong ones
-    lambda: figures.attention.matrix(TALL, AB, ABC), lambda: figures.attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
-    lambda: figures.attention.step_bars(TALL[0], ABC), lambda: figures.attribution.votes(ABC, [1.0], KINDS, ABC, **TWO),
-    lambda: figures.attribution.path(ABC, np.zeros((2, 2)), **TWO), lambda: figures.bars.top_tokens(AB, [1.0]),
-    lambda: figures.bars.frequencies(["a"], [1, 2]), lambda: figures.changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
-    lambda: figures.changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
-    lambda: figures.diagnostics.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
-    lambda: figures.diagnostics.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),
-    lambda: figures.diagnostics.evenness(TALL, AB), lambda: figures.graph.lines([1, 2], {"a": [1]}),
-    lambda: figures.guesses.histogram(AB, [[1, 0]] * 3, AB),
-    lambda: figures.heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0)),
-    lambda: figures.products.bars(np.zeros(4), np.zeros(5)), lambda: figures.lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
-    lambda: figures.lens.grid(np.zeros((2, 2)), [["a"], ["b"]], AB, ["a"]),
-    lambda: figures.masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])}),
-    lambda: figures.masks.grid(np.tri(3, dtype=bool), AB, ABC), lambda: figures.positions.similarity(TALL),
-    lambda: figures.runs.difference(np.eye(3), ["a"], ABC), lambda: figures.tensor.heatmap(np.eye(3), ["a"], ABC, kind="cross"),
-    lambda: figures.tree.tree(ABC, [-1, 0, 0], np.zeros((3, 3)), ["kept"] * 2, best=[1]),
-    lambda: figures.vectors.plane(np.eye(3)[:, :2], AB, limit=2, shares=(1, 0)), lambda: figures.vectors.cosines(np.eye(2), ["a"]),
+    lambda: attention.matrix(TALL, AB, ABC), lambda: attention.matrix(TALL, ABC, AB, mask=np.ones((3, 3))),
+    lambda: attention.step_bars(TALL[0], ABC), lambda: lens.votes(ABC, [1.0], KINDS, ABC, **TWO),
+    lambda: lens.path(ABC, np.zeros((2, 2)), **TWO), lambda: bars.top_tokens(AB, [1.0]),
+    lambda: bars.frequencies(["a"], [1, 2]), lambda: changes.pairs(ABC, [0.1] * 3, [0.1] * 2),
+    lambda: changes.losses(ABC, [0.1] * 2, [0.1] * 2, kind="cross", most=1),
+    lambda: sublayers.parts([0.1, 0.2], ABC, KINDS, ABC, measure="gradient", chosen=1),
+    lambda: sublayers.over_training([1], TALL, ABC, KINDS, last=9, measure="gradient", strong=[0]),
+    lambda: sublayers.evenness(TALL, AB), lambda: graph.lines([1, 2], {"a": [1]}),
+    lambda: guesses.histogram(AB, [[1, 0]] * 3, AB),
+    lambda: heads.over_training([0, 5], np.zeros((1, 2, 3)), chosen=(0, 0)),
+    lambda: heads.bars(np.zeros(4), np.zeros(5)), lambda: lengths.by_length([np.ones(3)], [], [(1, 3)], [np.ones(3)]),
+    lambda: lens.grid(np.zeros((2, 2)), [["a"], ["b"]], AB, ["a"]),
+    lambda: masks.grid(np.tri(3, dtype=bool), ABC, ABC, causes={"padding": np.array([[True, True, False]])}),
+    lambda: masks.grid(np.tri(3, dtype=bool), AB, ABC), lambda: positions.similarity(TALL),
+    lambda: runs.difference(np.eye(3), ["a"], ABC), lambda: tensor.heatmap(np.eye(3), ["a"], ABC, kind="cross"),
+    lambda: tree.tree(ABC, [-1, 0, 0], np.zeros((3, 3)), ["kept"] * 2, best=[1]),
+    lambda: vectors.plane(np.eye(3)[:, :2], AB, limit=2, shares=(1, 0)), lambda: vectors.cosines(np.eye(2), ["a"]),
 ]  # fmt: skip
 
 
@@ -106,15 +116,15 @@ def test_what_does_not_fit_is_refused(draw):
 @pytest.mark.parametrize("dark", [False, True])
 def test_lines_of_one_picture_differ_in_more_than_colour(dark):
     pictures = [
-        figures.graph.lines([0, 1], {str(n): [n, n] for n in range(figures.graph.MAX_LINES)}, dark=dark),
-        figures.runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], dark=dark),
-        *figures.curves.skeletons(dark=dark).values(),
+        graph.lines([0, 1], {str(n): [n, n] for n in range(graph.MAX_LINES)}, dark=dark),
+        runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], dark=dark),
+        *curves.skeletons(dark=dark).values(),
     ]
     for picture in pictures:
         for one, other in combinations(picture["data"], 2):
             assert one["line"]["color"] != other["line"]["color"]
             assert one["line"]["dash"] != other["line"]["dash"]
             assert one.get("marker", {}).get("symbol") != other.get("marker", {}).get("symbol")
-    looks = [figures.board.arm_style(arm, dark) for arm in range(36)]
+    looks = [board.arm_style(arm, dark) for arm in range(36)]
     for shape in ("dash", "mark"):
         assert len({(look["color"], look[shape]) for look in looks}) == len(looks)

@@ -69,7 +69,7 @@ def _reads(people: People) -> list[Call]:
     places = {"run": people.run, "version": "1", "path:path": "img/logo.svg", "api_name": "translate", "event_id": "0" * 32}
     reads = []
     for row, query in queries.items():
-        here = places | {"session_hash": "hostile", "name": "ui/static/main.js" if "asset" in row else "training"}
+        here = places | {"session_hash": "hostile", "name": "training", "name:path": "ui/static/main.js"}
         reads.append(Call(f"GET {row}", "GET", re.sub(r"\{([^}]+)\}", lambda match, here=here: here[match[1]], row), query))
     return [*reads, Call("GET a panel", "GET", f"{PAGE}/panel/attention", run | {"text": "ab"})]
 

@@ -74,7 +74,7 @@ def attentions(model: Transformer) -> list[MultiHeadAttention]:
 def with_attend(model: Transformer, attend) -> Transformer:
     """The same model, its attention computed by this function of (q, k, v, mask), which returns what each query gets."""
     for attention in attentions(model):
-        attention.attend = lambda q, k, v, mask, scale, dropout: (attend(q, k, v, mask), None)
+        attention.attend_heads = lambda q, k, v, mask: (attend(q, k, v, mask), None)
     return model
 
 

@@ -63,7 +63,7 @@ def strings() -> tuple[set[str], set[str]]:
                 texts.add(node.value)
             elif isinstance(node, ast.JoinedStr):
                 texts.add("".join(part.value if isinstance(part, ast.Constant) else HOLE for part in node.values))
-    for file in (ROOT / "ui" / "static").glob("*.js"):
+    for file in ROOT.rglob("*.js"):
         source = file.read_text(encoding="utf-8")
         keys |= {f"page.{key}" for key in re.findall(r"\bsay\(\"(\w+)\"", source)}
         texts |= {*re.findall(r'"([\w.]+)"', source)}
