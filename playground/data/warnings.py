@@ -82,9 +82,8 @@ def _left_out(experiment: Experiment, corpus: Corpus) -> Iterator[Spoiler]:
 def _ambiguous(pairs: Pairs, statistics: Statistics) -> Iterator[Spoiler]:
     if statistics.several < AMBIGUOUS * statistics.sources or statistics.sources < 2:
         return
-    (source, target), used = pairs.chosen or (0, 1), (*pairs.chosen, *pairs.joined)
-    columns = [place for place in range(len(pairs.columns)) if place not in used][:MAX_COLUMNS]
-    mends = tuple(Mend("ambiguous", columns=(source, target, (*pairs.joined, place))) for place in columns)
+    columns = [place for place in range(len(pairs.columns)) if place not in (*pairs.chosen, *pairs.joined)][:MAX_COLUMNS]
+    mends = tuple(Mend("ambiguous", columns=(*pairs.chosen, (*pairs.joined, place))) for place in columns)
     slots = {"count": f"{statistics.several:,}", "of": f"{statistics.sources:,}", "most": statistics.most_answers}
     yield Spoiler("ambiguous" if mends else "ambiguous_alone", slots, mends)
 

@@ -72,6 +72,11 @@ def test_a_first_pair_of_a_list_of_words_is_no_header():
     assert not any(read(table(names.split(",")) + "a\tb\n").header for names in WORDS_TOO), "too little to tell"
 
 
+def test_a_column_that_is_mostly_empty_is_passed_over():
+    rows = [(f"ein Satz {n}", f"die Notiz {n}" if n % 5 < 2 else "", f"a sentence {n}") for n in range(20)]
+    assert read(table(("a", "b", "c"), *rows)).chosen == (0, 2)
+
+
 def test_columns_by_their_names():
     for names, expected in (
         ("Expression,Reading,Meaning", (0, 2)), ("汉字,拼音,翻译", (0, 2)), ("Wort,Wortart,Übersetzung", (0, 2)),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from playground.config import Refusal
+from playground.reading import encoding_guess
 from playground.reading.encodings import ENCODINGS, decode, find_encoding, is_damaged
 from playground.words import LANGUAGES, known
 from tests.reading.outcomes import check_refusal, outcome
@@ -108,6 +109,12 @@ def test_few_characters_are_enough_and_a_guess_can_be_judged_and_changed():
     assert "windows-1252" in (decoded.encoding.name, *decoded.encoding.alternatives)
     assert decode("f", data, "koi8-r").encoding.samples[0] == "cafИ coffee"
     assert lines_of("佢哋喺呢度。\n我們知道。\n".encode("big5hkscs"), "big5")[0] == "佢哋喺呢度。"
+
+
+def test_where_nothing_else_tells_the_less_odd_text_is_likelier(monkeypatch):
+    monkeypatch.setattr(encoding_guess, "_measure_likelihoods", lambda pieces, codecs: dict.fromkeys(codecs, 0.0))
+    ranked = encoding_guess.rank_encodings("Grüße aus Köln".encode(), {"KOI8-R": ("koi8_r",), "UTF-8": ("utf-8",)})
+    assert [name for name, _ in ranked] == ["UTF-8", "KOI8-R"]
 
 
 def test_names_of_encodings():

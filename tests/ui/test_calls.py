@@ -100,6 +100,8 @@ def test_what_is_no_call_is_one_sentence(page):
             assert refused(page.post(way, page.call("take_preset") | changed)) == "page.not_a_command", (way, changed)
     for name in ("%0A%0D", "take%7Ftask", "%00"):
         assert refused(page.post(f"run/{name}", page.call("reset"))) == "page.not_a_command", name
+    named = {name: value for name, value in page.call("take_preset").items() if name != "fn_index"}
+    assert refused(page.post("run/no_such_listener", named)) == "page.not_a_command"
 
 
 def test_a_value_of_another_kind_is_one_sentence_to_the_caller_and_one_line_in_the_log(page, caplog, capfd):
